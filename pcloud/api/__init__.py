@@ -9,3 +9,16 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
+
+"""Pcloud's REST API, a filter in front of nova-api's own application."""
+
+
+def filter_factory(global_conf: dict, **local_conf: str):
+    """Make the filter that api-paste.ini names (``paste.filter_factory``).
+
+    The imports are made when paste asks for it, so that whoever only reads
+    the policies or the routes does not load Nova's API.
+    """
+    from pcloud.api import wsgi
+
+    return wsgi.Middleware

@@ -9,3 +9,19 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
+
+"""Pcloud's scheduler filters, for ``available_filters``.
+
+Loading them also has Nova ask Pcloud's request filter before it asks
+Placement: there is no option for that, and one is not safe without the other.
+"""
+
+from pcloud.scheduler.filters import pcloud
+from pcloud.scheduler import prefilter
+
+prefilter.register()
+
+
+def all_filters() -> list[type]:
+    """Return every filter class of Pcloud."""
+    return [pcloud.PcloudFilter]

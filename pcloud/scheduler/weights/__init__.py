@@ -9,3 +9,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
+
+"""Pcloud's scheduler weighers, for ``weight_classes``."""
+
+
+def all_weighers() -> list[type]:
+    """Return every weigher class of Pcloud."""
+    return []

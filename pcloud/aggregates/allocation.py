@@ -1,0 +1,172 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Give a Pcloud a free host of a host flavor.
+
+Several API processes may do this at the same moment, and any of them may die
+at any line. What is written, in this order, and what a crash then leaves:
+
+1. the owner's name for the host, as a compare-and-set: of two requests for
+   the same name one is refused. Left behind: a name for a host that is not
+   in the Pcloud, which ``audit`` sees.
+2. the membership of the host. Left behind: a host without a state, which is
+   given to nobody and which ``audit`` sees.
+3. after reading back that no other Pcloud has the host and that the quota
+   holds, the state 'disabled'. Only now the host is in the Pcloud.
+
+Source: CONTRACT section 3, "Allocation"; whole-host-allocation, "Host
+Operations".
+"""
+
+import random
+import time
+
+from nova import context as nova_context
+from oslo_config import cfg
+from oslo_log import log as logging
+from oslo_utils import excutils
+
+from pcloud.aggregates import emptiness
+from pcloud.aggregates import host_flavors
+from pcloud.aggregates import hosts
+from pcloud.aggregates import names
+from pcloud.aggregates import pclouds
+from pcloud.aggregates import quota
+from pcloud.aggregates import snapshot
+from pcloud.aggregates import store
+from pcloud import exception
+from pcloud.rules import access
+from pcloud.rules import choice
+
+CONF = cfg.CONF
+LOG = logging.getLogger(__name__)
+
+
+class _Lost(Exception):
+    """A host that cannot be kept; another one may do."""
+
+
+def add(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    name: str, flavor_id: str, zone: str | None,
+    chance: random.Random | None = None,
+) -> hosts.Host:
+    """Add a free host to a Pcloud, under a name of the owner's choice.
+
+    :param zone: the availability zone to take it from, None for any
+    :param chance: where the randomness comes from
+    :returns: the host, disabled
+    :raises: `exception.HostFlavorNotFound`, `exception.HostNameInUse`,
+        `exception.NoFreeHost`, `exception.QuotaExceeded`,
+        `exception.PcloudNotFound` when the Pcloud is deleted meanwhile,
+        `exception.Unavailable`. Nothing is left behind.
+    """
+    chance = chance or random.SystemRandom()
+    units = host_flavors.show(context, flavor_id).units
+    _check_quota(context, pcloud, units)
+    tried: list[str] = []
+    for attempt in range(1, CONF.pcloud.allocation_attempts + 1):
+        chosen = _choose(context, flavor_id, zone, tried, chance)
+        tried.append(chosen.compute.host)
+        try:
+            _take(context, pcloud, name, chosen, units)
+        except exception.AggregateGone:
+            raise exception.PcloudNotFound(pcloud=pcloud.id)
+        except _Lost as reason:
+            LOG.info('Attempt %(attempt)d to add a host to Pcloud '
+                     '%(pcloud)s: %(host)s was let go, %(reason)s.',
+                     {'attempt': attempt, 'pcloud': pcloud.id,
+                      'host': chosen.compute.host, 'reason': reason})
+            time.sleep(chance.uniform(
+                0, CONF.pcloud.allocation_backoff * attempt))
+            _check_quota(context, pcloud, units)
+        else:
+            return hosts.show(
+                context, pclouds.show(context, pcloud.id), name)
+    raise exception.NoFreeHost(host_flavor=flavor_id, zone=_in_zone(zone))
+
+
+def _choose(
+    context: nova_context.RequestContext, flavor_id: str, zone: str | None,
+    tried: list[str], chance: random.Random,
+) -> host_flavors.PoolHost:
+    pool_hosts = host_flavors.show(context, flavor_id).hosts
+    candidates = [host_flavors.candidate(host) for host in pool_hosts]
+    chosen = choice.choose(candidates, zone, tried, chance)
+    if chosen is None:
+        raise exception.NoFreeHost(
+            host_flavor=flavor_id, zone=_in_zone(zone))
+    return next(host for host in pool_hosts
+                if host.compute.host == chosen.host)
+
+
+def _take(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    name: str, chosen: host_flavors.PoolHost, units: int,
+) -> None:
+    aggregate_id = pcloud.aggregate.id
+    node = chosen.compute.node.hypervisor_hostname
+    name_key, state_key = names.host_key(name), names.state_key(node)
+    if not store.insert_metadata(context, aggregate_id, name_key, node):
+        raise exception.HostNameInUse(name=name, pcloud=pcloud.id)
+    try:
+        store.add_host(context, aggregate_id, pcloud.aggregate.uuid,
+                       chosen.compute.host, node)
+        # When a compute service is deleted, Nova takes its host out and
+        # leaves our metadata: such a state is not of this allocation.
+        store.delete_metadata(context, aggregate_id, state_key)
+        _read_back(context, pcloud, chosen, units)
+        store.insert_metadata(
+            context, aggregate_id, state_key, access.DISABLED)
+    except exception.HostInAggregate:
+        store.delete_metadata(context, aggregate_id, name_key, node)
+        raise _Lost('it is in this Pcloud already')
+    except Exception:
+        with excutils.save_and_reraise_exception():
+            store.remove_host(context, aggregate_id, chosen.compute.host)
+            store.delete_metadata(context, aggregate_id, name_key, node)
+    store.publish(context, aggregate_id)
+
+
+def _read_back(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    chosen: host_flavors.PoolHost, units: int,
+) -> None:
+    """Look at what others did while the host was being added.
+
+    :raises: `_Lost` when the host cannot be kept
+    """
+    host = chosen.compute.host
+    if len(snapshot.pclouds_of(context, [host])[host]) > 1:
+        raise _Lost('another Pcloud took it at the same moment')
+    if pclouds.units_of(context, [host]).get(host) is None:
+        raise _Lost('it has left its pool')
+    if not quota.show(context, pcloud.owner).allows(0):
+        raise _Lost('the quota was used up by another request')
+    found = emptiness.reasons(context, chosen.compute)
+    if found:
+        LOG.warning('Host %(host)s of a pool is not empty: %(reasons)s.',
+                    {'host': host, 'reasons': ', '.join(found)})
+        raise _Lost('it is not empty')
+
+
+def _check_quota(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud, units: int,
+) -> None:
+    now = quota.show(context, pcloud.owner)
+    if not now.allows(units):
+        raise exception.QuotaExceeded(
+            requested=units, in_use=now.in_use, limit=now.limit)
+
+
+def _in_zone(zone: str | None) -> str:
+    return f" in availability zone '{zone}'" if zone else ''

@@ -1,0 +1,239 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Read hosts as Nova knows them: services, compute nodes, what runs there.
+
+These live in the cells' databases. Every function asks each cell once, with
+a number of queries that does not depend on how many hosts there are.
+"""
+
+import collections
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterator
+import dataclasses
+from typing import Any
+
+from nova import context as nova_context
+from nova.db.main import api as main_db
+from nova.db.main import models
+from nova import servicegroup
+from oslo_config import cfg
+import sqlalchemy as sa
+
+from pcloud.aggregates import snapshot
+from pcloud import exception
+
+CONF = cfg.CONF
+
+# Nova's own notion of a migration that is over. 'finished' is not among
+# them: a finished resize can still be reverted to its source.
+_MIGRATION_OVER = ('confirmed', 'reverted', 'error', 'failed', 'completed',
+                   'cancelled', 'done')
+
+
+@dataclasses.dataclass(frozen=True)
+class Node:
+    """A compute node.
+
+    :ivar uuid: also the uuid of its resource provider in Placement
+    :ivar hypervisor_hostname: the name of that provider
+    :ivar vcpus: physical cpus; memory and disk are in MiB and GiB
+    """
+
+    uuid: str
+    hypervisor_hostname: str
+    vcpus: int
+    vcpus_used: int
+    memory_mb: int
+    memory_mb_used: int
+    disk_gb: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Compute:
+    """A service host with its compute node.
+
+    :ivar nodes: its compute nodes; exactly one on any host of ours
+    :ivar up: whether its service reports, and is not forced down
+    :ivar enabled: whether its service is enabled
+    :ivar zone: its availability zone
+    """
+
+    host: str
+    nodes: tuple[Node, ...]
+    up: bool
+    enabled: bool
+    zone: str
+
+    @property
+    def node(self) -> Node:
+        """Its one compute node.
+
+        :raises: `exception.HostHasManyNodes` when there is another number
+        """
+        if len(self.nodes) != 1:
+            raise exception.HostHasManyNodes(
+                host=self.host, count=len(self.nodes))
+        return self.nodes[0]
+
+
+def load(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, Compute]:
+    """Return service host to what Nova knows of it.
+
+    Two queries a cell and one for the zones. A host without a compute
+    service has no entry.
+
+    :raises: `exception.Unavailable` when a cell does not answer
+    """
+    if not hosts:
+        return {}
+    zones = snapshot.zones(context, hosts)
+    group = servicegroup.API()
+    found = {}
+    for services, nodes in _each_cell(context, _services_and_nodes, hosts):
+        nodes_of = collections.defaultdict(list)
+        for host, *columns in nodes:
+            nodes_of[host].append(Node(*columns))
+        for service in services:
+            found[service['host']] = Compute(
+                host=service['host'],
+                nodes=tuple(nodes_of[service['host']]),
+                up=bool(group.service_is_up(service)),
+                enabled=not service['disabled'],
+                zone=zones.get(service['host'],
+                               CONF.default_availability_zone))
+    return found
+
+
+def one(context: nova_context.RequestContext, host: str) -> Compute:
+    """Return what Nova knows of one service host.
+
+    :raises: `exception.ComputeHostNotFound` when it has no compute service
+        by exactly this name
+    """
+    compute = load(context, [host]).get(host)
+    if compute is None:
+        raise exception.ComputeHostNotFound(host=host)
+    return compute
+
+
+def nodes(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, str]:
+    """Return service host to hypervisor hostname, where there is just one.
+
+    One query a cell.
+    """
+    if not hosts:
+        return {}
+    names = collections.defaultdict(list)
+    for rows in _each_cell(context, _node_names, hosts):
+        for host, node in rows:
+            names[host].append(node)
+    return {host: found[0] for host, found in names.items()
+            if len(found) == 1}
+
+
+def instances(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, list[str]]:
+    """Return service host to the uuids of the servers on it.
+
+    One query a cell. Servers in any state count, shelved and soft-deleted
+    ones too, as long as they have the host.
+    """
+    uuids = collections.defaultdict(list)
+    for rows in _each_cell(context, _instances, hosts):
+        for host, uuid in rows:
+            uuids[host].append(uuid)
+    return uuids
+
+
+def migrations(context: nova_context.RequestContext, host: str) -> list[str]:
+    """Return the uuids of migrations from or to a host that are not over.
+
+    One query a cell. Migrations are resizes and evacuations too.
+
+    :raises: `exception.Unavailable` when a cell does not answer
+    """
+    return [uuid for rows in _each_cell(context, _migrations, host)
+            for uuid in rows]
+
+
+def _each_cell(
+    context: nova_context.RequestContext, read: Callable, *args: Any,
+) -> Iterator:
+    """Yield what every cell answers.
+
+    :raises: `exception.Unavailable` when one does not: what is not known
+        must not be taken for empty or free
+    """
+    answers = nova_context.scatter_gather_skip_cell0(
+        nova_context.get_admin_context(), read, *args)
+    for answer in answers.values():
+        if nova_context.is_cell_failure_sentinel(answer):
+            raise exception.Unavailable() from (
+                answer if isinstance(answer, Exception) else None)
+        yield answer
+
+
+@main_db.pick_context_manager_reader
+def _services_and_nodes(context, hosts):
+    services = context.session.execute(
+        sa.select(models.Service.host, models.Service.disabled,
+                  models.Service.forced_down, models.Service.last_seen_up,
+                  models.Service.created_at, models.Service.binary,
+                  models.Service.topic)
+        .where(models.Service.deleted == 0,
+               models.Service.binary == 'nova-compute',
+               models.Service.host.in_(hosts)))
+    nodes_ = context.session.execute(
+        sa.select(models.ComputeNode.host, models.ComputeNode.uuid,
+                  models.ComputeNode.hypervisor_hostname,
+                  models.ComputeNode.vcpus, models.ComputeNode.vcpus_used,
+                  models.ComputeNode.memory_mb,
+                  models.ComputeNode.memory_mb_used,
+                  models.ComputeNode.local_gb)
+        .where(models.ComputeNode.deleted == 0,
+               models.ComputeNode.host.in_(hosts)))
+    return [dict(row._mapping) for row in services], nodes_.all()
+
+
+@main_db.pick_context_manager_reader
+def _node_names(context, hosts):
+    return context.session.execute(
+        sa.select(models.ComputeNode.host,
+                  models.ComputeNode.hypervisor_hostname)
+        .where(models.ComputeNode.deleted == 0,
+               models.ComputeNode.host.in_(hosts))).all()
+
+
+@main_db.pick_context_manager_reader
+def _instances(context, hosts):
+    return context.session.execute(
+        sa.select(models.Instance.host, models.Instance.uuid)
+        .where(models.Instance.deleted == 0,
+               models.Instance.host.in_(hosts))
+        .order_by(models.Instance.created_at, models.Instance.uuid)).all()
+
+
+@main_db.pick_context_manager_reader
+def _migrations(context, host):
+    return context.session.scalars(
+        sa.select(models.Migration.uuid)
+        .where(models.Migration.deleted == 0,
+               sa.or_(models.Migration.source_compute == host,
+                      models.Migration.dest_compute == host),
+               sa.not_(models.Migration.status.in_(_MIGRATION_OVER)))).all()

@@ -1,0 +1,144 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The hosts of a Pcloud, as its owner knows them.
+
+Source: CONTRACT section 3, "Pclouds"; whole-host-allocation, "Host
+Operations".
+"""
+
+import dataclasses
+
+from nova import context as nova_context
+from oslo_utils import excutils
+
+from pcloud.aggregates import computes
+from pcloud.aggregates import emptiness
+from pcloud.aggregates import names
+from pcloud.aggregates import pclouds
+from pcloud.aggregates import snapshot
+from pcloud.aggregates import store
+from pcloud import exception
+from pcloud.rules import access
+
+
+@dataclasses.dataclass(frozen=True)
+class Host:
+    """A host of a Pcloud.
+
+    :ivar name: the owner's name for it
+    :ivar host_flavor: the id of its host flavor; None when it is in no pool
+    :ivar state: 'enabled' or 'disabled', set by the owner
+    :ivar instances: uuids of the servers on it
+    """
+
+    name: str
+    compute: computes.Compute
+    host_flavor: str | None
+    state: str
+    instances: tuple[str, ...]
+
+    @property
+    def status(self) -> str:
+        """'maintenance', 'up' or 'down': the administrator's side of it."""
+        if not self.compute.enabled:
+            return 'maintenance'
+        return 'up' if self.compute.up else 'down'
+
+
+def index(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+) -> list[Host]:
+    """Return the hosts of a Pcloud, in order of their names."""
+    aggregate = pcloud.aggregate
+    by_node = {node.hypervisor_hostname: compute
+               for compute in computes.load(context, aggregate.hosts).values()
+               for node in compute.nodes}
+    flavors = {host: pool.metadata[names.FLAVOR_ID]
+               for pool in snapshot.pools_of(context, aggregate.hosts)
+               for host in pool.hosts}
+    instances = computes.instances(context, aggregate.hosts)
+    states = names.states(aggregate.metadata)
+    # A host without a state is being added or removed, or was left behind:
+    # it belongs to nobody yet, or to nobody any more.
+    return [
+        Host(name=name, compute=by_node[node], state=states[node],
+             host_flavor=flavors.get(by_node[node].host),
+             instances=tuple(instances.get(by_node[node].host, ())))
+        for name, node in sorted(names.hosts(aggregate.metadata).items())
+        if node in by_node and node in states]
+
+
+def show(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud, name: str,
+) -> Host:
+    """Return one host of a Pcloud; its name in any letter case.
+
+    :raises: `exception.HostNotFound`
+    """
+    for host in index(context, pcloud):
+        if host.name.casefold() == name.casefold():
+            return host
+    raise exception.HostNotFound(name=name, pcloud=pcloud.id)
+
+
+def set_state(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    name: str, state: str,
+) -> Host:
+    """Enable or disable a host for the servers of the Pcloud's tenants.
+
+    :param state: 'enabled' or 'disabled'
+    :raises: `exception.HostNotFound`, also when it is being removed
+    """
+    host = show(context, pcloud, name)
+    key = names.state_key(host.compute.node.hypervisor_hostname)
+    if not store.change_metadata(context, pcloud.aggregate.id, key, state):
+        raise exception.HostNotFound(name=name, pcloud=pcloud.id)
+    store.publish(context, pcloud.aggregate.id)
+    return dataclasses.replace(host, state=state)
+
+
+def remove(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud, name: str,
+) -> Host:
+    """Take a host out of a Pcloud; it stays in its pool, free.
+
+    The first step takes the state away, and only if it is 'disabled': from
+    then on nobody is given the host, and nobody can enable it. Whether it is
+    empty is asked again after that, for a server may just have been placed
+    there. A crash on the way leaves a host without a state.
+
+    :returns: the host as it was
+    :raises: `exception.HostNotFound`, `exception.HostNotDisabled`,
+        `exception.HostChanged`, `exception.HostNotEmpty`,
+        `exception.Unavailable`
+    """
+    host = show(context, pcloud, name)
+    if host.state != access.DISABLED:
+        raise exception.HostNotDisabled(name=host.name)
+    emptiness.check(context, host.compute, host.name)
+    aggregate_id = pcloud.aggregate.id
+    state_key = names.state_key(host.compute.node.hypervisor_hostname)
+    if not store.delete_metadata(
+            context, aggregate_id, state_key, access.DISABLED):
+        raise exception.HostChanged(name=host.name)
+    try:
+        emptiness.check(context, host.compute, host.name)
+        store.remove_host(context, aggregate_id, host.compute.host)
+    except Exception:
+        with excutils.save_and_reraise_exception():
+            store.insert_metadata(
+                context, aggregate_id, state_key, access.DISABLED)
+    store.delete_metadata(context, aggregate_id, names.host_key(host.name))
+    store.publish(context, aggregate_id)
+    return host

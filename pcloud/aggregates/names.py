@@ -1,0 +1,118 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Names of Pcloud's aggregates and of their metadata keys.
+
+Source: CONTRACT section 1.
+"""
+
+from pcloud import exception
+
+# Nova keeps names, keys and values in columns of this many characters.
+LIMIT = 255
+
+PREFIX = 'Pcloud:'
+POOL_PREFIX = 'Pcloud:host_flavor:'
+# Aggregates that say something about hosts but take none of them away.
+OPEN_PREFIXES = ('Pcloud:attribute:', 'Pcloud:policy:')
+
+TYPE = 'pcloud:type'
+TYPE_POOL = 'host_flavor_pool'
+TYPE_PCLOUD = 'pcloud'
+
+FLAVOR_ID = 'pcloud:flavor_id'
+DESCRIPTION = 'pcloud:description'
+UNITS = 'pcloud:units'
+
+ID = 'pcloud:id'
+NAME = 'pcloud:name'
+OWNER = 'pcloud:owner'
+HOST_PREFIX = 'pcloud:host:'
+STATE_PREFIX = 'pcloud:host_state:'
+TENANT_PREFIX = 'pcloud:'
+TENANT_VALUE = 'pcloud-tenant'
+
+CPU_RATIO = 'cpu_allocation_ratio'
+RAM_RATIO = 'ram_allocation_ratio'
+
+# A tenant's key is the bare prefix and its id: an id that is one of these
+# would overwrite a key that means something else.
+_RESERVED = frozenset(
+    key.removeprefix(TENANT_PREFIX)
+    for key in (TYPE, FLAVOR_ID, DESCRIPTION, UNITS, ID, NAME, OWNER))
+
+
+def pool(flavor_id: str) -> str:
+    """Return the name of a host flavor's aggregate."""
+    return POOL_PREFIX + flavor_id
+
+
+def pcloud(pcloud_id: str) -> str:
+    """Return the name of a Pcloud's aggregate."""
+    return PREFIX + pcloud_id
+
+
+def host_key(name: str) -> str:
+    """Return the metadata key that holds what host a name stands for."""
+    return HOST_PREFIX + name
+
+
+def state_key(node: str) -> str:
+    """Return the metadata key of a host's state.
+
+    :param node: the hypervisor hostname
+    :raises: `exception.NameTooLong` when Nova could not hold the key
+    """
+    return _checked(STATE_PREFIX + node, 'Hypervisor hostname', node)
+
+
+def tenant_key(project_id: str) -> str:
+    """Return the metadata key that makes a project a tenant.
+
+    :raises: `exception.ReservedProject` when the key would mean something
+        else (compared without case, as MariaDB compares keys),
+        `exception.NameTooLong` when Nova could not hold it
+    """
+    if ':' in project_id or project_id.casefold() in _RESERVED:
+        raise exception.ReservedProject(project=project_id)
+    return _checked(TENANT_PREFIX + project_id, 'Project id', project_id)
+
+
+def tenants(metadata: dict[str, str]) -> frozenset[str]:
+    """Return the ids of the projects that the metadata make tenants."""
+    return frozenset(
+        key.removeprefix(TENANT_PREFIX) for key, value in metadata.items()
+        if value == TENANT_VALUE and key.startswith(TENANT_PREFIX) and
+        ':' not in key.removeprefix(TENANT_PREFIX) and
+        key.removeprefix(TENANT_PREFIX) not in _RESERVED)
+
+
+def states(metadata: dict[str, str]) -> dict[str, str]:
+    """Return hypervisor hostname to state."""
+    return _stripped(metadata, STATE_PREFIX)
+
+
+def hosts(metadata: dict[str, str]) -> dict[str, str]:
+    """Return the owner's host names to hypervisor hostnames."""
+    return _stripped(metadata, HOST_PREFIX)
+
+
+def _stripped(metadata: dict[str, str], prefix: str) -> dict[str, str]:
+    return {key.removeprefix(prefix): value
+            for key, value in metadata.items() if key.startswith(prefix)}
+
+
+def _checked(key: str, what: str, value: str) -> str:
+    if len(key) > LIMIT:
+        raise exception.NameTooLong(
+            what=what, value=value, length=len(key), limit=LIMIT)
+    return key

@@ -1,0 +1,127 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Pclouds: who owns them, who may use them, what they cost.
+
+Source: CONTRACT section 3, "Pclouds"; whole-host-allocation, "Pclouds".
+"""
+
+from collections.abc import Collection
+from collections.abc import Mapping
+import dataclasses
+
+from nova import context as nova_context
+from oslo_utils import uuidutils
+
+from pcloud.aggregates import names
+from pcloud.aggregates import snapshot
+from pcloud.aggregates import store
+from pcloud import exception
+
+
+@dataclasses.dataclass(frozen=True)
+class Pcloud:
+    """A Pcloud as its aggregate tells.
+
+    :ivar tenants: ids of the projects that may start servers in it
+    :ivar units: what its hosts cost together
+    :ivar cpu_allocation_ratio: None where it is not set; so is
+        `ram_allocation_ratio`
+    """
+
+    aggregate: snapshot.Aggregate
+    id: str
+    name: str
+    owner: str
+    tenants: frozenset[str]
+    units: int
+    cpu_allocation_ratio: float | None
+    ram_allocation_ratio: float | None
+
+
+def create(
+    context: nova_context.RequestContext, name: str, owner: str,
+) -> Pcloud:
+    """Make a Pcloud without hosts; its owner is its first tenant.
+
+    :raises: `exception.ReservedProject` when the owner's id cannot be kept
+        as a tenant's
+    """
+    pcloud_id = uuidutils.generate_uuid()
+    store.create(context, names.pcloud(pcloud_id), {
+        names.TYPE: names.TYPE_PCLOUD,
+        names.ID: pcloud_id,
+        names.NAME: name,
+        names.OWNER: owner,
+        names.tenant_key(owner): names.TENANT_VALUE})
+    return show(context, pcloud_id)
+
+
+def show(context: nova_context.RequestContext, pcloud_id: str) -> Pcloud:
+    """Return one Pcloud.
+
+    :raises: `exception.PcloudNotFound`
+    """
+    aggregate = snapshot.pcloud(context, pcloud_id)
+    if aggregate is None:
+        raise exception.PcloudNotFound(pcloud=pcloud_id)
+    return _build(context, [aggregate])[0]
+
+
+def index(
+    context: nova_context.RequestContext, project_id: str | None,
+) -> list[Pcloud]:
+    """Return Pclouds in order of their ids.
+
+    :param project_id: only those that this project owns or is a tenant of;
+        None for all
+    """
+    if project_id is None:
+        return _build(context, snapshot.pclouds(context))
+    return _build(context, snapshot.pclouds_of_project(context, project_id))
+
+
+def units_of(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, int]:
+    """Return what each of `hosts` costs; one in no pool costs nothing."""
+    return {host: int(pool.metadata[names.UNITS])
+            for pool in snapshot.pools_of(context, hosts)
+            for host in pool.hosts}
+
+
+def _build(
+    context: nova_context.RequestContext,
+    aggregates: list[snapshot.Aggregate],
+) -> list[Pcloud]:
+    hosts = frozenset().union(*(each.hosts for each in aggregates))
+    units = units_of(context, hosts)
+    return [_pcloud(aggregate, units) for aggregate in aggregates]
+
+
+def _pcloud(
+    aggregate: snapshot.Aggregate, units: Mapping[str, int],
+) -> Pcloud:
+    metadata = aggregate.metadata
+    return Pcloud(
+        aggregate=aggregate,
+        id=metadata[names.ID],
+        name=metadata.get(names.NAME, ''),
+        owner=metadata.get(names.OWNER, ''),
+        tenants=names.tenants(metadata),
+        units=sum(units.get(host, 0) for host in aggregate.hosts),
+        cpu_allocation_ratio=_ratio(metadata.get(names.CPU_RATIO)),
+        ram_allocation_ratio=_ratio(metadata.get(names.RAM_RATIO)))
+
+
+def _ratio(value: str | None) -> float | None:
+    return None if value is None else float(value)

@@ -1,0 +1,335 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Read Pcloud's aggregates from Nova's API database.
+
+Isolation must not depend on the scheduler's copy of the aggregates, which can
+lose updates, and whole ``Aggregate`` objects are dear to load; so the rows
+that a decision needs are read here, hosts and metadata apart, with a number
+of queries that does not depend on how many there are.
+"""
+
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+import dataclasses
+
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models
+import sqlalchemy as sa
+from sqlalchemy import orm
+
+from pcloud.aggregates import names
+from pcloud.rules import access
+
+_TYPE = orm.aliased(models.AggregateMetadata)
+
+
+@dataclasses.dataclass(frozen=True)
+class Aggregate:
+    """One aggregate, read whole."""
+
+    id: int
+    uuid: str
+    name: str
+    hosts: frozenset[str]
+    metadata: Mapping[str, str]
+
+
+def _with_type(statement: sa.Select) -> sa.Select:
+    return statement.outerjoin(
+        _TYPE, sa.and_(_TYPE.aggregate_id == models.Aggregate.id,
+                       _TYPE.key == names.TYPE))
+
+
+def _is_closed() -> sa.ColumnElement[bool]:
+    """Aggregates that take their hosts away from everybody else.
+
+    The name alone is enough, and so is the type: an aggregate that has lost
+    one of them, or was never finished, must not open its hosts.
+    """
+    named = models.Aggregate.name.startswith(names.PREFIX, autoescape=True)
+    opened = [models.Aggregate.name.startswith(prefix, autoescape=True)
+              for prefix in names.OPEN_PREFIXES]
+    return sa.or_(
+        _TYPE.value.in_([names.TYPE_POOL, names.TYPE_PCLOUD]),
+        sa.and_(named, sa.not_(sa.or_(*opened))))
+
+
+def _is_pcloud() -> sa.ColumnElement[bool]:
+    """Aggregates that are a Pcloud, by type or by name."""
+    pool = models.Aggregate.name.startswith(
+        names.POOL_PREFIX, autoescape=True)
+    return sa.and_(
+        _is_closed(), sa.not_(pool),
+        sa.func.coalesce(_TYPE.value, '') != names.TYPE_POOL)
+
+
+def closed_hosts(context: nova_context.RequestContext) -> frozenset[str]:
+    """Return the service hosts of all pools and Pclouds (one query)."""
+    statement = _with_type(
+        sa.select(models.AggregateHost.host)
+        .join(models.Aggregate,
+              models.Aggregate.id == models.AggregateHost.aggregate_id)
+    ).where(_is_closed()).distinct()
+    with api_db.context_manager.reader.using(context) as session:
+        return frozenset(session.scalars(statement))
+
+
+def pool_uuids(context: nova_context.RequestContext) -> set[str]:
+    """Return the uuids of the pools that have hosts (one query)."""
+    has_hosts = sa.exists().where(
+        models.AggregateHost.aggregate_id == models.Aggregate.id)
+    pool = sa.or_(
+        _TYPE.value == names.TYPE_POOL,
+        models.Aggregate.name.startswith(names.POOL_PREFIX, autoescape=True))
+    statement = _with_type(
+        sa.select(models.Aggregate.uuid).select_from(models.Aggregate)
+    ).where(pool, has_hosts)
+    with api_db.context_manager.reader.using(context) as session:
+        return set(session.scalars(statement))
+
+
+def pcloud_access(
+    context: nova_context.RequestContext, pcloud_id: str,
+) -> tuple[str, access.Pcloud] | None:
+    """Read what access to one Pcloud depends on (two queries).
+
+    :param pcloud_id: a well-formed Pcloud id
+    :returns: the aggregate's uuid and the values for `rules.access`, or
+        None when there is no such Pcloud or it is not a whole one
+    """
+    rows = sa.select(
+        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
+        models.AggregateMetadata.key, models.AggregateMetadata.value,
+    ).join(
+        models.AggregateMetadata,
+        models.AggregateMetadata.aggregate_id == models.Aggregate.id,
+    ).where(models.Aggregate.name == names.pcloud(pcloud_id))
+    with api_db.context_manager.reader.using(context) as session:
+        found = session.execute(rows).all()
+        if not found:
+            return None
+        aggregate_id, uuid, name = found[0][:3]
+        metadata = {row.key: row.value for row in found}
+        if not is_whole_pcloud(name, metadata):
+            return None
+        hosts = dict(session.execute(_pclouds_of_hosts(aggregate_id)).all())
+    return uuid, access.Pcloud(
+        pcloud_id, names.tenants(metadata), hosts, names.states(metadata))
+
+
+def is_whole_pcloud(name: str, metadata: Mapping[str, str]) -> bool:
+    """Whether name and metadata agree that an aggregate is a Pcloud."""
+    return (metadata.get(names.TYPE) == names.TYPE_PCLOUD and
+            bool(metadata.get(names.ID)) and
+            name == names.pcloud(metadata[names.ID]))
+
+
+def is_whole_pool(name: str, metadata: Mapping[str, str]) -> bool:
+    """Whether name and metadata agree that an aggregate is a pool."""
+    return (metadata.get(names.TYPE) == names.TYPE_POOL and
+            bool(metadata.get(names.FLAVOR_ID)) and
+            name == names.pool(metadata[names.FLAVOR_ID]) and
+            metadata.get(names.UNITS, '').isdecimal())
+
+
+def _pclouds_of_hosts(aggregate_id: int) -> sa.Select:
+    """Each host of an aggregate with the number of Pclouds it is in."""
+    member = orm.aliased(models.AggregateHost)
+    return _with_type(
+        sa.select(member.host, sa.func.count(models.Aggregate.id.distinct()))
+        .join(models.AggregateHost,
+              models.AggregateHost.host == member.host)
+        .join(models.Aggregate,
+              models.Aggregate.id == models.AggregateHost.aggregate_id)
+    ).where(member.aggregate_id == aggregate_id, _is_pcloud()
+            ).group_by(member.host)
+
+
+def pclouds_of(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, list[str]]:
+    """Return the ids of the Pclouds that each of `hosts` is in.
+
+    One query. A host in none has no entry; one in several is in none that
+    counts, but they are all named.
+    """
+    if not hosts:
+        return {}
+    statement = _with_type(
+        sa.select(models.AggregateHost.host, models.Aggregate.name)
+        .join(models.Aggregate,
+              models.Aggregate.id == models.AggregateHost.aggregate_id)
+    ).where(_is_pcloud(), models.AggregateHost.host.in_(hosts)
+            ).order_by(models.Aggregate.name)
+    found: dict[str, list[str]] = {}
+    with api_db.context_manager.reader.using(context) as session:
+        for host, name in session.execute(statement):
+            found.setdefault(host, []).append(
+                name.removeprefix(names.PREFIX))
+    return found
+
+
+def zones(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, str]:
+    """Return the availability zone of each of `hosts` that has one.
+
+    One query. A host without is in Nova's default zone.
+    """
+    if not hosts:
+        return {}
+    statement = sa.select(
+        models.AggregateHost.host, models.AggregateMetadata.value,
+    ).join(
+        models.AggregateMetadata,
+        models.AggregateMetadata.aggregate_id ==
+        models.AggregateHost.aggregate_id,
+    ).where(models.AggregateMetadata.key == 'availability_zone',
+            models.AggregateHost.host.in_(hosts))
+    with api_db.context_manager.reader.using(context) as session:
+        return dict(session.execute(statement).all())
+
+
+def pools(
+    context: nova_context.RequestContext, flavor_id: str | None = None,
+) -> list[Aggregate]:
+    """Return whole pools, all or the one of a host flavor, by name.
+
+    Three queries.
+    """
+    if flavor_id is not None:
+        return _whole(context, is_whole_pool,
+                      models.Aggregate.name == names.pool(flavor_id))
+    return _whole(
+        context, is_whole_pool,
+        models.Aggregate.name.startswith(names.POOL_PREFIX, autoescape=True))
+
+
+def pools_of(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[Aggregate]:
+    """Return the whole pools that have any of `hosts`, each with those only.
+
+    Three queries.
+    """
+    if not hosts:
+        return []
+    with_host = models.Aggregate.id.in_(
+        sa.select(models.AggregateHost.aggregate_id)
+        .where(models.AggregateHost.host.in_(hosts)))
+    found = _whole(
+        context, is_whole_pool,
+        models.Aggregate.name.startswith(names.POOL_PREFIX, autoescape=True),
+        with_host)
+    wanted = frozenset(hosts)
+    return [dataclasses.replace(pool, hosts=pool.hosts & wanted)
+            for pool in found]
+
+
+def pcloud(
+    context: nova_context.RequestContext, pcloud_id: str,
+) -> Aggregate | None:
+    """Return the aggregate of one whole Pcloud, or None (three queries)."""
+    found = _whole(context, is_whole_pcloud,
+                   models.Aggregate.name == names.pcloud(pcloud_id))
+    # Databases that compare without case find more than was asked for.
+    return next((aggregate for aggregate in found
+                 if aggregate.metadata[names.ID] == pcloud_id), None)
+
+
+def pclouds(context: nova_context.RequestContext) -> list[Aggregate]:
+    """Return all whole Pclouds (three queries)."""
+    return _whole(context, is_whole_pcloud, _has(names.TYPE,
+                                                 names.TYPE_PCLOUD))
+
+
+def pclouds_of_owner(
+    context: nova_context.RequestContext, project_id: str,
+) -> list[Aggregate]:
+    """Return the whole Pclouds that a project owns (three queries)."""
+    return [aggregate for aggregate in
+            _whole(context, is_whole_pcloud, _has(names.OWNER, project_id))
+            if aggregate.metadata[names.OWNER] == project_id]
+
+
+def pclouds_of_project(
+    context: nova_context.RequestContext, project_id: str,
+) -> list[Aggregate]:
+    """Return the whole Pclouds that a project owns or is a tenant of.
+
+    Three queries.
+    """
+    mine = sa.or_(
+        _has(names.OWNER, project_id),
+        _has(names.TENANT_PREFIX + project_id, names.TENANT_VALUE))
+    return [aggregate for aggregate in
+            _whole(context, is_whole_pcloud, mine)
+            if aggregate.metadata.get(names.OWNER) == project_id or
+            project_id in names.tenants(aggregate.metadata)]
+
+
+def _has(key: str, value: str) -> sa.ColumnElement[bool]:
+    return models.Aggregate.id.in_(
+        sa.select(models.AggregateMetadata.aggregate_id)
+        .where(models.AggregateMetadata.key == key,
+               models.AggregateMetadata.value == value))
+
+
+def _whole(
+    context: nova_context.RequestContext,
+    is_whole, *criteria: sa.ColumnElement[bool],
+) -> list[Aggregate]:
+    return [aggregate for aggregate in read(context, *criteria)
+            if is_whole(aggregate.name, aggregate.metadata)]
+
+
+def read(
+    context: nova_context.RequestContext,
+    *criteria: sa.ColumnElement[bool],
+) -> list[Aggregate]:
+    """Return the aggregates that meet all criteria, in order of their names.
+
+    Three queries in one transaction, so that they agree.
+    """
+    ids = sa.select(models.Aggregate.id).where(*criteria)
+    heads = sa.select(
+        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
+    ).where(*criteria).order_by(models.Aggregate.name)
+    members = sa.select(
+        models.AggregateHost.aggregate_id, models.AggregateHost.host,
+    ).where(models.AggregateHost.aggregate_id.in_(ids))
+    metadata = sa.select(
+        models.AggregateMetadata.aggregate_id,
+        models.AggregateMetadata.key, models.AggregateMetadata.value,
+    ).where(models.AggregateMetadata.aggregate_id.in_(ids))
+    with api_db.context_manager.reader.using(context) as session:
+        return _assemble(session.execute(heads).all(),
+                         session.execute(members).all(),
+                         session.execute(metadata).all())
+
+
+def _assemble(
+    heads: Iterable, members: Iterable, metadata: Iterable,
+) -> list[Aggregate]:
+    hosts_of: dict[int, set[str]] = {}
+    for aggregate_id, host in members:
+        hosts_of.setdefault(aggregate_id, set()).add(host)
+    metadata_of: dict[int, dict[str, str]] = {}
+    for aggregate_id, key, value in metadata:
+        metadata_of.setdefault(aggregate_id, {})[key] = value
+    return [
+        Aggregate(id_, uuid, name, frozenset(hosts_of.get(id_, ())),
+                  metadata_of.get(id_, {}))
+        for id_, uuid, name in heads]

@@ -1,0 +1,49 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which Pclouds a caller sees, and which are the caller's own."""
+
+from pcloud.aggregates import pclouds
+from pcloud.api import call as api_call
+from pcloud.api.policies import pclouds as rules
+from pcloud import exception
+
+
+def is_own(call: api_call.Call, pcloud: pclouds.Pcloud) -> bool:
+    """Whether the caller manages a Pcloud, as its owner or for everybody."""
+    return (pcloud.owner == call.project_id or
+            call.can(rules.ALL_PROJECTS))
+
+
+def visible_pcloud(call: api_call.Call) -> pclouds.Pcloud:
+    """Return the Pcloud that the path names, if the caller may know of it.
+
+    :raises: `exception.PcloudNotFound`, the same for one that is not there
+        and one of somebody else
+    """
+    pcloud_id = call.parameters['id']
+    pcloud = pclouds.show(call.context, pcloud_id)
+    if not is_own(call, pcloud) and call.project_id not in pcloud.tenants:
+        raise exception.PcloudNotFound(pcloud=pcloud_id)
+    return pcloud
+
+
+def own_pcloud(call: api_call.Call) -> pclouds.Pcloud:
+    """Return the Pcloud that the path names, for its owner only.
+
+    :raises: `exception.PcloudNotFound`, `exception.PcloudForbidden` for a
+        tenant that is not the owner
+    """
+    pcloud = visible_pcloud(call)
+    if not is_own(call, pcloud) or not call.can(call.rule, pcloud.owner):
+        raise exception.PcloudForbidden(pcloud=pcloud.id)
+    return pcloud

@@ -1,0 +1,76 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``/os-host-flavors``."""
+
+from collections.abc import Callable
+
+from pcloud.aggregates import host_flavors
+from pcloud.api import call as api_call
+from pcloud.api.policies import host_flavors as rules
+from pcloud.api.views import host_flavors as views
+
+
+def _view(call: api_call.Call) -> Callable[[host_flavors.HostFlavor], dict]:
+    return views.detail if call.can(rules.DETAIL) else views.show
+
+
+def index(call: api_call.Call) -> dict:
+    """List host flavors."""
+    view = _view(call)
+    return {'host_flavors': [
+        view(flavor) for flavor in host_flavors.index(call.context)]}
+
+
+def show(call: api_call.Call) -> dict:
+    """Show a host flavor."""
+    return {'host_flavor': _view(call)(
+        host_flavors.show(call.context, call.parameters['id']))}
+
+
+def create(call: api_call.Call) -> dict:
+    """Define a host flavor."""
+    flavor = host_flavors.create(
+        call.context, call.body['id'], call.body.get('description', ''),
+        int(call.body['units']))
+    return {'host_flavor': _view(call)(flavor)}
+
+
+def update(call: api_call.Call) -> dict:
+    """Change the description of a host flavor, its units, or both."""
+    changes = dict(call.body)
+    if 'units' in changes:
+        # In JSON 2.0 is an integer too.
+        changes['units'] = int(changes['units'])
+    flavor = host_flavors.update(
+        call.context, call.parameters['id'], changes)
+    return {'host_flavor': _view(call)(flavor)}
+
+
+def delete(call: api_call.Call) -> None:
+    """Delete a host flavor."""
+    host_flavors.delete(call.context, call.parameters['id'])
+
+
+def add_host(call: api_call.Call) -> dict:
+    """Put a host into the pool of a host flavor."""
+    flavor_id, host = call.parameters['id'], call.body['host']
+    host_flavors.add_host(call.context, flavor_id, host)
+    flavor = views.detail(host_flavors.show(call.context, flavor_id))
+    return {'host': next(
+        each for each in flavor['hosts'] if each['host'] == host)}
+
+
+def remove_host(call: api_call.Call) -> None:
+    """Take a host out of the pool of a host flavor."""
+    host_flavors.remove_host(
+        call.context, call.parameters['id'], call.parameters['host'])

@@ -1,0 +1,59 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``/os-pclouds/{id}/hosts``."""
+
+from collections.abc import Callable
+
+from pcloud.aggregates import allocation
+from pcloud.aggregates import hosts
+from pcloud.api import call as api_call
+from pcloud.api.handlers import access
+from pcloud.api.policies import pclouds as rules
+from pcloud.api.views import hosts as views
+
+
+def _view(call: api_call.Call) -> Callable[[hosts.Host], dict]:
+    return views.detail if call.can(rules.ALL_PROJECTS) else views.show
+
+
+def index(call: api_call.Call) -> dict:
+    """List the hosts of a Pcloud."""
+    view = _view(call)
+    return {'hosts': [view(host) for host in hosts.index(
+        call.context, access.own_pcloud(call))]}
+
+
+def show(call: api_call.Call) -> dict:
+    """Show a host of a Pcloud."""
+    return {'host': _view(call)(hosts.show(
+        call.context, access.own_pcloud(call), call.parameters['name']))}
+
+
+def add(call: api_call.Call) -> dict:
+    """Add a free host of a host flavor to a Pcloud."""
+    return {'host': _view(call)(allocation.add(
+        call.context, access.own_pcloud(call), call.body['name'],
+        call.body['host_flavor'], call.body.get('availability_zone')))}
+
+
+def update(call: api_call.Call) -> dict:
+    """Enable or disable a host of a Pcloud."""
+    return {'host': _view(call)(hosts.set_state(
+        call.context, access.own_pcloud(call), call.parameters['name'],
+        call.body['state']))}
+
+
+def remove(call: api_call.Call) -> None:
+    """Remove a host from a Pcloud."""
+    hosts.remove(
+        call.context, access.own_pcloud(call), call.parameters['name'])

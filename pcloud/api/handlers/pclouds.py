@@ -1,0 +1,85 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``/os-pclouds``."""
+
+from oslo_config import cfg
+from oslo_utils import strutils
+
+from pcloud.aggregates import pclouds
+from pcloud.aggregates import store
+from pcloud.api import call as api_call
+from pcloud.api.handlers import access
+from pcloud.api.policies import pclouds as rules
+from pcloud.api.views import pclouds as views
+from pcloud import exception
+
+CONF = cfg.CONF
+
+
+def _view(call: api_call.Call, pcloud: pclouds.Pcloud) -> dict:
+    if access.is_own(call, pcloud):
+        return views.detail(pcloud)
+    return views.summary(pcloud)
+
+
+def index(call: api_call.Call) -> dict:
+    """List Pclouds: the project's own and those it is a tenant of.
+
+    :raises: `exception.PolicyForbids` when ``all_tenants`` is not for the
+        caller, `exception.InvalidQuery` for a marker that is not there
+    """
+    everybody = strutils.bool_from_string(call.query.get('all_tenants', '0'))
+    if everybody and not call.can(rules.ALL_PROJECTS):
+        raise exception.PolicyForbids(rule=rules.ALL_PROJECTS)
+    found = pclouds.index(
+        call.context, None if everybody else call.project_id)
+    if 'name' in call.query:
+        found = [each for each in found if each.name == call.query['name']]
+    return {'pclouds': [_view(call, each) for each in _page(call, found)]}
+
+
+def _page(
+    call: api_call.Call, found: list[pclouds.Pcloud],
+) -> list[pclouds.Pcloud]:
+    """Return what comes behind the marker, up to the limit."""
+    most = CONF.api.max_limit
+    limit = min(int(call.query.get('limit', most)), most)
+    start = 0
+    if 'marker' in call.query:
+        ids = [each.id for each in found]
+        if call.query['marker'] not in ids:
+            raise exception.InvalidQuery(
+                reason=f"Marker '{call.query['marker']}' could not be found; "
+                       'it takes the id of the last Pcloud of a page.')
+        start = ids.index(call.query['marker']) + 1
+    return found[start:start + limit]
+
+
+def show(call: api_call.Call) -> dict:
+    """Show a Pcloud."""
+    return {'pcloud': _view(call, access.visible_pcloud(call))}
+
+
+def create(call: api_call.Call) -> dict:
+    """Create a Pcloud of the caller's project."""
+    pcloud = pclouds.create(
+        call.context, call.body['name'], call.project_id)
+    return {'pcloud': views.detail(pcloud)}
+
+
+def delete(call: api_call.Call) -> None:
+    """Delete a Pcloud without hosts."""
+    pcloud = access.own_pcloud(call)
+    if pcloud.aggregate.hosts or not store.delete(
+            call.context, pcloud.aggregate.id):
+        raise exception.PcloudInUse(pcloud=pcloud.id)

@@ -1,0 +1,28 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The policies of Pcloud's API, to be overridden in Nova's policy file."""
+
+import itertools
+
+from pcloud.api.policies import host_flavors
+from pcloud.api.policies import hosts
+from pcloud.api.policies import pclouds
+from pcloud.api.policies import quotas
+from pcloud.api.policies import tenants
+
+
+def list_rules() -> list:
+    """Return every rule (``oslo.policy.policies``)."""
+    return list(itertools.chain(
+        host_flavors.rules, pclouds.rules, hosts.rules, tenants.rules,
+        quotas.rules))

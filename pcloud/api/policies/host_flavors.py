@@ -1,0 +1,61 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Who may look at host flavors, and who may change them."""
+
+from oslo_policy import policy
+
+from pcloud.api.policies import base
+
+ROOT = base.PREFIX + 'os-host-flavors:'
+INDEX = ROOT + 'index'
+SHOW = ROOT + 'show'
+DETAIL = ROOT + 'show:hosts'
+CREATE = ROOT + 'create'
+UPDATE = ROOT + 'update'
+DELETE = ROOT + 'delete'
+ADD_HOST = ROOT + 'hosts:add'
+REMOVE_HOST = ROOT + 'hosts:remove'
+
+_COLLECTION = '/os-host-flavors'
+_ITEM = '/os-host-flavors/{id}'
+
+rules = [
+    policy.DocumentedRuleDefault(
+        INDEX, base.ANY, 'List host flavors.',
+        [{'path': _COLLECTION, 'method': 'GET'}], scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        SHOW, base.ANY, 'Show a host flavor.',
+        [{'path': _ITEM, 'method': 'GET'}], scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        DETAIL, base.ADMIN, 'See the real hosts of a host flavor.',
+        [{'path': _COLLECTION, 'method': 'GET'},
+         {'path': _ITEM, 'method': 'GET'}], scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        CREATE, base.ADMIN, 'Define a host flavor.',
+        [{'path': _COLLECTION, 'method': 'POST'}], scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        UPDATE, base.ADMIN, 'Change a host flavor.',
+        [{'path': _ITEM, 'method': 'PUT'}], scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        DELETE, base.ADMIN, 'Delete a host flavor.',
+        [{'path': _ITEM, 'method': 'DELETE'}], scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        ADD_HOST, base.ADMIN, 'Put a host into the pool of a host flavor.',
+        [{'path': _ITEM + '/hosts', 'method': 'POST'}],
+        scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        REMOVE_HOST, base.ADMIN,
+        'Take a host out of the pool of a host flavor.',
+        [{'path': _ITEM + '/hosts/{host}', 'method': 'DELETE'}],
+        scope_types=base.SCOPES),
+]

@@ -1,0 +1,58 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Who may do what with Pclouds.
+
+A rule is asked twice where a Pcloud is named: before anything is read, for
+the caller's own project, and then for the project that owns the Pcloud.
+"""
+
+from oslo_policy import policy
+
+from pcloud.api.policies import base
+
+ROOT = base.PREFIX + 'os-pclouds:'
+ALL_PROJECTS = ROOT + 'all_projects'
+INDEX = ROOT + 'index'
+SHOW = ROOT + 'show'
+CREATE = ROOT + 'create'
+UPDATE = ROOT + 'update'
+DELETE = ROOT + 'delete'
+
+_COLLECTION = '/os-pclouds'
+_ITEM = '/os-pclouds/{id}'
+
+rules = [
+    policy.DocumentedRuleDefault(
+        ALL_PROJECTS, base.ADMIN,
+        'See and manage the Pclouds of every project, and the real names of '
+        'their hosts.',
+        [{'path': _COLLECTION + '?all_tenants=1', 'method': 'GET'}],
+        scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        INDEX, base.READER,
+        'List the Pclouds that the project owns or is a tenant of.',
+        [{'path': _COLLECTION, 'method': 'GET'}], scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        SHOW, base.READER,
+        'Show a Pcloud that the project owns or is a tenant of.',
+        [{'path': _ITEM, 'method': 'GET'}], scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        CREATE, base.MEMBER, 'Create a Pcloud.',
+        [{'path': _COLLECTION, 'method': 'POST'}], scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        UPDATE, base.MEMBER, 'Change a Pcloud.',
+        [{'path': _ITEM, 'method': 'PUT'}], scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        DELETE, base.MEMBER, 'Delete a Pcloud.',
+        [{'path': _ITEM, 'method': 'DELETE'}], scope_types=base.SCOPES),
+]

@@ -1,0 +1,54 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Ask Nova's policies and Pcloud's about a caller."""
+
+from nova import context as nova_context
+from nova.policies import base
+# Registers the check that Nova's own rules are written with.
+from nova import policy as nova_policy  # noqa: F401
+from oslo_config import cfg
+from oslo_policy import policy
+
+from pcloud.api import policies
+
+CONF = cfg.CONF
+
+
+class Policies:
+    """The rules in force: our defaults, Nova's, and the operator's file."""
+
+    def __init__(self) -> None:
+        self._enforcer = policy.Enforcer(CONF)
+        # As in Nova: the defaults changed years ago, and saying so for every
+        # rule fills the log.
+        self._enforcer.suppress_default_change_warnings = True
+        self._enforcer.suppress_deprecation_warnings = True
+        self._enforcer.register_defaults(base.list_rules())
+        self._enforcer.register_defaults(policies.list_rules())
+
+    def allow(
+        self, context: nova_context.RequestContext, rule: str,
+        project_id: str | None,
+    ) -> bool:
+        """Whether a caller passes a rule.
+
+        :param project_id: the project that owns what the rule is about; the
+            caller's own where it is None
+        """
+        target = {'project_id': project_id or context.project_id,
+                  'user_id': context.user_id}
+        try:
+            return bool(self._enforcer.authorize(
+                rule, target, context, do_raise=False))
+        except policy.InvalidScope:
+            return False

@@ -1,0 +1,110 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Every URL of Pcloud's API: the one table.
+
+What is found, what is allowed, which policy is asked, what a body looks like
+and what success is called all follow from a row of it.
+"""
+
+from collections.abc import Callable
+import dataclasses
+
+import routes
+
+from pcloud.api import handlers
+from pcloud.api import policies
+from pcloud.api import schemas
+
+# Nova's own form of the project id that may come before the resource.
+_PROJECT = '/{project_id:[0-9a-f-]+}'
+
+
+@dataclasses.dataclass(frozen=True)
+class Route:
+    """A call.
+
+    :ivar path: below the compute endpoint, with ``{name}`` for parameters
+    :ivar handler: takes a `call.Call`, returns the response's body or None
+    :ivar rule: the policy rule that is asked first
+    :ivar status: the status code of success
+    :ivar schema: the JSON schema of the body, None where there is none
+    :ivar query: the JSON schema of the query string, None where none is read
+    """
+
+    method: str
+    path: str
+    handler: Callable
+    rule: str
+    status: int
+    schema: dict | None = None
+    query: dict | None = None
+
+
+ROUTES = [
+    Route('GET', '/os-host-flavors', handlers.host_flavors.index,
+          policies.host_flavors.INDEX, 200),
+    Route('POST', '/os-host-flavors', handlers.host_flavors.create,
+          policies.host_flavors.CREATE, 201, schemas.host_flavors.create),
+    Route('GET', '/os-host-flavors/{id}', handlers.host_flavors.show,
+          policies.host_flavors.SHOW, 200),
+    Route('PUT', '/os-host-flavors/{id}', handlers.host_flavors.update,
+          policies.host_flavors.UPDATE, 200, schemas.host_flavors.update),
+    Route('DELETE', '/os-host-flavors/{id}', handlers.host_flavors.delete,
+          policies.host_flavors.DELETE, 204),
+    Route('POST', '/os-host-flavors/{id}/hosts',
+          handlers.host_flavors.add_host,
+          policies.host_flavors.ADD_HOST, 201, schemas.host_flavors.add_host),
+    Route('DELETE', '/os-host-flavors/{id}/hosts/{host}',
+          handlers.host_flavors.remove_host,
+          policies.host_flavors.REMOVE_HOST, 204),
+
+    Route('GET', '/os-pclouds', handlers.pclouds.index,
+          policies.pclouds.INDEX, 200, query=schemas.pclouds.index_query),
+    Route('POST', '/os-pclouds', handlers.pclouds.create,
+          policies.pclouds.CREATE, 201, schemas.pclouds.create),
+    Route('GET', '/os-pclouds/{id}', handlers.pclouds.show,
+          policies.pclouds.SHOW, 200),
+    Route('DELETE', '/os-pclouds/{id}', handlers.pclouds.delete,
+          policies.pclouds.DELETE, 204),
+
+    Route('GET', '/os-pclouds/{id}/hosts', handlers.hosts.index,
+          policies.hosts.INDEX, 200),
+    Route('POST', '/os-pclouds/{id}/hosts', handlers.hosts.add,
+          policies.hosts.ADD, 201, schemas.hosts.add),
+    Route('GET', '/os-pclouds/{id}/hosts/{name}', handlers.hosts.show,
+          policies.hosts.SHOW, 200),
+    Route('PUT', '/os-pclouds/{id}/hosts/{name}', handlers.hosts.update,
+          policies.hosts.UPDATE, 200, schemas.hosts.update),
+    Route('DELETE', '/os-pclouds/{id}/hosts/{name}', handlers.hosts.remove,
+          policies.hosts.REMOVE, 204),
+]
+
+
+def methods_of(path: str) -> dict[str, Route]:
+    """Return the routes of a path of the table, by method."""
+    return {route.method: route for route in ROUTES if route.path == path}
+
+
+def mapper() -> routes.Mapper:
+    """Return what finds the path of the table that a URL means.
+
+    A match has that path as 'template', and what stands in the URL for its
+    parameters, and for 'project_id' where the URL has one.
+    """
+    found = routes.Mapper(register=False)
+    for path in sorted({route.path for route in ROUTES}):
+        # Ids and names have dots in them; what follows one is no format.
+        pattern = path.replace('}', ':[^/]+}')
+        for prefix in ('', _PROJECT):
+            found.connect(prefix + pattern, template=path)
+    return found

@@ -1,0 +1,27 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Bodies of ``/os-pclouds/{id}/hosts``."""
+
+from pcloud.api.schemas import types
+from pcloud.rules import access
+
+add = types.body(
+    'host',
+    {'name': types.host_name,
+     'host_flavor': types.host_flavor_id,
+     'availability_zone': {**types.display_name}},
+    required=['name', 'host_flavor'])
+
+update = types.body(
+    'host', {'state': {'type': 'string', 'enum': list(access.STATES)}},
+    required=['state'])

@@ -1,0 +1,56 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Types that several schemas use.
+
+Patterns end in ``\\Z``: ``$`` would also match before a trailing newline.
+"""
+
+# Nova's databases keep characters of the basic multilingual plane only;
+# control characters break tables, and lone surrogates cannot be encoded.
+_NO_CONTROL = (r'[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff'
+               '\U00010000-\U0010ffff]')
+
+text = {'type': 'string', 'maxLength': 255,
+        'pattern': rf'^{_NO_CONTROL}*\Z'}
+
+display_name = {'type': 'string', 'minLength': 1, 'maxLength': 255,
+                'pattern': rf'^(?=.*\S){_NO_CONTROL}+\Z'}
+
+host_flavor_id = {'type': 'string', 'pattern': r'^[A-Za-z0-9._-]{1,64}\Z'}
+
+host_name = {'type': 'string', 'pattern': r'^[A-Za-z0-9._-]{1,63}\Z'}
+
+compute_host = {'type': 'string', 'pattern': r'^[A-Za-z0-9._-]{1,255}\Z'}
+
+# The sum of many still fits the integers of every client.
+units = {'type': 'integer', 'minimum': 0, 'maximum': 1000000}
+
+
+def body(name: str, properties: dict, required: list[str]) -> dict:
+    """Return the schema of a body with one object, ``{name: {...}}``.
+
+    :param required: which of its members have to be there
+    """
+    return {
+        'type': 'object',
+        'properties': {
+            name: {
+                'type': 'object',
+                'properties': properties,
+                'required': required,
+                'additionalProperties': False,
+            },
+        },
+        'required': [name],
+        'additionalProperties': False,
+    }

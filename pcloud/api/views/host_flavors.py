@@ -1,0 +1,42 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How a host flavor is shown."""
+
+from pcloud.aggregates import host_flavors
+
+
+def show(flavor: host_flavors.HostFlavor) -> dict:
+    """Return what everybody sees of a host flavor."""
+    return {'id': flavor.id,
+            'description': flavor.description,
+            'units': flavor.units,
+            'vcpus': flavor.vcpus,
+            'memory_mb': flavor.memory_mb,
+            'disk_gb': flavor.disk_gb,
+            'available': flavor.available}
+
+
+def detail(flavor: host_flavors.HostFlavor) -> dict:
+    """Return what an administrator sees: the real hosts too."""
+    return {**show(flavor), 'hosts': [_host(host) for host in flavor.hosts]}
+
+
+def _host(host: host_flavors.PoolHost) -> dict:
+    compute = host.compute
+    return {'host': compute.host,
+            'hypervisor_hostname': ','.join(
+                node.hypervisor_hostname for node in compute.nodes),
+            'availability_zone': compute.zone,
+            'pcloud': host.pcloud,
+            'status': 'enabled' if compute.enabled else 'disabled',
+            'state': 'up' if compute.up else 'down'}

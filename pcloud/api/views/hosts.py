@@ -1,0 +1,38 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How a host of a Pcloud is shown."""
+
+from pcloud.aggregates import hosts
+
+
+def show(host: hosts.Host) -> dict:
+    """Return what the owner sees of a host: never its real name."""
+    node = host.compute.node
+    return {'name': host.name,
+            'host_flavor': host.host_flavor,
+            'availability_zone': host.compute.zone,
+            'state': host.state,
+            'status': host.status,
+            'instances': list(host.instances),
+            'vcpus': node.vcpus,
+            'vcpus_used': node.vcpus_used,
+            'memory_mb': node.memory_mb,
+            'memory_mb_used': node.memory_mb_used,
+            'next_reboot': None,
+            'rack': None}
+
+
+def detail(host: hosts.Host) -> dict:
+    """Return what an administrator sees: the real host too."""
+    return {**show(host),
+            'hypervisor_hostname': host.compute.node.hypervisor_hostname}

@@ -1,0 +1,30 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How a Pcloud is shown."""
+
+from pcloud.aggregates import pclouds
+
+
+def summary(pcloud: pclouds.Pcloud) -> dict:
+    """Return what a tenant that is not the owner sees of a Pcloud."""
+    return {'id': pcloud.id, 'name': pcloud.name, 'owner': pcloud.owner}
+
+
+def detail(pcloud: pclouds.Pcloud) -> dict:
+    """Return what the owner and administrators see of a Pcloud."""
+    return {**summary(pcloud),
+            'tenants': sorted(pcloud.tenants),
+            'host_count': len(pcloud.aggregate.hosts),
+            'units': pcloud.units,
+            'cpu_allocation_ratio': pcloud.cpu_allocation_ratio,
+            'ram_allocation_ratio': pcloud.ram_allocation_ratio}

@@ -1,0 +1,184 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The filter in nova-api: route, check, call, answer."""
+
+import json
+
+import jsonschema
+from nova.api.openstack import wsgi as nova_wsgi
+from nova import exception as nova_exception
+from oslo_config import cfg
+from oslo_log import log as logging
+import webob
+import webob.dec
+import webob.exc
+
+from pcloud.api import call
+from pcloud.api import policy
+from pcloud.api import routes
+from pcloud import conf
+from pcloud import exception
+
+LOG = logging.getLogger(__name__)
+
+# The only place where our errors become status codes.
+_FAULTS = [
+    (exception.Invalid, webob.exc.HTTPBadRequest),
+    (exception.Denied, webob.exc.HTTPForbidden),
+    (exception.NotFound, webob.exc.HTTPNotFound),
+    (exception.Conflict, webob.exc.HTTPConflict),
+    (exception.Unavailable, webob.exc.HTTPServiceUnavailable),
+]
+
+
+class Middleware:
+    """Answer Pcloud's URLs, and hand all others on.
+
+    :param application: what comes behind in the pipeline
+    """
+
+    def __init__(self, application) -> None:
+        conf.register_opts(cfg.CONF)
+        self._application = application
+        self._mapper = routes.mapper()
+        self._policies = policy.Policies()
+
+    @webob.dec.wsgify(RequestClass=nova_wsgi.Request)
+    def __call__(self, request: nova_wsgi.Request) -> webob.Response:
+        """Answer a request.
+
+        An error that is not ours goes on to Nova's own fault wrapper, which
+        logs it and answers 500.
+        """
+        parameters = self._mapper.match(request.path_info)
+        if parameters is None:
+            return self._application
+        try:
+            request.set_api_version_request()
+            return self._answer(request, parameters)
+        except exception.PcloudError as error:
+            return nova_wsgi.Fault(_fault(error))
+        except (nova_exception.InvalidAPIVersionString,
+                nova_exception.InvalidGlobalAPIVersion) as error:
+            return nova_wsgi.Fault(nova_exception.ConvertedException(
+                error.code, explanation=error.format_message()))
+        except webob.exc.HTTPException as error:
+            return nova_wsgi.Fault(error)
+
+    def _answer(
+        self, request: nova_wsgi.Request, parameters: dict,
+    ) -> webob.Response:
+        methods = routes.methods_of(parameters.pop('template'))
+        route = methods.get(request.method)
+        if route is None:
+            raise webob.exc.HTTPMethodNotAllowed(
+                headers={'Allow': ', '.join(sorted(methods))})
+        context = request.environ['nova.context']
+        _check_project(context, parameters.pop('project_id', None))
+        made = call.Call(
+            context=context, policies=self._policies, rule=route.rule,
+            parameters=parameters, query=_query(request, route),
+            body=_body(request, route))
+        if not made.can(route.rule):
+            raise exception.PolicyForbids(rule=route.rule)
+        return _response(request, route, route.handler(made))
+
+
+def _fault(error: exception.PcloudError) -> webob.exc.HTTPException:
+    for kind, fault in _FAULTS:
+        if isinstance(error, kind):
+            return fault(explanation=str(error))
+    raise error
+
+
+def _check_project(context, project_id: str | None) -> None:
+    """Refuse a project in the path that is not the caller's, as Nova does."""
+    if project_id is not None and project_id != context.project_id:
+        raise exception.InvalidQuery(
+            reason=f"Malformed request URL: URL's project_id '{project_id}' "
+                   "doesn't match Context's project_id "
+                   f"'{context.project_id}'")
+
+
+def _query(request: nova_wsgi.Request, route: routes.Route) -> dict:
+    if route.query is None:
+        return {}
+    try:
+        values = request.GET.mixed()
+    except UnicodeDecodeError:
+        raise exception.InvalidQuery(
+            reason='Query string is not UTF-8 encoded')
+    _validate(values, route.query, exception.InvalidQuery)
+    return values
+
+
+def _body(request: nova_wsgi.Request, route: routes.Route) -> dict:
+    if route.schema is None:
+        return {}
+    try:
+        body = json.loads(request.body, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise exception.InvalidBody(
+            reason='Malformed request body: it is not JSON.')
+    _validate(body, route.schema, exception.InvalidBody)
+    return next(iter(body.values()))
+
+
+def _no_constant(name: str):
+    """Refuse NaN and Infinity, which Python reads and JSON does not have."""
+    raise ValueError(name)
+
+
+def _validate(
+    value: object, schema: dict, error: type[exception.PcloudError],
+) -> None:
+    """Hold a value against a schema.
+
+    :raises: `error`, which tells where the first fault is
+    """
+    validator = jsonschema.Draft202012Validator(schema)
+    found = min(validator.iter_errors(value), default=None,
+                key=lambda each: [str(part) for part in each.absolute_path])
+    if found is None:
+        return
+    where = '.'.join(str(part) for part in found.absolute_path)
+    if where:
+        raise error(reason='Invalid input for field/attribute '
+                           f'{where}. {_shown(found)}')
+    raise error(reason=f'Invalid input: {_shown(found)}')
+
+
+def _shown(error: jsonschema.ValidationError) -> str:
+    if error.validator == 'pattern':
+        return (f'Value {error.instance!r} does not match '
+                f"'{error.validator_value}'")
+    return error.message
+
+
+def _response(
+    request: nova_wsgi.Request, route: routes.Route, body: dict | None,
+) -> webob.Response:
+    version = request.api_version_request.get_string()
+    response = webob.Response(status=route.status)
+    if body is None:
+        del response.headers['Content-Type']
+    else:
+        response.content_type = 'application/json'
+        response.text = json.dumps(body)
+    # Nova's clients warn about an answer that does not name its version.
+    for header, value in (
+            (nova_wsgi.API_VERSION_REQUEST_HEADER, f'compute {version}'),
+            (nova_wsgi.LEGACY_API_VERSION_REQUEST_HEADER, version)):
+        response.headers[header] = value
+        response.headers.add('Vary', header)
+    return response

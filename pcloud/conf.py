@@ -1,0 +1,80 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Every option of the [pcloud] section of nova.conf."""
+
+from oslo_config import cfg
+
+pcloud_group = cfg.OptGroup(
+    'pcloud',
+    title='Pcloud',
+    help="""
+Whole hosts for tenants: a host is in the pool of a *host flavor*, and a
+project takes it from there into its *Pcloud*, where only that project and the
+tenants it names can start servers. nova-api, nova-scheduler and the
+``pcloud-*`` commands read this section.
+""")
+
+options = [
+    cfg.IntOpt(
+        'allocation_attempts',
+        default=5,
+        min=1,
+        help="""
+How many hosts are tried before a request for a host gives up.
+
+Two requests that take the same host at the same moment both see it and both
+let it go again; each then waits a random short time and tries another host.
+Raise this where many requests fight over few free hosts. When all attempts
+are used up, the request is answered with 409.
+
+Related options:
+
+* ``[pcloud] allocation_backoff``
+"""),
+    cfg.FloatOpt(
+        'allocation_backoff',
+        default=0.3,
+        min=0.0,
+        help="""
+The longest time, in seconds, to wait before another host is tried.
+
+The wait is drawn at random from 0 to this, times the number of attempts made
+so far, so that requests that collided once drift apart.
+
+Related options:
+
+* ``[pcloud] allocation_attempts``
+"""),
+    cfg.IntOpt(
+        'quota_units',
+        default=10,
+        min=-1,
+        help="""
+How many units the hosts in a project's Pclouds may cost together, for every
+project that has no limit of its own. -1 is unlimited.
+
+Each host costs the units of its host flavor. A limit below what a project
+uses already takes nothing away; it only refuses the next host.
+"""),
+]
+
+
+def register_opts(conf: cfg.ConfigOpts) -> None:
+    """Make the options known to `conf`; harmless when repeated."""
+    conf.register_group(pcloud_group)
+    conf.register_opts(options, group=pcloud_group)
+
+
+def list_opts() -> list:
+    """Options for the sample configuration (``oslo.config.opts``)."""
+    return [(pcloud_group, options)]

@@ -1,0 +1,189 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Every error that Pcloud raises itself, in one tree.
+
+Nothing here knows of HTTP: ``pcloud.api.wsgi`` translates the five branches
+below `PcloudError` to status codes, once, at the edge.
+"""
+
+
+class PcloudError(Exception):
+    """Base of all errors of this package.
+
+    A subclass sets `message`, a format string; the keyword arguments of the
+    constructor fill it. The result says what was wrong, with the value, and
+    what would be right. It may reach a tenant, so it never names a real
+    host, a rack, or anything of another project.
+    """
+
+    message = 'An error of Pcloud.'
+
+    def __init__(self, **details: object):
+        self.details = details
+        super().__init__(self.message % details)
+
+
+class Invalid(PcloudError):
+    """A value that can never be right (400)."""
+
+
+class NotFound(PcloudError):
+    """Something that is not there, or not for this caller (404)."""
+
+
+class Conflict(PcloudError):
+    """A request that the present state does not allow (409)."""
+
+
+class Denied(PcloudError):
+    """A request that the caller may not make (403)."""
+
+
+class Unavailable(PcloudError):
+    """A part of the cloud that does not answer just now (503)."""
+
+    message = ('A part of the cloud does not answer at the moment; nothing '
+               'was changed, try again later.')
+
+
+class AggregateGone(NotFound):
+    message = 'It was deleted while the request was under way.'
+
+
+class HostInAggregate(Conflict):
+    message = 'The host is in there already.'
+
+
+class InvalidHint(Invalid):
+    message = ('The scheduler hint pcloud=%(value)s is not valid: it takes '
+               'the id of one Pcloud, once.')
+
+
+class PcloudUnusable(NotFound):
+    message = 'Pcloud %(pcloud)s cannot be used: %(reason)s.'
+
+
+class InvalidBody(Invalid):
+    message = '%(reason)s'
+
+
+class InvalidQuery(Invalid):
+    message = '%(reason)s'
+
+
+class NameTooLong(Invalid):
+    message = ('%(what)s %(value)s is too long: it is kept in %(length)d '
+               'characters and Nova holds %(limit)d.')
+
+
+class ReservedProject(Invalid):
+    message = ("Project id '%(project)s' cannot be a tenant of a Pcloud: it "
+               'is one of the words that Pcloud keeps for itself, or has a '
+               'colon in it.')
+
+
+class ProjectUnknown(Invalid):
+    message = "Project '%(project)s' does not exist."
+
+
+class HostFlavorNotFound(NotFound):
+    message = "Host flavor '%(host_flavor)s' could not be found."
+
+
+class HostFlavorExists(Conflict):
+    message = "Host flavor '%(host_flavor)s' exists already."
+
+
+class HostFlavorInUse(Conflict):
+    message = ("Host flavor '%(host_flavor)s' has hosts; remove them from its "
+               'pool first.')
+
+
+class ComputeHostNotFound(NotFound):
+    message = "Compute host '%(host)s' could not be found."
+
+
+class PoolHostNotFound(NotFound):
+    message = ("Host '%(host)s' is not in the pool of host flavor "
+               "'%(host_flavor)s'.")
+
+
+class HostInPool(Conflict):
+    message = "Host '%(host)s' is in the pool '%(pool)s' already."
+
+
+class HostInPcloud(Conflict):
+    message = ("Host '%(host)s' is in a Pcloud; it has to be removed from "
+               'there first.')
+
+
+class HostServiceEnabled(Conflict):
+    message = ("The compute service of host '%(host)s' is enabled; disable it "
+               'first, so that nothing is scheduled to it meanwhile.')
+
+
+class HostHasManyNodes(Conflict):
+    message = ("Host '%(host)s' has %(count)d compute nodes; only a host "
+               'with exactly one can be given away as a whole.')
+
+
+class HostNotEmpty(Conflict):
+    message = "Host '%(host)s' is not empty: %(reasons)s."
+
+
+class PcloudNotFound(NotFound):
+    message = "Pcloud '%(pcloud)s' could not be found."
+
+
+class PcloudInUse(Conflict):
+    message = "Pcloud '%(pcloud)s' has hosts; remove them first."
+
+
+class PolicyForbids(Denied):
+    message = "Policy doesn't allow %(rule)s to be performed."
+
+
+class PcloudForbidden(Denied):
+    message = "Only the owner of Pcloud '%(pcloud)s' may do this."
+
+
+class HostNotFound(NotFound):
+    message = "Host '%(name)s' could not be found in Pcloud '%(pcloud)s'."
+
+
+class HostNameInUse(Conflict):
+    message = ("Pcloud '%(pcloud)s' has a host named '%(name)s' already "
+               '(names that differ only in case are the same).')
+
+
+class HostNotDisabled(Conflict):
+    message = "Host '%(name)s' is enabled; disable it before removing it."
+
+
+class HostChanged(Conflict):
+    message = ("Host '%(name)s' was enabled or removed by another request "
+               'at the same moment; look at it again.')
+
+
+class NoFreeHost(Conflict):
+    message = ("There is no free host of host flavor '%(host_flavor)s'"
+               '%(zone)s: no free host.')
+
+
+class QuotaExceeded(Denied):
+    message = ('Quota exceeded for units: requested %(requested)d, but '
+               'already used %(in_use)d of %(limit)d units.')
+
+
+class TenantNotFound(NotFound):
+    message = "Project '%(project)s' is not a tenant of Pcloud '%(pcloud)s'."

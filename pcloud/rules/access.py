@@ -1,0 +1,140 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Who may be placed on a host of a pool or a Pcloud: the one decision.
+
+The request filter, the scheduler filter and everything that explains them
+ask here, so that they cannot disagree.
+"""
+
+from collections.abc import Collection
+from collections.abc import Mapping
+import dataclasses
+
+ENABLED = 'enabled'
+DISABLED = 'disabled'
+STATES = (ENABLED, DISABLED)
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """A decision and its reason; true when it lets the request pass.
+
+    The reason may be shown to the project that asked: it names no host.
+    """
+
+    allowed: bool
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.allowed
+
+
+# Made once: a verdict is asked for every host of the cloud.
+_NOT_A_TENANT = Verdict(False, 'it does not exist, or the project is not one '
+                               'of its tenants')
+_TENANT = Verdict(True, 'the project is one of its tenants')
+_NOT_IN_PCLOUD = Verdict(False, 'the host is not in the Pcloud')
+_SHARED = Verdict(False, 'the host is in more than one Pcloud')
+_NO_STATE = Verdict(False, 'the host has no state in the Pcloud')
+_BY_STATE = {
+    ENABLED: Verdict(True, 'the host is enabled in the Pcloud'),
+    DISABLED: Verdict(False, 'the host is disabled in the Pcloud'),
+}
+_CLOSED = Verdict(False, 'the host is kept for Pclouds')
+_PUBLIC = Verdict(True, 'the host is open to everybody')
+
+
+@dataclasses.dataclass(frozen=True)
+class Pcloud:
+    """What access to one Pcloud depends on.
+
+    :ivar id: the Pcloud's id
+    :ivar tenants: ids of the projects that may start servers in it
+    :ivar hosts: service hosts in its aggregate, each with the number of
+        Pcloud aggregates that it is in (always 1 when all is well)
+    :ivar states: hypervisor hostname to 'enabled' or 'disabled'
+    """
+
+    id: str
+    tenants: frozenset[str]
+    hosts: Mapping[str, int]
+    states: Mapping[str, str]
+
+
+def project_verdict(pcloud: Pcloud | None, project_id: str) -> Verdict:
+    """Decide whether a project may use a Pcloud at all.
+
+    ========  ================  ======
+    Pcloud    project           passes
+    ========  ================  ======
+    unknown   any               no
+    known     not a tenant      no
+    known     one of its        yes
+              tenants
+    ========  ================  ======
+
+    The first two have the same reason, so that nobody learns which Pclouds
+    exist.
+
+    :param pcloud: the Pcloud that the hint names, None when there is none
+
+    Source: CONTRACT section 2, rules 2 and 3.
+    """
+    if pcloud is None or project_id not in pcloud.tenants:
+        return _NOT_A_TENANT
+    return _TENANT
+
+
+def host_verdict(pcloud: Pcloud, host: str, node: str) -> Verdict:
+    """Decide whether a host of a Pcloud takes servers of its tenants.
+
+    ================  ===================  ========  ======
+    in this Pcloud    in how many Pclouds  state     passes
+    ================  ===================  ========  ======
+    no                any                  any       no
+    yes               two or more          any       no
+    yes               one                  none      no
+    yes               one                  disabled  no
+    yes               one                  enabled   yes
+    ================  ===================  ========  ======
+
+    :param pcloud: a Pcloud that the project may use
+    :param host: the service host
+    :param node: its hypervisor hostname, under which the state is kept
+
+    Source: CONTRACT sections 1 (inconsistent state) and 2 (rule 2).
+    """
+    if host not in pcloud.hosts:
+        return _NOT_IN_PCLOUD
+    if pcloud.hosts[host] != 1:
+        return _SHARED
+    return _BY_STATE.get(pcloud.states.get(node), _NO_STATE)
+
+
+def public_verdict(host: str, closed_hosts: Collection[str]) -> Verdict:
+    """Decide whether a host takes servers that ask for no Pcloud.
+
+    ================  ======
+    in pool or        passes
+    Pcloud
+    ================  ======
+    no                yes
+    yes               no
+    ================  ======
+
+    :param host: the service host
+    :param closed_hosts: the service hosts of all pools and Pclouds
+
+    Source: CONTRACT section 2, rule 1.
+    """
+    return _CLOSED if host in closed_hosts else _PUBLIC

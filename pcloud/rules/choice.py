@@ -1,0 +1,66 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Choose a free host: chance and candidates come in, a host comes out."""
+
+from collections.abc import Iterable
+import dataclasses
+import random
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """A host of a pool, as far as choosing is concerned.
+
+    :ivar host: the service host
+    :ivar zone: its availability zone
+    :ivar up: whether its compute service reports
+    :ivar enabled: whether its compute service is enabled
+    :ivar allocated: whether it is in a Pcloud already
+    """
+
+    host: str
+    zone: str
+    up: bool
+    enabled: bool
+    allocated: bool
+
+    @property
+    def free(self) -> bool:
+        """Whether the host may be given to a Pcloud."""
+        return self.up and self.enabled and not self.allocated
+
+
+def choose(
+    candidates: Iterable[Candidate],
+    zone: str | None,
+    avoid: Iterable[str],
+    chance: random.Random,
+) -> Candidate | None:
+    """Choose one free host at random.
+
+    :param candidates: the hosts of the pool
+    :param zone: the availability zone asked for, None for any
+    :param avoid: hosts tried already; one of them is taken again only when
+        no other is left, because what made it fail may have passed
+    :param chance: where the randomness comes from
+    :returns: the host, or None when no host is free
+
+    Source: CONTRACT section 3, "Allocation"; whole-host-allocation, "Host
+    Operations": random choice keeps requests from colliding.
+    """
+    free = [candidate for candidate in candidates
+            if candidate.free and zone in (None, candidate.zone)]
+    avoided = set(avoid)
+    fresh = [candidate for candidate in free if candidate.host not in avoided]
+    pick_from = sorted(fresh or free, key=lambda candidate: candidate.host)
+    return chance.choice(pick_from) if pick_from else None

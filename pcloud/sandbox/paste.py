@@ -1,0 +1,44 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Paste configurations that come with the services, as an operator has them.
+
+The wheels carry them as data files; where those end up depends on how they
+were installed, so their own list of files is asked.
+"""
+
+from importlib import metadata
+import pathlib
+import re
+
+FILTER = """
+[filter:pcloud]
+paste.filter_factory = pcloud.api:filter_factory
+"""
+
+
+def installed(distribution: str, name: str) -> pathlib.Path:
+    """Return where a data file of an installed distribution is.
+
+    :param name: how its path ends, for example 'etc/nova/api-paste.ini'
+    :raises: `FileNotFoundError` when the distribution has no such file
+    """
+    for path in metadata.files(distribution) or ():
+        if path.as_posix().endswith(name):
+            return pathlib.Path(path.locate()).resolve()
+    raise FileNotFoundError(f'{distribution} came without {name}')
+
+
+def with_pcloud(text: str) -> str:
+    """Return Nova's api-paste.ini with Pcloud in both of its pipelines."""
+    return re.sub(r'(?m)^(keystone = .*\bkeystonecontext)\b', r'\1 pcloud',
+                  text) + FILTER

@@ -1,0 +1,103 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The filter that keeps a Pcloud's hosts for its tenants."""
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+
+from nova import context as nova_context
+from nova import objects
+from nova.scheduler import filters
+from nova.scheduler import host_manager
+from nova.scheduler import utils
+from oslo_log import log as logging
+
+from pcloud.aggregates import snapshot
+from pcloud import exception
+from pcloud.rules import access
+from pcloud.scheduler import request
+
+LOG = logging.getLogger(__name__)
+
+
+class PcloudFilter(filters.BaseHostFilter):
+    """Pass the hosts of a Pcloud to its tenants, all others to the rest.
+
+    ==============  ===================================================
+    hint            a host passes
+    ==============  ===================================================
+    none            when it is in no Pcloud and in no pool
+    ``pcloud=id``   when it is in that Pcloud only, is enabled in it,
+                    and the request's project is one of its tenants
+    anything else   never
+    ==============  ===================================================
+
+    What that depends on is read from the database, once per request: the
+    aggregates that come with the hosts may be out of date.
+
+    Source: CONTRACT section 2.
+    """
+
+    # Every server of a multi-create has the same hint and project.
+    run_filter_once_per_request = True
+
+    def filter_all(
+        self, filter_obj_list: Iterable[host_manager.HostState],
+        spec_obj: objects.RequestSpec,
+    ) -> Iterator[host_manager.HostState]:
+        """Yield the hosts that the request may have.
+
+        A rebuild stays where it is, and passes as it does in all of Nova's
+        filters.
+        """
+        if utils.request_is_rebuild(spec_obj):
+            return iter(filter_obj_list)
+        context = nova_context.get_admin_context()
+        try:
+            wanted = request.pcloud_id(spec_obj)
+            if wanted is None:
+                return _public(context, filter_obj_list)
+            _, pcloud = request.pcloud(context, spec_obj, wanted)
+        except (exception.InvalidHint, exception.PcloudUnusable) as error:
+            LOG.info('No host passes for a server of project %(project)s: '
+                     '%(error)s',
+                     {'project': spec_obj.project_id, 'error': error})
+            return iter(())
+        _warn_of_inconsistency(pcloud)
+        return (host_state for host_state in filter_obj_list
+                if access.host_verdict(pcloud, host_state.host,
+                                       host_state.nodename))
+
+
+def _public(
+    context: nova_context.RequestContext,
+    host_states: Iterable[host_manager.HostState],
+) -> Iterator[host_manager.HostState]:
+    closed = snapshot.closed_hosts(context)
+    return (host_state for host_state in host_states
+            if access.public_verdict(host_state.host, closed))
+
+
+def _warn_of_inconsistency(pcloud: access.Pcloud) -> None:
+    """Say once per request, not once per host, what nobody gets."""
+    shared = sorted(host for host, count in pcloud.hosts.items()
+                    if count != 1)
+    if shared:
+        LOG.warning('Hosts %(hosts)s of Pcloud %(pcloud)s are in another '
+                    'Pcloud too; nobody gets them until one lets them go.',
+                    {'hosts': ', '.join(shared), 'pcloud': pcloud.id})
+    if len(pcloud.states) < len(pcloud.hosts):
+        LOG.warning('Pcloud %(pcloud)s has %(hosts)d hosts but the state of '
+                    'only %(states)d; nobody gets the others.',
+                    {'pcloud': pcloud.id, 'hosts': len(pcloud.hosts),
+                     'states': len(pcloud.states)})

@@ -1,0 +1,115 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tell Placement which hosts a request may have, before it is asked.
+
+Nova calls the functions of ``request_filter.ALL_REQUEST_FILTERS`` for every
+request that is about to be placed. Ours narrows a request with the hint to
+the hosts of its Pcloud, so that one of 3 hosts works in a cloud of 20,000,
+and keeps all pools away from a request without it.
+
+It is not there for speed alone: a host forced by an administrator skips the
+scheduler's filters, and this is then the only one that is asked.
+"""
+
+from collections.abc import Iterable
+
+from nova import context as nova_context
+from nova import exception as nova_exception
+from nova import objects
+from nova.scheduler import request_filter
+from oslo_log import log as logging
+
+from pcloud.aggregates import computes
+from pcloud.aggregates import snapshot
+from pcloud import exception
+from pcloud.rules import access
+from pcloud.scheduler import request
+
+LOG = logging.getLogger(__name__)
+
+
+def register() -> None:
+    """Have Nova ask `pcloud_aggregates`; harmless when repeated."""
+    if pcloud_aggregates not in request_filter.ALL_REQUEST_FILTERS:
+        request_filter.ALL_REQUEST_FILTERS.append(pcloud_aggregates)
+
+
+@request_filter.trace_request_filter
+def pcloud_aggregates(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+) -> bool:
+    """Require the Pcloud's aggregate, or forbid those of all pools.
+
+    Pools only, for every Pcloud's hosts are in one: the aggregates travel in
+    a URL, and there are thousands of Pclouds but few pools.
+
+    :returns: True, which makes Nova log how long it took
+    :raises: `nova.exception.RequestFilterFailed` when no host can be right;
+        its reason becomes the server's fault
+    """
+    try:
+        wanted = request.pcloud_id(spec)
+        if wanted is None:
+            _forbid_pools(context, spec)
+        else:
+            _require_pcloud(context, spec, wanted)
+    except (exception.InvalidHint, exception.PcloudUnusable) as error:
+        LOG.info('No host for a server of project %(project)s: %(error)s',
+                 {'project': spec.project_id, 'error': error})
+        raise nova_exception.RequestFilterFailed(reason=str(error))
+    return True
+
+
+def _forbid_pools(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+) -> None:
+    pools = snapshot.pool_uuids(context)
+    if pools:
+        _destination(spec).append_forbidden_aggregates(pools)
+    if _is_forced(spec):
+        _ignore(spec, snapshot.closed_hosts(context))
+
+
+def _require_pcloud(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+    wanted: str,
+) -> None:
+    uuid, pcloud = request.pcloud(context, spec, wanted)
+    if access.ENABLED not in pcloud.states.values():
+        raise exception.PcloudUnusable(
+            pcloud=wanted, reason='it has no enabled host')
+    _destination(spec).require_aggregates([uuid])
+    if _is_forced(spec):
+        nodes = computes.nodes(context, pcloud.hosts)
+        _ignore(spec, (
+            host for host in pcloud.hosts
+            if not access.host_verdict(pcloud, host, nodes.get(host, ''))))
+
+
+def _destination(spec: objects.RequestSpec) -> objects.Destination:
+    if ('requested_destination' not in spec or
+            spec.requested_destination is None):
+        spec.requested_destination = objects.Destination()
+    return spec.requested_destination
+
+
+def _is_forced(spec: objects.RequestSpec) -> bool:
+    """Whether the request skips the scheduler's filters."""
+    return any(field in spec and getattr(spec, field)
+               for field in ('force_hosts', 'force_nodes'))
+
+
+def _ignore(spec: objects.RequestSpec, hosts: Iterable[str]) -> None:
+    """Keep hosts from a request that no filter will see."""
+    ignored = spec.ignore_hosts if 'ignore_hosts' in spec else None
+    spec.ignore_hosts = sorted({*(ignored or []), *hosts})

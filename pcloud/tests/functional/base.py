@@ -1,0 +1,200 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A whole Nova in this process, with Pcloud loaded as an operator does."""
+
+import json
+import pathlib
+
+import fixtures
+from nova import conf as nova_conf
+from nova import context as nova_context
+from nova import objects
+from nova import test
+from nova.tests import fixtures as nova_fixtures
+from nova.tests.functional.api import client
+from nova.tests.functional import fixtures as func_fixtures
+from nova.tests.functional import integrated_helpers
+
+from pcloud.sandbox import paste
+from pcloud.tests.functional import driver
+
+CONF = nova_conf.CONF
+
+ALICE = 'a' * 32
+BOB = 'b' * 32
+CAROL = 'c' * 32
+
+
+class Client(client.TestOpenStackClient):
+    """Calls of Nova's and Pcloud's API, as one user."""
+
+    def call(self, method: str, path: str, body: dict | None = None,
+             **options):
+        """Return the response, whatever its status."""
+        if body is not None:
+            options['body'] = json.dumps(body)
+        return self.api_request(path.lstrip('/'), method=method, **options)
+
+    def get_json(self, path: str) -> dict:
+        """Return the body of a GET that has to succeed."""
+        return self.call_json('GET', path)
+
+    def call_json(self, method: str, path: str, body: dict | None = None,
+                  ) -> dict | None:
+        """Return the body of a call that has to succeed."""
+        response = self.call(method, path, body)
+        if not 200 <= response.status_code < 300:
+            raise client.OpenStackApiException(
+                message=response.text, response=response)
+        return response.json() if response.content else None
+
+
+class PcloudTestCase(
+        test.TestCase, integrated_helpers.PlacementInstanceHelperMixin):
+    """Nova's API, conductor, scheduler and fake computes, and Placement.
+
+    :cvar hosts: service hosts to start, with their availability zones
+    """
+
+    REQUIRES_LOCKING = True
+
+    hosts = {'node-1': 'az1', 'node-2': 'az2', 'node-3': 'az1',
+             'node-4': 'az2'}
+    compute_driver = 'fake.RenamingDriver'
+
+    def setUp(self):
+        self.flags(compute_driver=self.compute_driver)
+        super().setUp()
+        # Nova loads drivers from below nova.virt only.
+        self.useFixture(fixtures.MonkeyPatch(
+            'nova.virt.fake.RenamingDriver', driver.RenamingDriver))
+        self._configure()
+        self.useFixture(nova_fixtures.RealPolicyFixture())
+        self.useFixture(nova_fixtures.NeutronFixture(self))
+        self.useFixture(nova_fixtures.GlanceFixture(self))
+        self.useFixture(nova_fixtures.CinderFixture(self))
+        self.placement = self.useFixture(
+            func_fixtures.PlacementFixture()).api
+        self.useFixture(nova_fixtures.AllServicesCurrent())
+        self.notifier = self.useFixture(
+            nova_fixtures.NotificationFixture(self))
+        api = self.useFixture(nova_fixtures.OSAPIFixture('v2.1'))
+        self.base_url = api.base_url
+        self.admin = self.client_of(
+            'admin', CAROL, ['reader', 'member', 'admin'])
+        self.alice = self.client_of('alice', ALICE)
+        self.bob = self.client_of('bob', BOB)
+        # What Nova's own helpers use.
+        self.api = self.admin_api = self.admin
+        self.context = nova_context.get_admin_context()
+        self.start_service('conductor')
+        self.scheduler = self.start_service('scheduler')
+        for host in self.hosts:
+            self._start_compute(host)
+        self._make_zones()
+
+    def _configure(self):
+        folder = pathlib.Path(self.useFixture(
+            fixtures.TempDir()).path)
+        original = paste.installed('nova', 'etc/nova/api-paste.ini')
+        (folder / 'api-paste.ini').write_text(
+            paste.with_pcloud(original.read_text()))
+        self.flags(api_paste_config=str(folder / 'api-paste.ini'),
+                   group='wsgi')
+        self.flags(
+            available_filters=['nova.scheduler.filters.all_filters',
+                               'pcloud.scheduler.filters.all_filters'],
+            enabled_filters=[*CONF.filter_scheduler.enabled_filters,
+                             'PcloudFilter'],
+            weight_classes=['nova.scheduler.weights.all_weighers',
+                            'pcloud.scheduler.weights.all_weighers'],
+            group='filter_scheduler')
+
+    def _make_zones(self):
+        for zone in sorted(set(self.hosts.values())):
+            aggregate = self.admin.post_aggregate({'aggregate': {
+                'name': zone, 'availability_zone': zone}})
+            for host, its_zone in self.hosts.items():
+                if its_zone == zone:
+                    self.admin.add_host_to_aggregate(aggregate['id'], host)
+
+    def client_of(self, user, project_id, roles=('reader', 'member')):
+        """Return the API as one user of one project sees it."""
+        made = Client(user, self.base_url, project_id=project_id,
+                      roles=list(roles))
+        made.microversion = 'latest'
+        return made
+
+    def make_pool(self, flavor_id: str, *hosts: str, units: int = 1):
+        """Define a host flavor and put hosts into its pool."""
+        self.admin.call_json('POST', '/os-host-flavors', {
+            'host_flavor': {'id': flavor_id, 'units': units}})
+        for host in hosts:
+            self.disable_service(host)
+            self.admin.call_json(
+                'POST', f'/os-host-flavors/{flavor_id}/hosts',
+                {'host': {'host': host}})
+
+    def disable_service(self, host: str):
+        """Disable the compute service of a host."""
+        self.admin.put_service(self.service_id(host), {'status': 'disabled'})
+
+    def service_id(self, host: str) -> str:
+        """Return the uuid of the compute service of a host."""
+        return next(each['id'] for each in self.admin.get_services(
+            binary='nova-compute', host=host))
+
+    def make_pcloud(self, user: Client, name: str = 'mine') -> str:
+        """Create a Pcloud and return its id."""
+        return user.call_json('POST', '/os-pclouds', {
+            'pcloud': {'name': name}})['pcloud']['id']
+
+    def add_host(self, user: Client, pcloud: str, name: str,
+                 flavor_id: str, enable: bool = True, **more) -> str:
+        """Add a host, enable it, and return its real name."""
+        path = f'/os-pclouds/{pcloud}/hosts'
+        user.call_json('POST', path, {
+            'host': {'name': name, 'host_flavor': flavor_id, **more}})
+        if enable:
+            user.call_json('PUT', f'{path}/{name}',
+                           {'host': {'state': 'enabled'}})
+        shown = self.admin.get_json(f'{path}/{name}')['host']
+        return shown['hypervisor_hostname'].removesuffix('.hv.example.org')
+
+    def boot(self, user: Client, hints: dict | None = None,
+             expected: str = 'ACTIVE', host: str | None = None,
+             zone: str | None = None, **more) -> dict:
+        """Boot a server and return it when it has the expected state.
+
+        :param more: members of the server's body, such as min_count
+        """
+        server = self._build_server(networks='none', host=host, az=zone)
+        server.update(more)
+        body = {'server': server}
+        if hints is not None:
+            body['os:scheduler_hints'] = hints
+        made = user.post_server(body)
+        return self._wait_for_state_change(made, expected)
+
+    def fault(self, server: dict) -> str:
+        """Return the message of a server's fault."""
+        return self.admin.get_server(server['id'])['fault']['message']
+
+    def host_of(self, server: dict) -> str:
+        """Return the real host of a server."""
+        return self.admin.get_server(server['id'])['OS-EXT-SRV-ATTR:host']
+
+    def aggregate(self, name: str) -> objects.Aggregate:
+        """Return an aggregate as Nova has it, by name."""
+        return next(each for each in objects.AggregateList.get_all(
+            self.context) if each.name == name)

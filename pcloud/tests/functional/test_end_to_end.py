@@ -1,0 +1,40 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The whole line: from a host flavor to a server on the Pcloud's host."""
+
+from pcloud.tests.functional import base
+
+
+class EndToEndTest(base.PcloudTestCase):
+    """An administrator, an owner and a stranger."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_pool('gpu', 'node-1', 'node-2')
+        self.pcloud = self.make_pcloud(self.alice)
+        self.host = self.add_host(self.alice, self.pcloud, 'web1', 'gpu')
+
+    def test_hint_lands_on_the_pclouds_host(self):
+        server = self.boot(self.alice, {'pcloud': self.pcloud})
+        self.assertEqual(self.host, self.host_of(server))
+
+    def test_no_hint_never_lands_on_pool_or_pcloud(self):
+        hosts = {self.host_of(self.boot(self.alice)) for _ in range(4)}
+        self.assertLessEqual(hosts, {'node-3', 'node-4'})
+
+    def test_stranger_gets_no_valid_host(self):
+        server = self.boot(
+            self.bob, {'pcloud': self.pcloud}, expected='ERROR')
+        self.assertIn('No valid host was found', self.fault(server))
+        self.assertIn('does not exist, or the project is not one of its '
+                      'tenants', self.fault(server))
