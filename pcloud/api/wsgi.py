@@ -171,7 +171,7 @@ def _response(
     version = request.api_version_request.get_string()
     response = webob.Response(status=route.status)
     if body is None:
-        del response.headers['Content-Type']
+        response.headers.pop('Content-Type', None)
     else:
         response.content_type = 'application/json'
         response.text = json.dumps(body)

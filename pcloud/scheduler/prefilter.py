@@ -21,6 +21,9 @@ It is not there for speed alone: a host forced by an administrator skips the
 scheduler's filters, and this is then the only one that is asked.
 """
 
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 from nova import context as nova_context

@@ -12,6 +12,9 @@
 
 """What a request to the scheduler asks of Pcloud."""
 
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
 from nova import context as nova_context
 from nova import objects
 

@@ -12,6 +12,9 @@
 
 """The filter that keeps a Pcloud's hosts for its tenants."""
 
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
 from collections.abc import Iterable
 from collections.abc import Iterator
 

@@ -109,6 +109,10 @@ class PcloudTestCase(
         original = paste.installed('nova', 'etc/nova/api-paste.ini')
         (folder / 'api-paste.ini').write_text(
             paste.with_pcloud(original.read_text()))
+        # As in Nova's own configuration; its fixtures set them back.
+        self.flags(enforce_new_defaults=True, enforce_scope=True,
+                   group='oslo_policy')
+        self.flags(instances=-1, cores=-1, ram=-1, group='quota')
         self.flags(api_paste_config=str(folder / 'api-paste.ini'),
                    group='wsgi')
         self.flags(

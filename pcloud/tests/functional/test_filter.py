@@ -1,0 +1,217 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Isolation, through the real scheduler and the real Placement."""
+
+from nova import objects
+from nova.scheduler import request_filter
+
+from pcloud.scheduler import prefilter
+from pcloud.tests.functional import base
+
+NOWHERE = 'No valid host was found'
+
+
+class MalformedHintTest(base.PcloudTestCase):
+    """A hint that is not one good id of one Pcloud gets no host at all."""
+
+    hosts = {'node-1': 'az1', 'node-2': 'az2'}
+
+    def setUp(self):
+        super().setUp()
+        self.make_pool('gpu', 'node-1')
+        self.pcloud = self.make_pcloud(self.alice)
+        self.add_host(self.alice, self.pcloud, 'web', 'gpu')
+
+    def test_each(self):
+        other = self.make_pcloud(self.alice, 'other')
+        for hint in ('', 'web', self.pcloud.upper(), f' {self.pcloud}',
+                     self.pcloud.replace('-', ''), 'mine', '%', 7, [],
+                     [self.pcloud, self.pcloud], [self.pcloud, other],
+                     '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'):
+            server = self.boot(self.alice, {'pcloud': hint}, 'ERROR')
+            self.assertIn(NOWHERE, self.fault(server), hint)
+            self.assertIsNone(self.host_of(server), hint)
+
+    def test_good_one_passes(self):
+        server = self.boot(self.alice, {'pcloud': [self.pcloud]})
+        self.assertEqual('node-1', self.host_of(server))
+
+
+class AccessTest(base.PcloudTestCase):
+    """Who gets which host, rule by rule."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_pool('gpu', 'node-1', 'node-2')
+        self.pcloud = self.make_pcloud(self.alice)
+        self.host = self.add_host(self.alice, self.pcloud, 'web', 'gpu')
+
+    def _metadata(self, changes):
+        aggregate = self.aggregate(f'Pcloud:{self.pcloud}')
+        self.admin.post_aggregate_action(
+            aggregate.id, {'set_metadata': {'metadata': changes}})
+
+    def _refused(self, user, **more):
+        server = self.boot(user, {'pcloud': self.pcloud}, 'ERROR', **more)
+        self.assertIn(NOWHERE, self.fault(server))
+        self.assertIsNone(self.host_of(server))
+        return self.fault(server)
+
+    def test_tenants_come_and_go(self):
+        self._refused(self.bob)
+        self._metadata({f'pcloud:{base.BOB}': 'pcloud-tenant'})
+        server = self.boot(self.bob, {'pcloud': self.pcloud})
+        self.assertEqual(self.host, self.host_of(server))
+        self._metadata({f'pcloud:{base.ALICE}': None})
+        self._refused(self.alice)
+
+    def test_unknown_and_foreign_read_the_same(self):
+        foreign = self._refused(self.bob)
+        unknown = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
+        server = self.boot(self.bob, {'pcloud': unknown}, 'ERROR')
+        self.assertEqual(foreign.replace(self.pcloud, unknown),
+                         self.fault(server))
+
+    def test_disabled_host(self):
+        self.alice.call_json(
+            'PUT', f'/os-pclouds/{self.pcloud}/hosts/web',
+            {'host': {'state': 'disabled'}})
+        self.assertIn('no enabled host', self._refused(self.alice))
+
+    def test_host_without_state(self):
+        second = self.add_host(self.alice, self.pcloud, 'db', 'gpu')
+        self._metadata({f'pcloud:host_state:{self.host}.hv.example.org':
+                        None})
+        for _ in range(2):
+            server = self.boot(self.alice, {'pcloud': self.pcloud})
+            self.assertEqual(second, self.host_of(server))
+        self.assertIn('the state of only 1', self.stdlog.logger.output)
+
+    def test_host_in_two_pclouds_is_nobodys(self):
+        other = self.make_pcloud(self.bob)
+        aggregate = self.aggregate(f'Pcloud:{other}')
+        self.admin.add_host_to_aggregate(aggregate.id, self.host)
+        self.admin.post_aggregate_action(aggregate.id, {'set_metadata': {
+            'metadata': {
+                f'pcloud:host_state:{self.host}.hv.example.org': 'enabled',
+                'pcloud:host:x': f'{self.host}.hv.example.org'}}})
+        self._refused(self.alice)
+        server = self.boot(self.bob, {'pcloud': other}, 'ERROR')
+        self.assertIn(NOWHERE, self.fault(server))
+        self.assertEqual(2, self.stdlog.logger.output.count(
+            'are in another Pcloud too'))
+
+    def test_pcloud_that_lost_its_type_keeps_its_host_closed(self):
+        pool = self.aggregate('Pcloud:host_flavor:gpu')
+        for host in ('node-1', 'node-2'):
+            self.admin.post_aggregate_action(
+                pool.id, {'remove_host': {'host': host}})
+        self._metadata({'pcloud:type': None})
+        self._refused(self.alice)
+        servers = [self.boot(self.alice) for _ in range(4)]
+        self.assertNotIn(self.host, {self.host_of(s) for s in servers})
+
+    def test_forced_host_without_hint_is_refused(self):
+        for host, zone in self.hosts.items():
+            closed = host in ('node-1', 'node-2')
+            server = self.boot(self.admin, zone=f'{zone}:{host}',
+                               expected='ERROR' if closed else 'ACTIVE')
+            self.assertEqual(None if closed else host, self.host_of(server))
+
+    def test_forced_host_with_hint_obeys_the_pcloud(self):
+        self._metadata({f'pcloud:{base.CAROL}': 'pcloud-tenant'})
+        for host, zone in self.hosts.items():
+            own = host == self.host
+            server = self.boot(
+                self.admin, {'pcloud': self.pcloud}, zone=f'{zone}:{host}',
+                expected='ACTIVE' if own else 'ERROR')
+            self.assertEqual(host if own else None, self.host_of(server))
+
+    def test_forced_disabled_host_is_refused(self):
+        self._metadata({f'pcloud:{base.CAROL}': 'pcloud-tenant'})
+        second = self.add_host(self.alice, self.pcloud, 'db', 'gpu')
+        self.alice.call_json(
+            'PUT', f'/os-pclouds/{self.pcloud}/hosts/web',
+            {'host': {'state': 'disabled'}})
+        self.boot(self.admin, {'pcloud': self.pcloud}, 'ERROR',
+                  zone=f'{self.hosts[self.host]}:{self.host}')
+        self.boot(self.admin, {'pcloud': self.pcloud}, 'ACTIVE',
+                  zone=f'{self.hosts[second]}:{second}')
+
+    def test_multi_create_stays_inside(self):
+        self.add_host(self.alice, self.pcloud, 'db', 'gpu')
+        first = self.boot(self.alice, {'pcloud': self.pcloud},
+                          min_count=4, max_count=4)
+        servers = self.alice.get_servers()
+        self.assertEqual(4, len(servers))
+        for server in servers:
+            self._wait_for_state_change(server, 'ACTIVE')
+            self.assertIn(self.host_of(server), ('node-1', 'node-2'))
+        self.assertIn(first['id'], {server['id'] for server in servers})
+
+    def test_stale_cache_opens_nothing(self):
+        """The scheduler has lost the news that a host is in a pool."""
+        manager = self.scheduler.manager.host_manager
+        stale = objects.AggregateList.get_all(self.context)
+        for aggregate in stale:
+            if aggregate.name.startswith('Pcloud:'):
+                aggregate.hosts = []
+                aggregate.metadata = {}
+        manager.update_aggregates(stale)
+        servers = [self.boot(self.bob) for _ in range(4)]
+        self.assertLessEqual(
+            {self.host_of(s) for s in servers}, {'node-3', 'node-4'})
+        server = self.boot(self.alice, {'pcloud': self.pcloud})
+        self.assertEqual(self.host, self.host_of(server))
+
+
+class FilterAloneTest(base.PcloudTestCase):
+    """What the filter does when Placement was told nothing."""
+
+    def setUp(self):
+        super().setUp()
+        request_filter.ALL_REQUEST_FILTERS.remove(
+            prefilter.pcloud_aggregates)
+        self.addCleanup(prefilter.register)
+        self.make_pool('gpu', 'node-1', 'node-2')
+        self.pcloud = self.make_pcloud(self.alice)
+        self.host = self.add_host(self.alice, self.pcloud, 'web', 'gpu')
+
+    def test_rules_hold(self):
+        for _ in range(4):
+            self.assertIn(self.host_of(self.boot(self.alice)),
+                          ('node-3', 'node-4'))
+        server = self.boot(self.alice, {'pcloud': self.pcloud})
+        self.assertEqual(self.host, self.host_of(server))
+        for user, hint in ((self.bob, self.pcloud), (self.alice, 'x'),
+                           (self.alice, [self.pcloud, self.pcloud]),
+                           (self.alice, self.pcloud.upper())):
+            server = self.boot(user, {'pcloud': hint}, 'ERROR')
+            self.assertIn(NOWHERE, self.fault(server))
+
+
+class NarrowTest(base.PcloudTestCase):
+    """Placement's limit does not hide a small Pcloud in a large cloud."""
+
+    def setUp(self):
+        super().setUp()
+        self.flags(max_placement_results=1, group='scheduler')
+
+    def test_pcloud_is_found_and_pools_are_not_in_the_way(self):
+        self.make_pool('gpu', 'node-1', 'node-2', 'node-3')
+        pcloud = self.make_pcloud(self.alice)
+        host = self.add_host(self.alice, pcloud, 'web', 'gpu')
+        for _ in range(3):
+            inside = self.boot(self.alice, {'pcloud': pcloud})
+            self.assertEqual(host, self.host_of(inside))
+            self.assertEqual('node-4', self.host_of(self.boot(self.alice)))

@@ -1,0 +1,86 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import ddt
+import testtools
+
+from pcloud.rules import access
+
+HOST, NODE = 'node-1', 'node-1.example.org'
+
+
+def _pcloud(**changes):
+    values = {'id': 'p', 'tenants': frozenset({'alice', 'bob'}),
+              'hosts': {HOST: 1}, 'states': {NODE: 'enabled'}}
+    return access.Pcloud(**{**values, **changes})
+
+
+@ddt.ddt
+class ProjectVerdictTest(testtools.TestCase):
+    """The rows of the table in `access.project_verdict`."""
+
+    def test_unknown_and_foreign_are_told_apart_by_nobody(self):
+        unknown = access.project_verdict(None, 'alice')
+        foreign = access.project_verdict(_pcloud(), 'carol')
+        self.assertFalse(unknown)
+        self.assertEqual(unknown, foreign)
+
+    @ddt.data('alice', 'bob')
+    def test_tenant_passes(self, project):
+        self.assertTrue(access.project_verdict(_pcloud(), project))
+
+    @ddt.data('', None, 'ALICE', 'alice ')
+    def test_almost_a_tenant_does_not(self, project):
+        self.assertFalse(access.project_verdict(_pcloud(), project))
+
+    def test_owner_that_removed_itself_does_not(self):
+        pcloud = _pcloud(tenants=frozenset())
+        self.assertFalse(access.project_verdict(pcloud, 'alice'))
+
+
+@ddt.ddt
+class HostVerdictTest(testtools.TestCase):
+    """The rows of the table in `access.host_verdict`."""
+
+    @ddt.unpack
+    @ddt.data(
+        ({}, {NODE: 'enabled'}, False, 'not in the Pcloud'),
+        ({'node-2': 1}, {NODE: 'enabled'}, False, 'not in the Pcloud'),
+        ({HOST: 2}, {NODE: 'enabled'}, False, 'more than one'),
+        ({HOST: 2}, {NODE: 'disabled'}, False, 'more than one'),
+        ({HOST: 2}, {}, False, 'more than one'),
+        ({HOST: 0}, {NODE: 'enabled'}, False, 'more than one'),
+        ({HOST: 1}, {}, False, 'no state'),
+        ({HOST: 1}, {HOST: 'enabled'}, False, 'no state'),
+        ({HOST: 1}, {NODE: ''}, False, 'no state'),
+        ({HOST: 1}, {NODE: 'Enabled'}, False, 'no state'),
+        ({HOST: 1}, {NODE: 'disabled'}, False, 'disabled'),
+        ({HOST: 1}, {NODE: 'enabled'}, True, 'enabled'),
+    )
+    def test_row(self, hosts, states, allowed, reason):
+        verdict = access.host_verdict(
+            _pcloud(hosts=hosts, states=states), HOST, NODE)
+        self.assertEqual(allowed, bool(verdict))
+        self.assertIn(reason, verdict.reason)
+
+
+class PublicVerdictTest(testtools.TestCase):
+    """The rows of the table in `access.public_verdict`."""
+
+    def test_kept_host(self):
+        verdict = access.public_verdict(HOST, {HOST, 'node-2'})
+        self.assertFalse(verdict)
+        self.assertIn('kept for Pclouds', verdict.reason)
+
+    def test_open_host(self):
+        self.assertTrue(access.public_verdict(HOST, {'node-2'}))
+        self.assertTrue(access.public_verdict(HOST, ()))

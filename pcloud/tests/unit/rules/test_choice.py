@@ -1,0 +1,60 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import random
+
+import hypothesis
+from hypothesis import strategies
+import testtools
+
+from pcloud.rules import choice
+
+candidates = strategies.lists(
+    strategies.builds(
+        choice.Candidate, host=strategies.sampled_from('abcdefgh'),
+        zone=strategies.sampled_from(['az1', 'az2']),
+        up=strategies.booleans(), enabled=strategies.booleans(),
+        allocated=strategies.booleans()),
+    unique_by=lambda candidate: candidate.host)
+
+
+def _free(host, zone='az1'):
+    return choice.Candidate(host, zone, True, True, False)
+
+
+class ChooseTest(testtools.TestCase):
+
+    @hypothesis.given(candidates, strategies.sampled_from(
+        [None, 'az1', 'az2', 'az3']), strategies.sets(
+        strategies.sampled_from('abcdefgh')), strategies.integers())
+    def test_only_what_is_free_and_in_the_zone(self, given, zone, avoid,
+                                               seed):
+        chosen = choice.choose(given, zone, avoid, random.Random(seed))
+        right = [each for each in given
+                 if each.up and each.enabled and not each.allocated and
+                 (zone is None or each.zone == zone)]
+        if not right:
+            self.assertIsNone(chosen)
+            return
+        self.assertIn(chosen, right)
+        if any(each.host not in avoid for each in right):
+            self.assertNotIn(chosen.host, avoid)
+
+    def test_every_free_host_has_its_chance(self):
+        given = [_free(host) for host in 'abcd']
+        chosen = {choice.choose(given, None, (), random.Random(seed)).host
+                  for seed in range(100)}
+        self.assertEqual(set('abcd'), chosen)
+
+    def test_a_host_tried_before_is_better_than_none(self):
+        chosen = choice.choose([_free('a')], None, ['a'], random.Random(1))
+        self.assertEqual('a', chosen.host)
