@@ -41,6 +41,7 @@ from pcloud.aggregates import hosts
 from pcloud.aggregates import names
 from pcloud.aggregates import pclouds
 from pcloud.aggregates import quota
+from pcloud.aggregates import ratios
 from pcloud.aggregates import snapshot
 from pcloud.aggregates import store
 from pcloud import exception
@@ -125,6 +126,8 @@ def _take(
         # leaves our metadata: such a state is not of this allocation.
         store.delete_metadata(context, aggregate_id, state_key)
         _read_back(context, pcloud, chosen, units)
+        ratios.apply(context, pcloud.aggregate, chosen.compute.node,
+                     ratios.wanted(pcloud.aggregate.metadata))
         store.insert_metadata(
             context, aggregate_id, state_key, access.DISABLED)
     except exception.HostInAggregate:
@@ -132,6 +135,7 @@ def _take(
         raise _Lost('it is in this Pcloud already')
     except Exception:
         with excutils.save_and_reraise_exception():
+            ratios.restore(context, pcloud.aggregate, chosen.compute.node)
             store.remove_host(context, aggregate_id, chosen.compute.host)
             store.delete_metadata(context, aggregate_id, name_key, node)
     store.publish(context, aggregate_id)

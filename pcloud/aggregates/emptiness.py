@@ -16,12 +16,10 @@ Source: whole-host-allocation, "Host Flavors" and "Host Operations"; what
 counts as being on a host is CONTRACT section 3 and Nova's own bookkeeping.
 """
 
-from keystoneauth1 import exceptions as ks_exc
 from nova import context as nova_context
-from nova import exception as nova_exception
-from nova.scheduler.client import report
 
 from pcloud.aggregates import computes
+from pcloud.aggregates import inventories
 from pcloud import exception
 
 
@@ -38,7 +36,7 @@ def reasons(
     """
     servers = len(computes.instances(context, [compute.host])[compute.host])
     moves = len(computes.migrations(context, compute.host))
-    consumers = _consumers(context, compute.node.uuid)
+    consumers = inventories.consumers(context, compute.node.uuid)
     found = [(servers, 'servers are on it'),
              (moves, 'migrations from or to it are not over'),
              (consumers, 'consumers have allocations on it in Placement')]
@@ -57,17 +55,3 @@ def check(
     found = reasons(context, compute)
     if found:
         raise exception.HostNotEmpty(host=shown_as, reasons=', '.join(found))
-
-
-def _consumers(
-    context: nova_context.RequestContext, provider_uuid: str,
-) -> int:
-    client = report.report_client_singleton()
-    try:
-        found = client.get_allocations_for_resource_provider(
-            context.elevated(), provider_uuid)
-    except (ks_exc.ClientException,
-            nova_exception.ResourceProviderAllocationRetrievalFailed
-            ) as error:
-        raise exception.Unavailable() from error
-    return len(found.allocations)

@@ -240,6 +240,8 @@ def _set_service(
 def _pool(
     context: nova_context.RequestContext, flavor_id: str,
 ) -> snapshot.Aggregate:
+    if not names.FLAVOR_ID_PATTERN.fullmatch(flavor_id):
+        raise exception.HostFlavorNotFound(host_flavor=flavor_id)
     for pool in snapshot.pools(context, flavor_id):
         # Databases that compare without case find others too.
         if pool.metadata[names.FLAVOR_ID] == flavor_id:

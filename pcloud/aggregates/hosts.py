@@ -25,6 +25,7 @@ from pcloud.aggregates import computes
 from pcloud.aggregates import emptiness
 from pcloud.aggregates import names
 from pcloud.aggregates import pclouds
+from pcloud.aggregates import ratios
 from pcloud.aggregates import snapshot
 from pcloud.aggregates import store
 from pcloud import exception
@@ -134,6 +135,7 @@ def remove(
         raise exception.HostChanged(name=host.name)
     try:
         emptiness.check(context, host.compute, host.name)
+        ratios.restore(context, pcloud.aggregate, host.compute.node)
         store.remove_host(context, aggregate_id, host.compute.host)
     except Exception:
         with excutils.save_and_reraise_exception():

@@ -15,6 +15,8 @@
 Source: CONTRACT section 1.
 """
 
+import re
+
 from pcloud import exception
 
 # Nova keeps names, keys and values in columns of this many characters.
@@ -23,13 +25,16 @@ LIMIT = 255
 PREFIX = 'Pcloud:'
 POOL_PREFIX = 'Pcloud:host_flavor:'
 # Aggregates that say something about hosts but take none of them away.
-OPEN_PREFIXES = ('Pcloud:attribute:', 'Pcloud:policy:')
+POLICY_PREFIX = 'Pcloud:policy:'
+OPEN_PREFIXES = ('Pcloud:attribute:', POLICY_PREFIX)
 
 TYPE = 'pcloud:type'
 TYPE_POOL = 'host_flavor_pool'
 TYPE_PCLOUD = 'pcloud'
+TYPE_POLICY = 'policy'
 
 FLAVOR_ID = 'pcloud:flavor_id'
+FLAVOR_ID_PATTERN = re.compile(r'[A-Za-z0-9._-]{1,64}')
 DESCRIPTION = 'pcloud:description'
 UNITS = 'pcloud:units'
 
@@ -41,6 +46,10 @@ STATE_PREFIX = 'pcloud:host_state:'
 TENANT_PREFIX = 'pcloud:'
 TENANT_VALUE = 'pcloud-tenant'
 
+SCOPE = 'pcloud:scope'
+SCOPE_ID = 'pcloud:scope_id'
+QUOTA_UNITS = 'pcloud:quota:units'
+
 CPU_RATIO = 'cpu_allocation_ratio'
 RAM_RATIO = 'ram_allocation_ratio'
 
@@ -48,7 +57,8 @@ RAM_RATIO = 'ram_allocation_ratio'
 # would overwrite a key that means something else.
 _RESERVED = frozenset(
     key.removeprefix(TENANT_PREFIX)
-    for key in (TYPE, FLAVOR_ID, DESCRIPTION, UNITS, ID, NAME, OWNER))
+    for key in (TYPE, FLAVOR_ID, DESCRIPTION, UNITS, ID, NAME, OWNER, SCOPE,
+                SCOPE_ID))
 
 
 def pool(flavor_id: str) -> str:
@@ -73,6 +83,25 @@ def state_key(node: str) -> str:
     :raises: `exception.NameTooLong` when Nova could not hold the key
     """
     return _checked(STATE_PREFIX + node, 'Hypervisor hostname', node)
+
+
+def saved_ratio_key(ratio: str, node: str) -> str:
+    """Return the metadata key of what a host's ratio was before.
+
+    :param ratio: `CPU_RATIO` or `RAM_RATIO`
+    :raises: `exception.NameTooLong` when Nova could not hold the key
+    """
+    return _checked(f'pcloud:saved:{ratio}:{node}', 'Hypervisor hostname',
+                    node)
+
+
+def project_policy(project_id: str) -> str:
+    """Return the name of the aggregate with a project's own settings.
+
+    :raises: `exception.NameTooLong` when Nova could not hold it
+    """
+    return _checked(POLICY_PREFIX + 'project:' + project_id, 'Project id',
+                    project_id)
 
 
 def tenant_key(project_id: str) -> str:

@@ -20,12 +20,19 @@ from collections.abc import Mapping
 import dataclasses
 
 from nova import context as nova_context
+from oslo_utils import excutils
 from oslo_utils import uuidutils
 
+from pcloud.aggregates import computes
 from pcloud.aggregates import names
+from pcloud.aggregates import ratios
 from pcloud.aggregates import snapshot
 from pcloud.aggregates import store
 from pcloud import exception
+
+
+_KEYS = {'name': names.NAME, 'cpu_allocation_ratio': names.CPU_RATIO,
+         'ram_allocation_ratio': names.RAM_RATIO}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,6 +95,49 @@ def index(
     if project_id is None:
         return _build(context, snapshot.pclouds(context))
     return _build(context, snapshot.pclouds_of_project(context, project_id))
+
+
+def update(
+    context: nova_context.RequestContext, pcloud: Pcloud,
+    changes: Mapping[str, str | float | None],
+) -> Pcloud:
+    """Change a Pcloud's 'name' or its allocation ratios.
+
+    Ratios reach the hosts' inventories one by one. When one cannot be
+    reached, all get back what they had.
+
+    :param changes: new values; None unsets a ratio
+    :raises: `exception.PcloudNotFound` when it is deleted meanwhile,
+        `exception.Unavailable`
+    """
+    metadata = {_KEYS[name]: None if value is None else str(value)
+                for name, value in changes.items()}
+    before = {key: pcloud.aggregate.metadata.get(key) for key in metadata}
+    try:
+        store.set_metadata(context, pcloud.aggregate.id, metadata)
+        if metadata.keys() & ratios.RESOURCES.keys():
+            _apply_ratios(context, pcloud.id)
+    except exception.AggregateGone:
+        raise exception.PcloudNotFound(pcloud=pcloud.id)
+    except exception.Unavailable:
+        with excutils.save_and_reraise_exception():
+            store.set_metadata(context, pcloud.aggregate.id, before)
+            _apply_ratios(context, pcloud.id)
+    return show(context, pcloud.id)
+
+
+def _apply_ratios(
+    context: nova_context.RequestContext, pcloud_id: str,
+) -> None:
+    aggregate = show(context, pcloud_id).aggregate
+    wanted = ratios.wanted(aggregate.metadata)
+    known = computes.load(context, aggregate.hosts)
+    states = names.states(aggregate.metadata)
+    for host in sorted(known):
+        node = known[host].node
+        # One that is on its way in or out is seen to there.
+        if node.hypervisor_hostname in states:
+            ratios.apply(context, aggregate, node, wanted)
 
 
 def units_of(

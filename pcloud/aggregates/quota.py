@@ -20,8 +20,10 @@ import dataclasses
 from nova import context as nova_context
 from oslo_config import cfg
 
+from pcloud.aggregates import names
 from pcloud.aggregates import pclouds
 from pcloud.aggregates import snapshot
+from pcloud.aggregates import store
 
 CONF = cfg.CONF
 
@@ -48,8 +50,36 @@ def show(
     context: nova_context.RequestContext, project_id: str,
 ) -> Quota:
     """Return the quota of a project that owns Pclouds, or could."""
+    settings = snapshot.named(context, names.project_policy(project_id))
+    own_limit = settings and settings.metadata.get(names.QUOTA_UNITS)
     owned = snapshot.pclouds_of_owner(context, project_id)
     hosts = [host for aggregate in owned for host in aggregate.hosts]
     units = pclouds.units_of(context, hosts)
-    return Quota(limit=CONF.pcloud.quota_units,
+    return Quota(limit=int(own_limit or CONF.pcloud.quota_units),
                  in_use=sum(units.get(host, 0) for host in hosts))
+
+
+def set_limit(
+    context: nova_context.RequestContext, project_id: str, limit: int,
+) -> None:
+    """Give a project a limit of its own.
+
+    :param limit: units; -1 is unlimited
+    :raises: `exception.NameTooLong` when the project's id cannot be kept
+    """
+    name = names.project_policy(project_id)
+    metadata = {names.TYPE: names.TYPE_POLICY, names.SCOPE: 'project',
+                names.SCOPE_ID: project_id, names.QUOTA_UNITS: str(limit)}
+    if not store.create(context, name, metadata):
+        settings = snapshot.named(context, name)
+        store.set_metadata(context, settings.id,
+                           {names.QUOTA_UNITS: str(limit)})
+
+
+def reset_limit(
+    context: nova_context.RequestContext, project_id: str,
+) -> None:
+    """Take a project's limit back to the default; harmless when repeated."""
+    settings = snapshot.named(context, names.project_policy(project_id))
+    if settings and names.QUOTA_UNITS in settings.metadata:
+        store.set_metadata(context, settings.id, {names.QUOTA_UNITS: None})

@@ -31,6 +31,7 @@ from sqlalchemy import orm
 
 from pcloud.aggregates import names
 from pcloud.rules import access
+from pcloud.rules import hints
 
 _TYPE = orm.aliased(models.AggregateMetadata)
 
@@ -241,7 +242,13 @@ def pools_of(
 def pcloud(
     context: nova_context.RequestContext, pcloud_id: str,
 ) -> Aggregate | None:
-    """Return the aggregate of one whole Pcloud, or None (three queries)."""
+    """Return the aggregate of one whole Pcloud, or None (three queries).
+
+    :param pcloud_id: anything; what has not the form of an id is no Pcloud,
+        and not every database can be asked about every character
+    """
+    if not hints.is_pcloud_id(pcloud_id):
+        return None
     found = _whole(context, is_whole_pcloud,
                    models.Aggregate.name == names.pcloud(pcloud_id))
     # Databases that compare without case find more than was asked for.
@@ -278,6 +285,28 @@ def pclouds_of_project(
             _whole(context, is_whole_pcloud, mine)
             if aggregate.metadata.get(names.OWNER) == project_id or
             project_id in names.tenants(aggregate.metadata)]
+
+
+def named(
+    context: nova_context.RequestContext, name: str,
+) -> Aggregate | None:
+    """Return the aggregate of exactly this name, or None (three queries)."""
+    return next((found for found in read(
+        context, models.Aggregate.name == name) if found.name == name), None)
+
+
+def metadata_value(
+    context: nova_context.RequestContext, aggregate_id: int, key: str,
+) -> str | None:
+    """Return what a metadata key is now, None when it is not there.
+
+    One query.
+    """
+    with api_db.context_manager.reader.using(context) as session:
+        return session.scalar(
+            sa.select(models.AggregateMetadata.value).where(
+                models.AggregateMetadata.aggregate_id == aggregate_id,
+                models.AggregateMetadata.key == key))
 
 
 def _has(key: str, value: str) -> sa.ColumnElement[bool]:

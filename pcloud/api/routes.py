@@ -74,6 +74,8 @@ ROUTES = [
           policies.pclouds.CREATE, 201, schemas.pclouds.create),
     Route('GET', '/os-pclouds/{id}', handlers.pclouds.show,
           policies.pclouds.SHOW, 200),
+    Route('PUT', '/os-pclouds/{id}', handlers.pclouds.update,
+          policies.pclouds.UPDATE, 200, schemas.pclouds.update),
     Route('DELETE', '/os-pclouds/{id}', handlers.pclouds.delete,
           policies.pclouds.DELETE, 204),
 
@@ -87,6 +89,20 @@ ROUTES = [
           policies.hosts.UPDATE, 200, schemas.hosts.update),
     Route('DELETE', '/os-pclouds/{id}/hosts/{name}', handlers.hosts.remove,
           policies.hosts.REMOVE, 204),
+
+    Route('GET', '/os-pclouds/{id}/tenants', handlers.tenants.index,
+          policies.tenants.INDEX, 200),
+    Route('PUT', '/os-pclouds/{id}/tenants/{tenant}', handlers.tenants.add,
+          policies.tenants.ADD, 204),
+    Route('DELETE', '/os-pclouds/{id}/tenants/{tenant}',
+          handlers.tenants.remove, policies.tenants.REMOVE, 204),
+
+    Route('GET', '/os-pcloud-quotas/{project}', handlers.quotas.show,
+          policies.quotas.SHOW, 200),
+    Route('PUT', '/os-pcloud-quotas/{project}', handlers.quotas.update,
+          policies.quotas.UPDATE, 200, schemas.quotas.update),
+    Route('DELETE', '/os-pcloud-quotas/{project}', handlers.quotas.delete,
+          policies.quotas.DELETE, 204),
 ]
 
 

@@ -60,7 +60,11 @@ class Middleware:
         An error that is not ours goes on to Nova's own fault wrapper, which
         logs it and answers 500.
         """
-        parameters = self._mapper.match(request.path_info)
+        try:
+            parameters = self._mapper.match(request.path_info)
+        except UnicodeDecodeError:
+            return nova_wsgi.Fault(webob.exc.HTTPBadRequest(
+                explanation='The path is not UTF-8 encoded'))
         if parameters is None:
             return self._application
         try:
@@ -68,10 +72,12 @@ class Middleware:
             return self._answer(request, parameters)
         except exception.PcloudError as error:
             return nova_wsgi.Fault(_fault(error))
-        except (nova_exception.InvalidAPIVersionString,
-                nova_exception.InvalidGlobalAPIVersion) as error:
-            return nova_wsgi.Fault(nova_exception.ConvertedException(
-                error.code, explanation=error.format_message()))
+        except nova_exception.InvalidAPIVersionString as error:
+            return nova_wsgi.Fault(webob.exc.HTTPBadRequest(
+                explanation=error.format_message()))
+        except nova_exception.InvalidGlobalAPIVersion as error:
+            return nova_wsgi.Fault(webob.exc.HTTPNotAcceptable(
+                explanation=error.format_message()))
         except webob.exc.HTTPException as error:
             return nova_wsgi.Fault(error)
 

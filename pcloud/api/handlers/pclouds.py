@@ -77,6 +77,13 @@ def create(call: api_call.Call) -> dict:
     return {'pcloud': views.detail(pcloud)}
 
 
+def update(call: api_call.Call) -> dict:
+    """Change a Pcloud's name or its allocation ratios."""
+    pcloud = pclouds.update(
+        call.context, access.own_pcloud(call), call.body)
+    return {'pcloud': views.detail(pcloud)}
+
+
 def delete(call: api_call.Call) -> None:
     """Delete a Pcloud without hosts."""
     pcloud = access.own_pcloud(call)

@@ -21,7 +21,7 @@ SHOW = ROOT + 'show'
 UPDATE = ROOT + 'update'
 DELETE = ROOT + 'delete'
 
-_ITEM = '/os-pcloud-quotas/{project_id}'
+_ITEM = '/os-pcloud-quotas/{project}'
 
 rules = [
     policy.DocumentedRuleDefault(

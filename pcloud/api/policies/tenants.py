@@ -22,7 +22,7 @@ ADD = ROOT + 'add'
 REMOVE = ROOT + 'remove'
 
 _COLLECTION = '/os-pclouds/{id}/tenants'
-_ITEM = '/os-pclouds/{id}/tenants/{project_id}'
+_ITEM = '/os-pclouds/{id}/tenants/{tenant}'
 
 rules = [
     policy.DocumentedRuleDefault(

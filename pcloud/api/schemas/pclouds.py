@@ -17,6 +17,13 @@ from pcloud.api.schemas import types
 create = types.body('pcloud', {'name': types.display_name},
                     required=['name'])
 
+update = types.body(
+    'pcloud',
+    {'name': types.display_name,
+     'cpu_allocation_ratio': types.ratio,
+     'ram_allocation_ratio': types.ratio},
+    required=[])
+
 index_query = {
     'type': 'object',
     'properties': {

@@ -26,9 +26,16 @@ text = {'type': 'string', 'maxLength': 255,
 display_name = {'type': 'string', 'minLength': 1, 'maxLength': 255,
                 'pattern': rf'^(?=.*\S){_NO_CONTROL}+\Z'}
 
-host_flavor_id = {'type': 'string', 'pattern': r'^[A-Za-z0-9._-]{1,64}\Z'}
+# These two stand in paths, where "." and ".." mean something else.
+host_flavor_id = {
+    'type': 'string',
+    'pattern': r'^(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}\Z',
+}
 
-host_name = {'type': 'string', 'pattern': r'^[A-Za-z0-9._-]{1,63}\Z'}
+host_name = {
+    'type': 'string',
+    'pattern': r'^(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,63}\Z',
+}
 
 compute_host = {'type': 'string', 'pattern': r'^[A-Za-z0-9._-]{1,255}\Z'}
 
@@ -54,3 +61,7 @@ def body(name: str, properties: dict, required: list[str]) -> dict:
         'required': [name],
         'additionalProperties': False,
     }
+
+
+# The upper bound is far above what any hypervisor bears.
+ratio = {'type': ['number', 'null'], 'exclusiveMinimum': 0, 'maximum': 1024}

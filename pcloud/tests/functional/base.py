@@ -88,8 +88,9 @@ class PcloudTestCase(
         self.useFixture(nova_fixtures.AllServicesCurrent())
         self.notifier = self.useFixture(
             nova_fixtures.NotificationFixture(self))
-        api = self.useFixture(nova_fixtures.OSAPIFixture('v2.1'))
-        self.base_url = api.base_url
+        self.api_fixture = self.useFixture(
+            nova_fixtures.OSAPIFixture('v2.1'))
+        self.base_url = self.api_fixture.base_url
         self.admin = self.client_of(
             'admin', CAROL, ['reader', 'member', 'admin'])
         self.alice = self.client_of('alice', ALICE)
@@ -110,8 +111,7 @@ class PcloudTestCase(
         (folder / 'api-paste.ini').write_text(
             paste.with_pcloud(original.read_text()))
         # As in Nova's own configuration; its fixtures set them back.
-        self.flags(enforce_new_defaults=True, enforce_scope=True,
-                   group='oslo_policy')
+        self.flags(enforce_new_defaults=True, group='oslo_policy')
         self.flags(instances=-1, cores=-1, ram=-1, group='quota')
         self.flags(api_paste_config=str(folder / 'api-paste.ini'),
                    group='wsgi')

@@ -297,7 +297,7 @@ class PcloudTest(ApiTestCase):
         response = self.alice.call('GET', '/os-pclouds')
         self.assertTrue(response.headers['OpenStack-API-Version'].startswith(
             'compute 2.'))
-        self.alice.microversion = '2.9999'
+        self.alice.microversion = '2.999'
         response = self.alice.call('GET', '/os-pclouds')
         self.assertEqual(406, response.status_code)
 

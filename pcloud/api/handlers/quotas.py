@@ -1,0 +1,51 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``/os-pcloud-quotas``."""
+
+from pcloud.aggregates import quota
+from pcloud.api import call as api_call
+from pcloud.api import projects
+from pcloud import exception
+
+
+def _view(found: quota.Quota) -> dict:
+    return {'quota': {'units': {'limit': found.limit,
+                                'in_use': found.in_use}}}
+
+
+def show(call: api_call.Call) -> dict:
+    """Show the units that a project may use and uses.
+
+    :raises: `exception.PolicyForbids` for somebody else's project
+    """
+    project_id = call.parameters['project']
+    if not call.can(call.rule, project_id):
+        raise exception.PolicyForbids(rule=call.rule)
+    projects.check_id(project_id)
+    return _view(quota.show(call.context, project_id))
+
+
+def update(call: api_call.Call) -> dict:
+    """Give a project a limit of its own."""
+    project_id = call.parameters['project']
+    projects.check(call.context, project_id)
+    quota.set_limit(call.context, project_id,
+                    int(call.body['units']['limit']))
+    return _view(quota.show(call.context, project_id))
+
+
+def delete(call: api_call.Call) -> None:
+    """Take a project's limit back to the default."""
+    project_id = call.parameters['project']
+    projects.check_id(project_id)
+    quota.reset_limit(call.context, project_id)

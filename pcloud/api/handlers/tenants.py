@@ -1,0 +1,39 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``/os-pclouds/{id}/tenants``."""
+
+from pcloud.aggregates import names
+from pcloud.aggregates import tenants
+from pcloud.api import call as api_call
+from pcloud.api.handlers import access
+from pcloud.api import projects
+
+
+def index(call: api_call.Call) -> dict:
+    """List the ids of the projects that may start servers in a Pcloud."""
+    return {'tenants': sorted(access.own_pcloud(call).tenants)}
+
+
+def add(call: api_call.Call) -> None:
+    """Make a project a tenant of a Pcloud."""
+    pcloud = access.own_pcloud(call)
+    project_id = call.parameters['tenant']
+    names.tenant_key(project_id)
+    projects.check(call.context, project_id)
+    tenants.add(call.context, pcloud, project_id)
+
+
+def remove(call: api_call.Call) -> None:
+    """Make a project no tenant of a Pcloud any more."""
+    tenants.remove(call.context, access.own_pcloud(call),
+                   call.parameters['tenant'])

@@ -1,0 +1,72 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Ask Keystone whether a project exists."""
+
+import re
+
+from keystoneauth1 import exceptions as ks_exc
+from keystoneauth1 import loading as ks_loading
+from nova import context as nova_context
+from nova import utils
+from oslo_config import cfg
+from oslo_log import log as logging
+
+from pcloud import exception
+
+CONF = cfg.CONF
+LOG = logging.getLogger(__name__)
+
+# What Keystone accepts as an id; nothing else may get into a URL.
+_ID = re.compile(r'[A-Za-z0-9_-]{1,64}')
+
+
+def check_id(project_id: str) -> None:
+    """Refuse what cannot be the id of any project.
+
+    :raises: `exception.ProjectUnknown`
+    """
+    if not _ID.fullmatch(project_id):
+        raise exception.ProjectUnknown(project=project_id)
+
+
+def check(context: nova_context.RequestContext, project_id: str) -> None:
+    """Refuse a project that Keystone does not know.
+
+    The credentials of [service_user] are used where they are set: a tenant
+    may not look at projects of others, so with its own token every project
+    might be there. Where Keystone does not say, the project passes, as in
+    all of Nova.
+
+    :raises: `exception.ProjectUnknown`
+    """
+    if project_id == context.project_id:
+        return
+    check_id(project_id)
+    try:
+        auth = ks_loading.load_auth_from_conf_options(CONF, 'service_user')
+        keystone = utils.get_ksa_adapter(
+            'identity', ksa_auth=auth or context.get_auth_plugin(),
+            min_version=(3, 0), max_version=(3, 'latest'))
+        status = keystone.get(f'/projects/{project_id}').status_code
+    except ks_exc.ClientException as error:
+        LOG.warning('Keystone cannot be asked whether project %(project)s '
+                    'exists: %(error)s',
+                    {'project': project_id, 'error': error})
+        return
+    if status == 404:
+        raise exception.ProjectUnknown(project=project_id)
+    if status != 200:
+        LOG.warning('Keystone answered %(status)d when asked whether project '
+                    '%(project)s exists; does the user of [service_user] '
+                    'in nova.conf have a role that lets it look?',
+                    {'status': status, 'project': project_id})

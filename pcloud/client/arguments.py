@@ -1,0 +1,50 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Values that both command lines read, checked while they are parsed."""
+
+import argparse
+import math
+
+
+def ratio(text: str) -> float:
+    """Read an allocation ratio.
+
+    :raises argparse.ArgumentTypeError: unless it is a number above 0
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a number greater than 0")
+    return value
+
+
+def ratio_or_none(text: str) -> float | None:
+    """Read an allocation ratio, or the word "none" for no ratio.
+
+    :raises argparse.ArgumentTypeError: unless it is one of these
+    """
+    return None if text.lower() == 'none' else ratio(text)
+
+
+def positive(text: str) -> int:
+    """Read a whole number.
+
+    :raises argparse.ArgumentTypeError: unless it is 1 or more
+    """
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a whole number of 1 or more")
+    return int(text)

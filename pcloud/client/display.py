@@ -1,0 +1,154 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which members the command lines show, and how a person reads them."""
+
+from collections.abc import Callable
+from collections.abc import Mapping
+from collections.abc import Sequence
+import typing
+
+from pcloud.client import resources
+
+
+def text(value: object) -> str:
+    """Write a value that needs no thought; a dash for none."""
+    return '-' if value is None or value == '' else str(value)
+
+
+def joined(values: Sequence[str] | None) -> str:
+    """Write a list on one line."""
+    return ', '.join(values) if values else '-'
+
+
+def counted(values: Sequence[object] | None) -> str:
+    """Write how many there are."""
+    return '-' if values is None else str(len(values))
+
+
+def mebibytes(value: int | None) -> str:
+    """Write an amount given in MiB, in GiB where that is shorter."""
+    if value is None:
+        return '-'
+    return f'{value} MiB' if value < 1024 else f'{value / 1024:g} GiB'
+
+
+def gibibytes(value: int | None) -> str:
+    """Write an amount given in GiB."""
+    return '-' if value is None else f'{value} GiB'
+
+
+def ratio(value: float | None) -> str:
+    """Write an allocation ratio; a dash where the cloud's own holds."""
+    return '-' if value is None else str(float(value))
+
+
+def limit(value: int | None) -> str:
+    """Write a limit of a quota."""
+    return 'unlimited' if value == -1 else text(value)
+
+
+def by_zone(counts: Mapping[str, int]) -> str:
+    """Write how many there are in each zone."""
+    return joined([f'{zone}: {count}'
+                   for zone, count in sorted(counts.items())])
+
+
+def pool(hosts: Sequence[resources.PoolHost] | None) -> str:
+    """Write the hosts of a pool, one a line."""
+    return '\n'.join(
+        f'{host.host} ({text(host.availability_zone)}, '
+        f'{host.pcloud or "free"}, {text(host.status)}, {text(host.state)})'
+        for host in hosts or ()) or '-'
+
+
+class Field(typing.NamedTuple):
+    """A member to show.
+
+    :ivar name: the member's name in the API
+    :ivar header: its column's name in a list
+    :ivar human: how a person reads its value
+    """
+
+    name: str
+    header: str
+    human: Callable[[typing.Any], str] = text
+
+
+_PCLOUD_HEAD = (
+    Field('id', 'ID'),
+    Field('name', 'Name'),
+    Field('owner', 'Owner'),
+)
+_PCLOUD_SIZE = (
+    Field('host_count', 'Host Count'),
+    Field('units', 'Units'),
+)
+PCLOUD_LIST = _PCLOUD_HEAD + _PCLOUD_SIZE
+PCLOUD = _PCLOUD_HEAD + (Field('tenants', 'Tenants', joined),) + (
+    _PCLOUD_SIZE + (
+        Field('cpu_allocation_ratio', 'CPU Allocation Ratio', ratio),
+        Field('ram_allocation_ratio', 'RAM Allocation Ratio', ratio),
+    ))
+
+_HOST_HEAD = (
+    Field('name', 'Name'),
+    Field('host_flavor', 'Host Flavor'),
+    Field('availability_zone', 'Availability Zone'),
+    Field('state', 'State'),
+    Field('status', 'Status'),
+)
+_HOST_SIZE = (
+    Field('vcpus', 'VCPUs'),
+    Field('vcpus_used', 'VCPUs Used'),
+    Field('memory_mb', 'Memory MB', mebibytes),
+    Field('memory_mb_used', 'Memory MB Used', mebibytes),
+)
+_HOST_TAIL = (
+    Field('next_reboot', 'Next Reboot'),
+    Field('rack', 'Rack'),
+)
+HOST_LIST = _HOST_HEAD + (Field('instances', 'Instances', counted),) + (
+    _HOST_SIZE + _HOST_TAIL)
+HOST = _HOST_HEAD + (Field('instances', 'Instances', joined),) + (
+    _HOST_SIZE + _HOST_TAIL)
+HOST_FOR_ADMIN = HOST + (
+    Field('hypervisor_hostname', 'Hypervisor Hostname'),)
+
+TENANT_LIST = (Field('project_id', 'Project ID'),)
+
+QUOTA = (
+    Field('project_id', 'Project ID'),
+    Field('units_limit', 'Units Limit', limit),
+    Field('units_in_use', 'Units In Use'),
+)
+
+HOST_FLAVOR_LIST = (
+    Field('id', 'ID'),
+    Field('description', 'Description'),
+    Field('units', 'Units'),
+    Field('vcpus', 'VCPUs'),
+    Field('memory_mb', 'Memory MB', mebibytes),
+    Field('disk_gb', 'Disk GB', gibibytes),
+    Field('available', 'Available', by_zone),
+)
+HOST_FLAVOR_FOR_ADMIN = HOST_FLAVOR_LIST + (Field('hosts', 'Hosts', pool),)
+
+
+def host_fields(host: resources.Host) -> Sequence[Field]:
+    """Tell what to show of a host: its real name if the caller may see it."""
+    return HOST if host.hypervisor_hostname is None else HOST_FOR_ADMIN
+
+
+def host_flavor_fields(flavor: resources.HostFlavor) -> Sequence[Field]:
+    """Tell what to show of a flavor: its pool if the caller may see it."""
+    return HOST_FLAVOR_LIST if flavor.hosts is None else HOST_FLAVOR_FOR_ADMIN

@@ -1,0 +1,162 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What can go wrong between a client and the Pcloud API.
+
+Each error is named after the problem and carries the server's own message,
+whatever shape the body had that brought it.
+"""
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+import re
+
+import requests
+
+# An HTML page of a proxy can be long; its beginning tells enough.
+_LONGEST_TEXT = 300
+_MESSAGE_MEMBERS = ('message', 'detail', 'title')
+
+
+class ClientError(Exception):
+    """A call to the Pcloud API failed.
+
+    :ivar message: what happened, on one line; the server's own words where
+        it said anything
+    :ivar status: the HTTP status, or None where the client found the error
+    :ivar request_id: what finds this call in the server's logs, or None
+    """
+
+    def __init__(self, message: str, status: int | None = None,
+                 request_id: str | None = None) -> None:
+        super().__init__(message)
+        self.message = ' '.join(message.split())
+        self.status = status
+        self.request_id = request_id
+
+    def __str__(self) -> str:
+        text = self.message
+        if self.status is not None:
+            text += f' (HTTP {self.status})'
+        if self.request_id is not None:
+            text += f' (Request-ID: {self.request_id})'
+        return text
+
+
+class BadRequest(ClientError):
+    """A value or a body that the API does not accept (400)."""
+
+
+class Unauthorized(ClientError):
+    """The token was not accepted (401)."""
+
+
+class Forbidden(ClientError):
+    """A policy or a quota does not allow it (403)."""
+
+
+class NotFound(ClientError):
+    """Unknown, or not visible to the caller (404)."""
+
+
+class Conflict(ClientError):
+    """The present state does not allow it (409)."""
+
+
+class UnexpectedResponse(ClientError):
+    """The server reported success with a body that makes no sense."""
+
+
+class ExtensionNotEnabled(ClientError):
+    """This cloud's compute API does not know Pclouds at all."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            'The Pcloud extension is not enabled in this cloud: its compute '
+            'API knows neither Pclouds nor host flavors. Ask the operator of '
+            'the cloud to enable it.')
+
+
+class AmbiguousName(ClientError):
+    """Several Pclouds have the name that was given.
+
+    :ivar candidates: the ids of those Pclouds
+    """
+
+    def __init__(self, name: str, candidates: Sequence[str]) -> None:
+        super().__init__(
+            f"{len(candidates)} Pclouds are named '{name}'; give the id of "
+            f"one of them instead: {', '.join(candidates)}")
+        self.candidates = tuple(candidates)
+
+
+_BY_STATUS: Mapping[int, type[ClientError]] = {
+    400: BadRequest,
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+}
+
+
+def from_response(response: requests.Response) -> ClientError:
+    """Make the error that a response stands for.
+
+    :param response: a response whose status tells of a failure
+    :returns: the error, not raised; a plain :class:`ClientError` for a
+        status without a class of its own
+    """
+    kind = _BY_STATUS.get(response.status_code, ClientError)
+    headers = response.headers
+    request_id = (headers.get('x-openstack-request-id')
+                  or headers.get('x-compute-request-id'))
+    return kind(_message(response), response.status_code, request_id)
+
+
+def _message(response: requests.Response) -> str:
+    try:
+        found = list(_messages(response.json()))
+    except (ValueError, RecursionError):
+        found = [response.text]
+    text = '; '.join(filter(None, map(_plain, found)))
+    return text or response.reason or 'The server gave no reason'
+
+
+def _messages(body: object) -> Iterator[str]:
+    """Find the messages in a body as Nova, Keystone or Placement write it.
+
+    Nova: {"badRequest": {"code": 400, "message": M}}. Keystone: the same
+    below "error". Placement: {"errors": [{"title": T, "detail": M}]}. A
+    route that Nova does not know: {"message": M, "title": T}.
+    """
+    if isinstance(body, str):
+        yield body
+    elif isinstance(body, list):
+        for item in body:
+            yield from _messages(item)
+    elif isinstance(body, dict):
+        own = [body[member] for member in _MESSAGE_MEMBERS
+               if isinstance(body.get(member), str) and body[member]]
+        if own:
+            yield own[0]
+        else:
+            for value in body.values():
+                yield from _messages(value)
+
+
+def _plain(text: str) -> str:
+    without_tags = re.sub(r'<[^<>]*>', ' ', text)
+    line = ' '.join(without_tags.split())
+    if len(line) > _LONGEST_TEXT:
+        return line[:_LONGEST_TEXT] + '...'
+    return line

@@ -1,0 +1,127 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Runs of calls on the hosts of a Pcloud that belong together."""
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Sequence
+import time
+
+from keystoneauth1 import exceptions as ksa_exceptions
+
+from pcloud.client import exceptions
+from pcloud.client import resources
+from pcloud.client import v1
+
+# Seconds between two looks at a host that is being drained.
+POLL_INTERVAL = 5
+
+
+class HostsNotAdded(exceptions.ClientError):
+    """One of several hosts could not be added; what was is taken back."""
+
+
+class NotDrained(exceptions.ClientError):
+    """A host was not empty when the time was up."""
+
+
+def add_together(client: v1.Client, pcloud_id: str, names: Iterable[str],
+                 host_flavor: str, availability_zone: str | None,
+                 ) -> list[resources.Host]:
+    """Add several hosts to a Pcloud, or none.
+
+    :raises HostsNotAdded: when one could not be added. Those added before
+        are removed again; the message names any that could not be.
+    """
+    added: list[resources.Host] = []
+    for name in names:
+        try:
+            added.append(client.add_host(
+                pcloud_id, name, host_flavor, availability_zone))
+        except (Exception, KeyboardInterrupt) as cause:
+            left = _take_back(client, pcloud_id, added)
+            raise HostsNotAdded(
+                _what_happened(name, cause, added, left)) from cause
+    return added
+
+
+def drain_and_remove(client: v1.Client, pcloud_id: str, name: str,
+                     timeout: int, report: Callable[[str], object]) -> None:
+    """Disable a host, wait until its instances are gone, and remove it.
+
+    Nothing is moved or deleted here; whoever owns the instances does that.
+
+    :param timeout: how many seconds to wait
+    :param report: told what is being waited for, whenever that changes
+    :raises NotDrained: when the time is up; the host stays disabled
+    """
+    client.set_host_state(pcloud_id, name, 'disabled')
+    deadline = time.monotonic() + timeout
+    reported = None
+    while (obstacle := _remove_if_empty(client, pcloud_id, name)):
+        if obstacle != reported:
+            report(f'Waiting for {name}: {obstacle}')
+            reported = obstacle
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise NotDrained(
+                f'{name} was not empty after {timeout} seconds: {obstacle}. '
+                f'It is disabled and still in the Pcloud. Delete or migrate '
+                f'what is on it, then remove it again')
+        time.sleep(min(POLL_INTERVAL, left))
+
+
+def _remove_if_empty(client: v1.Client, pcloud_id: str,
+                     name: str) -> str | None:
+    """Remove a host, or tell what keeps it from being removed."""
+    instances = client.get_host(pcloud_id, name).instances
+    if instances:
+        return f'{len(instances)} left of its instances: ' + ', '.join(
+            instances)
+    try:
+        client.remove_host(pcloud_id, name)
+    except exceptions.Conflict as conflict:
+        # A migration or a build under way is no instance yet.
+        return conflict.message
+    return None
+
+
+def _take_back(client: v1.Client, pcloud_id: str,
+               hosts: Sequence[resources.Host]) -> list[str]:
+    """Remove hosts again; return the names of those that would not go."""
+    left = []
+    for host in reversed(hosts):
+        try:
+            client.remove_host(pcloud_id, host.name)
+        except (exceptions.ClientError, ksa_exceptions.ClientException):
+            left.append(host.name)
+    return left
+
+
+def _what_happened(name: str, cause: BaseException,
+                   added: Sequence[resources.Host],
+                   left: Sequence[str]) -> str:
+    text = f'{name} could not be added: {str(cause) or "interrupted"}.'
+    if not _is_refusal(cause):
+        text += f' It is not known whether {name} is there now.'
+    if left:
+        text += (f" Added before and still there, as removing failed: "
+                 f"{', '.join(left)}.")
+    elif added:
+        text += f' Those added before it ({len(added)}) were removed again.'
+    return text
+
+
+def _is_refusal(cause: BaseException) -> bool:
+    return (isinstance(cause, exceptions.ClientError)
+            and cause.status is not None and cause.status < 500)

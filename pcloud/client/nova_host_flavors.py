@@ -1,0 +1,97 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The nova commands of host flavors.
+
+An extension of python-novaclient: each function named do_... is a command.
+"""
+
+import argparse
+
+from novaclient import utils
+
+from pcloud.client import display
+from pcloud.client import nova_output as output
+
+_UNITS_HELP = "What one host counts against a project's quota, 0 or more."
+_DESCRIPTION_HELP = 'What this kind of host is like.'
+
+_flavor_arg = utils.arg('id', metavar='<id>', help='Id of the host flavor.')
+_host_arg = utils.arg('host', metavar='<host>',
+                      help='Host of the compute service.')
+
+
+@utils.arg('id', metavar='<id>',
+           help='Id of the new host flavor: up to 64 letters, digits, ".", '
+                '"_" and "-".')
+@utils.arg('--units', metavar='<units>', type=int, required=True,
+           help=_UNITS_HELP)
+@utils.arg('--description', metavar='<description>', default='',
+           help=_DESCRIPTION_HELP)
+def do_host_flavor_create(cs, args):
+    """Create a kind of host, without hosts yet. Admin only."""
+    flavor = output.client(cs).create_host_flavor(
+        args.id, args.units, args.description)
+    output.show(flavor, display.host_flavor_fields(flavor))
+
+
+def do_host_flavor_list(cs, args):
+    """List the kinds of hosts, and how many of each are free."""
+    output.show_all(output.client(cs).list_host_flavors(),
+                    display.HOST_FLAVOR_LIST)
+
+
+@_flavor_arg
+def do_host_flavor_show(cs, args):
+    """Show a kind of host. An admin sees its hosts too."""
+    flavor = output.client(cs).get_host_flavor(args.id)
+    output.show(flavor, display.host_flavor_fields(flavor))
+
+
+@_flavor_arg
+@utils.arg('--units', metavar='<units>', type=int,
+           default=argparse.SUPPRESS, help=_UNITS_HELP)
+@utils.arg('--description', metavar='<description>',
+           default=argparse.SUPPRESS, help=_DESCRIPTION_HELP)
+def do_host_flavor_update(cs, args):
+    """Change a host flavor. Admin only."""
+    changes = output.given(args, ('units', 'description'))
+    flavor = output.client(cs).update_host_flavor(args.id, **changes)
+    output.show(flavor, display.host_flavor_fields(flavor))
+
+
+@_flavor_arg
+def do_host_flavor_delete(cs, args):
+    """Delete a host flavor that has no hosts. Admin only."""
+    output.client(cs).delete_host_flavor(args.id)
+
+
+@_flavor_arg
+@_host_arg
+def do_host_flavor_host_add(cs, args):
+    """Put a host into the pool of a host flavor. Admin only.
+
+    The host must be empty and its compute service disabled. The service is
+    enabled by this.
+    """
+    output.client(cs).add_pool_host(args.id, args.host)
+
+
+@_flavor_arg
+@_host_arg
+def do_host_flavor_host_remove(cs, args):
+    """Take a host out of the pool of a host flavor. Admin only.
+
+    The host must be empty and in no Pcloud. Its compute service is left
+    disabled.
+    """
+    output.client(cs).remove_pool_host(args.id, args.host)

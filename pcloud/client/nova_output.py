@@ -1,0 +1,65 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How the extensions of the nova command line reach the API and print."""
+
+from collections.abc import Iterable
+from collections.abc import Sequence
+import typing
+
+from novaclient import exceptions as nova_exceptions
+from novaclient import utils
+
+from pcloud.client import display
+from pcloud.client import v1
+
+
+def client(cs: typing.Any) -> v1.Client:
+    """Make the client.
+
+    :param cs: the novaclient that the shell hands to every command
+    """
+    return v1.Client.from_adapter(cs.client)
+
+
+def show(resource: object, fields: Sequence[display.Field]) -> None:
+    """Print one thing as a table of properties."""
+    utils.print_dict({field.name: field.human(getattr(resource, field.name))
+                      for field in fields})
+
+
+def show_all(resources: Iterable[object],
+             fields: Sequence[display.Field]) -> None:
+    """Print several things as a table with a row each."""
+    utils.print_list(
+        resources, [field.header for field in fields],
+        {field.header: _formatter(field) for field in fields})
+
+
+def given(args: typing.Any, names: Sequence[str]) -> dict[str, typing.Any]:
+    """Return the options that were given, as names with values.
+
+    :param args: the parsed command line; options that were not given are
+        not in it (argparse.SUPPRESS)
+    :raises novaclient.exceptions.CommandError: when none was given
+    """
+    changes = {name: getattr(args, name) for name in names
+               if hasattr(args, name)}
+    if not changes:
+        options = ', '.join(f"--{name.replace('_', '-')}" for name in names)
+        raise nova_exceptions.CommandError(
+            f'Nothing to change; give at least one of {options}')
+    return changes
+
+
+def _formatter(field: display.Field) -> typing.Callable[[object], str]:
+    return lambda resource: field.human(getattr(resource, field.name))

@@ -1,0 +1,185 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The nova commands of Pclouds, their hosts and tenants, and the quota.
+
+An extension of python-novaclient: each function named do_... is a command.
+"""
+
+import argparse
+import typing
+
+from novaclient import utils
+
+from pcloud.client import arguments
+from pcloud.client import display
+from pcloud.client import nova_output as output
+from pcloud.client import v1
+
+_pcloud_arg = utils.arg(
+    'pcloud', metavar='<pcloud>',
+    help='Pcloud (id, or its name where that is unique).')
+_host_arg = utils.arg(
+    'name', metavar='<name>', help='Name of the host in the Pcloud.')
+_tenant_arg = utils.arg(
+    'tenant', metavar='<tenant>', help='Id of the project.')
+
+
+@utils.arg('name', metavar='<name>',
+           help='Name of the new Pcloud; need not be unique.')
+def do_pcloud_create(cs, args):
+    """Create a Pcloud, which has no hosts yet."""
+    output.show(output.client(cs).create_pcloud(args.name), display.PCLOUD)
+
+
+@utils.arg('--all-tenants', action='store_true',
+           help='List the Pclouds of all projects (admin only).')
+def do_pcloud_list(cs, args):
+    """List the Pclouds that your project owns or is a tenant of."""
+    pclouds = output.client(cs).list_pclouds(all_tenants=args.all_tenants)
+    output.show_all(pclouds, display.PCLOUD_LIST)
+
+
+@_pcloud_arg
+def do_pcloud_show(cs, args):
+    """Show a Pcloud."""
+    output.show(output.client(cs).find_pcloud(args.pcloud), display.PCLOUD)
+
+
+@_pcloud_arg
+@utils.arg('--name', metavar='<name>', default=argparse.SUPPRESS,
+           help='New name of the Pcloud.')
+@utils.arg('--cpu-allocation-ratio', metavar='<ratio>',
+           type=arguments.ratio_or_none, default=argparse.SUPPRESS,
+           help='Virtual CPUs for each physical one of its hosts, or "none" '
+                "for the cloud's own ratio.")
+@utils.arg('--ram-allocation-ratio', metavar='<ratio>',
+           type=arguments.ratio_or_none, default=argparse.SUPPRESS,
+           help='Memory given out for what its hosts have, or "none" for '
+                "the cloud's own ratio.")
+def do_pcloud_update(cs, args):
+    """Change the name or the allocation ratios of a Pcloud."""
+    changes = output.given(args, (
+        'name', 'cpu_allocation_ratio', 'ram_allocation_ratio'))
+    client, pcloud_id = _find(cs, args)
+    output.show(client.update_pcloud(pcloud_id, **changes), display.PCLOUD)
+
+
+@_pcloud_arg
+def do_pcloud_delete(cs, args):
+    """Delete a Pcloud that has no hosts."""
+    client, pcloud_id = _find(cs, args)
+    client.delete_pcloud(pcloud_id)
+
+
+@_pcloud_arg
+@utils.arg('name', metavar='<name>',
+           help='New name of the host, unique in the Pcloud.')
+@utils.arg('--host-flavor', metavar='<host-flavor>', required=True,
+           help='Kind of host (id, see "nova host-flavor-list").')
+@utils.arg('--availability-zone', metavar='<zone>',
+           help='Zone the host must be in (default: any).')
+def do_pcloud_host_add(cs, args):
+    """Take a free host into a Pcloud. It is disabled at first."""
+    client, pcloud_id = _find(cs, args)
+    host = client.add_host(
+        pcloud_id, args.name, args.host_flavor, args.availability_zone)
+    output.show(host, display.host_fields(host))
+
+
+@_pcloud_arg
+def do_pcloud_host_list(cs, args):
+    """List the hosts of a Pcloud."""
+    client, pcloud_id = _find(cs, args)
+    output.show_all(client.list_hosts(pcloud_id), display.HOST_LIST)
+
+
+@_pcloud_arg
+@_host_arg
+def do_pcloud_host_show(cs, args):
+    """Show a host of a Pcloud."""
+    client, pcloud_id = _find(cs, args)
+    host = client.get_host(pcloud_id, args.name)
+    output.show(host, display.host_fields(host))
+
+
+@_pcloud_arg
+@_host_arg
+def do_pcloud_host_enable(cs, args):
+    """Let servers start on a host of a Pcloud."""
+    _set_state(cs, args, 'enabled')
+
+
+@_pcloud_arg
+@_host_arg
+def do_pcloud_host_disable(cs, args):
+    """Start no more servers on a host of a Pcloud. Those that run stay."""
+    _set_state(cs, args, 'disabled')
+
+
+@_pcloud_arg
+@_host_arg
+def do_pcloud_host_remove(cs, args):
+    """Give a host of a Pcloud back. It must be disabled and empty."""
+    client, pcloud_id = _find(cs, args)
+    client.remove_host(pcloud_id, args.name)
+
+
+@_pcloud_arg
+@_tenant_arg
+def do_pcloud_tenant_add(cs, args):
+    """Let a project start servers in a Pcloud."""
+    client, pcloud_id = _find(cs, args)
+    client.add_tenant(pcloud_id, args.tenant)
+
+
+@_pcloud_arg
+@_tenant_arg
+def do_pcloud_tenant_remove(cs, args):
+    """Let a project no longer start servers in a Pcloud."""
+    client, pcloud_id = _find(cs, args)
+    client.remove_tenant(pcloud_id, args.tenant)
+
+
+@_pcloud_arg
+def do_pcloud_tenant_list(cs, args):
+    """List the projects that may start servers in a Pcloud."""
+    client, pcloud_id = _find(cs, args)
+    output.show_all(client.list_tenants(pcloud_id), display.TENANT_LIST)
+
+
+@utils.arg('project', metavar='<project>', nargs='?',
+           help='Id of the project (default: the one you are logged in to; '
+                'admin only for others).')
+def do_pcloud_quota_show(cs, args):
+    """Show how many units of hosts a project may own, and owns."""
+    output.show(output.client(cs).get_quota(args.project), display.QUOTA)
+
+
+@utils.arg('project', metavar='<project>', help='Id of the project.')
+@utils.arg('--units', metavar='<units>', type=int, required=True,
+           help='Limit in units of host flavors; -1 is unlimited.')
+def do_pcloud_quota_update(cs, args):
+    """Set how many units of hosts a project may own. Admin only."""
+    quota = output.client(cs).update_quota(args.project, args.units)
+    output.show(quota, display.QUOTA)
+
+
+def _find(cs: typing.Any, args: argparse.Namespace) -> tuple[v1.Client, str]:
+    client = output.client(cs)
+    return client, client.find_pcloud(args.pcloud).id
+
+
+def _set_state(cs: typing.Any, args: argparse.Namespace,
+               state: typing.Literal['enabled', 'disabled']) -> None:
+    client, pcloud_id = _find(cs, args)
+    client.set_host_state(pcloud_id, args.name, state)

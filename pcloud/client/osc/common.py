@@ -1,0 +1,155 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the commands of several nouns share."""
+
+import argparse
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Sequence
+import dataclasses
+import typing
+
+from cliff import columns
+from osc_lib.command import command
+from osc_lib import exceptions as osc_exceptions
+
+from pcloud.client import display
+from pcloud.client import exceptions
+from pcloud.client import v1
+
+
+# What a ShowOne and what a Lister return: names, and values or rows of them.
+Shown = tuple[list[str], list['Readable']]
+Listed = tuple[list[str], list[list['Readable']]]
+
+
+class Readable(columns.FormattableColumn):
+    """A value with the way a person reads it; machines get it as it is."""
+
+    def __init__(self, value: typing.Any,
+                 human: Callable[[typing.Any], str]) -> None:
+        super().__init__(value)
+        self._human = human
+
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, Readable):
+            return NotImplemented
+        if self._value is None or other._value is None:
+            return other._value is None and self._value is not None
+        return self._value < other._value
+
+    def human_readable(self) -> str:
+        """Return what a table shows."""
+        return self._human(self._value)
+
+    def machine_readable(self) -> typing.Any:
+        """Return numbers, strings, lists and dicts only."""
+        return plain(self._value)
+
+
+def plain(value: typing.Any) -> typing.Any:
+    """Turn tuples into lists and the client's values into dicts."""
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: plain(item) for name, item in value.items()}
+    if dataclasses.is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name))
+                for field in dataclasses.fields(value)}
+    return value
+
+
+class PcloudCommand(command.Command):
+    """A command that uses Pcloud's client."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return a parser whose help keeps the lines of the example."""
+        parser = super().get_parser(prog_name)
+        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        self.add_arguments(parser)
+        return parser
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add what is the command's own."""
+
+    @property
+    def client(self) -> v1.Client:
+        """The client, logged in on first use."""
+        return self.app.client_manager.pcloud
+
+
+class Lister(PcloudCommand, command.Lister):
+    """A command that shows several things of a kind."""
+
+
+class ShowOne(PcloudCommand, command.ShowOne):
+    """A command that shows one thing."""
+
+
+def one(resource: object, fields: Sequence[display.Field]) -> Shown:
+    """Lay out what a ShowOne returns."""
+    return [field.name for field in fields], _row(resource, fields)
+
+
+def several(resources: Iterable[object],
+            fields: Sequence[display.Field]) -> Listed:
+    """Lay out what a Lister returns."""
+    return ([field.header for field in fields],
+            [_row(resource, fields) for resource in resources])
+
+
+def _row(resource: object,
+         fields: Sequence[display.Field]) -> list[Readable]:
+    return [Readable(getattr(resource, field.name), field.human)
+            for field in fields]
+
+
+def delete_each(names: Sequence[str],
+                delete: Callable[[str], object]) -> None:
+    """Delete all that can be deleted.
+
+    :raises osc_lib.exceptions.CommandError: telling of each that could not
+    """
+    errors = []
+    for name in names:
+        try:
+            delete(name)
+        except exceptions.ClientError as error:
+            errors.append(f'{name}: {error}')
+    if errors:
+        total = (f'{len(errors)} of {len(names)} not deleted. '
+                 if len(names) > 1 else '')
+        raise osc_exceptions.CommandError(total + '; '.join(errors))
+
+
+def require_changes(changes: dict[str, typing.Any],
+                    options: str) -> dict[str, typing.Any]:
+    """Return the options that were given, as names with values.
+
+    :param changes: what was parsed, None for what was not given
+    :param options: how to call the options in the message
+    :raises osc_lib.exceptions.CommandError: when none was given
+    """
+    given = {name: value for name, value in changes.items()
+             if value is not None}
+    if not given:
+        raise osc_exceptions.CommandError(
+            f'Nothing to change; give at least one of {options}')
+    return given
+
+
+def add_pcloud_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the argument that names a Pcloud."""
+    parser.add_argument(
+        'pcloud', metavar='<pcloud>',
+        help='Pcloud (id, or its name where that is unique)')

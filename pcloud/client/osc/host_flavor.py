@@ -1,0 +1,152 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The commands of host flavors and their pools."""
+
+import argparse
+
+from pcloud.client import display
+from pcloud.client.osc import common
+
+_UNITS_HELP = "What one host counts against a project's quota, 0 or more"
+_DESCRIPTION_HELP = 'What this kind of host is like'
+
+
+class CreateHostFlavor(common.ShowOne):
+    """Create a kind of host, without hosts yet (admin only)"""
+
+    _epilog = ('Example:\n  openstack host flavor create gold --units 4 '
+               '--description "64 cores"')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the id and what it is."""
+        parser.add_argument(
+            'id', metavar='<id>',
+            help='Id of the new host flavor: up to 64 letters, digits, ".", '
+                 '"_" and "-"')
+        parser.add_argument(
+            '--units', metavar='<units>', type=int, required=True,
+            help=_UNITS_HELP)
+        parser.add_argument(
+            '--description', metavar='<description>', default='',
+            help=_DESCRIPTION_HELP)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
+        """Create it and show it."""
+        flavor = self.client.create_host_flavor(
+            parsed_args.id, parsed_args.units, parsed_args.description)
+        return common.one(flavor, display.host_flavor_fields(flavor))
+
+
+class ListHostFlavor(common.Lister):
+    """List the kinds of hosts, and how many of each are free"""
+
+    _epilog = 'Example:\n  openstack host flavor list'
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
+        """List them."""
+        return common.several(self.client.list_host_flavors(),
+                              display.HOST_FLAVOR_LIST)
+
+
+class ShowHostFlavor(common.ShowOne):
+    """Show a kind of host; an admin sees its hosts too"""
+
+    _epilog = 'Example:\n  openstack host flavor show gold'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which one."""
+        _add_flavor_argument(parser)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
+        """Show it."""
+        flavor = self.client.get_host_flavor(parsed_args.id)
+        return common.one(flavor, display.host_flavor_fields(flavor))
+
+
+class SetHostFlavor(common.PcloudCommand):
+    """Change a host flavor (admin only)"""
+
+    _epilog = 'Example:\n  openstack host flavor set gold --units 5'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which one and the changes."""
+        _add_flavor_argument(parser)
+        parser.add_argument(
+            '--units', metavar='<units>', type=int, help=_UNITS_HELP)
+        parser.add_argument(
+            '--description', metavar='<description>', help=_DESCRIPTION_HELP)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Make the changes."""
+        changes = common.require_changes(
+            {'units': parsed_args.units,
+             'description': parsed_args.description},
+            '--units and --description')
+        self.client.update_host_flavor(parsed_args.id, **changes)
+
+
+class DeleteHostFlavor(common.PcloudCommand):
+    """Delete host flavors that have no hosts (admin only)"""
+
+    _epilog = 'Example:\n  openstack host flavor delete gold'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which ones."""
+        parser.add_argument(
+            'ids', metavar='<id>', nargs='+', help='Host flavors to delete')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Delete them."""
+        common.delete_each(parsed_args.ids, self.client.delete_host_flavor)
+
+
+class AddHostFlavorHost(common.PcloudCommand):
+    """Put a compute host into the pool of a host flavor (admin only)"""
+
+    _epilog = 'Example:\n  openstack host flavor host add gold compute-17'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which flavor and which host."""
+        _add_pool_arguments(
+            parser, 'Host of the compute service; it must be empty and the '
+                    'service disabled, which is enabled by this')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Add it."""
+        self.client.add_pool_host(parsed_args.id, parsed_args.host)
+
+
+class RemoveHostFlavorHost(common.PcloudCommand):
+    """Take a compute host out of the pool of a host flavor (admin only)"""
+
+    _epilog = 'Example:\n  openstack host flavor host remove gold compute-17'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which flavor and which host."""
+        _add_pool_arguments(
+            parser, 'Host of the compute service, which is left disabled; '
+                    'it must be empty and in no Pcloud')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Remove it."""
+        self.client.remove_pool_host(parsed_args.id, parsed_args.host)
+
+
+def _add_flavor_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument('id', metavar='<id>', help='Id of the host flavor')
+
+
+def _add_pool_arguments(parser: argparse.ArgumentParser,
+                        host_help: str) -> None:
+    _add_flavor_argument(parser)
+    parser.add_argument('host', metavar='<host>', help=host_help)

@@ -1,0 +1,148 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The commands of Pclouds."""
+
+import argparse
+
+from pcloud.client import arguments
+from pcloud.client import display
+from pcloud.client.osc import common
+
+
+class CreatePcloud(common.ShowOne):
+    """Create a Pcloud, which has no hosts yet"""
+
+    _epilog = 'Example:\n  openstack pcloud create render-farm'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the name."""
+        parser.add_argument(
+            'name', metavar='<name>',
+            help='Name of the new Pcloud; need not be unique')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
+        """Create it and show it."""
+        return common.one(self.client.create_pcloud(parsed_args.name),
+                          display.PCLOUD)
+
+
+class ListPcloud(common.Lister):
+    """List the Pclouds that your project owns or is a tenant of"""
+
+    _epilog = 'Example:\n  openstack pcloud list --name render-farm'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add what narrows and what widens the list."""
+        parser.add_argument(
+            '--all-projects', action='store_true',
+            help='List the Pclouds of all projects (admin only)')
+        parser.add_argument(
+            '--name', metavar='<name>',
+            help='List only the Pclouds with this name')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
+        """List them."""
+        pclouds = self.client.list_pclouds(
+            all_tenants=parsed_args.all_projects, name=parsed_args.name)
+        return common.several(pclouds, display.PCLOUD_LIST)
+
+
+class ShowPcloud(common.ShowOne):
+    """Show a Pcloud"""
+
+    _epilog = 'Example:\n  openstack pcloud show render-farm'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which one."""
+        common.add_pcloud_argument(parser)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
+        """Show it."""
+        return common.one(self.client.find_pcloud(parsed_args.pcloud),
+                          display.PCLOUD)
+
+
+class SetPcloud(common.PcloudCommand):
+    """Change the name or the allocation ratios of a Pcloud"""
+
+    _epilog = ('Example:\n  openstack pcloud set render-farm '
+               '--cpu-allocation-ratio 4')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which one and the changes."""
+        common.add_pcloud_argument(parser)
+        parser.add_argument(
+            '--name', metavar='<name>', help='New name of the Pcloud')
+        parser.add_argument(
+            '--cpu-allocation-ratio', metavar='<ratio>',
+            type=arguments.ratio,
+            help='Virtual CPUs for each physical one of its hosts, '
+                 'for example 4 or 1.5')
+        parser.add_argument(
+            '--ram-allocation-ratio', metavar='<ratio>',
+            type=arguments.ratio,
+            help='Memory given out for what its hosts have, for example 1')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Make the changes."""
+        changes = common.require_changes(
+            {'name': parsed_args.name,
+             'cpu_allocation_ratio': parsed_args.cpu_allocation_ratio,
+             'ram_allocation_ratio': parsed_args.ram_allocation_ratio},
+            '--name, --cpu-allocation-ratio and --ram-allocation-ratio')
+        pcloud = self.client.find_pcloud(parsed_args.pcloud)
+        self.client.update_pcloud(pcloud.id, **changes)
+
+
+class UnsetPcloud(common.PcloudCommand):
+    """Take allocation ratios away from a Pcloud, so the cloud's own hold"""
+
+    _epilog = ('Example:\n  openstack pcloud unset render-farm '
+               '--cpu-allocation-ratio')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which one and which ratios."""
+        common.add_pcloud_argument(parser)
+        for kind in ('cpu', 'ram'):
+            parser.add_argument(
+                f'--{kind}-allocation-ratio', dest='ratios',
+                action='append_const', const=f'{kind}_allocation_ratio',
+                help=f'Unset the {kind.upper()} allocation ratio')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Unset the ratios."""
+        given = common.require_changes(
+            {'ratios': parsed_args.ratios},
+            '--cpu-allocation-ratio and --ram-allocation-ratio')
+        pcloud = self.client.find_pcloud(parsed_args.pcloud)
+        self.client.update_pcloud(
+            pcloud.id, **dict.fromkeys(given['ratios']))
+
+
+class DeletePcloud(common.PcloudCommand):
+    """Delete Pclouds that have no hosts"""
+
+    _epilog = 'Example:\n  openstack pcloud delete render-farm'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which ones."""
+        parser.add_argument(
+            'pclouds', metavar='<pcloud>', nargs='+',
+            help='Pclouds to delete (id, or name where that is unique)')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Delete them."""
+        common.delete_each(parsed_args.pclouds, self._delete)
+
+    def _delete(self, name_or_id: str) -> None:
+        self.client.delete_pcloud(self.client.find_pcloud(name_or_id).id)

@@ -1,0 +1,63 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The commands of the quota that hosts count against."""
+
+import argparse
+
+from pcloud.client import display
+from pcloud.client.osc import common
+from pcloud.client.osc import projects
+
+
+class ShowPcloudQuota(common.ShowOne):
+    """Show how many units of hosts a project may own, and owns"""
+
+    _epilog = 'Example:\n  openstack pcloud quota show'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which project."""
+        projects.add_arguments(
+            parser, nargs='?',
+            help='Project (name or id; default: the one you are logged in '
+                 'to; admin for others)')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
+        """Show it."""
+        project_id = parsed_args.project and projects.find_id(
+            self.app.client_manager, parsed_args)
+        return common.one(self.client.get_quota(project_id), display.QUOTA)
+
+
+class SetPcloudQuota(common.PcloudCommand):
+    """Set how many units of hosts a project may own (admin only)"""
+
+    _epilog = 'Example:\n  openstack pcloud quota set animation --units 20'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which project and the limit."""
+        projects.add_arguments(parser)
+        limit = parser.add_mutually_exclusive_group(required=True)
+        limit.add_argument(
+            '--units', metavar='<units>', type=int,
+            help='Limit in units of host flavors; -1 is unlimited')
+        limit.add_argument(
+            '--default', action='store_true',
+            help="Go back to the cloud's default limit")
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Set it."""
+        project_id = projects.find_id(self.app.client_manager, parsed_args)
+        if parsed_args.default:
+            self.client.delete_quota(project_id)
+        else:
+            self.client.update_quota(project_id, parsed_args.units)

@@ -1,0 +1,71 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The commands of the projects that may use a Pcloud."""
+
+import argparse
+
+from pcloud.client import display
+from pcloud.client.osc import common
+from pcloud.client.osc import projects
+
+
+class AddPcloudTenant(common.PcloudCommand):
+    """Let a project start servers in a Pcloud"""
+
+    _epilog = 'Example:\n  openstack pcloud tenant add render-farm animation'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which Pcloud and which project."""
+        common.add_pcloud_argument(parser)
+        projects.add_arguments(parser)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Add it."""
+        project_id = projects.find_id(self.app.client_manager, parsed_args)
+        pcloud = self.client.find_pcloud(parsed_args.pcloud)
+        self.client.add_tenant(pcloud.id, project_id)
+
+
+class RemovePcloudTenant(common.PcloudCommand):
+    """Let a project no longer start servers in a Pcloud"""
+
+    _epilog = ('Example:\n  openstack pcloud tenant remove render-farm '
+               'animation')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which Pcloud and which project."""
+        common.add_pcloud_argument(parser)
+        projects.add_arguments(parser)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Remove it."""
+        project_id = projects.find_id_even_deleted(
+            self.app.client_manager, parsed_args)
+        pcloud = self.client.find_pcloud(parsed_args.pcloud)
+        self.client.remove_tenant(pcloud.id, project_id)
+
+
+class ListPcloudTenant(common.Lister):
+    """List the projects that may start servers in a Pcloud"""
+
+    _epilog = 'Example:\n  openstack pcloud tenant list render-farm'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which Pcloud."""
+        common.add_pcloud_argument(parser)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
+        """List them."""
+        pcloud = self.client.find_pcloud(parsed_args.pcloud)
+        return common.several(self.client.list_tenants(pcloud.id),
+                              display.TENANT_LIST)

@@ -1,0 +1,152 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How Pcloud's calls travel: paths, pages, bodies and failures."""
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+import typing
+from urllib import parse
+
+from keystoneauth1 import adapter as ksa_adapter
+import requests
+
+from pcloud.client import exceptions
+
+PCLOUDS = '/os-pclouds'
+HOST_FLAVORS = '/os-host-flavors'
+QUOTAS = '/os-pcloud-quotas'
+
+_COLLECTIONS = (PCLOUDS, HOST_FLAVORS)
+# As many as Nova gives out at once unless it is configured otherwise.
+_PAGE_SIZE = 1000
+
+
+def path(collection: str, *names: str) -> str:
+    """Make the path of something below a collection.
+
+    :param collection: one of the paths above
+    :param names: what follows, as the user wrote it, unquoted
+    :raises exceptions.BadRequest: for a name that no URL can carry: an empty
+        one, or a dot or two, which would name the collection or its parent
+    """
+    for name in names:
+        if name in ('', '.', '..'):
+            raise exceptions.BadRequest(f"'{name}' is not a possible name")
+    return '/'.join((collection, *(parse.quote(name, safe='')
+                                   for name in names)))
+
+
+class Transport:
+    """Sends the calls of one client."""
+
+    def __init__(self, adapter: ksa_adapter.Adapter) -> None:
+        self._adapter = adapter
+        self._known_to_be_enabled = False
+
+    def own_project_id(self) -> str:
+        """Tell the project of the caller's token.
+
+        :raises exceptions.BadRequest: when the token is not for a project
+        """
+        project_id = self._adapter.get_project_id()
+        if not project_id:
+            raise exceptions.BadRequest(
+                'You are not logged in to a project; name one')
+        return project_id
+
+    def request(self, method: str, url_path: str,
+                **options: typing.Any) -> typing.Any:
+        """Send one request.
+
+        :param options: "json", a body, and "params", the query
+        :returns: the body of the answer, None where it has none
+        :raises exceptions.ClientError: the subclass that fits the status
+        :raises exceptions.ExtensionNotEnabled: when the cloud has no Pclouds
+        """
+        response = self._send(method, url_path, **options)
+        if response.status_code < 300:
+            self._known_to_be_enabled = True
+            return _body(response)
+        if response.status_code == 404 and not self._is_enabled(url_path):
+            raise exceptions.ExtensionNotEnabled()
+        raise exceptions.from_response(response)
+
+    def member(self, name: str, method: str, url_path: str,
+               **options: typing.Any) -> typing.Any:
+        """Send one request and return one member of the answer's body.
+
+        :raises exceptions.ClientError: as :meth:`request`
+        :raises exceptions.UnexpectedResponse: when the member is missing
+        """
+        body = self.request(method, url_path, **options)
+        if not isinstance(body, dict) or name not in body:
+            raise exceptions.UnexpectedResponse(
+                f'{method} {url_path} was answered without "{name}"; this '
+                f'client and the cloud do not fit together')
+        return body[name]
+
+    def pages(self, name: str, url_path: str,
+              query: Mapping[str, typing.Any]) -> Iterator[typing.Any]:
+        """Yield what a collection holds, from as many pages as it takes.
+
+        A server may cap the size of a page below what was asked for, so
+        only a page that brings nothing new is known to be the last. What a
+        marker stands for may be deleted before the next page is asked for;
+        the one before it will do.
+        """
+        seen: set[str] = set()
+        markers: list[str] = []
+        while True:
+            params = {**query, 'limit': _PAGE_SIZE}
+            if markers:
+                params['marker'] = markers[-1]
+            try:
+                page = self.member(name, 'GET', url_path, params=params)
+            except exceptions.BadRequest:
+                if not markers:
+                    raise
+                markers.pop()
+                continue
+            new = [item for item in page if item['id'] not in seen]
+            if not new:
+                return
+            yield from new
+            markers.extend(item['id'] for item in new)
+            seen.update(markers)
+
+    def _send(self, method: str, url_path: str,
+              **options: typing.Any) -> requests.Response:
+        answer = self._adapter.request(
+            url_path, method, raise_exc=False,
+            headers={'Accept': 'application/json'}, **options)
+        # The adapter of novaclient returns the response and its body.
+        return answer[0] if isinstance(answer, tuple) else answer
+
+    def _is_enabled(self, url_path: str) -> bool:
+        if self._known_to_be_enabled:
+            return True
+        if url_path in _COLLECTIONS:
+            return False
+        return self._send('GET', PCLOUDS,
+                          params={'limit': 1}).status_code != 404
+
+
+def _body(response: requests.Response) -> typing.Any:
+    if not response.content:
+        return None
+    try:
+        return response.json()
+    except ValueError:
+        raise exceptions.UnexpectedResponse(
+            'The compute endpoint answered with something that is not JSON; '
+            'check its address in the service catalog') from None

@@ -1,0 +1,346 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The Python client of the Pcloud API.
+
+From a session, from an openstacksdk connection, from a novaclient::
+
+    client = v1.Client(session=session, region_name='east')
+    client = v1.Client.from_adapter(connection.compute)
+    client = v1.Client.from_adapter(nova.client)
+
+    pcloud = client.create_pcloud('render farm')
+    host = client.add_host(pcloud.id, 'web-1', host_flavor='gold')
+
+Every method raises :class:`pcloud.client.exceptions.ClientError` or one of
+its subclasses when the API refuses: BadRequest for a value it does not
+accept, Forbidden where a policy or a quota stands against it, NotFound for
+something that is unknown or not the caller's, Conflict where the present
+state does not allow it, ExtensionNotEnabled in a cloud without Pclouds. What
+keeps a request from being answered at all (no such host, no endpoint, a
+wrong password) is an exception of keystoneauth1.
+"""
+
+import enum
+import typing
+import uuid
+
+from keystoneauth1 import adapter as ksa_adapter
+from keystoneauth1 import session as ksa_session
+
+from pcloud.client import exceptions
+from pcloud.client import resources
+from pcloud.client import transport
+
+
+class Unset(enum.Enum):
+    """What stands for an argument that was not given where None is a value."""
+
+    UNSET = 'unset'
+
+
+UNSET = Unset.UNSET
+
+_Resource = typing.TypeVar('_Resource', bound=resources.Resource)
+
+
+class Client:
+    """All calls of the API, over one keystoneauth adapter.
+
+    :param session: an authenticated session
+    :param adapter_options: what keystoneauth1.adapter.Adapter takes, such as
+        region_name, interface or endpoint_override
+    """
+
+    def __init__(self, session: ksa_session.Session,
+                 **adapter_options: typing.Any) -> None:
+        options = {'service_type': 'compute', 'min_version': '2.1',
+                   'max_version': '2.latest', **adapter_options}
+        self._transport = transport.Transport(
+            ksa_adapter.Adapter(session, **options))
+
+    @classmethod
+    def from_adapter(cls, adapter: ksa_adapter.Adapter) -> typing.Self:
+        """Make a client over an adapter of the compute service.
+
+        :param adapter: such as an openstacksdk connection's "compute" or a
+            novaclient's "client"
+        """
+        client = cls(adapter.session)
+        client._transport = transport.Transport(adapter)
+        return client
+
+    # Host flavors
+
+    def list_host_flavors(self) -> list[resources.HostFlavor]:
+        """List the kinds of hosts that this cloud has."""
+        bodies = self._transport.member(
+            'host_flavors', 'GET', transport.HOST_FLAVORS)
+        return [resources.HostFlavor.from_body(body) for body in bodies]
+
+    def get_host_flavor(self, flavor_id: str) -> resources.HostFlavor:
+        """Get one host flavor by its id."""
+        return self._one(
+            resources.HostFlavor, 'GET', _flavor_path(flavor_id))
+
+    def create_host_flavor(self, flavor_id: str, units: int,
+                           description: str = '') -> resources.HostFlavor:
+        """Create a host flavor without hosts. Admin.
+
+        :param flavor_id: 1 to 64 of letters, digits, ".", "_" and "-"
+        :param units: what a host counts against a quota, 0 or more
+        """
+        wanted = {'id': flavor_id, 'description': description, 'units': units}
+        return self._one(resources.HostFlavor, 'POST', transport.HOST_FLAVORS,
+                         json={'host_flavor': wanted})
+
+    def update_host_flavor(
+            self, flavor_id: str, *, description: str | None = None,
+            units: int | None = None) -> resources.HostFlavor:
+        """Change what is given, not None, of a host flavor. Admin."""
+        changes = {name: value for name, value in
+                   (('description', description), ('units', units))
+                   if value is not None}
+        return self._one(resources.HostFlavor, 'PUT', _flavor_path(flavor_id),
+                         json={'host_flavor': changes})
+
+    def delete_host_flavor(self, flavor_id: str) -> None:
+        """Delete a host flavor. Admin.
+
+        :raises exceptions.Conflict: while it has hosts
+        """
+        self._transport.request('DELETE', _flavor_path(flavor_id))
+
+    def add_pool_host(self, flavor_id: str, host: str) -> None:
+        """Put a compute host into the pool of a host flavor. Admin.
+
+        :param host: the name of its compute service, which must be disabled
+            and is enabled by this
+        :raises exceptions.Conflict: when it is not empty, not disabled, or
+            in a pool already
+        """
+        self._transport.request(
+            'POST', _flavor_path(flavor_id, 'hosts'),
+            json={'host': {'host': host}})
+
+    def remove_pool_host(self, flavor_id: str, host: str) -> None:
+        """Take a host out of its pool; its service stays disabled. Admin.
+
+        :raises exceptions.Conflict: while it is in a Pcloud or not empty
+        """
+        self._transport.request(
+            'DELETE', _flavor_path(flavor_id, 'hosts', host))
+
+    # Pclouds
+
+    def list_pclouds(self, *, all_tenants: bool = False,
+                     name: str | None = None) -> list[resources.Pcloud]:
+        """List the Pclouds that a project owns or is a tenant of.
+
+        :param all_tenants: those of every project instead. Admin.
+        :param name: only those with this name
+        """
+        query: dict[str, typing.Any] = {}
+        if all_tenants:
+            query['all_tenants'] = 1
+        if name is not None:
+            query['name'] = name
+        return [resources.Pcloud.from_body(body) for body in
+                self._transport.pages('pclouds', transport.PCLOUDS, query)]
+
+    def get_pcloud(self, pcloud_id: str) -> resources.Pcloud:
+        """Get one Pcloud by its id."""
+        return self._one(resources.Pcloud, 'GET', _pcloud_path(pcloud_id))
+
+    def find_pcloud(self, name_or_id: str) -> resources.Pcloud:
+        """Find one Pcloud by its id or, where it is unique, by its name.
+
+        Names are looked for among the caller's own Pclouds first; an admin
+        finds those of other projects after that.
+
+        :raises exceptions.AmbiguousName: with the ids, where several have
+            the name
+        :raises exceptions.NotFound: when there is none
+        """
+        if _is_uuid(name_or_id):
+            try:
+                return self.get_pcloud(name_or_id)
+            except exceptions.NotFound:
+                pass  # It may still be a name.
+        found = self._named(name_or_id) or self._named_anywhere(name_or_id)
+        if not found:
+            raise exceptions.NotFound(
+                f"No Pcloud that you can see has the id or name "
+                f"'{name_or_id}'; list the Pclouds to see which there are")
+        if len(found) > 1:
+            raise exceptions.AmbiguousName(
+                name_or_id, [pcloud.id for pcloud in found])
+        return found[0]
+
+    def create_pcloud(self, name: str) -> resources.Pcloud:
+        """Create a Pcloud without hosts, owned by the caller's project.
+
+        :param name: 1 to 255 characters; need not be unique
+        """
+        return self._one(resources.Pcloud, 'POST', transport.PCLOUDS,
+                         json={'pcloud': {'name': name}})
+
+    def update_pcloud(
+            self, pcloud_id: str, *, name: str | Unset = UNSET,
+            cpu_allocation_ratio: float | None | Unset = UNSET,
+            ram_allocation_ratio: float | None | Unset = UNSET,
+    ) -> resources.Pcloud:
+        """Change what is given of a Pcloud; None takes a ratio away."""
+        given = {'name': name, 'cpu_allocation_ratio': cpu_allocation_ratio,
+                 'ram_allocation_ratio': ram_allocation_ratio}
+        changes = {member: value for member, value in given.items()
+                   if value is not UNSET}
+        return self._one(resources.Pcloud, 'PUT', _pcloud_path(pcloud_id),
+                         json={'pcloud': changes})
+
+    def delete_pcloud(self, pcloud_id: str) -> None:
+        """Delete a Pcloud.
+
+        :raises exceptions.Conflict: while it has hosts
+        """
+        self._transport.request('DELETE', _pcloud_path(pcloud_id))
+
+    # Hosts of a Pcloud
+
+    def list_hosts(self, pcloud_id: str) -> list[resources.Host]:
+        """List the hosts of a Pcloud."""
+        bodies = self._transport.member(
+            'hosts', 'GET', _pcloud_path(pcloud_id, 'hosts'))
+        return [resources.Host.from_body(body) for body in bodies]
+
+    def get_host(self, pcloud_id: str, name: str) -> resources.Host:
+        """Get one host of a Pcloud by its name there."""
+        return self._one(resources.Host, 'GET', _host_path(pcloud_id, name))
+
+    def add_host(self, pcloud_id: str, name: str, host_flavor: str,
+                 availability_zone: str | None = None) -> resources.Host:
+        """Take a free host into a Pcloud; it is disabled at first.
+
+        :param name: what to call it, 1 to 63 of letters, digits, ".", "_"
+            and "-", unique in the Pcloud whatever the letter case
+        :param availability_zone: where it must be, or None for anywhere
+        :raises exceptions.Conflict: when no host is free, or the name taken
+        :raises exceptions.Forbidden: when it would exceed the quota
+        """
+        wanted = {'name': name, 'host_flavor': host_flavor}
+        if availability_zone is not None:
+            wanted['availability_zone'] = availability_zone
+        return self._one(
+            resources.Host, 'POST', _pcloud_path(pcloud_id, 'hosts'),
+            json={'host': wanted})
+
+    def set_host_state(
+            self, pcloud_id: str, name: str,
+            state: typing.Literal['enabled', 'disabled']) -> resources.Host:
+        """Let servers start on a host, or start there no longer."""
+        return self._one(resources.Host, 'PUT', _host_path(pcloud_id, name),
+                         json={'host': {'state': state}})
+
+    def remove_host(self, pcloud_id: str, name: str) -> None:
+        """Give a host back.
+
+        :raises exceptions.Conflict: unless it is disabled and empty
+        """
+        self._transport.request('DELETE', _host_path(pcloud_id, name))
+
+    # Tenants of a Pcloud
+
+    def list_tenants(self, pcloud_id: str) -> list[resources.Tenant]:
+        """List the projects that may start servers in a Pcloud."""
+        project_ids = self._transport.member(
+            'tenants', 'GET', _pcloud_path(pcloud_id, 'tenants'))
+        return [resources.Tenant(project_id) for project_id in project_ids]
+
+    def add_tenant(self, pcloud_id: str, project_id: str) -> None:
+        """Let a project start servers in a Pcloud; twice is fine."""
+        self._transport.request('PUT', _tenant_path(pcloud_id, project_id))
+
+    def remove_tenant(self, pcloud_id: str, project_id: str) -> None:
+        """Let a project no longer start servers in a Pcloud.
+
+        :raises exceptions.NotFound: when it is not a tenant
+        """
+        self._transport.request('DELETE', _tenant_path(pcloud_id, project_id))
+
+    # Quota
+
+    def get_quota(self, project_id: str | None = None) -> resources.Quota:
+        """Get the quota of a project, or of the caller's own."""
+        project_id = project_id or self._transport.own_project_id()
+        return self._quota('GET', project_id)
+
+    def update_quota(self, project_id: str, units: int) -> resources.Quota:
+        """Set the quota of a project. Admin.
+
+        :param units: the limit; -1 is unlimited
+        """
+        return self._quota('PUT', project_id, json={
+            'quota': {'units': {'limit': units}}})
+
+    def delete_quota(self, project_id: str) -> None:
+        """Let the default hold for a project again. Admin."""
+        self._transport.request('DELETE', _quota_path(project_id))
+
+    def _named(self, name: str, **scope: bool) -> list[resources.Pcloud]:
+        # The server may match loosely; a name is given exactly.
+        return [pcloud for pcloud in self.list_pclouds(name=name, **scope)
+                if pcloud.name == name]
+
+    def _named_anywhere(self, name: str) -> list[resources.Pcloud]:
+        try:
+            return self._named(name, all_tenants=True)
+        except exceptions.Forbidden:
+            return []
+
+    def _one(self, kind: type[_Resource], method: str, url_path: str,
+             **options: typing.Any) -> _Resource:
+        return kind.from_body(self._transport.member(
+            kind.MEMBER, method, url_path, **options))
+
+    def _quota(self, method: str, project_id: str,
+               **options: typing.Any) -> resources.Quota:
+        body = self._transport.member(
+            'quota', method, _quota_path(project_id), **options)
+        return resources.Quota.from_body(project_id, body)
+
+
+def _flavor_path(flavor_id: str, *below: str) -> str:
+    return transport.path(transport.HOST_FLAVORS, flavor_id, *below)
+
+
+def _pcloud_path(pcloud_id: str, *below: str) -> str:
+    return transport.path(transport.PCLOUDS, pcloud_id, *below)
+
+
+def _host_path(pcloud_id: str, name: str) -> str:
+    return _pcloud_path(pcloud_id, 'hosts', name)
+
+
+def _tenant_path(pcloud_id: str, project_id: str) -> str:
+    return _pcloud_path(pcloud_id, 'tenants', project_id)
+
+
+def _quota_path(project_id: str) -> str:
+    return transport.path(transport.QUOTAS, project_id)
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        uuid.UUID(text)
+    except ValueError:
+        return False
+    return True

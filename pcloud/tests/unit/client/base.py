@@ -1,0 +1,206 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A cloud of canned answers, and both command lines in front of it."""
+
+import contextlib
+import io
+import json
+import logging
+import typing
+
+import fixtures
+from keystoneauth1 import fixture as ksa_fixture
+from keystoneauth1.identity import v3
+from keystoneauth1 import session as ksa_session
+from novaclient import shell as nova_shell
+from openstackclient import shell as openstack_shell
+from requests_mock.contrib import fixture as requests_mock_fixture
+import testtools
+
+KEYSTONE = 'http://keystone.test/v3'
+NOVA = 'http://nova.test/v2.1'
+PROJECT = 'a' * 32
+OTHER_PROJECT = 'b' * 32
+PCLOUD_ID = '11111111-1111-4111-8111-111111111111'
+OTHER_ID = '22222222-2222-4222-8222-222222222222'
+SERVER_1 = '33333333-3333-4333-8333-333333333333'
+SERVER_2 = '44444444-4444-4444-8444-444444444444'
+
+PCLOUD = {
+    'id': PCLOUD_ID, 'name': 'farm', 'owner': PROJECT,
+    'tenants': [PROJECT, OTHER_PROJECT], 'host_count': 2, 'units': 8,
+    'cpu_allocation_ratio': 4.0, 'ram_allocation_ratio': None,
+}
+HOST = {
+    'name': 'web-1', 'host_flavor': 'gold', 'availability_zone': 'az1',
+    'state': 'disabled', 'status': 'up', 'instances': [SERVER_1, SERVER_2],
+    'vcpus': 64, 'vcpus_used': 8, 'memory_mb': 262144,
+    'memory_mb_used': 512, 'next_reboot': None, 'rack': 1,
+}
+FLAVOR = {
+    'id': 'gold', 'description': '64 cores', 'units': 4, 'vcpus': 64,
+    'memory_mb': 262144, 'disk_gb': 900, 'available': {'az1': 3, 'az2': 0},
+}
+QUOTA = {'units': {'limit': 10, 'in_use': 4}}
+
+_CREDENTIALS = (
+    '--os-auth-url', KEYSTONE, '--os-username', 'user', '--os-password',
+    'secret', '--os-project-name', 'own', '--os-user-domain-id', 'default',
+    '--os-project-domain-id', 'default')
+
+
+class Result(typing.NamedTuple):
+    """What a command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        """What it printed, where that is JSON."""
+        return json.loads(self.out)
+
+
+class Call(typing.NamedTuple):
+    """A request that the compute API got."""
+
+    method: str
+    path: str
+    query: dict
+    body: object
+
+
+class CloudTestCase(testtools.TestCase):
+    """Keystone lets everybody in; what Nova says, each test tells."""
+
+    def setUp(self):
+        super().setUp()
+        self.http = self.useFixture(requests_mock_fixture.Fixture())
+        self._offer_keystone()
+        version = ksa_fixture.discovery.MicroversionDiscovery(
+            href=NOVA + '/', id='v2.1', status='CURRENT',
+            min_version='2.1', max_version='2.104')
+        version['version'] = version['max_version']
+        self.http.get(NOVA + '/', json={'version': version})
+        self.http.get(NOVA, json={'version': version})
+
+    def _offer_keystone(self):
+        token = ksa_fixture.V3Token(project_id=PROJECT, project_name='own')
+        token.add_service('compute').add_standard_endpoints(
+            public=NOVA, region='RegionOne')
+        token.add_service('identity').add_standard_endpoints(
+            public=KEYSTONE, region='RegionOne')
+        self.http.get(KEYSTONE, json={
+            'version': ksa_fixture.V3Discovery(KEYSTONE)})
+        self.http.post(KEYSTONE + '/auth/tokens', json=token,
+                       headers={'X-Subject-Token': 'token'})
+
+    def session(self):
+        """Log in."""
+        return ksa_session.Session(v3.Password(
+            KEYSTONE, username='user', password='secret',
+            project_name='own', user_domain_id='default',
+            project_domain_id='default'))
+
+    def answer(self, method, path, *answers, **answer):
+        """Tell what Nova says to a call: one answer, or several in turn."""
+        return self.http.register_uri(
+            method, NOVA + path, list(answers) or [answer])
+
+    def answer_pclouds(self, *pclouds):
+        """Let the list of Pclouds be these, on one page."""
+        def page(request, _context):
+            after_first = 'marker' in request.qs
+            return {'pclouds': [] if after_first else list(pclouds)}
+        return self.answer('GET', '/os-pclouds', json=page)
+
+    def answer_farm(self):
+        """Let there be one Pcloud, named farm."""
+        self.answer_pclouds(PCLOUD)
+
+    def calls(self):
+        """Return what was asked of Pcloud's API so far, in order."""
+        calls = []
+        for request in self.http.request_history:
+            path = request.url.partition('?')[0]
+            if path.startswith(NOVA + '/os-'):
+                calls.append(Call(
+                    request.method, path.removeprefix(NOVA), request.qs,
+                    json.loads(request.text) if request.text else None))
+        return calls
+
+    def last_call(self):
+        """Return the last call's method, path and body."""
+        method, path, _query, body = self.calls()[-1]
+        return method, path, body
+
+    def changes(self):
+        """Return the method and path of each call that is no GET."""
+        return [(call.method, call.path) for call in self.calls()
+                if call.method != 'GET']
+
+    def openstack(self, *args):
+        """Run the openstack command line."""
+        with _captured() as (out, err):
+            try:
+                status = openstack_shell.OpenStackShell().run(
+                    [*_CREDENTIALS, *args])
+            except SystemExit as leave:
+                status = leave.code
+        return Result(status, out.getvalue(), err.getvalue())
+
+    def nova(self, *args):
+        """Run the nova command line, as its main function does."""
+        with _captured() as (out, err):
+            try:
+                nova_shell.main([*_CREDENTIALS, *args])
+                status = 0
+            except SystemExit as leave:
+                status = leave.code
+        lines = err.getvalue().splitlines(keepends=True)
+        return Result(status, out.getvalue(), ''.join(
+            line for line in lines if 'nova CLI is deprecated' not in line))
+
+    def assert_one_line(self, text, result):
+        """Assert that a command failed with one line that holds a text."""
+        self.assertEqual(1, result.status)
+        self.assertEqual('', result.out)
+        self.assertIn(text, result.err)
+        self.assertEqual(1, result.err.count('\n'), result.err)
+
+
+@contextlib.contextmanager
+def _captured():
+    """Capture the streams; drop the log handlers that a shell leaves."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    out, err = io.StringIO(), io.StringIO()
+    with (fixtures.MonkeyPatch('sys.stdout', out),
+          fixtures.MonkeyPatch('sys.stderr', err)):
+        try:
+            yield out, err
+        finally:
+            root.handlers[:] = handlers
+            root.setLevel(level)
+
+
+def table(text):
+    """Read the cells of a printed table, a list for each row."""
+    return [[cell.strip() for cell in line.strip('|').split('|')]
+            for line in text.splitlines() if line.startswith('|')]
+
+
+def properties(text):
+    """Read a printed table of two columns as a dict."""
+    return dict(row for row in table(text)[1:])

@@ -1,0 +1,258 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Hosts that are added together, and hosts that are drained."""
+
+import ddt
+import fixtures
+from keystoneauth1 import exceptions as ksa_exceptions
+
+from pcloud.client import host_runs
+from pcloud.client import v1
+from pcloud.tests.unit.client import base
+
+HOSTS = f'/os-pclouds/{base.PCLOUD_ID}/hosts'
+NO_FREE_HOST = {'status_code': 409, 'json': {
+    'conflictingRequest': {'code': 409, 'message': 'no free host'}}}
+
+
+def _added(request, context):
+    context.status_code = 201
+    return {'host': {**base.HOST, **request.json()['host']}}
+
+
+class TestAddTogether(base.CloudTestCase):
+    """openstack pcloud host add --count."""
+
+    def setUp(self):
+        super().setUp()
+        self.answer_farm()
+        for number in (1, 2):
+            self.answer('DELETE', f'{HOSTS}/web-{number}', status_code=204)
+
+    def _add(self, *options):
+        return self.openstack('pcloud', 'host', 'add', 'farm', 'web',
+                              '--host-flavor', 'gold', *options)
+
+    def _requested(self):
+        return [call.body['host']['name'] for call in self.calls()
+                if call.method == 'POST']
+
+    def test_all(self):
+        self.answer('POST', HOSTS, json=_added)
+
+        result = self._add('--count', '3', '--availability-zone', 'az1',
+                           '-f', 'json')
+
+        self.assertEqual(
+            [{**base.HOST, 'name': f'web-{number}'} for number in (1, 2, 3)],
+            result.json['hosts'])
+        self.assertEqual(['web-1', 'web-2', 'web-3'], self._requested())
+        self.assertEqual({'host': {
+            'name': 'web-3', 'host_flavor': 'gold',
+            'availability_zone': 'az1'}}, self.last_call()[2])
+
+    def test_all_for_people(self):
+        self.answer('POST', HOSTS, json=_added)
+
+        result = self._add('--count', '2')
+
+        self.assertEqual({'hosts': 'web-1, web-2'},
+                         base.properties(result.out))
+
+    def test_a_count_of_one_is_numbered_too(self):
+        self.answer('POST', HOSTS, json=_added)
+
+        self._add('--count', '1')
+
+        self.assertEqual(['web-1'], self._requested())
+
+    def test_none_when_one_fails(self):
+        self.answer('POST', HOSTS, {'json': _added}, {'json': _added},
+                    NO_FREE_HOST)
+
+        result = self._add('--count', '3')
+
+        self.assert_one_line('web-3 could not be added: no free host', result)
+        self.assertIn('Those added before it (2) were removed again',
+                      result.err)
+        self.assertNotIn('not known', result.err)
+        self.assertEqual(
+            [('POST', HOSTS)] * 3 + [('DELETE', f'{HOSTS}/web-2'),
+                                     ('DELETE', f'{HOSTS}/web-1')],
+            self.changes())
+
+    def test_nothing_to_take_back(self):
+        self.answer('POST', HOSTS, **NO_FREE_HOST)
+
+        result = self._add('--count', '2')
+
+        self.assert_one_line('web-1 could not be added: no free host', result)
+        self.assertNotIn('removed again', result.err)
+        self.assertEqual([('POST', HOSTS)], self.changes())
+
+    def test_what_cannot_be_taken_back_is_named(self):
+        self.answer('POST', HOSTS, {'json': _added}, {'json': _added},
+                    NO_FREE_HOST)
+        self.answer('DELETE', f'{HOSTS}/web-2', status_code=500)
+
+        result = self._add('--count', '3')
+
+        self.assert_one_line('still there, as removing failed: web-2.',
+                             result)
+        self.assertEqual(('DELETE', f'{HOSTS}/web-1'), self.changes()[-1])
+
+    def test_an_answer_that_got_lost(self):
+        self.answer('POST', HOSTS, {'json': _added},
+                    {'exc': ksa_exceptions.ConnectFailure('gone')})
+
+        result = self._add('--count', '3')
+
+        self.assert_one_line('It is not known whether web-2 is there', result)
+        self.assertEqual(('DELETE', f'{HOSTS}/web-1'), self.changes()[-1])
+
+    def test_an_interruption_takes_back_too(self):
+        self.answer('POST', HOSTS, {'json': _added},
+                    {'exc': KeyboardInterrupt})
+
+        result = self._add('--count', '3')
+
+        self.assert_one_line('web-2 could not be added: interrupted', result)
+        self.assertEqual(('DELETE', f'{HOSTS}/web-1'), self.changes()[-1])
+
+    def test_a_count_is_a_whole_number_from_one_on(self):
+        for count in ('0', '-1', 'x'):
+            result = self._add(f'--count={count}')
+            self.assertEqual(2, result.status)
+            self.assertIn('not a whole number of 1 or more', result.err)
+        self.assertEqual([], self.calls())
+
+
+class Clock:
+    """A time that passes only while somebody sleeps."""
+
+    def __init__(self):
+        self.now = 100.0
+        self.naps = []
+
+    def monotonic(self):
+        """Tell the time."""
+        return self.now
+
+    def sleep(self, seconds):
+        """Let time pass."""
+        self.naps.append(seconds)
+        self.now += seconds
+
+
+@ddt.ddt
+class TestDrain(base.CloudTestCase):
+    """openstack pcloud host remove --drain."""
+
+    WEB = f'{HOSTS}/web-1'
+
+    def setUp(self):
+        super().setUp()
+        self.answer_farm()
+        self.clock = Clock()
+        self.useFixture(fixtures.MonkeyPatch(
+            'pcloud.client.host_runs.time', self.clock))
+        self.answer('PUT', self.WEB, json={'host': base.HOST})
+        self.answer('DELETE', self.WEB, status_code=204)
+
+    def _answer_instances(self, *lists):
+        self.answer('GET', self.WEB, *(
+            {'json': {'host': {**base.HOST, 'instances': instances}}}
+            for instances in lists))
+
+    def _remove(self, *options):
+        return self.openstack(
+            'pcloud', 'host', 'remove', 'farm', 'web-1', *options)
+
+    def test_waits_until_the_instances_are_gone(self):
+        both = [base.SERVER_1, base.SERVER_2]
+        self._answer_instances(both, both, [base.SERVER_2], [])
+
+        result = self._remove('--drain')
+
+        self.assertEqual((0, ''), result[:2])
+        self.assertEqual([
+            f'Waiting for web-1: 2 left of its instances: {base.SERVER_1}, '
+            f'{base.SERVER_2}',
+            f'Waiting for web-1: 1 left of its instances: {base.SERVER_2}',
+        ], result.err.splitlines())
+        self.assertEqual([('PUT', self.WEB), ('DELETE', self.WEB)],
+                         self.changes())
+        self.assertEqual({'host': {'state': 'disabled'}}, next(
+            call.body for call in self.calls() if call.method == 'PUT'))
+        self.assertEqual([host_runs.POLL_INTERVAL] * 3, self.clock.naps)
+
+    def test_an_empty_host_goes_at_once(self):
+        self._answer_instances([])
+
+        self.assertEqual((0, '', ''), self._remove('--drain'))
+        self.assertEqual([], self.clock.naps)
+
+    def test_waits_out_what_is_no_instance_yet(self):
+        self._answer_instances([])
+        self.answer('DELETE', self.WEB, {'status_code': 409, 'json': {
+            'conflictingRequest': {'code': 409, 'message': 'a migration'}}},
+            {'status_code': 204})
+
+        result = self._remove('--drain')
+
+        self.assertEqual(
+            (0, '', 'Waiting for web-1: a migration\n'), result)
+
+    def test_gives_up_when_the_time_is_up(self):
+        self._answer_instances([base.SERVER_1])
+
+        result = self._remove('--drain', '--drain-timeout', '12')
+
+        self.assertEqual(1, result.status)
+        self.assertIn('web-1 was not empty after 12 seconds: 1 left of its '
+                      f'instances: {base.SERVER_1}. It is disabled and still '
+                      'in the Pcloud.', result.err.splitlines()[-1])
+        self.assertEqual([5, 5, 2], self.clock.naps)
+        self.assertEqual([('PUT', self.WEB)], self.changes())
+
+    def test_waits_ten_minutes_unless_told(self):
+        self._answer_instances([base.SERVER_1])
+
+        self._remove('--drain')
+
+        self.assertEqual(700.0, self.clock.now)
+
+    def test_a_timeout_without_drain_is_refused(self):
+        result = self._remove('--drain-timeout', '12')
+
+        self.assert_one_line('give both', result)
+        self.assertEqual([], self.calls())
+
+    @ddt.data(404, 500)
+    def test_other_failures_end_the_wait(self, status):
+        self.answer('GET', self.WEB, status_code=status, json={})
+
+        result = self._remove('--drain')
+
+        self.assert_one_line(f'(HTTP {status})', result)
+        self.assertEqual([], self.clock.naps)
+
+    def test_from_python(self):
+        self._answer_instances([base.SERVER_1], [])
+        reports = []
+
+        host_runs.drain_and_remove(
+            v1.Client(self.session()), base.PCLOUD_ID, 'web-1', 60,
+            reports.append)
+
+        self.assertEqual(1, len(reports))

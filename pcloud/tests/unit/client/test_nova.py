@@ -1,0 +1,231 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Every command of nova, through its real shell."""
+
+import ddt
+
+from pcloud.tests.unit.client import base
+
+FARM = f'/os-pclouds/{base.PCLOUD_ID}'
+HOSTS = f'{FARM}/hosts'
+TENANT = f'{FARM}/tenants/{base.OTHER_PROJECT}'
+POOL = '/os-host-flavors/gold/hosts'
+QUOTA = f'/os-pcloud-quotas/{base.OTHER_PROJECT}'
+
+SILENT = (
+    ('pcloud-delete farm', 'DELETE', FARM, None),
+    ('pcloud-host-enable farm web-1', 'PUT', f'{HOSTS}/web-1',
+     {'host': {'state': 'enabled'}}),
+    ('pcloud-host-disable farm web-1', 'PUT', f'{HOSTS}/web-1',
+     {'host': {'state': 'disabled'}}),
+    ('pcloud-host-remove farm web-1', 'DELETE', f'{HOSTS}/web-1', None),
+    (f'pcloud-tenant-add farm {base.OTHER_PROJECT}', 'PUT', TENANT, None),
+    (f'pcloud-tenant-remove farm {base.OTHER_PROJECT}', 'DELETE', TENANT,
+     None),
+    ('host-flavor-delete gold', 'DELETE', '/os-host-flavors/gold', None),
+    ('host-flavor-host-add gold compute-1', 'POST', POOL,
+     {'host': {'host': 'compute-1'}}),
+    ('host-flavor-host-remove gold compute-1', 'DELETE',
+     f'{POOL}/compute-1', None),
+)
+
+SHOWN_PCLOUD = {
+    'id': base.PCLOUD_ID, 'name': 'farm', 'owner': base.PROJECT,
+    'tenants': f'{base.PROJECT}, {base.OTHER_PROJECT}', 'host_count': '2',
+    'units': '8', 'cpu_allocation_ratio': '4.0', 'ram_allocation_ratio': '-',
+}
+SHOWN_HOST = {
+    'name': 'web-1', 'host_flavor': 'gold', 'availability_zone': 'az1',
+    'state': 'disabled', 'status': 'up',
+    'instances': f'{base.SERVER_1}, {base.SERVER_2}', 'vcpus': '64',
+    'vcpus_used': '8', 'memory_mb': '256 GiB', 'memory_mb_used': '512 MiB',
+    'next_reboot': '-', 'rack': '1',
+}
+SHOWN_FLAVOR = {
+    'id': 'gold', 'description': '64 cores', 'units': '4', 'vcpus': '64',
+    'memory_mb': '256 GiB', 'disk_gb': '900 GiB',
+    'available': 'az1: 3, az2: 0',
+}
+SHOWN_QUOTA = {'project_id': base.OTHER_PROJECT, 'units_limit': '10',
+               'units_in_use': '4'}
+
+# What is typed, the request it ends in, and what is shown.
+SHOWING = (
+    ('pcloud-create farm', 'POST', '/os-pclouds',
+     {'pcloud': {'name': 'farm'}}, {'pcloud': base.PCLOUD}, SHOWN_PCLOUD),
+    ('pcloud-update farm --name barn', 'PUT', FARM,
+     {'pcloud': {'name': 'barn'}}, {'pcloud': base.PCLOUD}, SHOWN_PCLOUD),
+    ('pcloud-update farm --cpu-allocation-ratio 4 '
+     '--ram-allocation-ratio none', 'PUT', FARM,
+     {'pcloud': {'cpu_allocation_ratio': 4.0, 'ram_allocation_ratio': None}},
+     {'pcloud': base.PCLOUD}, SHOWN_PCLOUD),
+    ('pcloud-host-add farm web-1 --host-flavor gold', 'POST', HOSTS,
+     {'host': {'name': 'web-1', 'host_flavor': 'gold'}},
+     {'host': base.HOST}, SHOWN_HOST),
+    ('pcloud-host-add farm web-1 --host-flavor gold --availability-zone az1',
+     'POST', HOSTS, {'host': {'name': 'web-1', 'host_flavor': 'gold',
+                              'availability_zone': 'az1'}},
+     {'host': base.HOST}, SHOWN_HOST),
+    ('pcloud-host-show farm web-1', 'GET', f'{HOSTS}/web-1', None,
+     {'host': base.HOST}, SHOWN_HOST),
+    (f'pcloud-quota-show {base.OTHER_PROJECT}', 'GET', QUOTA, None,
+     {'quota': base.QUOTA}, SHOWN_QUOTA),
+    ('pcloud-quota-show', 'GET', f'/os-pcloud-quotas/{base.PROJECT}', None,
+     {'quota': base.QUOTA}, {**SHOWN_QUOTA, 'project_id': base.PROJECT}),
+    (f'pcloud-quota-update {base.OTHER_PROJECT} --units -1', 'PUT', QUOTA,
+     {'quota': {'units': {'limit': -1}}},
+     {'quota': {'units': {'limit': -1, 'in_use': 4}}},
+     {**SHOWN_QUOTA, 'units_limit': 'unlimited'}),
+    ('host-flavor-create gold --units 4 --description fast', 'POST',
+     '/os-host-flavors', {'host_flavor': {
+         'id': 'gold', 'units': 4, 'description': 'fast'}},
+     {'host_flavor': base.FLAVOR}, SHOWN_FLAVOR),
+    ('host-flavor-show gold', 'GET', '/os-host-flavors/gold', None,
+     {'host_flavor': base.FLAVOR}, SHOWN_FLAVOR),
+    ('host-flavor-update gold --units 0', 'PUT', '/os-host-flavors/gold',
+     {'host_flavor': {'units': 0}}, {'host_flavor': base.FLAVOR},
+     SHOWN_FLAVOR),
+    ('host-flavor-update gold --description fast', 'PUT',
+     '/os-host-flavors/gold', {'host_flavor': {'description': 'fast'}},
+     {'host_flavor': base.FLAVOR}, SHOWN_FLAVOR),
+)
+
+
+@ddt.ddt
+class TestCommands(base.CloudTestCase):
+    """The commands that change or show one thing."""
+
+    def setUp(self):
+        super().setUp()
+        self.answer_farm()
+
+    @ddt.idata(SILENT)
+    @ddt.unpack
+    def test_sends_one_change(self, command, method, path, body):
+        if path.endswith('/web-1') and method == 'PUT':
+            self.answer(method, path, json={'host': base.HOST})
+        else:
+            self.answer(method, path, status_code=204)
+
+        result = self.nova(*command.split())
+
+        self.assertEqual((0, '', ''), result)
+        self.assertEqual((method, path, body), self.last_call())
+        self.assertEqual([(method, path)], self.changes())
+
+    @ddt.idata(SHOWING)
+    @ddt.unpack
+    def test_shows(self, command, method, path, body, answer, shown):
+        self.answer(method, path, json=answer)
+
+        result = self.nova(*command.split())
+
+        self.assertEqual((0, ''), (result.status, result.err))
+        self.assertEqual((method, path, body), self.last_call())
+        self.assertEqual(shown, base.properties(result.out))
+
+    def test_show(self):
+        self.assertEqual(SHOWN_PCLOUD, base.properties(
+            self.nova('pcloud-show', 'farm').out))
+
+    @ddt.data('pcloud-update farm', 'host-flavor-update gold')
+    def test_nothing_to_change(self, command):
+        result = self.nova(*command.split())
+
+        self.assert_one_line('Nothing to change; give at least one of --',
+                             result)
+        self.assertEqual([], self.calls())
+
+    def test_asks_in_the_newest_microversion(self):
+        self.nova('pcloud-list')
+
+        asked = [request for request in self.http.request_history
+                 if '/os-pclouds' in request.url]
+        self.assertEqual(2, len(asked))
+        for request in asked:
+            self.assertRegex(
+                request.headers['OpenStack-API-Version'], r'compute 2\.\d\d')
+
+
+@ddt.ddt
+class TestLists(base.CloudTestCase):
+    """The commands that show several things."""
+
+    def test_pclouds(self):
+        seen_by_tenant = {'id': base.OTHER_ID, 'name': 'barn',
+                          'owner': base.OTHER_PROJECT}
+        self.answer_pclouds(base.PCLOUD, seen_by_tenant)
+
+        result = self.nova('pcloud-list')
+
+        self.assertEqual([
+            ['ID', 'Name', 'Owner', 'Host Count', 'Units'],
+            [base.PCLOUD_ID, 'farm', base.PROJECT, '2', '8'],
+            [base.OTHER_ID, 'barn', base.OTHER_PROJECT, '-', '-'],
+        ], base.table(result.out))
+        self.assertNotIn('all_tenants', self.calls()[0].query)
+
+    def test_pclouds_of_all_tenants(self):
+        self.answer_farm()
+
+        self.nova('pcloud-list', '--all-tenants')
+
+        self.assertEqual(['1'], self.calls()[0].query['all_tenants'])
+
+    def test_hosts(self):
+        self.answer_farm()
+        self.answer('GET', HOSTS, json={'hosts': [base.HOST]})
+
+        rows = base.table(self.nova('pcloud-host-list', 'farm').out)
+
+        self.assertEqual(
+            ['web-1', 'gold', 'az1', 'disabled', 'up', '2', '64', '8',
+             '256 GiB', '512 MiB', '-', '1'], rows[1])
+
+    def test_tenants(self):
+        self.answer_farm()
+        self.answer('GET', f'{FARM}/tenants', json={
+            'tenants': [base.PROJECT, base.OTHER_PROJECT]})
+
+        result = self.nova('pcloud-tenant-list', 'farm')
+
+        self.assertEqual(
+            [['Project ID'], [base.PROJECT], [base.OTHER_PROJECT]],
+            base.table(result.out))
+
+    def test_host_flavors(self):
+        self.answer('GET', '/os-host-flavors',
+                    json={'host_flavors': [base.FLAVOR]})
+
+        rows = base.table(self.nova('host-flavor-list').out)
+
+        self.assertEqual(
+            ['gold', '64 cores', '4', '64', '256 GiB', '900 GiB',
+             'az1: 3, az2: 0'], rows[1])
+
+
+class TestHelp(base.CloudTestCase):
+    """What nova tells about the commands."""
+
+    def test_all_commands_are_listed(self):
+        text = self.nova('help').out
+
+        for noun, verbs in (
+                ('pcloud-', 'create list show update delete host-add '
+                 'host-list host-show host-enable host-disable host-remove '
+                 'tenant-add tenant-remove tenant-list quota-show '
+                 'quota-update'),
+                ('host-flavor-', 'create list show update delete host-add '
+                 'host-remove')):
+            for verb in verbs.split():
+                self.assertIn(f' {noun}{verb} ', text.replace('\n', ' \n'))

@@ -1,0 +1,434 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Every command of openstack, through its real shell."""
+
+import ddt
+
+from pcloud.tests.unit.client import base
+
+FARM = f'/os-pclouds/{base.PCLOUD_ID}'
+HOSTS = f'{FARM}/hosts'
+POOL = '/os-host-flavors/gold/hosts'
+FLAVOR_FOR_ADMIN = {**base.FLAVOR, 'hosts': [
+    {'host': 'compute-1', 'hypervisor_hostname': 'c1.test',
+     'availability_zone': 'az1', 'pcloud': None, 'status': 'enabled',
+     'state': 'up'},
+    {'host': 'compute-2', 'hypervisor_hostname': 'c2.test',
+     'availability_zone': 'az2', 'pcloud': base.PCLOUD_ID,
+     'status': 'enabled', 'state': 'down'}]}
+AMBIGUOUS = ({**base.PCLOUD, 'id': base.PCLOUD_ID},
+             {**base.PCLOUD, 'id': base.OTHER_ID})
+
+# Commands that print nothing: what is typed, and the request it ends in.
+SILENT = (
+    ('pcloud set farm --name barn', 'PUT', FARM,
+     {'pcloud': {'name': 'barn'}}),
+    ('pcloud set farm --cpu-allocation-ratio 4 --ram-allocation-ratio 1.5',
+     'PUT', FARM, {'pcloud': {'cpu_allocation_ratio': 4.0,
+                              'ram_allocation_ratio': 1.5}}),
+    ('pcloud unset farm --cpu-allocation-ratio --ram-allocation-ratio',
+     'PUT', FARM, {'pcloud': {'cpu_allocation_ratio': None,
+                              'ram_allocation_ratio': None}}),
+    ('pcloud unset farm --ram-allocation-ratio', 'PUT', FARM,
+     {'pcloud': {'ram_allocation_ratio': None}}),
+    ('pcloud delete farm', 'DELETE', FARM, None),
+    ('pcloud host set farm web-1 --enable', 'PUT', f'{HOSTS}/web-1',
+     {'host': {'state': 'enabled'}}),
+    ('pcloud host set farm web-1 --disable', 'PUT', f'{HOSTS}/web-1',
+     {'host': {'state': 'disabled'}}),
+    ('pcloud host remove farm web-1', 'DELETE', f'{HOSTS}/web-1', None),
+    ('host flavor set gold --units 5 --description fast', 'PUT',
+     '/os-host-flavors/gold',
+     {'host_flavor': {'units': 5, 'description': 'fast'}}),
+    ('host flavor set gold --units 0', 'PUT', '/os-host-flavors/gold',
+     {'host_flavor': {'units': 0}}),
+    ('host flavor delete gold', 'DELETE', '/os-host-flavors/gold', None),
+    ('host flavor host add gold compute-1', 'POST', POOL,
+     {'host': {'host': 'compute-1'}}),
+    ('host flavor host remove gold compute-1', 'DELETE',
+     f'{POOL}/compute-1', None),
+)
+BODIES = {FARM: {'pcloud': base.PCLOUD},
+          f'{HOSTS}/web-1': {'host': base.HOST},
+          '/os-host-flavors/gold': {'host_flavor': base.FLAVOR},
+          POOL: {'host': {}}}
+
+
+@ddt.ddt
+class TestChanges(base.CloudTestCase):
+    """The commands that change something and print nothing."""
+
+    @ddt.idata(SILENT)
+    @ddt.unpack
+    def test_sends_one_change(self, command, method, path, body):
+        self.answer_farm()
+        if method == 'DELETE':
+            self.answer(method, path, status_code=204)
+        else:
+            self.answer(method, path, json=BODIES[path])
+
+        result = self.openstack(*command.split())
+
+        self.assertEqual((0, '', ''), result)
+        self.assertEqual((method, path, body), self.last_call())
+        self.assertEqual([(method, path)], self.changes())
+
+    @ddt.data('pcloud set farm', 'pcloud unset farm', 'host flavor set gold')
+    def test_nothing_to_change(self, command):
+        result = self.openstack(*command.split())
+
+        self.assert_one_line('Nothing to change; give at least one', result)
+        self.assertEqual([], self.calls())
+
+    @ddt.data('0', '-1', 'nan', 'inf', 'four')
+    def test_a_ratio_is_a_number_above_zero(self, ratio):
+        result = self.openstack(
+            'pcloud', 'set', 'farm', f'--cpu-allocation-ratio={ratio}')
+
+        self.assertEqual(2, result.status)
+        self.assertIn(f"'{ratio}' is not a number greater than 0",
+                      result.err)
+        self.assertEqual([], self.calls())
+
+    def test_delete_goes_on_and_tells_of_each_failure(self):
+        self.answer_farm()
+        self.answer('DELETE', FARM, status_code=204)
+
+        result = self.openstack('pcloud', 'delete', 'barn', 'farm', 'shed')
+
+        self.assert_one_line('2 of 3 not deleted. barn: No Pcloud', result)
+        self.assertIn('shed: No Pcloud', result.err)
+        self.assertEqual([('DELETE', FARM)], self.changes())
+
+    def test_delete_of_an_ambiguous_name_deletes_nothing(self):
+        self.answer_pclouds(*AMBIGUOUS)
+
+        result = self.openstack('pcloud', 'delete', 'farm')
+
+        self.assert_one_line(f'{base.PCLOUD_ID}, {base.OTHER_ID}', result)
+        self.assertEqual([], self.changes())
+
+
+class TestPclouds(base.CloudTestCase):
+    """What the commands of Pclouds show."""
+
+    def test_create(self):
+        self.answer('POST', '/os-pclouds', json={'pcloud': base.PCLOUD},
+                    status_code=201)
+
+        result = self.openstack('pcloud', 'create', 'farm', '-f', 'json')
+
+        self.assertEqual(base.PCLOUD, result.json)
+        self.assertEqual(
+            ('POST', '/os-pclouds', {'pcloud': {'name': 'farm'}}),
+            self.last_call())
+
+    def test_list(self):
+        self.answer_farm()
+
+        result = self.openstack('pcloud', 'list')
+
+        self.assertEqual(
+            [['ID', 'Name', 'Owner', 'Host Count', 'Units'],
+             [base.PCLOUD_ID, 'farm', base.PROJECT, '2', '8']],
+            base.table(result.out))
+        self.assertNotIn('all_tenants', self.calls()[0].query)
+        self.assertNotIn('name', self.calls()[0].query)
+
+    def test_list_for_machines(self):
+        seen_by_tenant = {'id': base.OTHER_ID, 'name': 'barn',
+                          'owner': base.OTHER_PROJECT}
+        self.answer_pclouds(base.PCLOUD, seen_by_tenant)
+
+        result = self.openstack('pcloud', 'list', '-f', 'json')
+
+        self.assertEqual([
+            {'ID': base.PCLOUD_ID, 'Name': 'farm', 'Owner': base.PROJECT,
+             'Host Count': 2, 'Units': 8},
+            {'ID': base.OTHER_ID, 'Name': 'barn',
+             'Owner': base.OTHER_PROJECT, 'Host Count': None, 'Units': None},
+        ], result.json)
+
+    def test_list_of_all_projects_with_a_name(self):
+        self.answer_farm()
+
+        self.openstack('pcloud', 'list', '--all-projects', '--name', 'farm')
+
+        query = self.calls()[0].query
+        self.assertEqual((['1'], ['farm']),
+                         (query['all_tenants'], query['name']))
+
+    def test_list_sorts_what_is_unknown_last(self):
+        small = {**base.PCLOUD, 'name': 'small', 'units': 1}
+        unknown = {'id': base.OTHER_ID, 'name': 'unknown',
+                   'owner': base.OTHER_PROJECT}
+        self.answer_pclouds(unknown, base.PCLOUD, small)
+
+        result = self.openstack('pcloud', 'list', '--sort-column', 'Units',
+                                '-f', 'value', '-c', 'Name')
+
+        self.assertEqual(['small', 'farm', 'unknown'], result.out.split())
+        self.assertEqual('', result.err)
+
+    def test_show_by_name(self):
+        self.answer_farm()
+
+        result = self.openstack('pcloud', 'show', 'farm')
+
+        self.assertEqual({
+            'id': base.PCLOUD_ID, 'name': 'farm', 'owner': base.PROJECT,
+            'tenants': f'{base.PROJECT}, {base.OTHER_PROJECT}',
+            'host_count': '2', 'units': '8', 'cpu_allocation_ratio': '4.0',
+            'ram_allocation_ratio': '-'}, base.properties(result.out))
+        self.assertEqual(['farm'], self.calls()[0].query['name'])
+
+    def test_show_by_id(self):
+        self.answer('GET', FARM, json={'pcloud': base.PCLOUD})
+
+        result = self.openstack(
+            'pcloud', 'show', base.PCLOUD_ID, '-f', 'yaml')
+
+        self.assertIn('cpu_allocation_ratio: 4.0\n', result.out)
+        self.assertIn('ram_allocation_ratio: null\n', result.out)
+        self.assertIn(f'tenants:\n- {base.PROJECT}\n', result.out)
+        self.assertEqual([('GET', FARM)],
+                         [call[:2] for call in self.calls()])
+
+    def test_show_one_column(self):
+        self.answer_farm()
+
+        result = self.openstack(
+            'pcloud', 'show', 'farm', '-f', 'value', '-c', 'id')
+
+        self.assertEqual(f'{base.PCLOUD_ID}\n', result.out)
+
+    def test_show_of_an_ambiguous_name(self):
+        self.answer_pclouds(*AMBIGUOUS)
+
+        result = self.openstack('pcloud', 'show', 'farm')
+
+        self.assert_one_line(
+            f"2 Pclouds are named 'farm'; give the id of one of them "
+            f'instead: {base.PCLOUD_ID}, {base.OTHER_ID}', result)
+
+
+@ddt.ddt
+class TestHosts(base.CloudTestCase):
+    """What the commands of hosts show."""
+
+    def setUp(self):
+        super().setUp()
+        self.answer_farm()
+
+    def test_add(self):
+        self.answer('POST', HOSTS, json={'host': base.HOST}, status_code=201)
+
+        result = self.openstack(
+            'pcloud', 'host', 'add', 'farm', 'web-1', '--host-flavor',
+            'gold', '--availability-zone', 'az1', '-f', 'json')
+
+        self.assertEqual(base.HOST, result.json)
+        self.assertEqual(('POST', HOSTS, {'host': {
+            'name': 'web-1', 'host_flavor': 'gold',
+            'availability_zone': 'az1'}}), self.last_call())
+
+    def test_add_to_any_zone(self):
+        self.answer('POST', HOSTS, json={'host': base.HOST}, status_code=201)
+
+        result = self.openstack('pcloud', 'host', 'add', 'farm', 'web-1',
+                                '--host-flavor', 'gold')
+
+        self.assertEqual('disabled', base.properties(result.out)['state'])
+        self.assertEqual({'host': {'name': 'web-1', 'host_flavor': 'gold'}},
+                         self.last_call()[2])
+
+    def test_add_without_a_flavor(self):
+        result = self.openstack('pcloud', 'host', 'add', 'farm', 'web-1')
+
+        self.assertEqual(2, result.status)
+        self.assertIn('--host-flavor', result.err)
+
+    def test_list(self):
+        empty = {**base.HOST, 'name': 'web-2', 'instances': [],
+                 'next_reboot': '2030-01-01T00:00:00Z'}
+        self.answer('GET', HOSTS, json={'hosts': [base.HOST, empty]})
+
+        result = self.openstack('pcloud', 'host', 'list', 'farm')
+
+        self.assertEqual([
+            ['Name', 'Host Flavor', 'Availability Zone', 'State', 'Status',
+             'Instances', 'VCPUs', 'VCPUs Used', 'Memory MB',
+             'Memory MB Used', 'Next Reboot', 'Rack'],
+            ['web-1', 'gold', 'az1', 'disabled', 'up', '2', '64', '8',
+             '256 GiB', '512 MiB', '-', '1'],
+            ['web-2', 'gold', 'az1', 'disabled', 'up', '0', '64', '8',
+             '256 GiB', '512 MiB', '2030-01-01T00:00:00Z', '1'],
+        ], base.table(result.out))
+
+    def test_list_for_machines(self):
+        self.answer('GET', HOSTS, json={'hosts': [base.HOST]})
+
+        host, = self.openstack(
+            'pcloud', 'host', 'list', 'farm', '-f', 'json').json
+
+        self.assertEqual(base.HOST['instances'], host['Instances'])
+        self.assertEqual((262144, 8, 1, None),
+                         (host['Memory MB'], host['VCPUs Used'],
+                          host['Rack'], host['Next Reboot']))
+
+    def test_show_names_the_instances(self):
+        self.answer('GET', f'{HOSTS}/web-1', json={'host': base.HOST})
+
+        result = self.openstack('pcloud', 'host', 'show', 'farm', 'web-1')
+
+        shown = base.properties(result.out)
+        self.assertEqual(f'{base.SERVER_1}, {base.SERVER_2}',
+                         shown['instances'])
+        self.assertEqual(('256 GiB', '-'),
+                         (shown['memory_mb'], shown['next_reboot']))
+        self.assertNotIn('hypervisor_hostname', shown)
+
+    def test_show_tells_an_admin_the_real_name(self):
+        host = {**base.HOST, 'instances': [], 'hypervisor_hostname': 'c1'}
+        self.answer('GET', f'{HOSTS}/web-1', json={'host': host})
+
+        result = self.openstack('pcloud', 'host', 'show', 'farm', 'web-1')
+
+        shown = base.properties(result.out)
+        self.assertEqual(('c1', '-'), (shown['hypervisor_hostname'],
+                                       shown['instances']))
+
+    @ddt.data((), ('--enable', '--disable'))
+    def test_set_wants_one_state(self, states):
+        result = self.openstack(
+            'pcloud', 'host', 'set', 'farm', 'web-1', *states)
+
+        self.assertEqual(2, result.status)
+        self.assertEqual([], self.calls())
+
+    def test_names_are_quoted(self):
+        url = f'{HOSTS}/a%2Fb%20%3Fc'
+        self.answer('DELETE', url, status_code=204)
+
+        result = self.openstack('pcloud', 'host', 'remove', 'farm', 'a/b ?c')
+
+        self.assertEqual((0, '', ''), result)
+        self.assertEqual(('DELETE', url), self.last_call()[:2])
+
+    @ddt.data('', '.', '..')
+    def test_a_name_never_becomes_part_of_the_path(self, name):
+        result = self.openstack('pcloud', 'host', 'remove', 'farm', name)
+
+        self.assert_one_line(f"'{name}' is not a possible name", result)
+        self.assertEqual([], self.changes())
+
+
+class TestHostFlavors(base.CloudTestCase):
+    """What the commands of host flavors show."""
+
+    def test_create(self):
+        self.answer('POST', '/os-host-flavors', status_code=201,
+                    json={'host_flavor': base.FLAVOR})
+
+        result = self.openstack(
+            'host', 'flavor', 'create', 'gold', '--units', '4',
+            '--description', '64 cores', '-f', 'json')
+
+        self.assertEqual(base.FLAVOR, result.json)
+        self.assertEqual(('POST', '/os-host-flavors', {'host_flavor': {
+            'id': 'gold', 'units': 4, 'description': '64 cores'}}),
+            self.last_call())
+
+    def test_create_without_a_description(self):
+        self.answer('POST', '/os-host-flavors', status_code=201,
+                    json={'host_flavor': base.FLAVOR})
+
+        self.openstack('host', 'flavor', 'create', 'gold', '--units', '4')
+
+        self.assertEqual(
+            {'host_flavor': {'id': 'gold', 'units': 4, 'description': ''}},
+            self.last_call()[2])
+
+    def test_list(self):
+        empty = {'id': 'tin', 'description': '', 'units': 0, 'vcpus': None,
+                 'memory_mb': None, 'disk_gb': None, 'available': {}}
+        self.answer('GET', '/os-host-flavors',
+                    json={'host_flavors': [base.FLAVOR, empty]})
+
+        result = self.openstack('host', 'flavor', 'list')
+
+        self.assertEqual([
+            ['ID', 'Description', 'Units', 'VCPUs', 'Memory MB', 'Disk GB',
+             'Available'],
+            ['gold', '64 cores', '4', '64', '256 GiB', '900 GiB',
+             'az1: 3, az2: 0'],
+            ['tin', '-', '0', '-', '-', '-', '-'],
+        ], base.table(result.out))
+
+    def test_list_for_machines(self):
+        self.answer('GET', '/os-host-flavors',
+                    json={'host_flavors': [base.FLAVOR]})
+
+        flavor, = self.openstack('host', 'flavor', 'list', '-f', 'json').json
+
+        self.assertEqual(({'az1': 3, 'az2': 0}, 4),
+                         (flavor['Available'], flavor['Units']))
+
+    def test_show(self):
+        self.answer('GET', '/os-host-flavors/gold',
+                    json={'host_flavor': base.FLAVOR})
+
+        result = self.openstack('host', 'flavor', 'show', 'gold', '-f',
+                                'json')
+
+        self.assertEqual(base.FLAVOR, result.json)
+
+    def test_show_to_an_admin(self):
+        self.answer('GET', '/os-host-flavors/gold',
+                    json={'host_flavor': FLAVOR_FOR_ADMIN})
+
+        for_machines = self.openstack(
+            'host', 'flavor', 'show', 'gold', '-f', 'json')
+        for_people = self.openstack('host', 'flavor', 'show', 'gold')
+
+        self.assertEqual(FLAVOR_FOR_ADMIN, for_machines.json)
+        self.assertIn('compute-1 (az1, free, enabled, up)', for_people.out)
+        self.assertIn(f'compute-2 (az2, {base.PCLOUD_ID}, enabled, down)',
+                      for_people.out)
+
+    def test_the_commands_of_compute_hosts_are_still_there(self):
+        host = {'host': {'host': 'c1', 'project': '(total)', 'cpu': 3,
+                         'memory_mb': 5, 'disk_gb': 7}}
+        shown = self.http.get(f'{base.NOVA}/os-hosts/flavor',
+                              json={'host': [{'resource': host['host']}]})
+        listed = self.http.get(f'{base.NOVA}/os-hosts', json={'hosts': []})
+
+        self.openstack('host', 'show', 'flavor')
+        self.openstack('host', 'list')
+
+        self.assertEqual((True, True), (shown.called, listed.called))
+
+
+class TestHelp(base.CloudTestCase):
+    """What is told about the commands."""
+
+    def test_every_command_has_an_example_that_begins_with_it(self):
+        listed = self.openstack('help', 'pcloud').out + (
+            self.openstack('help', 'host').out)
+        commands = [line.strip() for line in listed.splitlines()
+                    if line.startswith(('  pcloud ', '  host flavor '))]
+
+        self.assertEqual(23, len(commands))
+        for command in commands:
+            text = self.openstack(*command.split(), '--help').out
+            self.assertIn(f'Example:\n  openstack {command}', text)

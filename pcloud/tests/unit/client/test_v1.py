@@ -1,0 +1,241 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the Python client does beyond one request."""
+
+import ddt
+from novaclient import client as nova_client
+import openstack
+from openstack import config as openstack_config
+
+from pcloud.client import exceptions
+from pcloud.client import resources
+from pcloud.client import v1
+from pcloud.tests.unit.client import base
+
+FARM = f'/os-pclouds/{base.PCLOUD_ID}'
+
+
+def _pcloud(number, name='farm'):
+    return {**base.PCLOUD, 'name': name,
+            'id': f'00000000-0000-4000-8000-{number:012}'}
+
+
+class TestConstruction(base.CloudTestCase):
+    """The ways to get a client."""
+
+    def _assert_reaches_the_cloud(self, client):
+        self.answer_farm()
+        self.assertEqual(['farm'],
+                         [pcloud.name for pcloud in client.list_pclouds()])
+        request = self.http.last_request
+        self.assertTrue(request.url.startswith(f'{base.NOVA}/os-pclouds?'))
+        self.assertEqual('token', request.headers['X-Auth-Token'])
+
+    def test_from_a_session(self):
+        self._assert_reaches_the_cloud(v1.Client(session=self.session()))
+
+    def test_adapter_options(self):
+        flavors = self.http.get(
+            'http://elsewhere.test/v2.1/os-host-flavors',
+            json={'host_flavors': []})
+
+        v1.Client(session=self.session(),
+                  endpoint_override='http://elsewhere.test/v2.1',
+                  ).list_host_flavors()
+
+        self.assertTrue(flavors.called)
+
+    def test_from_an_openstacksdk_connection(self):
+        region = openstack_config.cloud_region.from_session(
+            self.session(), region_name='RegionOne')
+        connection = openstack.connection.Connection(config=region)
+
+        self._assert_reaches_the_cloud(
+            v1.Client.from_adapter(connection.compute))
+
+    def test_from_a_novaclient(self):
+        nova = nova_client.Client('2.96', session=self.session())
+
+        self._assert_reaches_the_cloud(v1.Client.from_adapter(nova.client))
+
+
+@ddt.ddt
+class TestFinding(base.CloudTestCase):
+    """Pages and names."""
+
+    def setUp(self):
+        super().setUp()
+        self.client = v1.Client(self.session())
+
+    def _pages_of(self, size, pclouds):
+        """Let the server give out pages of a size, whatever was asked."""
+        ids = [pcloud['id'] for pcloud in pclouds]
+
+        def page(request, _context):
+            marker = request.qs.get('marker', [None])[0]
+            begin = ids.index(marker) + 1 if marker else 0
+            return {'pclouds': pclouds[begin:begin + size]}
+        self.answer('GET', '/os-pclouds', json=page)
+
+    @ddt.data(1, 2, 3, 4, 5, 6)
+    def test_all_pages_are_read(self, size):
+        pclouds = [_pcloud(number) for number in range(5)]
+        self._pages_of(size, pclouds)
+
+        found = self.client.list_pclouds(name='farm', all_tenants=True)
+
+        self.assertEqual([pcloud['id'] for pcloud in pclouds],
+                         [pcloud.id for pcloud in found])
+        for call in self.calls():
+            self.assertEqual((['1'], ['farm']), (
+                call.query['all_tenants'], call.query['name']))
+            self.assertIn('limit', call.query)
+
+    def test_a_marker_that_was_deleted_meanwhile(self):
+        pclouds = [_pcloud(number) for number in range(4)]
+
+        def page(request, context):
+            marker = request.qs.get('marker', [None])[0]
+            if marker == pclouds[1]['id']:
+                context.status_code = 400
+                return {'badRequest': {'message': 'no such marker'}}
+            return {'pclouds': {None: pclouds[:2],
+                                pclouds[0]['id']: pclouds[2:]}.get(
+                                    marker, [])}
+        self.answer('GET', '/os-pclouds', json=page)
+
+        self.assertEqual([pcloud['id'] for pcloud in pclouds],
+                         [each.id for each in self.client.list_pclouds()])
+
+    def test_a_query_that_is_refused(self):
+        self.answer('GET', '/os-pclouds', status_code=400, json={
+            'badRequest': {'message': 'name is too long'}})
+
+        self.assertRaises(exceptions.BadRequest, self.client.list_pclouds)
+        self.assertEqual(1, len(self.calls()))
+
+    def test_a_server_without_pages(self):
+        self.answer('GET', '/os-pclouds',
+                    json={'pclouds': [_pcloud(1), _pcloud(2)]})
+
+        self.assertEqual(2, len(self.client.list_pclouds()))
+        self.assertEqual(2, len(self.calls()))
+
+    def test_no_pclouds(self):
+        self.answer('GET', '/os-pclouds', json={'pclouds': []})
+
+        self.assertEqual([], self.client.list_pclouds())
+        self.assertEqual(1, len(self.calls()))
+
+    def test_a_name_on_a_later_page(self):
+        self._pages_of(1, [_pcloud(1, 'barn'), _pcloud(2)])
+
+        self.assertEqual(_pcloud(2)['id'], self.client.find_pcloud('farm').id)
+
+    def test_only_the_exact_name_counts(self):
+        self.answer_pclouds(_pcloud(1, 'farmland'), _pcloud(2), _pcloud(
+            3, 'FARM'))
+
+        self.assertEqual(_pcloud(2)['id'], self.client.find_pcloud('farm').id)
+
+    def test_an_ambiguous_name(self):
+        self.answer_pclouds(_pcloud(1), _pcloud(2))
+
+        error = self.assertRaises(exceptions.AmbiguousName,
+                                  self.client.find_pcloud, 'farm')
+
+        self.assertEqual((_pcloud(1)['id'], _pcloud(2)['id']),
+                         error.candidates)
+
+    def test_a_name_that_looks_like_an_id(self):
+        self.answer('GET', FARM, status_code=404, json={})
+        self.answer_pclouds(_pcloud(1, base.PCLOUD_ID))
+
+        self.assertEqual(_pcloud(1)['id'],
+                         self.client.find_pcloud(base.PCLOUD_ID).id)
+
+    def _answer_by_scope(self, own, everybody):
+        def page(request, context):
+            if 'all_tenants' not in request.qs:
+                found = own
+            elif everybody is None:
+                context.status_code = 403
+                return {'forbidden': {'message': 'admin only'}}
+            else:
+                found = everybody
+            return {'pclouds': [] if 'marker' in request.qs else found}
+        self.answer('GET', '/os-pclouds', json=page)
+
+    def test_an_admin_finds_those_of_others(self):
+        self._answer_by_scope([], [_pcloud(1)])
+
+        self.assertEqual(_pcloud(1)['id'], self.client.find_pcloud('farm').id)
+
+    def test_an_admin_finds_the_own_first(self):
+        self._answer_by_scope([_pcloud(2)], [_pcloud(1), _pcloud(2)])
+
+        self.assertEqual(_pcloud(2)['id'], self.client.find_pcloud('farm').id)
+
+    def test_an_unknown_name(self):
+        self._answer_by_scope([], None)
+
+        error = self.assertRaises(exceptions.NotFound,
+                                  self.client.find_pcloud, 'farm')
+
+        self.assertIn("id or name 'farm'", str(error))
+
+    def test_a_name_is_quoted_in_the_query(self):
+        self._answer_by_scope([_pcloud(1, 'a&b=c #d')], None)
+
+        self.assertEqual(_pcloud(1)['id'],
+                         self.client.find_pcloud('a&b=c #d').id)
+        self.assertEqual(['a&b=c #d'], self.calls()[0].query['name'])
+
+
+class TestResources(base.CloudTestCase):
+    """What the client returns."""
+
+    def setUp(self):
+        super().setUp()
+        self.client = v1.Client(self.session())
+
+    def test_members_of_a_newer_server_are_ignored(self):
+        self.answer('GET', FARM,
+                    json={'pcloud': {**base.PCLOUD, 'colour': 'blue'}})
+
+        self.assertEqual(
+            resources.Pcloud(
+                base.PCLOUD_ID, 'farm', base.PROJECT,
+                (base.PROJECT, base.OTHER_PROJECT), 2, 8, 4.0, None),
+            self.client.get_pcloud(base.PCLOUD_ID))
+
+    def test_what_a_tenant_may_not_see_is_none(self):
+        self.answer('GET', FARM, json={'pcloud': {
+            'id': base.PCLOUD_ID, 'name': 'farm', 'owner': base.PROJECT}})
+
+        pcloud = self.client.get_pcloud(base.PCLOUD_ID)
+
+        self.assertEqual((None, None), (pcloud.tenants, pcloud.host_count))
+
+    def test_an_update_sends_none_but_not_what_is_unset(self):
+        self.answer('PUT', FARM, json={'pcloud': base.PCLOUD})
+
+        self.client.update_pcloud(base.PCLOUD_ID, cpu_allocation_ratio=None)
+
+        self.assertEqual({'pcloud': {'cpu_allocation_ratio': None}},
+                         self.last_call()[2])
+
+    def test_resources_cannot_be_changed(self):
+        pcloud = resources.Pcloud('id', 'name', 'owner')
+
+        self.assertRaises(AttributeError, setattr, pcloud, 'name', 'other')
