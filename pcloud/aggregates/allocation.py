@@ -130,6 +130,7 @@ def _take(
                      ratios.wanted(pcloud.aggregate.metadata))
         store.insert_metadata(
             context, aggregate_id, state_key, access.DISABLED)
+        _check_kept(context, pcloud, chosen)
     except exception.HostInAggregate:
         store.delete_metadata(context, aggregate_id, name_key, node)
         raise _Lost('it is in this Pcloud already')
@@ -137,8 +138,22 @@ def _take(
         with excutils.save_and_reraise_exception():
             ratios.restore(context, pcloud.aggregate, chosen.compute.node)
             store.remove_host(context, aggregate_id, chosen.compute.host)
+            store.delete_metadata(context, aggregate_id, state_key)
             store.delete_metadata(context, aggregate_id, name_key, node)
     store.publish(context, aggregate_id)
+
+
+def _check_kept(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    chosen: host_flavors.PoolHost,
+) -> None:
+    """Look whether an audit took a slow request for a dead one.
+
+    :raises: `_Lost` when it did
+    """
+    host = chosen.compute.host
+    if snapshot.pclouds_of(context, [host]).get(host) != [pcloud.id]:
+        raise _Lost('it was taken out again meanwhile')
 
 
 def _read_back(
@@ -150,7 +165,7 @@ def _read_back(
     :raises: `_Lost` when the host cannot be kept
     """
     host = chosen.compute.host
-    if len(snapshot.pclouds_of(context, [host])[host]) > 1:
+    if snapshot.pclouds_of(context, [host]).get(host) != [pcloud.id]:
         raise _Lost('another Pcloud took it at the same moment')
     if pclouds.units_of(context, [host]).get(host) is None:
         raise _Lost('it has left its pool')

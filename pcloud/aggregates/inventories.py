@@ -15,6 +15,8 @@
 Names of HTTP calls are those of the Placement API reference.
 """
 
+import urllib.parse
+
 from keystoneauth1 import exceptions as ks_exc
 from nova import context as nova_context
 from nova.scheduler.client import report
@@ -41,6 +43,30 @@ def consumers(
     """
     return len(_get(context, f'/resource_providers/{provider_uuid}'
                              '/allocations')['allocations'])
+
+
+def members(
+    context: nova_context.RequestContext, aggregate_uuid: str,
+) -> frozenset[str]:
+    """Return the uuids of the providers that Placement has in an aggregate.
+
+    :raises: `exception.Unavailable` when Placement does not tell
+    """
+    found = _get(context, f'/resource_providers?member_of={aggregate_uuid}',
+                 version='1.3')
+    return frozenset(each['uuid'] for each in found['resource_providers'])
+
+
+def provider(
+    context: nova_context.RequestContext, node: str,
+) -> str | None:
+    """Return the uuid of the provider of a hypervisor hostname, if any.
+
+    :raises: `exception.Unavailable` when Placement does not tell
+    """
+    query = urllib.parse.urlencode({'name': node})
+    found = _get(context, f'/resource_providers?{query}')
+    return next((each['uuid'] for each in found['resource_providers']), None)
 
 
 def ratio(
@@ -97,10 +123,13 @@ def _url(provider_uuid: str, resource_class: str) -> str:
     return f'/resource_providers/{provider_uuid}/inventories/{resource_class}'
 
 
-def _get(context: nova_context.RequestContext, url: str) -> dict:
+def _get(
+    context: nova_context.RequestContext, url: str,
+    version: str | None = None,
+) -> dict:
     try:
         response = report.report_client_singleton().get(
-            url, global_request_id=context.global_id)
+            url, version, global_request_id=context.global_id)
     except ks_exc.ClientException as error:
         raise exception.Unavailable() from error
     if not response:

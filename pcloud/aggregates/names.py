@@ -43,6 +43,7 @@ NAME = 'pcloud:name'
 OWNER = 'pcloud:owner'
 HOST_PREFIX = 'pcloud:host:'
 STATE_PREFIX = 'pcloud:host_state:'
+SAVED_PREFIX = 'pcloud:saved:'
 TENANT_PREFIX = 'pcloud:'
 TENANT_VALUE = 'pcloud-tenant'
 
@@ -91,8 +92,17 @@ def saved_ratio_key(ratio: str, node: str) -> str:
     :param ratio: `CPU_RATIO` or `RAM_RATIO`
     :raises: `exception.NameTooLong` when Nova could not hold the key
     """
-    return _checked(f'pcloud:saved:{ratio}:{node}', 'Hypervisor hostname',
+    return _checked(f'{SAVED_PREFIX}{ratio}:{node}', 'Hypervisor hostname',
                     node)
+
+
+def saved_ratios(metadata: dict[str, str]) -> dict[str, tuple[str, str]]:
+    """Return the keys of saved ratios to what ratio of which node it was.
+
+    The value is (`CPU_RATIO` or `RAM_RATIO`, hypervisor hostname).
+    """
+    return {SAVED_PREFIX + rest: tuple(rest.split(':', 1))
+            for rest in _stripped(metadata, SAVED_PREFIX)}
 
 
 def project_policy(project_id: str) -> str:

@@ -203,6 +203,17 @@ def zones(
         return dict(session.execute(statement).all())
 
 
+def closed(context: nova_context.RequestContext) -> list[Aggregate]:
+    """Return all aggregates that take their hosts away from others.
+
+    Whole or not; three queries.
+    """
+    ids = _with_type(
+        sa.select(models.Aggregate.id).select_from(models.Aggregate)
+    ).where(_is_closed())
+    return read(context, models.Aggregate.id.in_(ids))
+
+
 def pools(
     context: nova_context.RequestContext, flavor_id: str | None = None,
 ) -> list[Aggregate]:

@@ -1,0 +1,240 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Find what a crash or a hand has left behind, and what repairs it.
+
+Source: CONTRACT section 1 for what belongs together. What each step of
+adding and removing a host leaves is told in `allocation` and `hosts`.
+"""
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+import dataclasses
+import time
+
+from nova import context as nova_context
+
+from pcloud.aggregates import computes
+from pcloud.aggregates import inventories
+from pcloud.aggregates import names
+from pcloud.aggregates import ratios
+from pcloud.aggregates import repair
+from pcloud.aggregates import snapshot
+
+# Seconds that a request may take from its first write to its last. What is
+# incomplete for longer is not on its way any more.
+SETTLE = 5.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """Something that is not as it should be.
+
+    :ivar kind: a short name for this sort of thing
+    :ivar aggregate: the name of the aggregate it is in
+    :ivar subject: the host, name or key it is about
+    :ivar message: what is wrong, for an administrator: real names are shown
+    :ivar repair: repairs it when called with a context, and tells what it
+        did; None where an administrator has to decide
+    """
+
+    kind: str
+    aggregate: str
+    subject: str
+    message: str
+    repair: Callable[[nova_context.RequestContext], str] | None = (
+        dataclasses.field(default=None, compare=False))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Known:
+    """What the checks look at."""
+
+    context: nova_context.RequestContext
+    aggregates: list[snapshot.Aggregate]
+    computes: Mapping[str, computes.Compute]
+    pclouds_of: Mapping[str, list[str]]
+    pooled: frozenset[str]
+
+
+def find(
+    context: nova_context.RequestContext, settle: float = SETTLE,
+) -> list[Finding]:
+    """Return what is wrong.
+
+    A request that is under way looks like one that died, so when something
+    is found it is looked for again `settle` seconds later; only what is
+    still there counts.
+
+    :raises: `exception.Unavailable` when a cell or Placement does not answer
+    """
+    found = _look(context)
+    if not found or not settle:
+        return found
+    time.sleep(settle)
+    return [finding for finding in _look(context) if finding in found]
+
+
+def _look(context: nova_context.RequestContext) -> list[Finding]:
+    known = _read(context)
+    found = []
+    for aggregate in known.aggregates:
+        if snapshot.is_whole_pool(aggregate.name, aggregate.metadata):
+            found += _check_pool(known, aggregate)
+        elif snapshot.is_whole_pcloud(aggregate.name, aggregate.metadata):
+            found += _check_pcloud(known, aggregate)
+        else:
+            found.append(Finding(
+                'incomplete-aggregate', aggregate.name, '',
+                'its name and its metadata do not agree on what it is; its '
+                'hosts are given to nobody'))
+    return found
+
+
+def _read(context: nova_context.RequestContext) -> _Known:
+    aggregates = snapshot.closed(context)
+    hosts = frozenset().union(*(each.hosts for each in aggregates))
+    pools = [each for each in aggregates
+             if snapshot.is_whole_pool(each.name, each.metadata)]
+    return _Known(
+        context, aggregates, computes.load(context, hosts),
+        snapshot.pclouds_of(context, hosts),
+        frozenset().union(*(pool.hosts for pool in pools)))
+
+
+def _check_pool(
+    known: _Known, pool: snapshot.Aggregate,
+) -> Iterator[Finding]:
+    yield from _check_mirror(known, pool)
+    free = [host for host in pool.hosts if host not in known.pclouds_of]
+    instances = computes.instances(known.context, free) if free else {}
+    for host in sorted(instances):
+        yield Finding(
+            'server-on-free-host', pool.name, host,
+            f'{len(instances[host])} servers are on it, but it is in no '
+            'Pcloud: ' + ', '.join(instances[host]))
+
+
+def _check_pcloud(
+    known: _Known, aggregate: snapshot.Aggregate,
+) -> Iterator[Finding]:
+    yield from _check_mirror(known, aggregate)
+    node_of = {host: node.hypervisor_hostname
+               for host in aggregate.hosts if host in known.computes
+               for node in known.computes[host].nodes}
+    yield from _check_members(known, aggregate, node_of)
+    yield from _check_rows(aggregate, frozenset(node_of.values()))
+    yield from _check_ratios(known, aggregate)
+
+
+def _check_members(
+    known: _Known, aggregate: snapshot.Aggregate, node_of: dict[str, str],
+) -> Iterator[Finding]:
+    states = names.states(aggregate.metadata)
+    named = list(names.hosts(aggregate.metadata).values())
+    for host, node in sorted(node_of.items()):
+        if len(known.pclouds_of[host]) > 1:
+            yield Finding(
+                'host-in-two-pclouds', aggregate.name, host,
+                'it is in more than one Pcloud and given to nobody: ' +
+                ', '.join(known.pclouds_of[host]))
+        if node not in states:
+            yield Finding(
+                'host-without-state', aggregate.name, host,
+                'adding or removing it was interrupted; it is given to '
+                'nobody',
+                lambda context, host=host: repair.finish_half_made(
+                    context, aggregate, known.computes[host]))
+        elif named.count(node) != 1:
+            yield Finding(
+                'host-without-one-name', aggregate.name, host,
+                f'{named.count(node)} names stand for it')
+        if host not in known.pooled:
+            yield Finding(
+                'host-in-no-pool', aggregate.name, host,
+                'it is in a Pcloud, but in the pool of no host flavor')
+
+
+def _check_rows(
+    aggregate: snapshot.Aggregate, nodes: frozenset[str],
+) -> Iterator[Finding]:
+    rows = [
+        ('name-without-host', names.host_key(name), node)
+        for name, node in names.hosts(aggregate.metadata).items()
+    ] + [
+        ('state-without-host', names.state_key(node), node)
+        for node in names.states(aggregate.metadata)
+    ]
+    for kind, key, node in sorted(rows):
+        if node not in nodes:
+            yield Finding(
+                kind, aggregate.name, key,
+                f'{node} is not in the Pcloud',
+                lambda context, key=key: repair.drop_key(
+                    context, aggregate, key))
+    for key, (_, node) in sorted(
+            names.saved_ratios(aggregate.metadata).items()):
+        if node not in nodes:
+            yield Finding(
+                'ratio-not-given-back', aggregate.name, key,
+                f'{node} has left the Pcloud with its ratio',
+                lambda context, key=key: repair.give_back_ratio(
+                    context, aggregate, key))
+
+
+def _check_ratios(
+    known: _Known, aggregate: snapshot.Aggregate,
+) -> Iterator[Finding]:
+    states = names.states(aggregate.metadata)
+    wanted = ratios.wanted(aggregate.metadata)
+    saved = set(names.saved_ratios(aggregate.metadata).values())
+    for host in sorted(aggregate.hosts & known.computes.keys()):
+        for node in known.computes[host].nodes:
+            name = node.hypervisor_hostname
+            if name in states and any(
+                    _drifted(known.context, node, key, resource_class,
+                             wanted.get(key), (key, name) in saved)
+                    for key, resource_class in ratios.RESOURCES.items()):
+                yield Finding(
+                    'ratio-drifted', aggregate.name, host,
+                    'its inventory does not have the ratios of the Pcloud',
+                    lambda context, node=node: repair.apply_ratios(
+                        context, aggregate, node))
+
+
+def _drifted(context, node, key, resource_class, wanted, saved) -> bool:
+    if wanted is None:
+        return saved
+    return wanted != inventories.ratio(context, node.uuid, resource_class)
+
+
+def _check_mirror(
+    known: _Known, aggregate: snapshot.Aggregate,
+) -> Iterator[Finding]:
+    if not aggregate.hosts:
+        return
+    mirrored = inventories.members(known.context, aggregate.uuid)
+    for host in sorted(aggregate.hosts):
+        compute = known.computes.get(host)
+        if compute is None:
+            yield Finding(
+                'host-without-service', aggregate.name, host,
+                'Nova has no compute service of this name')
+            continue
+        for node in compute.nodes:
+            if node.uuid not in mirrored:
+                yield Finding(
+                    'not-in-placement', aggregate.name, host,
+                    'Placement does not know that it is in the aggregate',
+                    lambda context, node=node: repair.tell_placement(
+                        context, aggregate, node))

@@ -1,0 +1,243 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``pcloud-sandbox``: a whole OpenStack with Pcloud, on one machine."""
+
+import argparse
+import collections
+import os
+import pathlib
+import signal
+import sys
+
+from pcloud.sandbox import errors
+from pcloud.sandbox import layout
+from pcloud.sandbox import parts
+
+NOT_RUNNING = 3
+TAIL_LINES = 25
+
+
+def positive(text: str) -> int:
+    """An argument that counts something there must be one of."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f'{text}: must be at least 1')
+    return number
+
+
+def common_options(default) -> argparse.ArgumentParser:
+    """Options that may stand before or after the verb.
+
+    :param default: what they are when they are not given; suppressed after
+        the verb, where it would replace what was given before it
+    """
+    options = argparse.ArgumentParser(add_help=False)
+    options.add_argument(
+        '--dir', metavar='DIR', default=default, type=pathlib.Path,
+        help='the sandbox\'s own folder; two sandboxes need two (default: '
+             '$PCLOUD_SANDBOX_DIR, else pcloud-sandbox in $XDG_CACHE_HOME '
+             'or ~/.cache)')
+    return options
+
+
+def start_options() -> argparse.ArgumentParser:
+    """Options of the verbs that start a sandbox."""
+    options = argparse.ArgumentParser(add_help=False)
+    options.add_argument(
+        '--hosts', metavar='N', type=positive, default=6,
+        help='how many compute hosts (default: 6)')
+    options.add_argument(
+        '--port-base', metavar='P', type=int,
+        help='listen on P (Keystone), P+1 (Placement), P+2 (Glance), P+3 '
+             '(Neutron) and P+4 (Nova); free ports are found by default')
+    options.add_argument(
+        '--debug', action='store_true',
+        help='let the services log at DEBUG')
+    return options
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog='pcloud-sandbox', parents=[common_options(None)],
+        description='Run a whole OpenStack with Pcloud on this machine: '
+                    'Keystone, Placement, Glance, Neutron and Nova with '
+                    'fake compute hosts.')
+    verbs = parser.add_subparsers(dest='verb', metavar='VERB', required=True)
+    after = common_options(argparse.SUPPRESS)
+
+    def verb(name, function, text, *more):
+        made = verbs.add_parser(name, parents=[after, *more], help=text,
+                                description=text)
+        made.set_defaults(function=function)
+        return made
+
+    verb('up', do_up, 'start a sandbox, and leave it running',
+         start_options())
+    down = verb('down', do_down, 'stop it, and remove what it made')
+    down.add_argument('--keep', action='store_true',
+                      help='leave its logs, databases and configuration; '
+                           'the next "up" removes them')
+    verb('status', do_status,
+         'show what runs and where; the status is 0 when all is well, 1 '
+         'when a service has ended, 3 when no sandbox is running')
+    env = verb('env', do_env, 'print shell commands that set a user\'s '
+               'variables: eval "$(pcloud-sandbox env alice)"')
+    env.add_argument('user', metavar='USER', nargs='?', default='admin')
+    run = verb('run', do_run, 'run a command with a user\'s variables, in '
+               'a running sandbox or in one of its own', start_options())
+    run.add_argument('--as', dest='user', metavar='USER', default='admin',
+                     help='as whom (default: admin)')
+    run.add_argument('command', metavar='-- CMD', nargs='*',
+                     help='the command and its arguments')
+    return parser
+
+
+def parse(argv: list[str]):
+    """Read the command line.
+
+    What follows ``--`` is somebody else's command and is left alone.
+    """
+    parser = build_parser()
+    command = []
+    if '--' in argv:
+        end = argv.index('--')
+        argv, command = argv[:end], argv[end + 1:]
+    args = parser.parse_args(argv)
+    if args.verb == 'run':
+        args.command += command
+        if not args.command:
+            parser.error('run: which command? pcloud-sandbox run -- CMD')
+    elif command:
+        parser.error(f'{args.verb} takes no command')
+    return args
+
+
+def report(line: str) -> None:
+    """Show a line of progress; standard output is for results."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def do_up(args, where: layout.Layout) -> int:
+    """Start a sandbox."""
+    from pcloud.sandbox import launcher
+    from pcloud.sandbox import settings
+
+    launcher.up(where, args.hosts, args.port_base, args.debug,
+                attached=False, report=report)
+    print(f'The sandbox in {where.directory} is up. Be one of '
+          f'{", ".join(settings.USERS)}:\n'
+          f'    eval "$({own_command(args)} env alice)"')
+    return 0
+
+
+def own_command(args) -> str:
+    """How to call this program for the same sandbox."""
+    return f'pcloud-sandbox --dir {args.dir}' if args.dir else (
+        'pcloud-sandbox')
+
+
+def do_down(args, where: layout.Layout) -> int:
+    """Stop a sandbox."""
+    from pcloud.sandbox import launcher
+
+    if launcher.down(where, args.keep):
+        print(f'The sandbox in {where.directory} is down.')
+    else:
+        print(f'No sandbox was running in {where.directory}.')
+    return 0
+
+
+def do_status(args, where: layout.Layout) -> int:
+    """Show a sandbox."""
+    from pcloud.sandbox import launcher
+
+    state = launcher.running(where)
+    if state is None:
+        print(f'No sandbox is running in {where.directory}.')
+        return NOT_RUNNING
+    print(f'A sandbox is running in {where.directory}.')
+    print(f'Hosts: {", ".join(state.settings.host_names())}')
+    print(f'Logs: {where.logs}')
+    services = launcher.service_states(where, state)
+    for name, url, pid, up in services:
+        shown = 'up' if up else 'down'
+        print(f'{name:10} {shown:5} {pid or "-":>8}  {url}')
+    return 0 if all(up for *_, up in services) else 1
+
+
+def do_env(args, where: layout.Layout) -> int:
+    """Print a user's variables."""
+    from pcloud.sandbox import environment
+    from pcloud.sandbox import launcher
+
+    state = launcher.need_running(where)
+    print('\n'.join(environment.shell_lines(state.settings, args.user)))
+    return 0
+
+
+def do_run(args, where: layout.Layout) -> int:
+    """Run a command, in a sandbox of its own if none is running."""
+    from pcloud.sandbox import command
+    from pcloud.sandbox import environment
+    from pcloud.sandbox import launcher
+
+    state = launcher.running(where)
+    if state is not None:
+        return command.run(args.command, state.settings, args.user)
+    environment.check_user(args.user)
+    chosen = launcher.up(where, args.hosts, args.port_base, args.debug,
+                         attached=True, report=report)
+    try:
+        return command.run(args.command, chosen, args.user)
+    finally:
+        launcher.down(where, keep=False)
+
+
+def tail(path: str) -> str:
+    """The last lines of a log, with its name; '' when there is none."""
+    if not os.path.exists(path):
+        return ''
+    with open(path, errors='replace') as stream:
+        lines = collections.deque(stream, maxlen=TAIL_LINES)
+    return f'The end of {path}:\n' + ''.join(
+        f'    {line}' for line in lines)
+
+
+def interrupt(signum, frame):
+    """Handle SIGTERM and SIGHUP as Ctrl-C."""
+    raise KeyboardInterrupt
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    args = parse(sys.argv[1:] if argv is None else argv)
+    where = layout.Layout(args.dir or layout.default_directory())
+    signal.signal(signal.SIGTERM, interrupt)
+    signal.signal(signal.SIGHUP, interrupt)
+    try:
+        parts.check_installed()
+        return args.function(args, where)
+    except KeyboardInterrupt:
+        report('pcloud-sandbox: interrupted')
+        return 130
+    except errors.SandboxError as error:
+        log = getattr(error, 'log', None)
+        if log:
+            report(tail(log))
+        report(f'pcloud-sandbox: {error}')
+        return getattr(error, 'status', 1)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,153 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``pcloud-status upgrade check``: is Pcloud loaded as it has to be?"""
+
+import pathlib
+import re
+import sys
+
+from nova import monkey_patch
+
+monkey_patch.patch(backend='threading')
+
+# Nova chooses its threads before anything else of it is imported.
+from nova import version  # noqa: E402
+from oslo_config import cfg  # noqa: E402
+from oslo_upgradecheck import upgradecheck  # noqa: E402
+from packaging import version as packaging_version  # noqa: E402
+
+import nova.conf  # noqa: E402
+from pcloud import conf  # noqa: E402
+
+CONF = nova.conf.CONF
+
+_FILTERS = 'pcloud.scheduler.filters.all_filters'
+_PIPELINES = ('openstack_compute_api_v21',
+              'openstack_compute_api_v21_legacy_v2_compatible')
+# The first releases of each series in which no hint skips the filters.
+_SAFE = {31: '31.3.1', 32: '32.2.1', 33: '33.0.2'}
+_OLDEST, _NEWEST = '32.2.1', 34
+
+
+def _result(code: upgradecheck.Code, details: str | None = None):
+    return upgradecheck.Result(code, details)
+
+
+class Checks(upgradecheck.UpgradeCommands):
+    """What is asked of the configuration of this machine."""
+
+    def check_nova_version(self):
+        """Nova is one that Pcloud is made for, and safe."""
+        found = version.version_string()
+        release = packaging_version.Version(found)
+        oldest = _SAFE.get(release.major, _OLDEST)
+        if release < packaging_version.Version(oldest):
+            return _result(
+                upgradecheck.Code.FAILURE,
+                f'Nova {found} lets any project skip all scheduler filters '
+                f'with a hint (OSSA-2026-022); {oldest} or later does not.')
+        if release.major > _NEWEST:
+            return _result(
+                upgradecheck.Code.WARNING,
+                f'Nova {found} is newer than what Pcloud is tested with '
+                f'({_NEWEST}).')
+        return _result(upgradecheck.Code.SUCCESS)
+
+    def check_filter(self):
+        """The scheduler loads and asks PcloudFilter."""
+        group = CONF.filter_scheduler
+        if _FILTERS not in group.available_filters:
+            return _result(
+                upgradecheck.Code.FAILURE,
+                f'Add "available_filters = {_FILTERS}" to '
+                '[filter_scheduler]; without it neither the filter nor the '
+                'request filter in front of Placement is loaded.')
+        if 'PcloudFilter' not in group.enabled_filters:
+            return _result(
+                upgradecheck.Code.FAILURE,
+                'Add PcloudFilter to [filter_scheduler] enabled_filters.')
+        return _result(upgradecheck.Code.SUCCESS)
+
+    def check_weighers(self):
+        """Nova's own weighers are still there."""
+        classes = CONF.filter_scheduler.weight_classes
+        if 'nova.scheduler.weights.all_weighers' not in classes:
+            return _result(
+                upgradecheck.Code.WARNING,
+                '[filter_scheduler] weight_classes is '
+                f'{", ".join(classes)}: Nova\'s own weighers are not among '
+                'them. It is one list, separated by commas; of two lines '
+                'only the last counts.')
+        return _result(upgradecheck.Code.SUCCESS)
+
+    def check_paste(self):
+        """nova-api has the filter in both pipelines, behind the context."""
+        path = CONF.find_file(CONF.wsgi.api_paste_config)
+        if not path:
+            return _result(
+                upgradecheck.Code.WARNING,
+                f'{CONF.wsgi.api_paste_config} is not on this machine; ask '
+                'again where nova-api runs.')
+        text = pathlib.Path(path).read_text()
+        missing = [name for name in _PIPELINES
+                   if not _has_filter(text, name)]
+        if 'pcloud.api:filter_factory' not in text or missing:
+            return _result(
+                upgradecheck.Code.FAILURE,
+                f'{path} does not have [filter:pcloud] behind keystonecontext'
+                f' in: {", ".join(missing or _PIPELINES)}.')
+        return _result(upgradecheck.Code.SUCCESS)
+
+    def check_ratios(self):
+        """The computes leave ratios alone that Pcloud sets."""
+        pinned = [name for name in ('cpu_allocation_ratio',
+                                    'ram_allocation_ratio')
+                  if getattr(CONF, name)]
+        if pinned:
+            return _result(
+                upgradecheck.Code.WARNING,
+                f'{" and ".join(pinned)} in nova.conf: nova-compute sets the '
+                'ratio of its hosts back to that, so the ratios of a Pcloud '
+                'will not last. Use initial_cpu_allocation_ratio and '
+                'initial_ram_allocation_ratio instead.')
+        return _result(upgradecheck.Code.SUCCESS)
+
+    _upgrade_checks = (
+        ('Nova version', check_nova_version),
+        ('Scheduler filter', check_filter),
+        ('Scheduler weighers', check_weighers),
+        ('API filter', check_paste),
+        ('Allocation ratios', check_ratios),
+    )
+
+
+def _has_filter(text: str, pipeline: str) -> bool:
+    section = re.search(
+        rf'(?ms)^\[composite:{pipeline}\]$(.*?)(?=^\[|\Z)', text)
+    return bool(section and re.search(
+        r'(?m)^keystone\s*=.*\bkeystonecontext\b.*\bpcloud\b',
+        section.group(1)))
+
+
+def main() -> int:
+    """Run the checks.
+
+    :returns: 0 when all is well, 1 for warnings, 2 for failures
+    """
+    conf.register_opts(CONF)
+    return upgradecheck.main(
+        cfg.CONF, project='nova', upgrade_command=Checks())
+
+
+if __name__ == '__main__':
+    sys.exit(main())

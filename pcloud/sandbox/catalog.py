@@ -1,0 +1,101 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Fill a new cloud: an image, flavors, availability zones.
+
+Run as a program: ``python -m pcloud.sandbox.catalog DIR``.
+"""
+
+import sys
+import time
+
+from pcloud.sandbox import errors
+from pcloud.sandbox import layout
+from pcloud.sandbox import rest
+from pcloud.sandbox import settings
+
+# name: (vcpus, MiB of memory, GiB of disk). A fake host has 10 vCPUs, which
+# Nova lends out four times, 8192 MiB and 1028 GiB: it holds 16, 4, 2 or 1 of
+# these.
+FLAVORS = {
+    'm1.tiny': (1, 512, 1),
+    'm1.small': (1, 2048, 20),
+    'm1.medium': (2, 4096, 40),
+    'm1.large': (4, 8192, 80),
+}
+IMAGE = 'cirros'
+# The fake hypervisor never reads it.
+IMAGE_CONTENT = b'A disk for servers that are not there.\n'
+# Seconds for the hosts to appear.
+HOSTS_TIMEOUT = 60
+
+
+def create_image(admin: rest.Client, glance: str) -> None:
+    """A public image."""
+    image = admin.send('POST', glance + '/v2/images', {
+        'name': IMAGE, 'disk_format': 'raw', 'container_format': 'bare',
+        'visibility': 'public'})
+    admin.send('PUT', f'{glance}/v2/images/{image["id"]}/file',
+               IMAGE_CONTENT)
+
+
+def create_flavors(admin: rest.Client, compute: str) -> None:
+    """Public flavors; they are numbered from 1, as they used to be."""
+    for number, (name, size) in enumerate(FLAVORS.items(), start=1):
+        vcpus, memory, disk = size
+        admin.send('POST', compute + '/flavors', {'flavor': {
+            'id': str(number), 'name': name, 'vcpus': vcpus,
+            'ram': memory, 'disk': disk}})
+
+
+def wait_for_hosts(admin: rest.Client, compute: str, count: int) -> None:
+    """Wait until each compute service is up.
+
+    :raises SandboxError: one is not after a time
+    """
+    deadline = time.monotonic() + HOSTS_TIMEOUT
+    while time.monotonic() < deadline:
+        found = admin.get(compute + '/os-services?binary=nova-compute')
+        up = [s for s in found['services'] if s['state'] == 'up']
+        if len(up) == count:
+            return
+        time.sleep(0.5)
+    raise errors.SandboxError(
+        f'{len(up)} of {count} compute services are up after '
+        f'{HOSTS_TIMEOUT} seconds')
+
+
+def create_zone(admin: rest.Client, compute: str, zone: str,
+                hosts: list[str]) -> None:
+    """An availability zone: an aggregate of its hosts."""
+    made = admin.send('POST', compute + '/os-aggregates', {
+        'aggregate': {'name': zone, 'availability_zone': zone}})
+    url = f'{compute}/os-aggregates/{made["aggregate"]["id"]}/action'
+    for host in hosts:
+        admin.send('POST', url, {'add_host': {'host': host}})
+
+
+def main() -> None:
+    """Fill the sandbox in the folder sys.argv[1]."""
+    where = layout.Layout(sys.argv[1])
+    chosen = settings.load(where).settings
+    compute = chosen.url('nova') + '/v2.1'
+    admin = rest.Client(chosen, 'admin')
+    create_image(admin, chosen.url('glance'))
+    create_flavors(admin, compute)
+    wait_for_hosts(admin, compute, chosen.hosts)
+    for zone, hosts in chosen.zone_hosts().items():
+        create_zone(admin, compute, zone, hosts)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,89 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Run a user's command with the variables of a sandbox's user."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+
+from pcloud.sandbox import environment
+from pcloud.sandbox import errors
+from pcloud.sandbox import settings
+
+
+class CommandNotRun(errors.SandboxError):
+    """The command cannot be run.
+
+    :ivar status: what a shell would return: 127 not found, else 126
+    """
+
+    def __init__(self, message: str, status: int):
+        super().__init__(message)
+        self.status = status
+
+
+@contextlib.contextmanager
+def signals_passed_on(child_of):
+    """Leave it to the command to end on a signal.
+
+    Ctrl-C reaches the command without us. A handler, unlike "ignore", is
+    not inherited by the command.
+
+    :param child_of: returns the command's process, or None
+    """
+    def pass_on(signum, frame):
+        child = child_of()
+        if child is not None and signum != signal.SIGINT:
+            child.send_signal(signum)
+
+    signums = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {one: signal.signal(one, pass_on) for one in signums}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+def search_path(path: str) -> str:
+    """A PATH on which the clients are found.
+
+    They are installed beside this program; the folder need not be on the
+    PATH of a user who calls it by its full name.
+    """
+    return path + os.pathsep + os.path.dirname(sys.executable)
+
+
+def run(argv: list[str], chosen: settings.Settings, user: str) -> int:
+    """Run a command and wait for it.
+
+    :returns: its status as a shell tells it: 128 and the signal's number
+        for one that a signal ended
+    :raises CommandNotRun: it cannot be run
+    :raises SandboxError: there is no such user
+    """
+    variables = environment.apply(dict(os.environ), chosen, user)
+    variables['PATH'] = search_path(variables.get('PATH', os.defpath))
+    started = []
+    with signals_passed_on(lambda: started[0] if started else None):
+        try:
+            started.append(subprocess.Popen(argv, env=variables))
+        except FileNotFoundError as error:
+            raise CommandNotRun(f'{argv[0]}: not found', 127) from error
+        except OSError as error:
+            raise CommandNotRun(
+                f'{argv[0]}: {error.strerror}', 126) from error
+        status = started[0].wait()
+    return 128 - status if status < 0 else status

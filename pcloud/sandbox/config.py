@@ -1,0 +1,114 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Write the services' configuration files from the templates in etc/."""
+
+import base64
+import importlib.resources
+import secrets
+import string
+
+from pcloud.sandbox import layout
+from pcloud.sandbox import paste
+from pcloud.sandbox import ports
+from pcloud.sandbox import settings
+
+SERVICE_AUTH = """\
+auth_type = password
+auth_url = {auth_url}
+password = {password}
+user_domain_id = {domain}
+project_domain_id = {domain}
+project_name = service
+region_name = {region}"""
+
+AUTHTOKEN = """\
+www_authenticate_uri = {auth_url}
+service_token_roles = service
+service_token_roles_required = true
+"""
+
+GUNICORN = """\
+from pcloud.sandbox import gunicorn_hooks
+
+wsgi_app = {application!r}
+bind = {bind!r}
+workers = 1
+worker_class = 'gthread'
+threads = 8
+timeout = 120
+graceful_timeout = 5
+control_socket_disable = True
+post_fork = gunicorn_hooks.post_fork
+post_worker_init = gunicorn_hooks.post_worker_init
+"""
+
+NOVA_PASTE = 'api-paste.ini'
+
+APPLICATIONS = {
+    'keystone': 'keystone.wsgi.api:application',
+    'placement': 'placement.wsgi.api:application',
+    'glance': 'glance.wsgi.api:application',
+    'neutron': 'neutron.wsgi.api:application',
+}
+
+
+def write_all(where: layout.Layout, chosen: settings.Settings) -> None:
+    """Write every file the services read, and make their folders."""
+    where.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for folder in where.folders():
+        folder.mkdir(mode=0o700, exist_ok=True)
+    write_keys(where)
+    values = substitutions(where, chosen)
+    templates = importlib.resources.files('pcloud.sandbox') / 'etc'
+    for template in templates.iterdir():
+        if template.name.endswith('.conf'):
+            text = string.Template(template.read_text())
+            (where.etc / template.name).write_text(text.substitute(values))
+    (where.etc / NOVA_PASTE).write_text(paste.with_pcloud(
+        paste.installed('nova', 'etc/nova/api-paste.ini').read_text()))
+    for service, application in APPLICATIONS.items():
+        folder = where.etc / service
+        folder.mkdir(exist_ok=True)
+        bind = f'{ports.HOST}:{chosen.ports[service]}'
+        (folder / 'gunicorn.conf.py').write_text(
+            GUNICORN.format(application=application, bind=bind))
+
+
+def write_keys(where: layout.Layout) -> None:
+    """Draw the keys that Keystone signs tokens and seals secrets with."""
+    for repository in ('fernet-keys', 'credential-keys'):
+        for number in ('0', '1'):
+            key = base64.urlsafe_b64encode(secrets.token_bytes(32))
+            path = where.data / repository / number
+            path.touch(mode=0o600)
+            path.write_bytes(key)
+
+
+def substitutions(where: layout.Layout,
+                  chosen: settings.Settings) -> dict[str, str]:
+    """What the templates' placeholders stand for."""
+    names = {'auth_url': chosen.auth_url, 'password': chosen.password,
+             'domain': settings.DOMAIN, 'region': settings.REGION}
+    service_auth = SERVICE_AUTH.format(**names)
+    return {
+        'debug': str(chosen.debug).lower(),
+        'data': str(where.data),
+        'nova_paste': str(where.etc / NOVA_PASTE),
+        'glance_paste': str(paste.installed(
+            'glance', 'etc/glance/glance-api-paste.ini')),
+        'neutron_paste': str(paste.installed(
+            'neutron', 'etc/neutron/api-paste.ini')),
+        'glance_url': chosen.url('glance'),
+        'service_auth': service_auth,
+        'authtoken': AUTHTOKEN.format(**names) + service_auth,
+    }

@@ -1,0 +1,70 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tell Pcloud's story on a sandbox: ``python -m pcloud.sandbox.demo``.
+
+Every command is typed as a user types it and its real output is shown. The
+exit status is 0 only when each did what the story says.
+"""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+
+from pcloud.sandbox import narrator
+from pcloud.sandbox.stories import basic
+
+STORIES = {'basic': basic.tell}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Tell one story, or all, on a sandbox made for it.
+
+    :returns: the exit status
+    """
+    parser = argparse.ArgumentParser(prog='demo', description=__doc__)
+    parser.add_argument('story', nargs='*', default=sorted(STORIES),
+                        help=f'which: {", ".join(sorted(STORIES))}')
+    chosen = parser.parse_args(argv).story
+    unknown = set(chosen) - set(STORIES)
+    if unknown:
+        parser.error(f'there is no story {", ".join(sorted(unknown))}')
+    # Ended from outside, the sandbox is to be taken down all the same.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with tempfile.TemporaryDirectory(prefix='pcloud-demo-') as folder:
+        os.environ['PCLOUD_SANDBOX_DIR'] = os.path.join(folder, 'sandbox')
+        try:
+            return _tell([STORIES[name] for name in chosen])
+        finally:
+            subprocess.run(['pcloud-sandbox', 'down'], check=True)
+
+
+def _tell(stories: list) -> int:
+    teller = narrator.Narrator()
+    try:
+        teller.say("""A whole OpenStack on this machine: real services, real
+            tokens, fake hypervisors.""")
+        teller.run('', 'pcloud-sandbox up')
+        for tell in stories:
+            tell(teller)
+    except (narrator.PromiseBroken, subprocess.SubprocessError) as error:
+        print(f'\nNOT AS PROMISED: {error}', file=sys.stderr, flush=True)
+        return 1
+    print(f'\nAll as promised: {teller.kept} of {teller.kept}.')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,37 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What can go wrong with a sandbox, in words for its user."""
+
+
+class SandboxError(Exception):
+    """The sandbox cannot do what was asked.
+
+    The message tells what was wrong and what would be right; the command
+    line prints it and ends with status 1.
+    """
+
+
+class NotInstalled(SandboxError):
+    """Nova, or another service that the sandbox runs, is not installed."""
+
+
+class StartFailed(SandboxError):
+    """A part of the cloud did not start.
+
+    :param message: what did not start
+    :param log: path of the log that tells why, or None
+    """
+
+    def __init__(self, message: str, log: str | None = None):
+        super().__init__(message)
+        self.log = log

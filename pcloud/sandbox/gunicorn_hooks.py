@@ -1,0 +1,34 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a sandbox's gunicorn workers do around loading their service."""
+
+from sqlalchemy import orm
+
+from pcloud.sandbox import processes
+from pcloud.sandbox import sqlite
+
+
+def post_fork(server, worker):
+    """gunicorn's hook in a new worker."""
+    processes.die_with_parent()
+    sqlite.install()
+
+
+def post_worker_init(worker):
+    """gunicorn's hook in a worker that has loaded its service.
+
+    Some attributes of Neutron's models (Port.port_forwardings) appear when
+    SQLAlchemy connects the models, which it does at the first query that
+    needs it. A query that names such an attribute must not be the first.
+    """
+    orm.configure_mappers()

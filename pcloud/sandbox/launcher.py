@@ -1,0 +1,247 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Start, find and stop a sandbox."""
+
+import collections.abc
+import contextlib
+import errno
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import psutil
+
+from pcloud.sandbox import config
+from pcloud.sandbox import errors
+from pcloud.sandbox import layout
+from pcloud.sandbox import lock
+from pcloud.sandbox import parts
+from pcloud.sandbox import ports
+from pcloud.sandbox import processes
+from pcloud.sandbox import settings
+from pcloud.sandbox import sqlite
+
+# Seconds that a supervisor may take to end its children, which have
+# processes.GRACE, and itself.
+STOP_TIMEOUT = processes.GRACE + 10
+
+Report = collections.abc.Callable[[str], None]
+
+
+def running(where: layout.Layout) -> settings.State | None:
+    """The state of a sandbox that can be used, or None."""
+    state = settings.load(where)
+    if state and state.ready and owner(state):
+        return state
+    return None
+
+
+def owner(state: settings.State) -> psutil.Process | None:
+    """The living supervisor of a sandbox, or None."""
+    return processes.find(state.processes.get('supervisor'))
+
+
+def need_running(where: layout.Layout) -> settings.State:
+    """The state of a sandbox that can be used.
+
+    :raises SandboxError: there is none
+    """
+    state = running(where)
+    if state is None:
+        raise errors.SandboxError(
+            f'no sandbox is running in {where.directory}; start one with '
+            'pcloud-sandbox up')
+    return state
+
+
+def up(where: layout.Layout, hosts: int, port_base: int | None,
+       debug: bool, attached: bool, report: Report) -> settings.Settings:
+    """Start a sandbox and wait until everything is usable.
+
+    :param attached: it ends with this process; otherwise it stays
+    :param report: is called with each line for the user
+    :raises StartFailed: a part did not start; nothing is left running
+    :raises SandboxError: one is there already, or the folder or a port
+        cannot be used; nothing has been changed
+    """
+    where.check_usable()
+    with lock_or_tell(where) as descriptor:
+        chosen = settings.Settings(
+            hosts=hosts, ports=ports.choose(port_base), debug=debug)
+        clean(where)
+        prepare(where, chosen)
+        # The supervisor has the lock too, and keeps it.
+        supervisor = spawn(where, descriptor, attached)
+    try:
+        follow(supervisor, report)
+    except BaseException:
+        # Whatever came in between, above all Ctrl-C: leave nothing.
+        supervisor.terminate()
+        wait_for_end(where, supervisor)
+        raise
+    return chosen
+
+
+@contextlib.contextmanager
+def lock_or_tell(where: layout.Layout):
+    """Hold the lock of a folder in which no sandbox runs.
+
+    :raises SandboxError: one does, or something else is going on in it
+    """
+    try:
+        descriptor = lock.acquire(where)
+    except lock.Busy:
+        state = running(where)
+        if state is None:
+            raise
+        raise errors.SandboxError(
+            f'a sandbox is already running in {where.directory} '
+            f'(Keystone: {state.settings.auth_url}); stop it with '
+            'pcloud-sandbox down, or choose another --dir') from None
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def clean(where: layout.Layout) -> None:
+    """Remove what a sandbox that is gone has left behind.
+
+    The caller holds the lock, so its supervisor is gone.
+    """
+    state = settings.load(where)
+    if state is not None:
+        processes.kill_leftovers(state.processes)
+    for folder in (where.etc, where.data, where.logs):
+        if folder.exists():
+            shutil.rmtree(folder)
+    where.state.unlink(missing_ok=True)
+    where.fresh_state.unlink(missing_ok=True)
+
+
+def prepare(where: layout.Layout, chosen: settings.Settings) -> None:
+    """Write what the parts read."""
+    config.write_all(where, chosen)
+    for database in ('placement', 'glance'):
+        sqlite.create(where.data / f'{database}.sqlite')
+    settings.save(where, settings.State(settings=chosen))
+
+
+def spawn(where: layout.Layout, descriptor: int,
+          attached: bool) -> subprocess.Popen:
+    """Start the supervisor, and give it the lock."""
+    argv = [sys.executable, '-m', 'pcloud.sandbox.supervisor',
+            str(where.directory)]
+    if attached:
+        argv.append('--attached')
+    with open(where.log('supervisor'), 'ab') as log:
+        return subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=log, text=True, pass_fds=[descriptor],
+            cwd=where.directory, start_new_session=True,
+            env=processes.clean_environment(), preexec_fn=end_with_launcher)
+
+
+def end_with_launcher() -> None:
+    """In the supervisor before it starts: end when the launcher ends."""
+    processes.die_with_parent(signal.SIGTERM)
+
+
+def follow(supervisor: subprocess.Popen, report: Report) -> None:
+    """Tell the user how the start goes, until it is over.
+
+    :raises StartFailed: it failed
+    """
+    for line in supervisor.stdout:
+        message = json.loads(line)
+        if 'progress' in message:
+            report(f'[{message["done"]:2}/{message["of"]}] '
+                   f'{message["progress"]}')
+        elif 'failed' in message:
+            raise errors.StartFailed(message['failed'], message['log'])
+        elif 'ready' in message:
+            supervisor.stdout.close()
+            return
+    raise errors.StartFailed(
+        'the sandbox was stopped while it started', None)
+
+
+def wait_for_end(where: layout.Layout,
+                 supervisor: subprocess.Popen) -> None:
+    """Wait for a supervisor that was told to end, and make sure."""
+    try:
+        supervisor.wait(STOP_TIMEOUT)
+    except subprocess.TimeoutExpired:
+        supervisor.kill()
+        supervisor.wait()
+    state = settings.load(where)
+    if state is not None:
+        processes.kill_leftovers(state.processes)
+
+
+def down(where: layout.Layout, keep: bool) -> bool:
+    """Stop a sandbox, and remove what it made.
+
+    :param keep: leave its files
+    :returns: whether anything was running
+    :raises SandboxError: the folder is not a sandbox's
+    """
+    if not where.directory.exists():
+        return False
+    where.check_usable()
+    state = settings.load(where)
+    supervisor = owner(state) if state else None
+    if supervisor is not None:
+        processes.end_all([supervisor], grace=STOP_TIMEOUT)
+    with lock.held(where, timeout=STOP_TIMEOUT):
+        if keep:
+            stop_leftovers(where)
+        else:
+            remove(where)
+    return supervisor is not None
+
+
+def stop_leftovers(where: layout.Layout) -> None:
+    """End what a supervisor did not end; note that nothing runs."""
+    state = settings.load(where)
+    if state is not None:
+        processes.kill_leftovers(state.processes)
+        settings.save(where, settings.State(settings=state.settings))
+
+
+def remove(where: layout.Layout) -> None:
+    """Remove the sandbox's files and, if it is then empty, its folder."""
+    clean(where)
+    where.lock.unlink()
+    try:
+        where.directory.rmdir()
+    except OSError as error:
+        # Somebody has begun to make the next one here.
+        if error.errno != errno.ENOTEMPTY:
+            raise
+
+
+def service_states(
+        where: layout.Layout,
+        state: settings.State) -> list[tuple[str, str, int | None, bool]]:
+    """Name, URL, process number and whether it runs, of each service."""
+    found = []
+    for part in parts.services(where, state.settings):
+        process = processes.find(state.processes.get(part.name))
+        found.append((part.name, part.url,
+                      process.pid if process else None,
+                      process is not None))
+    return found

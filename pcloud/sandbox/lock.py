@@ -1,0 +1,79 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""One sandbox a folder: the lock that its owner holds.
+
+The lock is the kernel's: it goes when its last holder ends, however that
+comes about. A process shares it with the children it passes it to.
+"""
+
+import contextlib
+import fcntl
+import os
+import time
+
+from pcloud.sandbox import errors
+from pcloud.sandbox import layout
+
+POLL = 0.2
+
+
+class Busy(errors.SandboxError):
+    """Another process holds the lock."""
+
+
+def acquire(where: layout.Layout, timeout: float = 0) -> int:
+    """Take the lock of a sandbox's folder, which is made if need be.
+
+    :param timeout: seconds to wait for whoever holds it
+    :returns: a file descriptor; the lock goes when all copies are closed
+    :raises Busy: it is held
+    """
+    deadline = time.monotonic() + timeout
+    while True:
+        descriptor = _try(where)
+        if descriptor is not None:
+            return descriptor
+        if time.monotonic() >= deadline:
+            raise Busy(
+                f'{where.directory}: another pcloud-sandbox command is at '
+                f'work there; wait for it, or choose another --dir')
+        time.sleep(POLL)
+
+
+def _try(where: layout.Layout) -> int | None:
+    where.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        descriptor = os.open(where.lock, os.O_RDWR | os.O_CREAT, 0o600)
+    except FileNotFoundError:
+        # The folder has just been removed.
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Whoever held it may have removed the file meanwhile: then this
+        # lock is on nothing.
+        if os.path.samestat(os.fstat(descriptor), os.stat(where.lock)):
+            return descriptor
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    os.close(descriptor)
+    return None
+
+
+@contextlib.contextmanager
+def held(where: layout.Layout, timeout: float = 0):
+    """Hold the lock for a while; see :func:`acquire`."""
+    descriptor = acquire(where, timeout)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

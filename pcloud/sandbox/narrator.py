@@ -1,0 +1,112 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tell a story: type each command as its user, show what it prints."""
+
+from collections.abc import Mapping
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import textwrap
+
+# Seconds that one command may take; the slowest waits for a server.
+TIMEOUT = 180
+
+
+class PromiseBroken(Exception):
+    """A command did not do what the story says."""
+
+
+class Narrator:
+    """Types commands into a shell and holds their output against promises.
+
+    :ivar kept: how many promises were kept so far
+    """
+
+    def __init__(self) -> None:
+        self._variables: dict[str, Mapping[str, str]] = {}
+        self.kept = 0
+
+    def say(self, text: str) -> None:
+        """Print a paragraph of the story."""
+        plain = ' '.join(text.split())
+        print('\n' + textwrap.fill(plain, 72), flush=True)
+
+    def run(self, user: str, command: str) -> str:
+        """Type a command as a user, and return all that it printed.
+
+        :param user: 'admin', 'alice', ...; '' is the owner of the machine
+        :raises: `PromiseBroken` when it ends with an error
+        """
+        status, output = self._type(user, command)
+        if status:
+            raise PromiseBroken(f'{command}: ended with status {status}')
+        return output
+
+    def fails(self, user: str, command: str) -> str:
+        """Type a command that has to fail, and return what it printed.
+
+        :raises: `PromiseBroken` when it succeeds
+        """
+        status, output = self._type(user, command)
+        if not status:
+            raise PromiseBroken(f'{command}: succeeded, but must not')
+        return output
+
+    def promise(self, holds: bool, text: str) -> None:
+        """Say what has been shown.
+
+        :raises: `PromiseBroken` when it has not
+        """
+        if not holds:
+            raise PromiseBroken(text)
+        self.kept += 1
+        print(f'  => {text}', flush=True)
+
+    def _type(self, user: str, command: str) -> tuple[int, str]:
+        print(f'\n{user or "host"}$ {command}', flush=True)
+        done = subprocess.run(
+            command, shell=True, env=self._environment(user), text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL, timeout=TIMEOUT, check=False)
+        print(done.stdout.rstrip(), flush=True)
+        return done.returncode, done.stdout
+
+    def _environment(self, user: str) -> Mapping[str, str]:
+        if user not in self._variables:
+            self._variables[user] = _login(user) if user else os.environ
+        return self._variables[user]
+
+
+def _login(user: str) -> dict[str, str]:
+    """Return the environment after ``eval "$(pcloud-sandbox env USER)"``."""
+    script = (f'eval "$(pcloud-sandbox env {shlex.quote(user)})" && '
+              f'exec {shlex.quote(sys.executable)} -c '
+              '"import json, os; print(json.dumps(dict(os.environ)))"')
+    done = subprocess.run(['/bin/sh', '-ec', script], text=True, check=True,
+                          stdout=subprocess.PIPE)
+    return json.loads(done.stdout)
+
+
+def row(output: str, field: str) -> str:
+    """Return a field's value in a table of two columns.
+
+    :raises: `PromiseBroken` when the table has no such field
+    """
+    found = re.search(rf'^\| {re.escape(field)} *\| (.*?) *\|$', output,
+                      re.MULTILINE)
+    if not found:
+        raise PromiseBroken(f'there is no {field} in the output')
+    return found.group(1)

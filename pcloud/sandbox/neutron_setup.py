@@ -1,0 +1,41 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Make Neutron's database.
+
+Run as a program: ``python -m pcloud.sandbox.neutron_setup DIR``. Neutron's
+migrations do not work on SQLite; its models do, and its own tests make
+their databases from them in the same way.
+"""
+
+import sys
+
+from neutron.db.migration.models import head
+import sqlalchemy
+
+from pcloud.sandbox import layout
+from pcloud.sandbox import sqlite
+
+
+def main() -> None:
+    """Make the database of the sandbox in the folder sys.argv[1]."""
+    path = layout.Layout(sys.argv[1]).data / 'neutron.sqlite'
+    sqlite.create(path)
+    engine = sqlalchemy.create_engine(f'sqlite:///{path}')
+    with engine.begin() as connection:
+        connection.exec_driver_sql('PRAGMA synchronous = OFF')
+    head.get_metadata().create_all(engine)
+    engine.dispose()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,145 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""All of Nova in one process: conductor, scheduler, computes and API.
+
+Run as a program: ``python -m pcloud.sandbox.nova_all DIR``. The services
+are Nova's own, started as its own commands start them, but for what those
+do because they have a process for themselves: they fork workers and wait.
+"""
+
+from nova import monkey_patch; monkey_patch.patch(backend='threading')  # noqa
+
+import logging as python_logging
+import os
+import signal
+import sys
+
+from nova.api.openstack import wsgi_app
+from nova.compute import rpcapi as compute_rpcapi
+from nova.conductor import rpcapi as conductor_rpcapi
+import nova.conf
+from nova import context
+from nova import objects
+from nova.objects import host_mapping
+from nova.scheduler import rpcapi as scheduler_rpcapi
+from nova import service
+import os_vif
+from oslo_log import log as logging
+from werkzeug import serving
+
+from pcloud.sandbox import config
+from pcloud.sandbox import layout
+from pcloud.sandbox import ports
+from pcloud.sandbox import settings
+from pcloud.sandbox import sqlite
+
+CONF = nova.conf.CONF
+LOG = logging.getLogger(__name__)
+
+API = 'osapi_compute'
+API_PROGRAM = 'nova-api-os-compute'
+
+
+def exit_at_once(signum, frame):
+    """Handle SIGTERM.
+
+    Nova's services would each wait for what they are doing, one after the
+    other. Nothing here is worth waiting for.
+    """
+    os._exit(0)
+
+
+def read_configuration(where: layout.Layout) -> None:
+    """What each of Nova's commands does before it starts its service."""
+    os.environ['OS_NOVA_CONFIG_DIR'] = str(where.etc)
+    os.environ['OS_NOVA_CONFIG_FILES'] = f'{config.NOVA_PASTE};nova.conf'
+    # Options can be read only once, and the API insists on doing it.
+    wsgi_app.init_global_data(
+        [str(where.etc / config.NOVA_PASTE), str(where.etc / 'nova.conf')],
+        API, API_PROGRAM)
+    os_vif.initialize()
+    objects.Service.enable_min_version_cache()
+
+
+def start_control() -> list[service.Service]:
+    """Start the conductor, and the scheduler."""
+    started = []
+    for binary, topic in (('nova-conductor', conductor_rpcapi.RPC_TOPIC),
+                          ('nova-scheduler', scheduler_rpcapi.RPC_TOPIC)):
+        one = service.Service.create(binary=binary, topic=topic)
+        one.start()
+        started.append(one)
+    return started
+
+
+def start_compute(where: layout.Layout, host: str) -> service.Service:
+    """Start one compute service.
+
+    Its name and its state folder, where it notes its identity, are global
+    settings in Nova; what reads them does so while the service starts.
+    """
+    folder = where.data / 'computes' / host
+    folder.mkdir(parents=True, exist_ok=True)
+    CONF.set_override('host', host)
+    CONF.set_override('state_path', str(folder))
+    try:
+        one = service.Service.create(
+            host=host, binary='nova-compute',
+            topic=compute_rpcapi.RPC_TOPIC,
+            topic_alt=compute_rpcapi.RPC_TOPIC_ALT)
+        one.start()
+    finally:
+        CONF.clear_override('host')
+        CONF.clear_override('state_path')
+    return one
+
+
+def serve_api(port: int) -> None:
+    """Serve the compute API until the process ends."""
+    application = wsgi_app.init_application(API, API_PROGRAM)
+    # One line a request; Nova's own middleware writes a better one.
+    python_logging.getLogger('werkzeug').setLevel(python_logging.WARNING)
+    server = serving.make_server(ports.HOST, port, application,
+                                 threaded=True)
+    LOG.info('Compute API listens on port %s', port)
+    server.serve_forever()
+
+
+def run(where: layout.Layout, chosen: settings.Settings) -> None:
+    """Start everything, and serve until the process ends."""
+    read_configuration(where)
+    started = start_control()
+    for host in chosen.host_names():
+        started.append(start_compute(where, host))
+        LOG.info('Compute host %s has started', host)
+    host_mapping.discover_hosts(context.get_admin_context())
+    serve_api(chosen.ports['nova'])
+
+
+def main() -> None:
+    """Run Nova for the sandbox in the folder sys.argv[1]."""
+    where = layout.Layout(sys.argv.pop(1))
+    chosen = settings.load(where).settings
+    signal.signal(signal.SIGTERM, exit_at_once)
+    sqlite.install()
+    try:
+        run(where, chosen)
+    except Exception:
+        LOG.exception('Nova cannot start')
+    finally:
+        # The services' threads would keep a failed process alive.
+        os._exit(1)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,78 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Make Nova's databases and its two cells.
+
+Run as a program: ``python -m pcloud.sandbox.nova_setup DIR``. It does in
+one process what ``nova-manage api_db sync``, ``db sync``, ``cell_v2
+map_cell0`` and ``cell_v2 create_cell`` do.
+"""
+
+from nova import monkey_patch; monkey_patch.patch(backend='threading')  # noqa
+
+import contextlib
+import sqlite3
+import sys
+
+import nova.conf
+from nova import config
+from nova import context
+from nova.db import migration
+from nova import objects
+
+from pcloud.sandbox import layout
+from pcloud.sandbox import sqlite
+
+CONF = nova.conf.CONF
+
+
+def create_cells() -> None:
+    """Map cell0, where servers go that got no host, and cell1."""
+    admin = context.get_admin_context()
+    cell0 = objects.CellMapping(
+        admin, uuid=objects.CellMapping.CELL0_UUID, name='cell0',
+        transport_url='none:///', disabled=False,
+        database_connection=CONF.database.connection.replace(
+            'nova_cell1.sqlite', 'nova_cell0.sqlite'))
+    cell0.create()
+    cell1 = objects.CellMapping(
+        admin, uuid='5ab1ab1e-0000-4000-8000-0000000ce111', name='cell1',
+        transport_url=CONF.transport_url, disabled=False,
+        database_connection=CONF.database.connection)
+    cell1.create()
+
+
+def copy_schema(where: layout.Layout) -> None:
+    """Make cell0's database as a copy of cell1's, which is still empty."""
+    source = sqlite3.connect(where.data / 'nova_cell1.sqlite')
+    target = sqlite3.connect(where.data / 'nova_cell0.sqlite')
+    with contextlib.closing(source), contextlib.closing(target):
+        source.backup(target)
+
+
+def main() -> None:
+    """Set Nova up for the sandbox in the folder sys.argv[1]."""
+    where = layout.Layout(sys.argv[1])
+    for name in ('nova_api', 'nova_cell0', 'nova_cell1'):
+        sqlite.create(where.data / f'{name}.sqlite')
+    sqlite.install()
+    config.parse_args(
+        ['nova-manage', '--config-file', str(where.etc / 'nova.conf')])
+    objects.register_all()
+    migration.db_sync(database='api')
+    migration.db_sync(database='main')
+    copy_schema(where)
+    create_cells()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,128 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Of what a sandbox consists: its services, and the steps before them."""
+
+import dataclasses
+import importlib.util
+import pathlib
+import sys
+
+from pcloud.sandbox import errors
+from pcloud.sandbox import layout
+from pcloud.sandbox import settings
+
+NEEDED = ('gunicorn', 'psutil', 'werkzeug', 'keystone', 'placement',
+          'glance', 'neutron', 'nova')
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """One process of the sandbox.
+
+    :ivar name: also of its log
+    :ivar argv: the command
+    :ivar needs: names of the parts that have to be done before it starts
+    :ivar url: a service is done when this URL answers; a step, which has
+        None, when it has ended with status 0
+    :ivar says: what the user reads when it is done
+    """
+
+    name: str
+    argv: list[str]
+    says: str
+    needs: tuple[str, ...] = ()
+    url: str | None = None
+    environment: dict[str, str] = dataclasses.field(default_factory=dict)
+    folder: pathlib.Path | None = None
+
+
+def check_installed() -> None:
+    """Make sure that what a sandbox runs is installed.
+
+    :raises NotInstalled: something is missing
+    """
+    missing = [name for name in NEEDED
+               if importlib.util.find_spec(name) is None]
+    if missing:
+        raise errors.NotInstalled(
+            f'{", ".join(missing)} not installed: '
+            'install openstack-pcloud[sandbox]')
+
+
+def all_parts(where: layout.Layout,
+              chosen: settings.Settings) -> list[Part]:
+    """Every part, the most urgent first."""
+    directory = str(where.directory)
+    hosts = f'{chosen.hosts} host' + ('s' if chosen.hosts > 1 else '')
+    return [
+        _own('keystone-setup', 'keystone_setup', [directory],
+             says='users, projects and endpoints are there'),
+        _own('nova-setup', 'nova_setup', [directory],
+             says="Nova's databases are there"),
+        _web(where, chosen, 'keystone', needs=('keystone-setup',)),
+        _command('placement-setup', 'placement.cmd.manage',
+                 ['--config-file', str(where.etc / 'placement.conf'),
+                  'db', 'sync'], says="Placement's database is there"),
+        _web(where, chosen, 'placement', needs=('placement-setup',)),
+        _own('nova', 'nova_all', [directory],
+             says=f'Nova answers, with {hosts}',
+             needs=('nova-setup', 'keystone', 'placement'),
+             url=chosen.url('nova')),
+        _command('glance-setup', 'glance.cmd.manage',
+                 ['--config-file', str(where.etc / 'glance-api.conf'),
+                  'db_sync'], says="Glance's database is there"),
+        _web(where, chosen, 'glance', needs=('glance-setup',)),
+        _own('neutron-setup', 'neutron_setup', [directory],
+             says="Neutron's database is there"),
+        _web(where, chosen, 'neutron', needs=('neutron-setup',)),
+        _own('catalog', 'catalog', [directory],
+             says='image, flavors and zones are there',
+             needs=('keystone', 'glance', 'nova')),
+    ]
+
+
+def services(where: layout.Layout,
+             chosen: settings.Settings) -> list[Part]:
+    """The parts that keep running."""
+    return [part for part in all_parts(where, chosen) if part.url]
+
+
+def _own(name: str, module: str, arguments: list[str], **rest) -> Part:
+    argv = [sys.executable, '-m', f'pcloud.sandbox.{module}', *arguments]
+    return Part(name=name, argv=argv, **rest)
+
+
+def _command(name: str, module: str, arguments: list[str], **rest) -> Part:
+    """A command line of another project, by its main function.
+
+    Not by its script, which need not be on the PATH.
+    """
+    code = f'import sys; from {module} import main; sys.exit(main())'
+    argv = [sys.executable, '-c', code, *arguments]
+    return Part(name=name, argv=argv, **rest)
+
+
+def _web(where: layout.Layout, chosen: settings.Settings, service: str,
+         needs: tuple[str, ...]) -> Part:
+    """A service under gunicorn.
+
+    gunicorn finds its settings in the current folder. They are not on its
+    command line because the services look at that for options of theirs.
+    """
+    return Part(
+        name=service, argv=[sys.executable, '-m', 'gunicorn'], needs=needs,
+        url=chosen.url(service), folder=where.etc / service,
+        says=f'{service.capitalize()} answers',
+        environment={
+            f'OS_{service.upper()}_CONFIG_DIR': str(where.etc),
+            'OS_NEUTRON_CONFIG_FILES': 'neutron.conf'})

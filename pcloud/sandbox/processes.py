@@ -1,0 +1,129 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Start processes that cannot outlive their parent, and end them."""
+
+import ctypes
+import os
+import signal
+import time
+
+import psutil
+
+# From linux/prctl.h.
+PR_SET_PDEATHSIG = 1
+# Seconds between SIGTERM and SIGKILL.
+GRACE = 10
+# Seconds that the kernel may take to remove a killed process.
+REAP = 5
+
+# Loaded here and not between fork and exec, where little is allowed.
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def die_with_parent(signum: int = signal.SIGKILL) -> None:
+    """Have the kernel send a signal to this process when its parent ends.
+
+    :param signum: which signal; 0 takes the request back
+    :raises OSError: the kernel refuses
+    """
+    if _LIBC.prctl(PR_SET_PDEATHSIG, int(signum), 0, 0, 0):
+        raise OSError(ctypes.get_errno(), 'prctl(PR_SET_PDEATHSIG)')
+
+
+def identity(pid: int) -> dict:
+    """What tells a process from a later one that gets its number.
+
+    :raises psutil.NoSuchProcess: it has ended
+    """
+    return {'pid': pid, 'created': psutil.Process(pid).create_time()}
+
+
+def find(known: dict | None) -> psutil.Process | None:
+    """The living process with this identity, or None."""
+    if not known:
+        return None
+    try:
+        process = psutil.Process(known['pid'])
+        # The clock that creation times are told by may have been set since;
+        # a number is not used again within a second.
+        same = abs(process.create_time() - known['created']) < 1
+        if same and process.status() != psutil.STATUS_ZOMBIE:
+            return process
+    except psutil.NoSuchProcess:
+        pass
+    return None
+
+
+def end_all(found: list[psutil.Process], grace: float = GRACE) -> None:
+    """End processes: SIGTERM, then SIGKILL for those that stay.
+
+    :param grace: seconds in between
+    """
+    send(found, signal.SIGTERM)
+    _, alive = psutil.wait_procs(found, timeout=grace)
+    send(alive, signal.SIGKILL)
+    psutil.wait_procs(alive, timeout=REAP)
+
+
+def send(found: list[psutil.Process], signum: int) -> None:
+    """Send a signal to each process that is still there."""
+    for process in found:
+        try:
+            process.send_signal(signum)
+        except psutil.NoSuchProcess:
+            continue
+
+
+def kill_leftovers(known: dict[str, dict]) -> None:
+    """Kill what is left of a sandbox whose supervisor is gone.
+
+    :param known: name -> identity, of processes that may have ended or
+        whose numbers others may have got since
+    """
+    found = []
+    for one in known.values():
+        process = find(one)
+        if process is None:
+            continue
+        try:
+            found += [process, *process.children(recursive=True)]
+        except psutil.NoSuchProcess:
+            continue
+    send(found, signal.SIGKILL)
+    psutil.wait_procs(found, timeout=REAP)
+
+
+def wait_gone(process: psutil.Process, timeout: float) -> bool:
+    """Whether a process that need not be a child ends within a time."""
+    deadline = time.monotonic() + timeout
+    while time.monotonic() < deadline:
+        if (not process.is_running()
+                or process.status() == psutil.STATUS_ZOMBIE):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def clean_environment() -> dict[str, str]:
+    """This process's environment without what would mislead a service.
+
+    OpenStack's variables are for clients, and the services read some of
+    them too. No request to a service on this machine goes to a proxy.
+    """
+    kept = {name: value for name, value in os.environ.items()
+            if not name.startswith('OS_')
+            and name.lower() not in ('http_proxy', 'https_proxy',
+                                     'all_proxy', 'gunicorn_cmd_args')}
+    kept['no_proxy'] = '*'
+    kept['PYTHONWARNINGS'] = 'ignore'
+    return kept

@@ -1,0 +1,99 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A small client of OpenStack's APIs, with nothing but the standard library.
+
+It runs once, for some dozen requests, in a process that has to start fast.
+"""
+
+import json
+import urllib.error
+import urllib.request
+
+from pcloud.sandbox import errors
+from pcloud.sandbox import settings
+
+# Seconds that a request may take, and that somebody who only wants to know
+# whether a service answers waits. gunicorn accepts connections long before
+# its service has been loaded.
+TIMEOUT = 60
+GLIMPSE_TIMEOUT = 0.3
+
+# Requests stay on this machine whatever proxy the user has set.
+_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def answers(url: str) -> bool:
+    """Whether an HTTP service listens at a URL, whatever it says."""
+    try:
+        _OPENER.open(url, timeout=GLIMPSE_TIMEOUT).close()
+    except urllib.error.HTTPError as error:
+        error.close()
+    except OSError:
+        return False
+    return True
+
+
+class Client:
+    """An authenticated user.
+
+    :param chosen: tells where the services are
+    :param user: a user of the sandbox; its project has the same name
+    :raises SandboxError: Keystone refuses
+    """
+
+    def __init__(self, chosen: settings.Settings, user: str):
+        self._token = None
+        domain = {'id': settings.DOMAIN}
+        _, headers = self._send('POST', chosen.auth_url + '/auth/tokens', {
+            'auth': {
+                'identity': {
+                    'methods': ['password'],
+                    'password': {'user': {
+                        'name': user, 'domain': domain,
+                        'password': chosen.password}}},
+                'scope': {'project': {'name': user, 'domain': domain}}}})
+        self._token = headers['X-Subject-Token']
+
+    def get(self, url: str) -> dict:
+        """Read something; see :meth:`send`."""
+        return self.send('GET', url)
+
+    def send(self, method: str, url: str, body=None) -> dict:
+        """Send one request and decode its answer, {} when it is empty.
+
+        :param body: bytes as they are, anything else as JSON
+        :raises SandboxError: the answer is an error
+        """
+        content, _ = self._send(method, url, body)
+        return json.loads(content) if content else {}
+
+    def _send(self, method, url, body=None):
+        headers = {'Content-Type': 'application/json',
+                   'OpenStack-API-Version': 'compute 2.53'}
+        if isinstance(body, bytes):
+            headers['Content-Type'] = 'application/octet-stream'
+        elif body is not None:
+            body = json.dumps(body).encode()
+        if self._token:
+            headers['X-Auth-Token'] = self._token
+        request = urllib.request.Request(
+            url, data=body, headers=headers, method=method)
+        try:
+            with _OPENER.open(request, timeout=TIMEOUT) as answer:
+                return answer.read(), answer.headers
+        except urllib.error.HTTPError as error:
+            text = error.read().decode(errors='replace')
+            raise errors.SandboxError(
+                f'{method} {url}: {error.code} {text}') from error
+        except OSError as error:
+            raise errors.SandboxError(f'{method} {url}: {error}') from error

@@ -1,0 +1,61 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Make SQLite bear the many threads of a cloud.
+
+oslo.db begins each transaction with a plain BEGIN, which only takes the
+write lock when the first write comes. When two transactions have read and
+then both want to write, SQLite refuses one of them at once, whatever the
+timeout, and the request fails with "database is locked".
+
+Here a transaction begins with its first write, and waits for its turn
+(BEGIN IMMEDIATE honours the timeout in the connection's URL). Reads before
+it see what is committed, which is what Nova gets from PostgreSQL too.
+"""
+
+import pathlib
+import sqlite3
+
+# What takes no lock for writing. A SAVEPOINT outside a transaction would
+# begin a plain one, so it counts as a write.
+READS = ('SELECT', 'PRAGMA', 'ROLLBACK', 'COMMIT', 'RELEASE', 'EXPLAIN')
+
+
+def create(path: pathlib.Path) -> None:
+    """An empty database in which reading does not block writing."""
+    connection = sqlite3.connect(path)
+    try:
+        connection.execute('PRAGMA journal_mode = WAL')
+    finally:
+        connection.close()
+
+
+def begin_late(conn, cursor, statement, parameters, context, executemany):
+    """SQLAlchemy's before_cursor_execute: replace BEGIN, begin to write."""
+    if conn.dialect.name != 'sqlite':
+        return statement, parameters
+    if statement == 'BEGIN':
+        return 'SELECT 1', parameters
+    connection = cursor.connection
+    if not (connection.in_transaction
+            or statement.lstrip().upper().startswith(READS)):
+        connection.execute('BEGIN IMMEDIATE')
+    return statement, parameters
+
+
+def install() -> None:
+    """Change how every SQLite engine of this process begins to write."""
+    from sqlalchemy import engine
+    from sqlalchemy import event
+
+    event.listen(engine.Engine, 'before_cursor_execute', begin_late,
+                 retval=True)

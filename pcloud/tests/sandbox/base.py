@@ -1,0 +1,81 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Run ``pcloud-sandbox`` as a user does, and look for what it leaves."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import psutil
+
+COMMAND = [sys.executable, '-m', 'pcloud.cmd.sandbox']
+# Seconds: a start on a busy machine takes two minutes.
+TIMEOUT = 240
+
+
+def start(folder, *arguments, **options):
+    """Start the command for the sandbox in a folder; returns a Popen."""
+    return subprocess.Popen(
+        [*COMMAND, '--dir', str(folder), *arguments], text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+
+def call(folder, *arguments, **options):
+    """Run the command: (status, standard output, standard error)."""
+    process = start(folder, *arguments, **options)
+    shown, told = process.communicate(timeout=TIMEOUT)
+    return process.returncode, shown, told
+
+
+def processes_of(folder):
+    """Every process that has to do with the sandbox in a folder.
+
+    gunicorn writes its title over its arguments and its environment, but
+    its current folder is the sandbox's.
+    """
+    found = []
+    for process in psutil.process_iter():
+        try:
+            places = [*process.cmdline(), *process.environ().values(),
+                      process.cwd()]
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+        if any(str(folder) in place for place in places):
+            found.append(process)
+    return found
+
+
+class SandboxTest(unittest.TestCase):
+    """A folder for a sandbox; nothing may be left of it."""
+
+    maxDiff = None
+
+    def new_folder(self):
+        """A folder whose sandbox is stopped in the end."""
+        parent = tempfile.mkdtemp(prefix='pcloud-sandbox-test-')
+        self.addCleanup(shutil.rmtree, parent)
+        folder = pathlib.Path(parent, 'sandbox')
+        self.addCleanup(call, folder, 'down')
+        return folder
+
+    def assert_no_process(self, folder):
+        """Nothing runs for the sandbox in a folder."""
+        self.assertEqual([], processes_of(folder))
+
+    def command_environment(self):
+        """A user's environment that contradicts the sandbox's."""
+        return os.environ | {'OS_CLOUD': 'elsewhere', 'OS_TOKEN': 'old'}

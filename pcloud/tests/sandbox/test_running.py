@@ -1,0 +1,132 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A sandbox that runs: what its users and a second one see."""
+
+import pathlib
+import shlex
+import shutil
+import subprocess
+import tempfile
+
+from pcloud.sandbox import command
+from pcloud.tests.sandbox import base
+
+
+class RunningTest(base.SandboxTest):
+    """One start serves all of these."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        parent = tempfile.mkdtemp(prefix='pcloud-sandbox-test-')
+        cls.addClassCleanup(shutil.rmtree, parent)
+        cls.folder = pathlib.Path(parent, 'sandbox')
+        cls.addClassCleanup(base.call, cls.folder, 'down')
+        cls.started = base.call(cls.folder, 'up', '--hosts', '2')
+
+    def shell(self, user, script):
+        """What a shell shows that has become a user; it must succeed."""
+        become = ' '.join(map(shlex.quote, [
+            *base.COMMAND, '--dir', str(self.folder), 'env', user]))
+        environment = self.command_environment()
+        environment['PATH'] = command.search_path(environment['PATH'])
+        return subprocess.run(
+            ['sh', '-euc', f'eval "$({become})"\n{script}'], check=True,
+            env=environment, text=True, stdout=subprocess.PIPE).stdout
+
+    def test_up_shows_progress(self):
+        status, shown, told = self.started
+        self.assertEqual(0, status, told)
+        self.assertIn('env alice', shown)
+        self.assertIn('Keystone answers', told)
+        self.assertIn('Nova answers, with 2 hosts', told)
+
+    def test_second_up_is_refused_and_changes_nothing(self):
+        state = (self.folder / 'sandbox.json').read_bytes()
+        before = base.processes_of(self.folder)
+        status, _, told = base.call(self.folder, 'up', '--hosts', '5')
+        self.assertEqual(1, status)
+        self.assertIn('already running', told)
+        self.assertIn(str(self.folder), told)
+        self.assertEqual(state, (self.folder / 'sandbox.json').read_bytes())
+        self.assertEqual(before, base.processes_of(self.folder))
+
+    def test_status(self):
+        status, shown, _ = base.call(self.folder, 'status')
+        self.assertEqual(0, status)
+        for service in ('keystone', 'placement', 'glance', 'neutron',
+                        'nova'):
+            self.assertRegex(
+                shown, rf'{service} +up +\d+ +http://127\.0\.0\.1:\d+\n')
+
+    def test_env_of_an_unknown_user(self):
+        status, shown, told = base.call(self.folder, 'env', 'eve')
+        self.assertEqual((1, ''), (status, shown))
+        self.assertIn('admin, alice, bob, carol', told)
+
+    def test_server(self):
+        shown = self.shell(
+            'alice', 'openstack server create --wait --nic none '
+            '--image cirros --flavor m1.tiny -f value -c status web')
+        self.assertEqual('ACTIVE', shown.strip())
+        self.assertRegex(self.shell('alice', 'nova list'),
+                         r'\| web +\| ACTIVE')
+        self.assertNotIn('web', self.shell('bob', 'nova list'))
+
+    def test_zones(self):
+        shown = self.shell('admin', 'openstack compute service list '
+                           '--service nova-compute -f value -c Host -c Zone')
+        self.assertEqual(['node-1 az1', 'node-2 az2'],
+                         sorted(shown.splitlines()))
+
+    def test_pcloud_is_loaded(self):
+        self.shell('carol', 'nova pcloud-create mine')
+        self.assertIn('mine', self.shell('carol', 'openstack pcloud list'))
+
+    def test_run_in_it(self):
+        status, shown, _ = base.call(
+            self.folder, 'run', '--as', 'bob', '--', 'sh', '-c',
+            'echo $OS_USERNAME; exit 7')
+        self.assertEqual((7, 'bob\n'), (status, shown))
+
+    def test_run_side_by_side(self):
+        other = self.new_folder()
+        status, shown, told = base.call(
+            other, 'run', '--hosts', '1', '--', 'sh', '-c',
+            'nova hypervisor-list; exit 9')
+        self.assertEqual(9, status, told)
+        self.assertIn('node-1', shown)
+        self.assertNotIn('node-2', shown)
+        self.assert_no_process(other)
+        self.assertFalse(other.exists())
+        self.assertEqual(0, base.call(self.folder, 'status')[0])
+
+
+class DownTest(base.SandboxTest):
+
+    def test_service_that_dies_and_down(self):
+        folder = self.new_folder()
+        status, _, told = base.call(folder, 'up', '--hosts', '1')
+        self.assertEqual(0, status, told)
+        nova, = [p for p in base.processes_of(folder)
+                 if 'pcloud.sandbox.nova_all' in p.cmdline()]
+        nova.kill()
+        nova.wait(10)
+        status, shown, _ = base.call(folder, 'status')
+        self.assertEqual(1, status)
+        self.assertRegex(shown, 'nova +down')
+        status, shown, _ = base.call(folder, 'down')
+        self.assertEqual(0, status)
+        self.assert_no_process(folder)
+        self.assertFalse(folder.exists())
+        self.assertEqual(3, base.call(folder, 'status')[0])

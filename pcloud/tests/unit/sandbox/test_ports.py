@@ -1,0 +1,48 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Which ports a sandbox listens on."""
+
+import socket
+import unittest
+
+from pcloud.sandbox import errors
+from pcloud.sandbox import ports
+
+
+class ChooseTest(unittest.TestCase):
+
+    def test_found(self):
+        found = ports.choose(None)
+        self.assertEqual(list(ports.SERVICES), list(found))
+        self.assertEqual(len(found), len(set(found.values())))
+
+    def test_chosen(self):
+        base = ports.choose(None)['keystone']
+        self.assertEqual(
+            {'keystone': base, 'placement': base + 1, 'glance': base + 2,
+             'neutron': base + 3, 'nova': base + 4}, ports.choose(base))
+
+    def test_taken(self):
+        base = ports.choose(None)['keystone']
+        with socket.socket() as taken:
+            taken.bind((ports.HOST, base + 3))
+            taken.listen()
+            self.assertRaisesRegex(
+                errors.SandboxError,
+                f'port {base + 3}, wanted for neutron', ports.choose, base)
+
+    def test_out_of_range(self):
+        for base in (-1, 0, 65532, 70000):
+            self.assertRaisesRegex(errors.SandboxError, 'from 1 to 65531',
+                                   ports.choose, base)

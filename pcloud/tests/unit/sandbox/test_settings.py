@@ -1,0 +1,59 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""What a sandbox is, and its state file."""
+
+import stat
+import tempfile
+import unittest
+
+from pcloud.sandbox import layout
+from pcloud.sandbox import settings
+
+
+class SettingsTest(unittest.TestCase):
+
+    def test_hosts_alternate_between_the_zones(self):
+        chosen = settings.Settings(hosts=5, ports={})
+        self.assertEqual({'az1': ['node-1', 'node-3', 'node-5'],
+                          'az2': ['node-2', 'node-4']},
+                         chosen.zone_hosts())
+
+    def test_passwords_differ(self):
+        one, other = (settings.Settings(hosts=1, ports={}) for _ in '12')
+        self.assertNotEqual(one.password, other.password)
+
+
+class StateFileTest(unittest.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        made = tempfile.TemporaryDirectory()
+        self.addCleanup(made.cleanup)
+        self.where = layout.Layout(made.name)
+
+    def test_none(self):
+        self.assertIsNone(settings.load(self.where))
+
+    def test_read_what_was_written(self):
+        state = settings.State(
+            settings.Settings(hosts=2, ports={'nova': 1}, debug=True),
+            processes={'nova': {'pid': 1, 'created': 2.5}}, ready=True)
+        settings.save(self.where, state)
+        self.assertEqual(state, settings.load(self.where))
+
+    def test_nobody_else_reads_it(self):
+        settings.save(self.where, settings.State(
+            settings.Settings(hosts=1, ports={})))
+        mode = stat.S_IMODE(self.where.state.stat().st_mode)
+        self.assertEqual(0o600, mode)
