@@ -36,6 +36,7 @@ CLEAN, FOUND, FAILED = 0, 1, 2
 
 
 def _add_commands(subparsers) -> None:
+    subparsers.required = True
     parser = subparsers.add_parser(
         'audit', help='find what crashes or hands have left behind',
         description='Find hosts in two Pclouds, memberships without '
@@ -107,7 +108,7 @@ def main() -> int:
     :returns: the exit status
     """
     CONF.register_cli_opt(cfg.SubCommandOpt(
-        'command', title='Commands', handler=_add_commands, required=True))
+        'command', title='Commands', handler=_add_commands))
     conf.register_opts(CONF)
     config.parse_args(sys.argv, prog='pcloud-manage')
     logging.setup(CONF, 'nova')
