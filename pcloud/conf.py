@@ -55,6 +55,19 @@ Related options:
 
 * ``[pcloud] allocation_attempts``
 """),
+    cfg.BoolOpt(
+        'allow_forced_moves',
+        default=False,
+        help="""
+Let administrators force a server across the border of a pool or Pcloud.
+
+A live migration that names a host below microversion 2.30, or with ``force``
+up to 2.67, asks no scheduler; nor does an evacuation below 2.29, or with
+``force`` up to 2.67. By default nova-api refuses such a move when it would
+bring a server onto a host that is not for it. Set this only for an
+emergency: the servers of strangers then share a host that somebody pays for.
+Either way it is written to the log as a warning.
+"""),
     cfg.IntOpt(
         'quota_units',
         default=10,

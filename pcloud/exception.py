@@ -175,6 +175,12 @@ class HostChanged(Conflict):
                'at the same moment; look at it again.')
 
 
+class ForcedMoveRefused(Conflict):
+    message = ("Server %(server)s cannot be forced to host '%(host)s': "
+               '%(reason)s. Let the scheduler decide (no force, a newer '
+               'microversion), or name a host on the right side.')
+
+
 class NoFreeHost(Conflict):
     message = ("There is no free host of host flavor '%(host_flavor)s'"
                '%(zone)s: no free host.')

@@ -39,6 +39,7 @@ from pcloud.aggregates import emptiness
 from pcloud.aggregates import host_flavors
 from pcloud.aggregates import hosts
 from pcloud.aggregates import names
+from pcloud.aggregates import notifications
 from pcloud.aggregates import pclouds
 from pcloud.aggregates import quota
 from pcloud.aggregates import ratios
@@ -91,8 +92,10 @@ def add(
                 0, CONF.pcloud.allocation_backoff * attempt))
             _check_quota(context, pcloud, units)
         else:
-            return hosts.show(
+            added = hosts.show(
                 context, pclouds.show(context, pcloud.id), name)
+            notifications.host(context, 'add', pcloud, added)
+            return added
     raise exception.NoFreeHost(host_flavor=flavor_id, zone=_in_zone(zone))
 
 

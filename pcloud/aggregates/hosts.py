@@ -16,6 +16,7 @@ Source: CONTRACT section 3, "Pclouds"; whole-host-allocation, "Host
 Operations".
 """
 
+from collections.abc import Mapping
 import dataclasses
 
 from nova import context as nova_context
@@ -24,6 +25,7 @@ from oslo_utils import excutils
 from pcloud.aggregates import computes
 from pcloud.aggregates import emptiness
 from pcloud.aggregates import names
+from pcloud.aggregates import notifications
 from pcloud.aggregates import pclouds
 from pcloud.aggregates import ratios
 from pcloud.aggregates import snapshot
@@ -38,6 +40,7 @@ class Host:
 
     :ivar name: the owner's name for it
     :ivar host_flavor: the id of its host flavor; None when it is in no pool
+    :ivar units: what it costs
     :ivar state: 'enabled' or 'disabled', set by the owner
     :ivar instances: uuids of the servers on it
     """
@@ -45,6 +48,7 @@ class Host:
     name: str
     compute: computes.Compute
     host_flavor: str | None
+    units: int
     state: str
     instances: tuple[str, ...]
 
@@ -64,19 +68,26 @@ def index(
     by_node = {node.hypervisor_hostname: compute
                for compute in computes.load(context, aggregate.hosts).values()
                for node in compute.nodes}
-    flavors = {host: pool.metadata[names.FLAVOR_ID]
-               for pool in snapshot.pools_of(context, aggregate.hosts)
-               for host in pool.hosts}
+    pools = {host: pool.metadata
+             for pool in snapshot.pools_of(context, aggregate.hosts)
+             for host in pool.hosts}
     instances = computes.instances(context, aggregate.hosts)
     states = names.states(aggregate.metadata)
     # A host without a state is being added or removed, or was left behind:
     # it belongs to nobody yet, or to nobody any more.
     return [
         Host(name=name, compute=by_node[node], state=states[node],
-             host_flavor=flavors.get(by_node[node].host),
+             **_of_pool(pools.get(by_node[node].host)),
              instances=tuple(instances.get(by_node[node].host, ())))
         for name, node in sorted(names.hosts(aggregate.metadata).items())
         if node in by_node and node in states]
+
+
+def _of_pool(metadata: Mapping[str, str] | None) -> dict:
+    if metadata is None:
+        return {'host_flavor': None, 'units': 0}
+    return {'host_flavor': metadata[names.FLAVOR_ID],
+            'units': int(metadata[names.UNITS])}
 
 
 def show(
@@ -106,7 +117,9 @@ def set_state(
     if not store.change_metadata(context, pcloud.aggregate.id, key, state):
         raise exception.HostNotFound(name=name, pcloud=pcloud.id)
     store.publish(context, pcloud.aggregate.id)
-    return dataclasses.replace(host, state=state)
+    changed = dataclasses.replace(host, state=state)
+    notifications.host(context, 'update', pcloud, changed)
+    return changed
 
 
 def remove(
@@ -143,4 +156,5 @@ def remove(
                 context, aggregate_id, state_key, access.DISABLED)
     store.delete_metadata(context, aggregate_id, names.host_key(host.name))
     store.publish(context, aggregate_id)
+    notifications.host(context, 'remove', pcloud, host)
     return host

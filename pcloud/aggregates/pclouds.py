@@ -25,6 +25,7 @@ from oslo_utils import uuidutils
 
 from pcloud.aggregates import computes
 from pcloud.aggregates import names
+from pcloud.aggregates import notifications
 from pcloud.aggregates import ratios
 from pcloud.aggregates import snapshot
 from pcloud.aggregates import store
@@ -70,7 +71,9 @@ def create(
         names.NAME: name,
         names.OWNER: owner,
         names.tenant_key(owner): names.TENANT_VALUE})
-    return show(context, pcloud_id)
+    made = show(context, pcloud_id)
+    notifications.pcloud(context, 'create', made)
+    return made
 
 
 def show(context: nova_context.RequestContext, pcloud_id: str) -> Pcloud:
@@ -123,7 +126,20 @@ def update(
         with excutils.save_and_reraise_exception():
             store.set_metadata(context, pcloud.aggregate.id, before)
             _apply_ratios(context, pcloud.id)
-    return show(context, pcloud.id)
+    changed = show(context, pcloud.id)
+    notifications.pcloud(context, 'update', changed)
+    return changed
+
+
+def delete(context: nova_context.RequestContext, pcloud: Pcloud) -> None:
+    """Delete a Pcloud.
+
+    :raises: `exception.PcloudInUse` when it has hosts
+    """
+    if pcloud.aggregate.hosts or not store.delete(
+            context, pcloud.aggregate.id):
+        raise exception.PcloudInUse(pcloud=pcloud.id)
+    notifications.pcloud(context, 'delete', pcloud)
 
 
 def _apply_ratios(

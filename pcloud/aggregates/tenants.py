@@ -19,6 +19,7 @@ metadata key a tenant, so that no value grows too long.
 from nova import context as nova_context
 
 from pcloud.aggregates import names
+from pcloud.aggregates import notifications
 from pcloud.aggregates import pclouds
 from pcloud.aggregates import store
 from pcloud import exception
@@ -35,11 +36,13 @@ def add(
     """
     key = names.tenant_key(project_id)
     try:
-        store.insert_metadata(
+        is_new = store.insert_metadata(
             context, pcloud.aggregate.id, key, names.TENANT_VALUE)
     except exception.AggregateGone:
         raise exception.PcloudNotFound(pcloud=pcloud.id)
-    store.publish(context, pcloud.aggregate.id)
+    if is_new:
+        store.publish(context, pcloud.aggregate.id)
+        notifications.tenant(context, 'add', pcloud, project_id)
 
 
 def remove(
@@ -55,3 +58,4 @@ def remove(
         raise exception.TenantNotFound(
             project=project_id, pcloud=pcloud.id)
     store.publish(context, pcloud.aggregate.id)
+    notifications.tenant(context, 'remove', pcloud, project_id)

@@ -24,6 +24,7 @@ import webob.dec
 import webob.exc
 
 from pcloud.api import call
+from pcloud.api import guard
 from pcloud.api import policy
 from pcloud.api import routes
 from pcloud import conf
@@ -65,9 +66,10 @@ class Middleware:
         except UnicodeDecodeError:
             return nova_wsgi.Fault(webob.exc.HTTPBadRequest(
                 explanation='The path is not UTF-8 encoded'))
-        if parameters is None:
-            return self._application
         try:
+            if parameters is None:
+                guard.check(request)
+                return self._application
             request.set_api_version_request()
             return self._answer(request, parameters)
         except exception.PcloudError as error:

@@ -223,6 +223,8 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     args = parse(sys.argv[1:] if argv is None else argv)
     where = layout.Layout(args.dir or layout.default_directory())
+    # Also where SIGINT was ignored, as in the background of a script.
+    signal.signal(signal.SIGINT, interrupt)
     signal.signal(signal.SIGTERM, interrupt)
     signal.signal(signal.SIGHUP, interrupt)
     try:

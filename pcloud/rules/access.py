@@ -50,6 +50,8 @@ _BY_STATE = {
     ENABLED: Verdict(True, 'the host is enabled in the Pcloud'),
     DISABLED: Verdict(False, 'the host is disabled in the Pcloud'),
 }
+_INSIDE = Verdict(True, 'the host is in the Pcloud of the server')
+_ACROSS = Verdict(False, 'the host is not in the Pcloud of the server')
 _CLOSED = Verdict(False, 'the host is kept for Pclouds')
 _PUBLIC = Verdict(True, 'the host is open to everybody')
 
@@ -119,6 +121,32 @@ def host_verdict(pcloud: Pcloud, host: str, node: str) -> Verdict:
     if pcloud.hosts[host] != 1:
         return _SHARED
     return _BY_STATE.get(pcloud.states.get(node), _NO_STATE)
+
+
+def move_verdict(
+    pcloud_id: str | None, target_pclouds: Collection[str],
+    target_closed: bool,
+) -> Verdict:
+    """Decide whether a server may be moved to a host unseen by a scheduler.
+
+    =============  ========================  ======
+    server's hint  target                    passes
+    =============  ========================  ======
+    none           in no pool or Pcloud      yes
+    none           in a pool or Pcloud       no
+    a Pcloud       in that Pcloud only       yes
+    a Pcloud       anywhere else             no
+    =============  ========================  ======
+
+    :param pcloud_id: the Pcloud that the server was started in, or None
+    :param target_pclouds: ids of the Pclouds that the target is in
+    :param target_closed: whether the target is in a pool or Pcloud
+    """
+    if pcloud_id is None:
+        return _CLOSED if target_closed else _PUBLIC
+    if list(target_pclouds) == [pcloud_id]:
+        return _INSIDE
+    return _ACROSS
 
 
 def public_verdict(host: str, closed_hosts: Collection[str]) -> Verdict:

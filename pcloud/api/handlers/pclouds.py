@@ -16,7 +16,6 @@ from oslo_config import cfg
 from oslo_utils import strutils
 
 from pcloud.aggregates import pclouds
-from pcloud.aggregates import store
 from pcloud.api import call as api_call
 from pcloud.api.handlers import access
 from pcloud.api.policies import pclouds as rules
@@ -86,7 +85,4 @@ def update(call: api_call.Call) -> dict:
 
 def delete(call: api_call.Call) -> None:
     """Delete a Pcloud without hosts."""
-    pcloud = access.own_pcloud(call)
-    if pcloud.aggregate.hosts or not store.delete(
-            call.context, pcloud.aggregate.id):
-        raise exception.PcloudInUse(pcloud=pcloud.id)
+    pclouds.delete(call.context, access.own_pcloud(call))

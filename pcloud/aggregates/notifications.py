@@ -1,0 +1,128 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tell billing and audit what became of Pclouds and their hosts.
+
+The payloads are versioned objects in the form of Nova's own notifications
+and go out the same way: where ``[notifications] notification_format`` is
+'versioned' or 'both', on the topics of ``versioned_notifications_topics``.
+None of them has the real name of a host.
+"""
+
+from nova import context as nova_context
+from nova import rpc
+from oslo_config import cfg
+from oslo_versionedobjects import base
+from oslo_versionedobjects import fields
+
+CONF = cfg.CONF
+
+
+class _Payload(base.VersionedObject):
+    # Whoever reads Nova's notifications can read these.
+    OBJ_SERIAL_NAMESPACE = 'nova_object'
+    OBJ_PROJECT_NAMESPACE = 'pcloud'
+
+
+@base.VersionedObjectRegistry.register
+class PcloudPayload(_Payload):
+    """Of ``pcloud.create``, ``pcloud.update`` and ``pcloud.delete``."""
+
+    VERSION = '1.0'
+    fields = {
+        'pcloud_id': fields.StringField(),
+        'name': fields.StringField(),
+        'owner': fields.StringField(),
+        'cpu_allocation_ratio': fields.FloatField(nullable=True),
+        'ram_allocation_ratio': fields.FloatField(nullable=True),
+    }
+
+
+@base.VersionedObjectRegistry.register
+class PcloudHostPayload(_Payload):
+    """Of ``pcloud.host.add``, ``.update`` and ``.remove``.
+
+    `name` is the owner's name for the host, `units` what it costs.
+    """
+
+    VERSION = '1.0'
+    fields = {
+        'pcloud_id': fields.StringField(),
+        'owner': fields.StringField(),
+        'name': fields.StringField(),
+        'host_flavor': fields.StringField(nullable=True),
+        'units': fields.IntegerField(),
+        'availability_zone': fields.StringField(),
+        'state': fields.StringField(),
+    }
+
+
+@base.VersionedObjectRegistry.register
+class PcloudTenantPayload(_Payload):
+    """Of ``pcloud.tenant.add`` and ``pcloud.tenant.remove``."""
+
+    VERSION = '1.0'
+    fields = {
+        'pcloud_id': fields.StringField(),
+        'owner': fields.StringField(),
+        'tenant': fields.StringField(),
+    }
+
+
+def pcloud(context: nova_context.RequestContext, action: str, found) -> None:
+    """Tell that a Pcloud was created, updated or deleted.
+
+    :param action: 'create', 'update' or 'delete'
+    :param found: the `pclouds.Pcloud`
+    """
+    _emit(context, f'pcloud.{action}', PcloudPayload(
+        pcloud_id=found.id, name=found.name, owner=found.owner,
+        cpu_allocation_ratio=found.cpu_allocation_ratio,
+        ram_allocation_ratio=found.ram_allocation_ratio))
+
+
+def host(
+    context: nova_context.RequestContext, action: str, owner, found,
+) -> None:
+    """Tell that a host was added, updated or removed.
+
+    :param action: 'add', 'update' or 'remove'
+    :param owner: the `pclouds.Pcloud` that has it
+    :param found: the `hosts.Host`
+    """
+    _emit(context, f'pcloud.host.{action}', PcloudHostPayload(
+        pcloud_id=owner.id, owner=owner.owner, name=found.name,
+        host_flavor=found.host_flavor, units=found.units,
+        availability_zone=found.compute.zone, state=found.state))
+
+
+def tenant(
+    context: nova_context.RequestContext, action: str, found,
+    project_id: str,
+) -> None:
+    """Tell that a project was made a tenant, or is none any more.
+
+    :param action: 'add' or 'remove'
+    :param found: the `pclouds.Pcloud`
+    """
+    _emit(context, f'pcloud.tenant.{action}', PcloudTenantPayload(
+        pcloud_id=found.id, owner=found.owner, tenant=project_id))
+
+
+def _emit(
+    context: nova_context.RequestContext, event_type: str, payload: _Payload,
+) -> None:
+    if CONF.notifications.notification_format not in ('both', 'versioned'):
+        return
+    payload.obj_reset_changes(recursive=True)
+    notifier = rpc.get_versioned_notifier(f'nova-api:{CONF.host}')
+    notifier.info(context, event_type, payload.obj_to_primitive())

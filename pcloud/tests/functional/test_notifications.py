@@ -1,0 +1,83 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What billing and audit are told."""
+
+import json
+
+from pcloud.tests.functional import base
+
+
+class NotificationTest(base.PcloudTestCase):
+
+    hosts = {'node-1': 'az1'}
+
+    def _next(self, event_type):
+        """Return the data of the one new notification of a type."""
+        sent = [each for each in self.notifier.versioned_notifications
+                if each['event_type'].startswith('pcloud.')]
+        self.assertEqual([event_type], [each['event_type'] for each in sent])
+        self.notifier.reset()
+        payload = sent[0]['payload']
+        self.assertEqual('pcloud', payload['nova_object.namespace'])
+        self.assertEqual('1.0', payload['nova_object.version'])
+        self.assertNotIn('node-1', json.dumps(payload))
+        return payload['nova_object.data']
+
+    def test_life(self):
+        self.make_pool('gpu', 'node-1', units=3)
+        self.notifier.reset()
+        pcloud = self.make_pcloud(self.alice, 'shop')
+        about = {'pcloud_id': pcloud, 'owner': base.ALICE}
+        data = {**about, 'name': 'shop', 'cpu_allocation_ratio': None,
+                'ram_allocation_ratio': None}
+        self.assertEqual(data, self._next('pcloud.create'))
+        path = f'/os-pclouds/{pcloud}'
+        self.alice.call_json('PUT', path, {'pcloud': {
+            'name': 'new', 'cpu_allocation_ratio': 2}})
+        data.update(name='new', cpu_allocation_ratio=2.0)
+        self.assertEqual(data, self._next('pcloud.update'))
+
+        host = {**about, 'name': 'web', 'host_flavor': 'gpu', 'units': 3,
+                'availability_zone': 'az1', 'state': 'disabled'}
+        self.alice.call_json('POST', f'{path}/hosts', {
+            'host': {'name': 'web', 'host_flavor': 'gpu'}})
+        self.assertEqual(host, self._next('pcloud.host.add'))
+        for state in ('enabled', 'disabled'):
+            self.alice.call_json('PUT', f'{path}/hosts/web',
+                                 {'host': {'state': state}})
+            self.assertEqual({**host, 'state': state},
+                             self._next('pcloud.host.update'))
+        self.alice.call_json('DELETE', f'{path}/hosts/web')
+        self.assertEqual(host, self._next('pcloud.host.remove'))
+
+        for method, event in (('PUT', 'add'), ('DELETE', 'remove')):
+            self.alice.call_json(method, f'{path}/tenants/{base.BOB}')
+            self.assertEqual({**about, 'tenant': base.BOB},
+                             self._next(f'pcloud.tenant.{event}'))
+        self.alice.call_json('DELETE', path)
+        self.assertEqual(data, self._next('pcloud.delete'))
+
+    def test_refused_calls_tell_nothing(self):
+        pcloud = self.make_pcloud(self.alice)
+        self.notifier.reset()
+        for method, path, body in (
+                ('POST', f'/os-pclouds/{pcloud}/hosts',
+                 {'host': {'name': 'a', 'host_flavor': 'gpu'}}),
+                ('DELETE', f'/os-pclouds/{pcloud}/hosts/a', None),
+                ('DELETE', f'/os-pclouds/{pcloud}/tenants/{base.BOB}', None)):
+            self.assertEqual(
+                404, self.alice.call(method, path, body).status_code)
+        # An idempotent call that changes nothing is no event either.
+        self.alice.call_json(
+            'PUT', f'/os-pclouds/{pcloud}/tenants/{base.ALICE}')
+        self.assertEqual([], self.notifier.versioned_notifications)
