@@ -131,19 +131,19 @@ def one(context: nova_context.RequestContext, host: str) -> Compute:
 
 def nodes(
     context: nova_context.RequestContext, hosts: Collection[str],
-) -> dict[str, str]:
-    """Return service host to hypervisor hostname, where there is just one.
+) -> dict[str, Node]:
+    """Return service host to compute node, where there is just one.
 
     One query a cell.
     """
     if not hosts:
         return {}
-    names = collections.defaultdict(list)
-    for rows in _each_cell(context, _node_names, hosts):
-        for host, node in rows:
-            names[host].append(node)
-    return {host: found[0] for host, found in names.items()
-            if len(found) == 1}
+    found = collections.defaultdict(list)
+    for rows in _each_cell(context, _nodes, hosts):
+        for host, *columns in rows:
+            found[host].append(Node(*columns))
+    return {host: its_nodes[0] for host, its_nodes in found.items()
+            if len(its_nodes) == 1}
 
 
 def instances(
@@ -199,25 +199,25 @@ def _services_and_nodes(context, hosts):
         .where(models.Service.deleted == 0,
                models.Service.binary == 'nova-compute',
                models.Service.host.in_(hosts)))
-    nodes_ = context.session.execute(
-        sa.select(models.ComputeNode.host, models.ComputeNode.uuid,
-                  models.ComputeNode.hypervisor_hostname,
-                  models.ComputeNode.vcpus, models.ComputeNode.vcpus_used,
-                  models.ComputeNode.memory_mb,
-                  models.ComputeNode.memory_mb_used,
-                  models.ComputeNode.local_gb)
-        .where(models.ComputeNode.deleted == 0,
-               models.ComputeNode.host.in_(hosts)))
-    return [dict(row._mapping) for row in services], nodes_.all()
+    return ([dict(row._mapping) for row in services],
+            context.session.execute(_select_nodes(hosts)).all())
 
 
 @main_db.pick_context_manager_reader
-def _node_names(context, hosts):
-    return context.session.execute(
-        sa.select(models.ComputeNode.host,
-                  models.ComputeNode.hypervisor_hostname)
-        .where(models.ComputeNode.deleted == 0,
-               models.ComputeNode.host.in_(hosts))).all()
+def _nodes(context, hosts):
+    return context.session.execute(_select_nodes(hosts)).all()
+
+
+def _select_nodes(hosts: Collection[str]) -> sa.Select:
+    """The service host, and then the columns of `Node` in their order."""
+    return sa.select(
+        models.ComputeNode.host, models.ComputeNode.uuid,
+        models.ComputeNode.hypervisor_hostname,
+        models.ComputeNode.vcpus, models.ComputeNode.vcpus_used,
+        models.ComputeNode.memory_mb, models.ComputeNode.memory_mb_used,
+        models.ComputeNode.local_gb,
+    ).where(models.ComputeNode.deleted == 0,
+            models.ComputeNode.host.in_(hosts))
 
 
 @main_db.pick_context_manager_reader

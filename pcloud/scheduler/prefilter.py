@@ -37,6 +37,7 @@ from pcloud.aggregates import snapshot
 from pcloud import exception
 from pcloud.rules import access
 from pcloud.scheduler import request
+from pcloud.scheduler import room
 
 LOG = logging.getLogger(__name__)
 
@@ -88,15 +89,38 @@ def _require_pcloud(
     wanted: str,
 ) -> None:
     uuid, pcloud = request.pcloud(context, spec, wanted)
-    if access.ENABLED not in pcloud.states.values():
-        raise exception.PcloudUnusable(
-            pcloud=wanted, reason='it has no enabled host')
-    _destination(spec).require_aggregates([uuid])
+    _warn_of_inconsistency(pcloud)
+    destination = _destination(spec)
+    destination.require_aggregates([uuid])
     if _is_forced(spec):
-        nodes = computes.nodes(context, pcloud.hosts)
-        _ignore(spec, (
-            host for host in pcloud.hosts
-            if not access.host_verdict(pcloud, host, nodes.get(host, ''))))
+        _ignore(spec, _not_open(context, pcloud))
+    elif 'host' not in destination:
+        room.check(context, spec, pcloud)
+
+
+def _warn_of_inconsistency(pcloud: access.Pcloud) -> None:
+    """Say once per request, not once per host, what nobody gets."""
+    shared = sorted(host for host, count in pcloud.hosts.items()
+                    if count != 1)
+    if shared:
+        LOG.warning('Hosts %(hosts)s of Pcloud %(pcloud)s are in another '
+                    'Pcloud too; nobody gets them until one lets them go.',
+                    {'hosts': ', '.join(shared), 'pcloud': pcloud.id})
+    if len(pcloud.states) < len(pcloud.hosts):
+        LOG.warning('Pcloud %(pcloud)s has %(hosts)d hosts but the state of '
+                    'only %(states)d; nobody gets the others.',
+                    {'pcloud': pcloud.id, 'hosts': len(pcloud.hosts),
+                     'states': len(pcloud.states)})
+
+
+def _not_open(
+    context: nova_context.RequestContext, pcloud: access.Pcloud,
+) -> set[str]:
+    """Return the hosts of a Pcloud that take no server."""
+    nodes = computes.nodes(context, pcloud.hosts)
+    return {host for host in pcloud.hosts
+            if host not in nodes or not access.host_verdict(
+                pcloud, host, nodes[host].hypervisor_hostname)}
 
 
 def _destination(spec: objects.RequestSpec) -> objects.Destination:

@@ -76,7 +76,6 @@ class PcloudFilter(filters.BaseHostFilter):
                      '%(error)s',
                      {'project': spec_obj.project_id, 'error': error})
             return iter(())
-        _warn_of_inconsistency(pcloud)
         return (host_state for host_state in filter_obj_list
                 if access.host_verdict(pcloud, host_state.host,
                                        host_state.nodename))
@@ -89,18 +88,3 @@ def _public(
     closed = snapshot.closed_hosts(context)
     return (host_state for host_state in host_states
             if access.public_verdict(host_state.host, closed))
-
-
-def _warn_of_inconsistency(pcloud: access.Pcloud) -> None:
-    """Say once per request, not once per host, what nobody gets."""
-    shared = sorted(host for host, count in pcloud.hosts.items()
-                    if count != 1)
-    if shared:
-        LOG.warning('Hosts %(hosts)s of Pcloud %(pcloud)s are in another '
-                    'Pcloud too; nobody gets them until one lets them go.',
-                    {'hosts': ', '.join(shared), 'pcloud': pcloud.id})
-    if len(pcloud.states) < len(pcloud.hosts):
-        LOG.warning('Pcloud %(pcloud)s has %(hosts)d hosts but the state of '
-                    'only %(states)d; nobody gets the others.',
-                    {'pcloud': pcloud.id, 'hosts': len(pcloud.hosts),
-                     'states': len(pcloud.states)})

@@ -175,6 +175,45 @@ class AccessTest(base.PcloudTestCase):
         self.assertEqual(self.host, self.host_of(server))
 
 
+class ReasonTest(base.PcloudTestCase):
+    """The owner is told what to do about a Pcloud that takes no more."""
+
+    hosts = {'node-1': 'az1', 'node-2': 'az2'}
+
+    def setUp(self):
+        super().setUp()
+        self.make_pool('gpu', 'node-1', 'node-2')
+        self.pcloud = self.make_pcloud(self.alice)
+        self.flavor = self._create_flavor(vcpu=1, memory_mb=4000, disk=1)
+
+    def _refused(self, **more):
+        server = self.boot(self.alice, {'pcloud': self.pcloud}, 'ERROR',
+                           flavorRef=self.flavor, **more)
+        return self.fault(server)
+
+    def test_each_reason(self):
+        self.assertIn('it has no enabled host', self._refused())
+        self.add_host(self.alice, self.pcloud, 'a', 'gpu',
+                      availability_zone='az1')
+        self.assertIn('none of its 1 enabled hosts has room',
+                      self._refused(zone='az2'))
+        self.boot(self.alice, {'pcloud': self.pcloud},
+                  flavorRef=self.flavor)
+        told = self._refused()
+        self.assertIn('none of its 1 enabled hosts has room', told)
+        self.assertNotIn('enable it', told)
+        self.add_host(self.alice, self.pcloud, 'b', 'gpu', enable=False)
+        self.assertIn('one of its 1 other hosts has; enable it',
+                      self._refused())
+        self.alice.call_json(
+            'PUT', f'/os-pclouds/{self.pcloud}/hosts/b',
+            {'host': {'state': 'enabled'}})
+        self.boot(self.alice, {'pcloud': self.pcloud},
+                  flavorRef=self.flavor)
+        self.assertIn('none of its 2 enabled hosts has room',
+                      self._refused())
+
+
 class FilterAloneTest(base.PcloudTestCase):
     """What the filter does when Placement was told nothing."""
 

@@ -1,0 +1,74 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tell the owner why a Pcloud takes no more servers.
+
+When Placement has no candidate Nova says "No valid host was found." and
+nothing else. The owner of the hosts can do something about it, once told
+whether to enable one, to add one or to ask for less.
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from nova import context as nova_context
+from nova import objects
+from nova.scheduler.client import report
+from nova.scheduler import utils
+
+from pcloud.aggregates import computes
+from pcloud import exception
+from pcloud.rules import access
+
+
+def check(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+    pcloud: access.Pcloud,
+) -> None:
+    """Refuse a request that no enabled host of its Pcloud has room for.
+
+    Placement is asked what it will be asked again; narrowed to the Pcloud
+    that costs the same however large the cloud is.
+
+    :param spec: a request that is narrowed to the Pcloud already, and not
+        forced to a host
+    :raises: `exception.PcloudUnusable`
+    """
+    nodes = computes.nodes(context, pcloud.hosts)
+    enabled = {nodes[host].uuid for host in pcloud.hosts if host in nodes and
+               access.host_verdict(pcloud, host,
+                                   nodes[host].hypervisor_hostname)}
+    if not enabled:
+        raise exception.PcloudUnusable(
+            pcloud=pcloud.id, reason='it has no enabled host')
+    wanted = utils.resources_from_request_spec(context, spec, None)
+    # Nova's limit would let disabled hosts hide the enabled ones.
+    wanted._limit = None
+    found = report.report_client_singleton().get_allocation_candidates(
+        context, wanted)
+    # Without an answer Nova says itself what is wrong.
+    if found is None or found[1] is None:
+        return
+    with_room = {each.get('root_provider_uuid') or uuid
+                 for uuid, each in found[1].items()}
+    if not enabled & with_room:
+        raise exception.PcloudUnusable(pcloud=pcloud.id, reason=_reason(
+            len(enabled), len(pcloud.hosts), bool(with_room)))
+
+
+def _reason(enabled: int, hosts: int, others_have_room: bool) -> str:
+    told = (f'none of its {enabled} enabled hosts has room for what the '
+            'server asks for (cpu, memory, disk, zone, traits)')
+    if others_have_room:
+        return (f'{told}, but one of its {hosts - enabled} other hosts has; '
+                'enable it')
+    return told
