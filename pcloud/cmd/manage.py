@@ -15,7 +15,11 @@
 import json
 import sys
 
-from nova import monkey_patch
+try:
+    from nova import monkey_patch
+except ImportError:
+    sys.exit('pcloud-manage runs where Nova is installed: pip install '
+             'openstack-pcloud[nova]')
 
 monkey_patch.patch(backend='threading')
 

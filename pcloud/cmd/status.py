@@ -16,7 +16,11 @@ import pathlib
 import re
 import sys
 
-from nova import monkey_patch
+try:
+    from nova import monkey_patch
+except ImportError:
+    sys.exit('pcloud-status runs where Nova is installed: pip install '
+             'openstack-pcloud[nova]')
 
 monkey_patch.patch(backend='threading')
 

@@ -1,0 +1,240 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The API processes, their databases, and hosts that are only rows."""
+
+import atexit
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+from nova import config
+from nova import context as nova_context
+from nova import objects
+from nova.scheduler.client import report
+from oslo_utils import timeutils
+from oslo_utils import uuidutils
+import requests
+
+from pcloud.aggregates import names
+from pcloud.aggregates import store
+from pcloud import conf
+from pcloud.sandbox import paste
+from pcloud.tests.concurrency import mariadb
+
+PROCESSES = 3
+NODE_SUFFIX = '.hv.example.org'
+_TIMEOUT = 90
+
+_NOVA_CONF = """
+[DEFAULT]
+transport_url = fake://
+service_down_time = 1000000
+state_path = {folder}
+log_file = {folder}/{name}.log
+[wsgi]
+api_paste_config = {folder}/api-paste.ini
+[api_database]
+connection = {nova_api}
+[database]
+connection = {nova_cell1}
+[placement]
+auth_type = admin_token
+endpoint = http://127.0.0.1:{placement_port}
+token = admin
+[oslo_concurrency]
+lock_path = {folder}
+[pcloud]
+quota_units = -1
+allocation_backoff = 0.1
+"""
+
+_PLACEMENT_CONF = """
+[DEFAULT]
+log_file = {folder}/placement.log
+[api]
+auth_strategy = noauth2
+[placement_database]
+connection = {placement}
+sync_on_startup = True
+"""
+
+_HEADERS = """
+[filter:headers]
+paste.filter_factory = pcloud.tests.concurrency.headers:filter_factory
+"""
+
+
+class Cloud:
+    """Several API processes over one set of databases.
+
+    :ivar urls: where the API processes answer
+    :ivar config: the configuration that they, and this process, use
+    """
+
+    def __init__(self) -> None:
+        self._folder = pathlib.Path(tempfile.mkdtemp(prefix='pcloud-test-'))
+        self._processes: list[subprocess.Popen] = []
+        self._cell: objects.CellMapping | None = None
+        self.config = self._folder / 'nova.conf'
+        self.urls: list[str] = []
+
+    def start(self) -> None:
+        """Start everything.
+
+        :raises: `AssertionError` with a log's tail when something does not
+        """
+        mariadb.create()
+        ports = _free_ports(PROCESSES + 1)
+        self._write(ports[0])
+        self._spawn('placement', self._folder / 'placement.conf', ports[0])
+        self._sync()
+        for port in ports[1:]:
+            self._spawn('nova', self.config, port)
+        self.urls = [f'http://127.0.0.1:{port}' for port in ports[1:]]
+        for url in [f'http://127.0.0.1:{ports[0]}', *self.urls]:
+            self._wait_for(url)
+        config.parse_args(['test', '--config-file', str(self.config)])
+        conf.register_opts(config.CONF)
+        objects.register_all()
+        self._cell = [each for each in objects.CellMappingList.get_all(
+            nova_context.get_admin_context()) if not each.is_cell0()][0]
+
+    def stop(self) -> None:
+        """Stop everything, and leave nothing."""
+        for process in self._processes:
+            process.terminate()
+        for process in self._processes:
+            process.wait(_TIMEOUT)
+        mariadb.drop()
+        shutil.rmtree(self._folder)
+
+    def _write(self, placement_port: int) -> None:
+        values = {name: mariadb.url(name) for name in mariadb.NAMES}
+        values |= {'folder': self._folder, 'name': 'nova',
+                   'placement_port': placement_port}
+        self.config.write_text(_NOVA_CONF.format(**values))
+        (self._folder / 'placement.conf').write_text(
+            _PLACEMENT_CONF.format(**values))
+        text = paste.with_pcloud(paste.installed(
+            'nova', 'etc/nova/api-paste.ini').read_text())
+        (self._folder / 'api-paste.ini').write_text(
+            text.replace('authtoken keystonecontext', 'headers') + _HEADERS)
+
+    def _sync(self) -> None:
+        for command in (
+                ['api_db', 'sync'],
+                ['cell_v2', 'map_cell0', '--database_connection',
+                 mariadb.url('nova_cell0')],
+                ['cell_v2', 'create_cell', '--name', 'cell1',
+                 '--database_connection', mariadb.url('nova_cell1'),
+                 '--transport-url', 'fake://'],
+                ['db', 'sync']):
+            subprocess.run(
+                [_beside('nova-manage'), '--config-file', self.config,
+                 *command], check=True, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL)
+
+    def _spawn(self, kind: str, conf_file: pathlib.Path, port: int) -> None:
+        with open(self._folder / f'{kind}.out', 'a') as output:
+            self._processes.append(subprocess.Popen(
+                [sys.executable, '-m', 'pcloud.tests.concurrency.server',
+                 kind, conf_file, str(port)],
+                stdout=output, stderr=output))
+
+    def _wait_for(self, url: str) -> None:
+        deadline = time.monotonic() + _TIMEOUT
+        while time.monotonic() < deadline:
+            try:
+                requests.get(url, timeout=_TIMEOUT,
+                             headers={'X-Auth-Token': 'admin'})
+                return
+            except requests.ConnectionError:
+                time.sleep(0.1)
+        told = ''.join(path.read_text()[-3000:]
+                       for path in self._folder.glob('*.out'))
+        raise AssertionError(f'{url} does not answer: {told}')
+
+    def seed(self, flavor_id: str, count: int, units: int = 1) -> list[str]:
+        """Make a host flavor with free hosts; return their names."""
+        context = nova_context.get_admin_context()
+        assert store.create(context, names.pool(flavor_id), {
+            names.TYPE: names.TYPE_POOL, names.FLAVOR_ID: flavor_id,
+            names.DESCRIPTION: '', names.UNITS: str(units)})
+        pool = next(each for each in objects.AggregateList.get_all(context)
+                    if each.name == names.pool(flavor_id))
+        hosts = [f'{flavor_id}-{number}' for number in range(count)]
+        for host in hosts:
+            self._make_host(host)
+            store.add_host(context, pool.id, pool.uuid, host,
+                           host + NODE_SUFFIX)
+        return hosts
+
+    def _make_host(self, host: str) -> None:
+        context = nova_context.get_admin_context()
+        objects.HostMapping(
+            context, host=host, cell_mapping=self._cell).create()
+        node_uuid = uuidutils.generate_uuid()
+        with nova_context.target_cell(context, self._cell) as cell_context:
+            service = objects.Service(
+                cell_context, host=host, binary='nova-compute',
+                topic='compute', last_seen_up=timeutils.utcnow(),
+                report_count=1)
+            service.create()
+            objects.ComputeNode(
+                cell_context, uuid=node_uuid, service_id=service.id,
+                host=host, hypervisor_hostname=host + NODE_SUFFIX, vcpus=10,
+                memory_mb=8192, local_gb=100, vcpus_used=0,
+                memory_mb_used=0, local_gb_used=0, hypervisor_type='fake',
+                hypervisor_version=1, cpu_info='', mapped=1).create()
+        client = report.report_client_singleton()
+        assert client.post('/resource_providers', {
+            'uuid': node_uuid, 'name': host + NODE_SUFFIX}).ok
+        inventory = {'total': 10, 'allocation_ratio': 4.0}
+        assert client.put(f'/resource_providers/{node_uuid}/inventories', {
+            'resource_provider_generation': 0, 'inventories': {
+                'VCPU': inventory, 'MEMORY_MB': inventory}}).ok
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.create_server(('127.0.0.1', 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+def _beside(command: str) -> str:
+    return os.path.join(os.path.dirname(sys.executable), command)
+
+
+_running: list[Cloud] = []
+
+
+def get() -> Cloud:
+    """Return the cloud of this test process, started when first asked for.
+
+    Nova's databases can be chosen only once in a process, so there is one
+    for all tests; each makes host flavors of its own.
+    """
+    if not _running:
+        mariadb.need()
+        made = Cloud()
+        atexit.register(made.stop)
+        made.start()
+        _running.append(made)
+    return _running[0]

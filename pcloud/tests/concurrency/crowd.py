@@ -1,0 +1,94 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Many clients at once, each answer written down."""
+
+import collections
+from collections.abc import Callable
+from collections.abc import Iterable
+import concurrent.futures
+import itertools
+import json
+
+import requests
+
+
+class User:
+    """One project's calls, spread over all API processes.
+
+    :ivar answers: the status codes of all users, counted by call
+    """
+
+    answers: collections.Counter = collections.Counter()
+    _turn = itertools.count()
+
+    def __init__(self, urls: list[str], project_id: str,
+                 admin: bool = False) -> None:
+        self._urls = urls
+        self.project_id = project_id
+        self._headers = {
+            'X-Project-Id': project_id,
+            'X-Roles': 'reader,member,admin' if admin else 'reader,member',
+            'Content-Type': 'application/json'}
+
+    def call(self, method: str, path: str, body: dict | None = None,
+             **headers: str) -> requests.Response:
+        """Make a call, at the next process in turn.
+
+        :raises: `requests.ConnectionError` when the process is killed
+        """
+        url = self._urls[next(self._turn) % len(self._urls)]
+        response = requests.request(
+            method, f'{url}/v2.1{path}', timeout=60,
+            data=None if body is None else json.dumps(body),
+            headers={**self._headers, **headers})
+        self.answers[method, response.status_code] += 1
+        return response
+
+    def make_pcloud(self, name: str = 'mine') -> str:
+        """Create a Pcloud and return its id."""
+        response = self.call('POST', '/os-pclouds',
+                             {'pcloud': {'name': name}})
+        assert response.status_code == 201, response.text
+        return response.json()['pcloud']['id']
+
+    def add_host(self, pcloud: str, name: str, flavor_id: str,
+                 **headers: str) -> requests.Response:
+        """Ask for a host."""
+        return self.call('POST', f'/os-pclouds/{pcloud}/hosts', {
+            'host': {'name': name, 'host_flavor': flavor_id}}, **headers)
+
+    def remove_host(self, pcloud: str, name: str,
+                    **headers: str) -> requests.Response:
+        """Give a host back."""
+        return self.call('DELETE', f'/os-pclouds/{pcloud}/hosts/{name}',
+                         **headers)
+
+    def set_state(self, pcloud: str, name: str,
+                  state: str) -> requests.Response:
+        """Enable or disable a host."""
+        return self.call('PUT', f'/os-pclouds/{pcloud}/hosts/{name}',
+                         {'host': {'state': state}})
+
+
+def at_once(work: Iterable[Callable]) -> list:
+    """Do everything at the same moment, and return what each returned."""
+    work = list(work)
+    with concurrent.futures.ThreadPoolExecutor(len(work)) as pool:
+        return [each.result() for each in [
+            pool.submit(one) for one in work]]
+
+
+def codes(responses: list[requests.Response]) -> dict[int, int]:
+    """Count the status codes of answers."""
+    return dict(sorted(collections.Counter(
+        each.status_code for each in responses).items()))

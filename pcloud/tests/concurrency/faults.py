@@ -1,0 +1,75 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Kill the process at a chosen write of a request.
+
+A request with the header ``X-Kill-At: before:3`` ends its process with
+SIGKILL before the third thing it writes; ``after:3`` right after it.
+"""
+
+import contextvars
+import functools
+import os
+import signal
+
+from nova.objects import aggregate
+from nova.scheduler.client import report
+
+from pcloud.aggregates import store
+
+HEADER = 'HTTP_X_KILL_AT'
+
+# Whatever changes a database or Placement on the way of adding or removing
+# a host. What the store does through Nova is taken apart into Nova's steps.
+_STEPS = [
+    (store, 'insert_metadata'), (store, 'change_metadata'),
+    (store, 'delete_metadata'),
+    (aggregate, '_host_add_to_db'), (aggregate, '_host_delete_from_db'),
+    (report.SchedulerReportClient, 'set_aggregates_for_provider'),
+    (report.SchedulerReportClient, 'put'),
+]
+
+_plan: contextvars.ContextVar[list | None] = contextvars.ContextVar(
+    'plan', default=None)
+
+
+def install() -> None:
+    """Wrap every step."""
+    for holder, name in _STEPS:
+        setattr(holder, name, _wrap(getattr(holder, name)))
+
+
+def plan(environ: dict) -> None:
+    """Take what a request asks for; nothing, for most."""
+    asked = environ.get(HEADER)
+    if asked:
+        when, number = asked.split(':')
+        _plan.set([when, int(number)])
+    else:
+        _plan.set(None)
+
+
+def _wrap(step):
+    @functools.wraps(step)
+    def wrapped(*args, **kwargs):
+        planned = _plan.get()
+        if planned is None:
+            return step(*args, **kwargs)
+        planned[1] -= 1
+        number = planned[1]
+        if planned[0] == 'before' and number == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = step(*args, **kwargs)
+        if planned[0] == 'after' and number == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+    return wrapped

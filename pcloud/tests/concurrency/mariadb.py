@@ -1,0 +1,73 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Databases of a test's own on the MariaDB of this machine."""
+
+import os
+import re
+import unittest
+
+import pymysql
+
+HOST, USER = '127.0.0.1', 'root'
+_PREFIX = 'pcloud_test_'
+NAMES = ('nova_api', 'nova_cell0', 'nova_cell1', 'placement')
+
+
+def need() -> None:
+    """Skip the tests where there is no MariaDB; in CI that is a failure.
+
+    :raises: `unittest.SkipTest`, or `pymysql.err.OperationalError` in CI
+    """
+    try:
+        pymysql.connect(host=HOST, user=USER).close()
+    except pymysql.err.OperationalError as error:
+        if os.environ.get('CI'):
+            raise
+        raise unittest.SkipTest(
+            f'there is no MariaDB at {HOST}:3306 that lets {USER} in: '
+            f'{error}')
+
+
+def url(name: str) -> str:
+    """Return the URL of one of this process's databases."""
+    return f'mysql+pymysql://{USER}@{HOST}/{_own(name)}?charset=utf8'
+
+
+def create() -> None:
+    """Create this process's databases, and drop those of dead processes."""
+    with pymysql.connect(host=HOST, user=USER) as connection:
+        with connection.cursor() as cursor:
+            _drop_stale(cursor)
+            for name in NAMES:
+                cursor.execute(f'CREATE DATABASE {_own(name)} '
+                               'CHARACTER SET utf8mb3')
+
+
+def drop() -> None:
+    """Drop this process's databases."""
+    with pymysql.connect(host=HOST, user=USER) as connection:
+        with connection.cursor() as cursor:
+            for name in NAMES:
+                cursor.execute(f'DROP DATABASE IF EXISTS {_own(name)}')
+
+
+def _own(name: str) -> str:
+    return f'{_PREFIX}{os.getpid()}_{name}'
+
+
+def _drop_stale(cursor) -> None:
+    cursor.execute('SHOW DATABASES')
+    for (name,) in cursor.fetchall():
+        found = re.fullmatch(rf'{_PREFIX}(\d+)_\w+', name)
+        if found and not os.path.exists(f'/proc/{found.group(1)}'):
+            cursor.execute(f'DROP DATABASE {name}')

@@ -1,0 +1,82 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""One API process: ``python -m pcloud.tests.concurrency.server ...``.
+
+``nova CONFIG PORT`` serves Nova's API with Pcloud, ``placement CONFIG PORT``
+serves Placement. The process that is started only keeps the socket; a child
+serves, and when it is killed another takes its place, so that a test can
+kill one without waiting for the next to load.
+"""
+
+import ctypes
+import os
+import signal
+import socket
+import sys
+
+# Loads the threading of Nova, so it comes first.
+import pcloud.tests.concurrency  # noqa: F401
+
+_PR_SET_PDEATHSIG = 1
+
+
+def _nova(config: str):
+    from nova import config as nova_config
+    from nova import objects
+    from oslo_config import cfg
+    from paste import deploy
+
+    from pcloud.tests.concurrency import faults
+
+    nova_config.parse_args(['nova-api', '--config-file', config])
+    objects.register_all()
+    faults.install()
+    return deploy.loadapp('config:' + cfg.CONF.wsgi.api_paste_config,
+                          name='osapi_compute')
+
+
+def _placement(config: str):
+    os.environ['OS_PLACEMENT_CONFIG_DIR'] = os.path.dirname(config)
+    from placement import wsgi
+
+    return wsgi.init_application()
+
+
+def _serve(application, listener: socket.socket) -> None:
+    """Serve in this process until it is killed; go with the parent."""
+    from werkzeug import serving
+
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    serving.WSGIRequestHandler.log_request = lambda *args: None
+    serving.make_server(
+        *listener.getsockname(), application, threaded=True,
+        fd=listener.fileno()).serve_forever()
+
+
+def main() -> None:
+    """Keep one child serving."""
+    kind, config, port = sys.argv[1:]
+    listener = socket.create_server(('127.0.0.1', int(port)), backlog=128)
+    listener.set_inheritable(True)
+    application = {'nova': _nova, 'placement': _placement}[kind](config)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    while True:
+        child = os.fork()
+        if child == 0:
+            _serve(application, listener)
+        os.waitpid(child, 0)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,157 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""An API process killed at every step of adding and removing a host."""
+
+import json
+import os
+import subprocess
+import sys
+import uuid
+
+from nova import context as nova_context
+import requests
+import testtools
+
+from pcloud.aggregates import audit
+from pcloud.tests.concurrency import cloud
+from pcloud.tests.concurrency import crowd
+from pcloud.tests.concurrency import ledger
+
+# More than any request has.
+MOST_STEPS = 40
+
+
+class CrashTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.cloud = cloud.get()
+        self.flavor = f'f{uuid.uuid4().hex[:8]}'
+        self.hosts = self.cloud.seed(self.flavor, 3)
+        self.user = crowd.User(self.cloud.urls, uuid.uuid4().hex)
+        self.pcloud = self.user.make_pcloud()
+        self._set_ratios()
+        # A neighbour that nothing may happen to.
+        other = crowd.User(self.cloud.urls, uuid.uuid4().hex)
+        pcloud = other.make_pcloud()
+        self.assertEqual(201, other.add_host(
+            pcloud, 'a', self.flavor).status_code)
+        self.assertEqual(200, other.set_state(
+            pcloud, 'a', 'enabled').status_code)
+        self.open = ledger.given_to(self.hosts)
+        self.assertEqual(1, len(self.open))
+
+    def _set_ratios(self):
+        self.assertEqual(200, self.user.call(
+            'PUT', f'/os-pclouds/{self.pcloud}', {'pcloud': {
+                'cpu_allocation_ratio': 9, 'ram_allocation_ratio': 2,
+            }}).status_code)
+
+    def _find(self):
+        return audit.find(nova_context.get_admin_context(), settle=0)
+
+    def _killed(self, call, when, number):
+        """Make a call whose process dies; False when it did not get there."""
+        try:
+            call({'X-Kill-At': f'{when}:{number}'})
+        except requests.ConnectionError:
+            return True
+        return False
+
+    def _audit_command(self, *options):
+        done = subprocess.run(
+            [os.path.join(os.path.dirname(sys.executable), 'pcloud-manage'),
+             '--config-file', self.cloud.config, 'audit', '--settle', '0',
+             '--format', 'json', *options],
+            stdout=subprocess.PIPE, text=True, check=False)
+        return done.returncode, json.loads(done.stdout)['findings']
+
+    def _repair(self, by_command):
+        """Let audit name what is wrong, repair it, and find no more."""
+        found = self._find()
+        if by_command:
+            status, named = self._audit_command()
+            self.assertEqual(1 if found else 0, status)
+            self.assertEqual([each.kind for each in found],
+                             [each['kind'] for each in named])
+            self.assertEqual(0, self._audit_command('--fix')[0])
+        else:
+            for finding in found:
+                finding.repair(nova_context.get_admin_context())
+        for finding in found:
+            self.assertEqual(f'Pcloud:{self.pcloud}', finding.aggregate)
+        self.assertEqual([], self._find())
+        self.assertEqual([], ledger.broken_promises())
+        return sorted({each.kind for each in found})
+
+    def _report(self, killed, kinds):
+        print(f'\n{self.id().rsplit(".", 1)[1]}: killed at {killed} places; '
+              f'left behind: {kinds}', flush=True)
+
+    def test_adding(self):
+        """Afterwards the host is not there, or it is there whole."""
+        empty = ledger.dump(self.hosts)
+        killed, kinds = 0, {}
+        for number in range(1, MOST_STEPS):
+            for when in ('before', 'after'):
+                if not self._killed(
+                        lambda headers: self.user.add_host(
+                            self.pcloud, 'web', self.flavor, **headers),
+                        when, number):
+                    continue
+                killed += 1
+                self.assertEqual(self.open, ledger.given_to(self.hosts))
+                for kind in self._repair(by_command=number == 3):
+                    kinds[kind] = kinds.get(kind, 0) + 1
+                if ledger.state_of(self.pcloud, 'web'):
+                    self._remove()
+                self.assertEqual(empty, ledger.dump(self.hosts))
+            if killed < 2 * number:
+                self._remove()
+                break
+        self._report(killed, kinds)
+        self.assertGreater(killed, 12)
+        self.assertIn('host-without-state', kinds)
+
+    def test_removing(self):
+        """Afterwards the host is gone, or it is there as it was."""
+        empty = ledger.dump(self.hosts)
+        killed, kinds = 0, {}
+        for number in range(1, MOST_STEPS):
+            for when in ('before', 'after'):
+                self._add()
+                if not self._killed(
+                        lambda headers: self.user.remove_host(
+                            self.pcloud, 'web', **headers), when, number):
+                    continue
+                killed += 1
+                self.assertEqual(self.open, ledger.given_to(self.hosts))
+                for kind in self._repair(by_command=number == 2):
+                    kinds[kind] = kinds.get(kind, 0) + 1
+                if ledger.state_of(self.pcloud, 'web'):
+                    self.assertEqual(('before', 1), (when, number))
+                    self._remove()
+                self.assertEqual(empty, ledger.dump(self.hosts))
+            if killed < 2 * number:
+                break
+        self._report(killed, kinds)
+        self.assertGreater(killed, 8)
+        self.assertIn('host-without-state', kinds)
+
+    def _add(self):
+        response = self.user.add_host(self.pcloud, 'web', self.flavor)
+        self.assertEqual(201, response.status_code, response.text)
+
+    def _remove(self):
+        response = self.user.remove_host(self.pcloud, 'web')
+        self.assertEqual(204, response.status_code, response.text)

@@ -1,0 +1,210 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Clients that want the same thing at the same moment."""
+
+import functools
+import random
+import threading
+import time
+import uuid
+
+from nova import context as nova_context
+import testtools
+
+from pcloud.aggregates import audit
+from pcloud.tests.concurrency import cloud
+from pcloud.tests.concurrency import crowd
+from pcloud.tests.concurrency import ledger
+
+CLIENTS = 10
+REFUSALS = {403, 404, 409}
+
+
+class FightTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.cloud = cloud.get()
+        self.flavor = f'f{uuid.uuid4().hex[:8]}'
+        crowd.User.answers.clear()
+
+    def _user(self, project_id=None, **more):
+        return crowd.User(self.cloud.urls,
+                          project_id or uuid.uuid4().hex, **more)
+
+    def _check(self, responses, **counts):
+        """Nothing but grants and refusals, and every promise kept."""
+        tally = crowd.codes(responses)
+        print(f'\n{self.id().rsplit(".", 1)[1]}: {len(responses)} tried, '
+              f'answers {tally}, {counts}', flush=True)
+        self.assertLessEqual(set(tally), {200, 201, 204} | REFUSALS)
+        self.assertEqual([], ledger.broken_promises())
+        self.assertEqual([], audit.find(
+            nova_context.get_admin_context(), settle=0))
+
+    def test_few_hosts(self):
+        """Ten Pclouds, five hosts, twenty rounds."""
+        hosts = self.cloud.seed(self.flavor, 5)
+        users = [self._user() for _ in range(CLIENTS)]
+        pclouds = [user.make_pcloud() for user in users]
+        responses, full = [], 0
+        for _ in range(20):
+            asked = crowd.at_once([
+                functools.partial(user.add_host, pcloud, 'a', self.flavor)
+                for user, pcloud in zip(users, pclouds)])
+            responses += asked
+            held = [(user, pcloud) for user, pcloud, answer
+                    in zip(users, pclouds, asked)
+                    if answer.status_code == 201]
+            self.assertLessEqual(len(held), len(hosts))
+            self.assertEqual([], ledger.broken_promises())
+            full += len(held) == len(hosts)
+            responses += crowd.at_once([
+                functools.partial(user.remove_host, pcloud, 'a')
+                for user, pcloud in held])
+        self._check(responses, rounds_in_which_all_hosts_went=full)
+        # What is free at the end is to be had.
+        self.assertEqual(201, users[0].add_host(
+            pclouds[0], 'a', self.flavor).status_code)
+
+    def test_one_name(self):
+        """Ten requests for one name, in all letter cases."""
+        self.cloud.seed(self.flavor, CLIENTS)
+        user = self._user()
+        pcloud = user.make_pcloud()
+        responses = []
+        for number in range(10):
+            name = f'web{number}'
+            asked = crowd.at_once([
+                functools.partial(
+                    user.add_host, pcloud, random.choice(
+                        [name, name.upper(), name.title()]), self.flavor)
+                for _ in range(CLIENTS)])
+            self.assertEqual(1, crowd.codes(asked)[201])
+            responses += asked
+            self.assertEqual(204, user.remove_host(
+                pcloud, name).status_code)
+        self._check(responses)
+
+    def test_last_unit_of_quota(self):
+        """One project, ten Pclouds, room for three of twelve hosts."""
+        self.cloud.seed(self.flavor, 12, units=2)
+        user = self._user()
+        limit = self._user(admin=True).call(
+            'PUT', f'/os-pcloud-quotas/{user.project_id}',
+            {'quota': {'units': {'limit': 7}}})
+        self.assertEqual(200, limit.status_code, limit.text)
+        pclouds = [user.make_pcloud() for _ in range(CLIENTS)]
+        responses, exhausted = [], 0
+        for _ in range(10):
+            asked = crowd.at_once([
+                functools.partial(user.add_host, pcloud, 'a', self.flavor)
+                for pcloud in pclouds])
+            responses += asked
+            in_use = self._in_use(user)
+            self.assertLessEqual(in_use, 7)
+            exhausted += in_use == 6
+            responses += crowd.at_once([
+                functools.partial(user.remove_host, pcloud, 'a')
+                for pcloud, answer in zip(pclouds, asked)
+                if answer.status_code == 201])
+            self.assertEqual(0, self._in_use(user))
+        self._check(responses, rounds_in_which_the_quota_was_used=exhausted)
+        self.assertEqual(201, user.add_host(
+            pclouds[0], 'a', self.flavor).status_code)
+
+    def _in_use(self, user):
+        return user.call(
+            'GET', f'/os-pcloud-quotas/{user.project_id}'
+        ).json()['quota']['units']['in_use']
+
+    def test_coming_and_going(self):
+        """Owners add, enable, disable and remove; ratios and tenants too."""
+        hosts = self.cloud.seed(self.flavor, 6)
+        until = time.monotonic() + 15
+        twice, done = [], threading.Event()
+        watcher = threading.Thread(
+            target=self._watch, args=(twice, done))
+        watcher.start()
+        try:
+            work = crowd.at_once([
+                functools.partial(self._live, self._user(), until, seed)
+                for seed in range(CLIENTS)])
+        finally:
+            done.set()
+            watcher.join()
+        responses = [each for part in work for each in part]
+        self._check(responses, samples=twice.pop(0))
+        self.assertEqual([], twice)
+        self.assertEqual(set(), ledger.given_to(hosts) - self._enabled())
+
+    def _watch(self, twice, done):
+        """Look all the time whether two Pclouds have kept one host."""
+        twice.append(0)
+        while not done.is_set():
+            twice[0] += 1
+            twice.extend(ledger.kept_twice())
+
+    def _live(self, user, until, seed):
+        """Do what owners do, at random, until the time is up."""
+        chance = random.Random(seed)
+        pcloud = user.make_pcloud()
+        other = uuid.uuid4().hex
+        acts = [
+            lambda name: user.add_host(pcloud, name, self.flavor),
+            lambda name: user.set_state(pcloud, name, 'enabled'),
+            lambda name: user.set_state(pcloud, name, 'disabled'),
+            lambda name: user.remove_host(pcloud, name),
+            lambda name: user.call(
+                'PUT', f'/os-pclouds/{pcloud}', {'pcloud': {
+                    'cpu_allocation_ratio': chance.choice([None, 2, 8])}}),
+            lambda name: user.call(
+                'PUT', f'/os-pclouds/{pcloud}/tenants/{other}'),
+            lambda name: user.call(
+                'DELETE', f'/os-pclouds/{pcloud}/tenants/{other}'),
+            lambda name: user.call('GET', f'/os-pclouds/{pcloud}/hosts'),
+        ]
+        responses = []
+        while time.monotonic() < until:
+            # Two at once, so that one owner's requests collide too.
+            responses += crowd.at_once([
+                functools.partial(chance.choice(acts), chance.choice('ab'))
+                for _ in range(2)])
+        return responses
+
+    def _enabled(self):
+        return {host for aggregate in ledger.pclouds()
+                for host in aggregate.hosts
+                if aggregate.metadata.get(
+                    f'pcloud:host_state:{host}{cloud.NODE_SUFFIX}')
+                == 'enabled'}
+
+    def test_pcloud_deleted_while_a_host_is_added(self):
+        """Either there is no Pcloud, or it has its host."""
+        self.cloud.seed(self.flavor, 2)
+        user = self._user()
+        responses, deleted = [], 0
+        for _ in range(30):
+            pcloud = user.make_pcloud()
+            added, removed = crowd.at_once([
+                functools.partial(user.add_host, pcloud, 'a', self.flavor),
+                functools.partial(
+                    user.call, 'DELETE', f'/os-pclouds/{pcloud}')])
+            responses += [added, removed]
+            deleted += removed.status_code == 204
+            self.assertNotEqual(
+                (201, 204), (added.status_code, removed.status_code))
+            if added.status_code == 201:
+                responses += [user.remove_host(pcloud, 'a'), user.call(
+                    'DELETE', f'/os-pclouds/{pcloud}')]
+        self._check(responses, deleted_first=deleted)
