@@ -44,6 +44,8 @@ _MIRROR_ERRORS = (
     nova_exception.ResourceProviderUpdateFailed,
 )
 
+# Whatever was under way has been rolled back, and all of it may be done
+# again; Nova itself does not do that for aggregates.
 _retry_deadlock = oslo_db_api.wrap_db_retry(
     max_retries=10, retry_interval=0.05, inc_retry_interval=True,
     max_retry_interval=1, retry_on_deadlock=True)
@@ -58,6 +60,7 @@ def _admin(context: nova_context.RequestContext):
     return context.elevated()
 
 
+@_retry_deadlock
 def create(
     context: nova_context.RequestContext, name: str, metadata: dict,
 ) -> bool:
@@ -78,6 +81,7 @@ def create(
     return True
 
 
+@_retry_deadlock
 def delete(context: nova_context.RequestContext, aggregate_id: int) -> bool:
     """Delete an aggregate.
 
@@ -94,6 +98,7 @@ def delete(context: nova_context.RequestContext, aggregate_id: int) -> bool:
     return True
 
 
+@_retry_deadlock
 def add_host(
     context: nova_context.RequestContext, aggregate_id: int, uuid: str,
     host: str, node: str,
@@ -141,6 +146,7 @@ def mirror(
         raise exception.Unavailable() from error
 
 
+@_retry_deadlock
 def remove_host(
     context: nova_context.RequestContext, aggregate_id: int, host: str,
 ) -> bool:
@@ -246,17 +252,38 @@ def delete_metadata(
         return session.execute(statement).rowcount == 1
 
 
+@oslo_db_api.wrap_db_retry(
+    max_retries=10, retry_interval=0.05, inc_retry_interval=True,
+    max_retry_interval=1, retry_on_deadlock=True,
+    exception_checker=lambda error: isinstance(error,
+                                               db_exc.DBDuplicateEntry))
 def set_metadata(
     context: nova_context.RequestContext, aggregate_id: int,
     metadata: dict[str, str | None],
 ) -> None:
-    """Write metadata keys whatever they were; None deletes one.
+    """Write metadata keys whatever they were, all or none of them.
 
+    Nova's own ``update_metadata`` deletes and writes in transactions of
+    their own, and fails when another request deletes what it has just read.
+
+    :param metadata: key to value; None deletes the key
     :raises: `exception.AggregateGone`
     """
     try:
-        compute.AggregateAPI().update_aggregate_metadata(
-            _admin(context), aggregate_id, metadata)
-    except (nova_exception.AggregateNotFound, db_exc.DBReferenceError):
+        with api_db.context_manager.writer.using(context) as session:
+            for key, value in metadata.items():
+                _set_row(session, aggregate_id, key, value)
+    except db_exc.DBReferenceError:
         raise exception.AggregateGone()
     publish(context, aggregate_id)
+
+
+def _set_row(session, aggregate_id: int, key: str, value: str | None) -> None:
+    row = models.AggregateMetadata
+    here = sa.and_(row.aggregate_id == aggregate_id, row.key == key)
+    if value is None:
+        session.execute(sa.delete(row).where(here))
+    elif not session.execute(
+            sa.update(row).where(here).values(value=value)).rowcount:
+        session.execute(sa.insert(row).values(
+            aggregate_id=aggregate_id, key=key, value=value))

@@ -123,6 +123,11 @@ class Cloud:
         mariadb.drop()
         shutil.rmtree(self._folder)
 
+    def errors(self) -> str:
+        """Return what the API processes logged at ERROR, tracebacks too."""
+        lines = (self._folder / 'nova.log').read_text().splitlines()
+        return '\n'.join(line for line in lines if ' ERROR ' in line)
+
     def _write(self, placement_port: int) -> None:
         values = {name: mariadb.url(name) for name in mariadb.NAMES}
         values |= {'folder': self._folder, 'name': 'nova',

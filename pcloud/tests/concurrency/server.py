@@ -34,11 +34,13 @@ def _nova(config: str):
     from nova import config as nova_config
     from nova import objects
     from oslo_config import cfg
+    from oslo_log import log as logging
     from paste import deploy
 
     from pcloud.tests.concurrency import faults
 
     nova_config.parse_args(['nova-api', '--config-file', config])
+    logging.setup(cfg.CONF, 'nova')
     objects.register_all()
     faults.install()
     return deploy.loadapp('config:' + cfg.CONF.wsgi.api_paste_config,

@@ -47,7 +47,8 @@ class FightTest(testtools.TestCase):
         tally = crowd.codes(responses)
         print(f'\n{self.id().rsplit(".", 1)[1]}: {len(responses)} tried, '
               f'answers {tally}, {counts}', flush=True)
-        self.assertLessEqual(set(tally), {200, 201, 204} | REFUSALS)
+        self.assertLessEqual(set(tally), {200, 201, 204} | REFUSALS,
+                             self.cloud.errors())
         self.assertEqual([], ledger.broken_promises())
         self.assertEqual([], audit.find(
             nova_context.get_admin_context(), settle=0))

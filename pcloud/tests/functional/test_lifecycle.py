@@ -1,0 +1,411 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Whatever happens to a server later, it stays on its side of the border."""
+
+from unittest import mock
+
+from nova.tests import fixtures as nova_fixtures
+from nova.virt import fake
+
+from pcloud.tests.functional import base
+
+COLD = {'migrate': None}
+LIVE = {'os-migrateLive': {'host': None, 'block_migration': 'auto'}}
+EVACUATE = {'evacuate': {}}
+UNSHELVE = {'unshelve': None}
+HOST = 'OS-EXT-SRV-ATTR:host'
+IMAGES = (nova_fixtures.GlanceFixture.image1['id'],
+          nova_fixtures.GlanceFixture.image2['id'])
+
+
+class LifecycleTestCase(base.PcloudTestCase):
+    """Hosts of every kind, all in one zone and all alike.
+
+    :ivar own: the two enabled hosts of Alice's Pcloud
+    :ivar off: the disabled one
+    :ivar foreign: the enabled host of Bob's Pcloud
+    :ivar free: a host of the pool that is in no Pcloud
+    :ivar ordinary: the two hosts that are open to everybody
+    """
+
+    hosts = {f'node-{number}': 'az1' for number in range(1, 8)}
+    ordinary = {'node-6', 'node-7'}
+
+    def setUp(self):
+        super().setUp()
+        pool = {'node-1', 'node-2', 'node-3', 'node-4', 'node-5'}
+        self.make_pool('gpu', *sorted(pool))
+        self.pcloud = self.make_pcloud(self.alice)
+        self.hint = {'pcloud': self.pcloud}
+        self.own = {self.add_host(self.alice, self.pcloud, name, 'gpu')
+                    for name in ('a', 'b')}
+        self.off = self.add_host(
+            self.alice, self.pcloud, 'off', 'gpu', enable=False)
+        self.foreign = self.add_host(
+            self.bob, self.make_pcloud(self.bob), 'x', 'gpu')
+        self.free, = pool - self.own - {self.off, self.foreign}
+        self.half = self._create_flavor(vcpu=1, memory_mb=5000, disk=1)
+
+    def sides(self, **more):
+        """Boot one of Alice's servers on each side of the border.
+
+        :returns: (server, the hosts of its side, one host of each other
+            kind), once for a server in her Pcloud and once for another
+        """
+        inside = self.boot(self.alice, self.hint, **more)
+        outside = self.boot(self.alice, **more)
+        return [
+            (inside, self.own,
+             [self.off, self.foreign, self.free, 'node-6']),
+            (outside, self.ordinary,
+             [min(self.own), self.off, self.foreign, self.free])]
+
+    def act(self, server, body):
+        """Ask for an action, as the administrator.
+
+        :returns: the request's id, under which Nova tells how it went
+        """
+        response = self.admin.call(
+            'POST', f'/servers/{server["id"]}/action', body)
+        self.assertIn(response.status_code, (200, 202), response.text)
+        return response.headers['x-compute-request-id']
+
+    def wait_for_event(self, server, request, result, name=''):
+        """Wait until a step of a request has ended with a result."""
+        def ended():
+            events = self.admin.get_instance_action_details(
+                server['id'], request)['events']
+            found = [event for event in events if event['result'] == result
+                     and name in event['event']]
+            self.assertTrue(found, events)
+            return found[0]
+
+        return self._wait_for_assert(ended, max_retries=20)
+
+    def other(self, server, side):
+        """Return the one of two hosts that a server is not on."""
+        host, = side - {self.host_of(server)}
+        return host
+
+    def move(self, server, body, target, status='ACTIVE'):
+        """Ask for a move and wait until the server is on the target."""
+        self.act(server, body)
+        self._wait_for_server_parameter(server, {
+            HOST: target, 'status': status, 'OS-EXT-STS:task_state': None})
+
+    def stays(self, server, body):
+        """Show that there is no host to move to, and nothing has moved."""
+        before = self._place(server)
+        event = self.wait_for_event(server, self.act(server, body), 'Error')
+        self.assertIn('NoValidHost', event['traceback'])
+        self._wait_for_server_parameter(
+            server, {'OS-EXT-STS:task_state': None})
+        self.assertEqual(before, self._place(server))
+
+    def _place(self, server):
+        return self.host_of(server), set(
+            self._get_allocations_by_server_uuid(server['id']))
+
+    def shelve(self, server):
+        """Shelve a server and wait until it has left its host."""
+        self.act(server, {'shelve': None})
+        self._wait_for_server_parameter(server, {
+            HOST: None, 'status': 'SHELVED_OFFLOADED',
+            'OS-EXT-STS:task_state': None})
+
+    def set_down(self, host, down=True):
+        """Have Nova take a host for down, so that it can be evacuated."""
+        self.admin.put_service(self.service_id(host), {'forced_down': down})
+
+    def evacuation_stays(self, server, body=EVACUATE):
+        """Show that there is nowhere to evacuate to."""
+        host = self.host_of(server)
+        self.set_down(host)
+        self.stays(server, body)
+        self.set_down(host, down=False)
+        # Nova leaves a server that it could not evacuate in ERROR.
+        self.act(server, {'os-resetState': {'state': 'active'}})
+        self._wait_for_state_change(server, 'ACTIVE')
+
+    def set_state(self, name, state):
+        """Enable or disable a host of Alice's Pcloud."""
+        self.alice.call_json(
+            'PUT', f'/os-pclouds/{self.pcloud}/hosts/{name}',
+            {'host': {'state': state}})
+
+
+class StayTest(LifecycleTestCase):
+    """There is room everywhere, and most of it is on the wrong side."""
+
+    def test_cold_migration(self):
+        for server, side, _ in self.sides():
+            for ending in ('confirmResize', 'revertResize', 'confirmResize'):
+                source, target = (self.host_of(server),
+                                  self.other(server, side))
+                self.move(server, COLD, target, 'VERIFY_RESIZE')
+                self.move(server, {ending: None},
+                          source if ending == 'revertResize' else target)
+
+    def test_resize(self):
+        for server, side, _ in self.sides():
+            for flavor, ending in ((self.half, 'revertResize'),
+                                   (self.half, 'confirmResize'),
+                                   ('1', 'confirmResize')):
+                source, target = (self.host_of(server),
+                                  self.other(server, side))
+                self.move(server, {'resize': {'flavorRef': flavor}}, target,
+                          'VERIFY_RESIZE')
+                self.move(server, {ending: None},
+                          source if ending == 'revertResize' else target)
+
+    def test_live_migration(self):
+        for server, side, _ in self.sides():
+            for _ in range(3):
+                self.move(server, LIVE, self.other(server, side))
+
+    def test_evacuation(self):
+        for server, side, _ in self.sides():
+            for _ in range(2):
+                source, target = (self.host_of(server),
+                                  self.other(server, side))
+                self.set_down(source)
+                self.move(server, EVACUATE, target, 'SHUTOFF')
+                self._wait_for_migration_status(server, ['done'])
+                self.set_down(source, down=False)
+
+    def test_unshelving(self):
+        for server, side, _ in self.sides():
+            for _ in range(3):
+                self.shelve(server)
+                self.act(server, UNSHELVE)
+                self._wait_for_state_change(server, 'ACTIVE')
+                self.assertIn(self.host_of(server), side)
+
+    def test_unshelving_into_a_zone(self):
+        for server, side, _ in self.sides():
+            self.shelve(server)
+            self.act(server, {'unshelve': {'availability_zone': 'az1'}})
+            self._wait_for_state_change(server, 'ACTIVE')
+            self.assertIn(self.host_of(server), side)
+
+    def test_multi_create(self):
+        for hint, side in ((self.hint, self.own), (None, self.ordinary)):
+            self.boot(self.alice, hint, min_count=5, max_count=5)
+            for server in self.alice.get_servers():
+                self._wait_for_state_change(server, 'ACTIVE')
+                self.assertIn(self.host_of(server), side)
+            for server in self.alice.get_servers():
+                self._delete_server(server)
+
+    def test_multi_create_of_more_than_fit(self):
+        for hint in (self.hint, None):
+            self.boot(self.alice, hint, 'ERROR', min_count=3, max_count=3,
+                      flavorRef=self.half)
+            for server in self.alice.get_servers():
+                self._wait_for_state_change(server, 'ERROR')
+                self.assertEqual((None, set()), self._place(server))
+
+    def test_second_attempt_of_a_build(self):
+        """The host that was chosen first fails, and another is taken."""
+        spawn = fake.FakeDriver.spawn
+        for hint, side in ((self.hint, self.own), (None, self.ordinary)):
+            failed = []
+
+            def fail_once(driver, *args, **kwargs):
+                if not failed:
+                    failed.append(driver._host)
+                    raise fake.exception.ComputeResourcesUnavailable(
+                        reason='test')
+                return spawn(driver, *args, **kwargs)
+
+            with mock.patch.object(fake.FakeDriver, 'spawn', fail_once):
+                server = self.boot(self.alice, hint)
+            self.assertEqual(side, {*failed, self.host_of(server)})
+
+
+class RebuildTest(LifecycleTestCase):
+    """A rebuild is no move: it is done where the server is."""
+
+    def _rebuild(self, server, image):
+        host = self.host_of(server)
+        request = self.act(server, {'rebuild': {'imageRef': image}})
+        self.wait_for_event(server, request, 'Success',
+                            'compute_rebuild_instance')
+        rebuilt = self._wait_for_state_change(server, 'ACTIVE')
+        self.assertEqual((host, image),
+                         (rebuilt[HOST], rebuilt['image']['id']))
+
+    def test_same_and_new_image(self):
+        for server, _, _ in self.sides(imageRef=IMAGES[0]):
+            for image in (IMAGES[0], IMAGES[1], IMAGES[0]):
+                self._rebuild(server, image)
+
+    def test_of_whom_would_not_be_let_in_any_more(self):
+        server = self.boot(self.alice, self.hint, imageRef=IMAGES[0])
+        for name in ('a', 'b'):
+            self.set_state(name, 'disabled')
+        self._rebuild(server, IMAGES[1])
+        self.alice.call_json(
+            'DELETE', f'/os-pclouds/{self.pcloud}/tenants/{base.ALICE}')
+        self._rebuild(server, IMAGES[0])
+        self._rebuild(server, IMAGES[0])
+
+
+class NoRoomTest(LifecycleTestCase):
+    """The only room is on the wrong side, and nobody goes there."""
+
+    def setUp(self):
+        super().setUp()
+        self.servers = []
+        for hint, side in ((self.hint, self.own), (None, self.ordinary)):
+            servers = [self.boot(self.alice, hint, flavorRef=self.half)
+                       for _ in side]
+            self.assertEqual(side, {self.host_of(s) for s in servers})
+            self.servers.append(servers[0])
+
+    def test_moves(self):
+        larger = self._create_flavor(vcpu=2, memory_mb=5001, disk=1)
+        for server in self.servers:
+            for body in (COLD, LIVE, {'resize': {'flavorRef': larger}}):
+                self.stays(server, body)
+            self.evacuation_stays(server)
+
+    def test_unshelving(self):
+        for server, hint in zip(self.servers, (self.hint, None)):
+            self.shelve(server)
+            filler = self.boot(self.alice, hint, flavorRef=self.half)
+            self.stays(server, UNSHELVE)
+            self._delete_server(filler)
+            self.act(server, UNSHELVE)
+            self._wait_for_state_change(server, 'ACTIVE')
+
+    def test_boot(self):
+        for hint in (self.hint, None):
+            server = self.boot(
+                self.alice, hint, 'ERROR', flavorRef=self.half)
+            self.assertIn('No valid host', self.fault(server))
+
+
+class TargetTest(LifecycleTestCase):
+    """Naming a host on the wrong side does not help (no force)."""
+
+    def test_cold_migration(self):
+        for server, side, wrong in self.sides():
+            for host in wrong:
+                self.stays(server, {'migrate': {'host': host}})
+            target = self.other(server, side)
+            self.move(server, {'migrate': {'host': target}}, target,
+                      'VERIFY_RESIZE')
+
+    def test_live_migration(self):
+        def body(host):
+            return {'os-migrateLive': {
+                'host': host, 'block_migration': 'auto'}}
+
+        for server, side, wrong in self.sides():
+            for host in wrong:
+                self.stays(server, body(host))
+            target = self.other(server, side)
+            self.move(server, body(target), target)
+
+    def test_evacuation(self):
+        for server, side, wrong in self.sides():
+            for host in wrong:
+                self.evacuation_stays(server, {'evacuate': {'host': host}})
+            target = self.other(server, side)
+            self.set_down(self.host_of(server))
+            self.move(server, {'evacuate': {'host': target}}, target,
+                      'SHUTOFF')
+
+    def test_unshelving(self):
+        for server, side, wrong in self.sides():
+            self.shelve(server)
+            for host in wrong:
+                self.stays(server, {'unshelve': {'host': host}})
+            target = max(side)
+            self.move(server, {'unshelve': {'host': target}}, target)
+
+    def test_boot(self):
+        self.alice.call_json(
+            'PUT', f'/os-pclouds/{self.pcloud}/tenants/{base.CAROL}')
+        for hint, side, wrong in (
+                (self.hint, self.own,
+                 [self.off, self.foreign, self.free, 'node-6']),
+                (None, self.ordinary,
+                 [*self.own, self.off, self.foreign, self.free])):
+            for host in wrong:
+                server = self.boot(self.admin, hint, 'ERROR', host=host)
+                self.assertIsNone(self.host_of(server))
+            for host in side:
+                server = self.boot(self.admin, hint, host=host)
+                self.assertEqual(host, self.host_of(server))
+
+
+class AfterwardsTest(LifecycleTestCase):
+    """The rules that hold are those of now, not of when a server began."""
+
+    def _nothing_moves(self, server, flavor='2'):
+        for body in (COLD, LIVE, {'resize': {'flavorRef': flavor}},
+                     {'migrate': {'host': self.other(server, self.own)}}):
+            self.stays(server, body)
+        self.evacuation_stays(server)
+        self.shelve(server)
+        self.stays(server, UNSHELVE)
+        self.stays(server, {'unshelve': {'host': min(self.own)}})
+
+    def test_tenant_that_was_removed(self):
+        path = f'/os-pclouds/{self.pcloud}/tenants/{base.BOB}'
+        self.alice.call_json('PUT', path)
+        server = self.boot(self.bob, self.hint)
+        self.move(server, LIVE, self.other(server, self.own))
+        self.alice.call_json('DELETE', path)
+        self._nothing_moves(server)
+        self.alice.call_json('PUT', path)
+        self.act(server, UNSHELVE)
+        self._wait_for_state_change(server, 'ACTIVE')
+        self.assertIn(self.host_of(server), self.own)
+
+    def test_disabled_hosts(self):
+        server = self.boot(self.alice, self.hint)
+        self.move(server, LIVE, self.other(server, self.own))
+        for name in ('a', 'b'):
+            self.set_state(name, 'disabled')
+        self._nothing_moves(server)
+        self.set_state('off', 'enabled')
+        self.move(server, UNSHELVE, self.off)
+
+    def test_host_that_left_the_pcloud(self):
+        server = self.boot(self.alice, self.hint)
+        left = self.other(server, self.own)
+        name = next(host['name'] for host in self.admin.get_json(
+            f'/os-pclouds/{self.pcloud}/hosts')['hosts']
+            if host['hypervisor_hostname'].startswith(left))
+        self.set_state(name, 'disabled')
+        self.alice.call_json(
+            'DELETE', f'/os-pclouds/{self.pcloud}/hosts/{name}')
+        self._nothing_moves_to(server, left)
+
+    def _nothing_moves_to(self, server, host):
+        for body in (COLD, LIVE, {'migrate': {'host': host}}):
+            self.stays(server, body)
+        self.evacuation_stays(server, {'evacuate': {'host': host}})
+
+    def test_server_that_was_there_before_the_pool(self):
+        """A server without the hint leaves no pool behind it open."""
+        server = self.boot(self.alice)
+        host = self.host_of(server)
+        self.disable_service(self.other(server, self.ordinary))
+        self.admin.call_json('POST', '/os-host-flavors/gpu/hosts', {
+            'host': {'host': self.other(server, self.ordinary)}})
+        self._nothing_moves_to(server, self.free)
+        self.assertEqual(host, self.host_of(server))
