@@ -35,6 +35,7 @@ from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_utils import excutils
 
+from pcloud.aggregates import computes
 from pcloud.aggregates import emptiness
 from pcloud.aggregates import host_flavors
 from pcloud.aggregates import hosts
@@ -129,8 +130,8 @@ def _take(
         # leaves our metadata: such a state is not of this allocation.
         store.delete_metadata(context, aggregate_id, state_key)
         _read_back(context, pcloud, chosen, units)
-        ratios.apply(context, pcloud.aggregate, chosen.compute.node,
-                     ratios.wanted(pcloud.aggregate.metadata))
+        ratios.remember(context, aggregate_id, chosen.compute.node)
+        ratios.settle(context, aggregate_id, chosen.compute.node)
         store.insert_metadata(
             context, aggregate_id, state_key, access.DISABLED)
         _check_kept(context, pcloud, chosen)
@@ -139,11 +140,24 @@ def _take(
         raise _Lost('it is in this Pcloud already')
     except Exception:
         with excutils.save_and_reraise_exception():
-            ratios.restore(context, pcloud.aggregate, chosen.compute.node)
-            store.remove_host(context, aggregate_id, chosen.compute.host)
-            store.delete_metadata(context, aggregate_id, state_key)
-            store.delete_metadata(context, aggregate_id, name_key, node)
+            _give_back(context, aggregate_id, chosen.compute, name_key)
+    # Whoever changes the ratios now finds the host; until now nobody did.
+    ratios.settle(context, aggregate_id, chosen.compute.node)
     store.publish(context, aggregate_id)
+
+
+def _give_back(
+    context: nova_context.RequestContext, aggregate_id: int,
+    compute: computes.Compute, name_key: str,
+) -> None:
+    node = compute.node
+    store.delete_metadata(
+        context, aggregate_id, names.state_key(node.hypervisor_hostname))
+    ratios.restore(context, snapshot.metadata(context, aggregate_id), node)
+    store.remove_host(context, aggregate_id, compute.host)
+    ratios.forget(context, aggregate_id, node)
+    store.delete_metadata(
+        context, aggregate_id, name_key, node.hypervisor_hostname)
 
 
 def _check_kept(

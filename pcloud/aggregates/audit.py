@@ -196,26 +196,15 @@ def _check_ratios(
     known: _Known, aggregate: snapshot.Aggregate,
 ) -> Iterator[Finding]:
     states = names.states(aggregate.metadata)
-    wanted = ratios.wanted(aggregate.metadata)
-    saved = set(names.saved_ratios(aggregate.metadata).values())
     for host in sorted(aggregate.hosts & known.computes.keys()):
         for node in known.computes[host].nodes:
-            name = node.hypervisor_hostname
-            if name in states and any(
-                    _drifted(known.context, node, key, resource_class,
-                             wanted.get(key), (key, name) in saved)
-                    for key, resource_class in ratios.RESOURCES.items()):
+            if (node.hypervisor_hostname in states and ratios.differs(
+                    known.context, aggregate.metadata, node)):
                 yield Finding(
                     'ratio-drifted', aggregate.name, host,
                     'its inventory does not have the ratios of the Pcloud',
                     lambda context, node=node: repair.apply_ratios(
                         context, aggregate, node))
-
-
-def _drifted(context, node, key, resource_class, wanted, saved) -> bool:
-    if wanted is None:
-        return saved
-    return wanted != inventories.ratio(context, node.uuid, resource_class)
 
 
 def _check_mirror(

@@ -148,12 +148,13 @@ def remove(
         raise exception.HostChanged(name=host.name)
     try:
         emptiness.check(context, host.compute, host.name)
-        ratios.restore(context, pcloud.aggregate, host.compute.node)
+        ratios.restore(context, pcloud.aggregate.metadata, host.compute.node)
         store.remove_host(context, aggregate_id, host.compute.host)
     except Exception:
         with excutils.save_and_reraise_exception():
             store.insert_metadata(
                 context, aggregate_id, state_key, access.DISABLED)
+    ratios.forget(context, aggregate_id, host.compute.node)
     store.delete_metadata(context, aggregate_id, names.host_key(host.name))
     store.publish(context, aggregate_id)
     notifications.host(context, 'remove', pcloud, host)

@@ -146,14 +146,16 @@ def _apply_ratios(
     context: nova_context.RequestContext, pcloud_id: str,
 ) -> None:
     aggregate = show(context, pcloud_id).aggregate
-    wanted = ratios.wanted(aggregate.metadata)
-    known = computes.load(context, aggregate.hosts)
-    states = names.states(aggregate.metadata)
-    for host in sorted(known):
-        node = known[host].node
+    nodes = computes.nodes(context, aggregate.hosts)
+    for host, node in sorted(nodes.items()):
+        key = names.state_key(node.hypervisor_hostname)
         # One that is on its way in or out is seen to there.
-        if node.hypervisor_hostname in states:
-            ratios.apply(context, aggregate, node, wanted)
+        if key not in aggregate.metadata:
+            continue
+        after = ratios.settle(context, aggregate.id, node)
+        if key not in after and not snapshot.pclouds_of(context, [host]):
+            # It has left meanwhile, perhaps before it got ours.
+            ratios.restore(context, aggregate.metadata, node)
 
 
 def units_of(

@@ -12,9 +12,10 @@
 
 """Allocation ratios of a Pcloud, where Nova takes them from: Placement.
 
-What a host's ratio was before stands in the Pcloud's metadata, one key a
-host and ratio, written before Placement is told and deleted after it has
-been set back; so a crash in between can be repaired.
+What a host's ratios were before stands in the Pcloud's metadata from when
+the host comes until it goes, one key a host and ratio. Only the request that
+adds the host writes it and only the one that removes the host deletes it, so
+whoever changes the ratios in between finds what is to be given back.
 
 Source: CONTRACT section 3, "A ratio takes effect where Nova takes it from";
 whole-host-allocation, "Scheduler Configuration".
@@ -29,9 +30,12 @@ from pcloud.aggregates import inventories
 from pcloud.aggregates import names
 from pcloud.aggregates import snapshot
 from pcloud.aggregates import store
+from pcloud import exception
 
 # Metadata key of the Pcloud to the inventory it is about.
 RESOURCES = {names.CPU_RATIO: 'VCPU', names.RAM_RATIO: 'MEMORY_MB'}
+
+_MOST_CHANGES = 20
 
 
 def wanted(metadata: Mapping[str, str]) -> dict[str, float]:
@@ -40,46 +44,98 @@ def wanted(metadata: Mapping[str, str]) -> dict[str, float]:
             if key in metadata}
 
 
-def apply(
-    context: nova_context.RequestContext, aggregate: snapshot.Aggregate,
-    node: computes.Node, ratios: Mapping[str, float],
+def remember(
+    context: nova_context.RequestContext, aggregate_id: int,
+    node: computes.Node,
 ) -> None:
-    """Give a host the ratios of its Pcloud, and its own back for the rest.
+    """Write down the ratios that a host comes with.
 
-    :param ratios: what `wanted` returned
-    :raises: `exception.Unavailable` when Placement cannot be told; what was
-        done until then is done, and doing all again is harmless
+    :raises: `exception.Unavailable` when Placement does not tell
     """
     for key, resource_class in RESOURCES.items():
-        if key in ratios:
-            _set(context, aggregate, node, key, resource_class, ratios[key])
-        else:
-            _restore(context, aggregate, node, key, resource_class)
+        before = inventories.ratio(context, node.uuid, resource_class)
+        store.set_metadata(context, aggregate_id, {
+            names.saved_ratio_key(key, node.hypervisor_hostname):
+            repr(before)})
+
+
+def settle(
+    context: nova_context.RequestContext, aggregate_id: int,
+    node: computes.Node,
+) -> dict[str, str]:
+    """Give a host of a Pcloud the ratios that the Pcloud has by then.
+
+    Somebody else may change them meanwhile, and may be done with this host
+    before we are; so it is looked at again after it was written.
+
+    :returns: the Pcloud's metadata as they were at the end
+    :raises: `exception.Unavailable` when Placement cannot be told, or they
+        do not stop changing; doing it again is harmless
+    """
+    for _ in range(_MOST_CHANGES):
+        before = snapshot.metadata(context, aggregate_id)
+        _write(context, node, _target(before, node))
+        after = snapshot.metadata(context, aggregate_id)
+        if wanted(after) == wanted(before):
+            return after
+    raise exception.Unavailable()
 
 
 def restore(
-    context: nova_context.RequestContext, aggregate: snapshot.Aggregate,
+    context: nova_context.RequestContext, metadata: Mapping[str, str],
     node: computes.Node,
 ) -> None:
-    """Give a host back the ratios that it had before it came.
+    """Give a host back the ratios that it came with, where they are known.
 
+    :param metadata: those of the Pcloud
     :raises: `exception.Unavailable` when Placement cannot be told
     """
-    apply(context, aggregate, node, {})
+    kept = {key: value for key, value in metadata.items()
+            if key not in RESOURCES}
+    _write(context, node, _target(kept, node))
 
 
-def _set(context, aggregate, node, key, resource_class, value) -> None:
-    saved_key = names.saved_ratio_key(key, node.hypervisor_hostname)
-    before = inventories.ratio(context, node.uuid, resource_class)
-    # Only the first time: after that it is ours, not the host's own.
-    store.insert_metadata(context, aggregate.id, saved_key, repr(before))
-    inventories.set_ratio(context, node.uuid, resource_class, value)
+def forget(
+    context: nova_context.RequestContext, aggregate_id: int,
+    node: computes.Node,
+) -> None:
+    """Delete what `remember` has written down."""
+    store.set_metadata(context, aggregate_id, {
+        names.saved_ratio_key(key, node.hypervisor_hostname): None
+        for key in RESOURCES})
 
 
-def _restore(context, aggregate, node, key, resource_class) -> None:
-    saved_key = names.saved_ratio_key(key, node.hypervisor_hostname)
-    saved = snapshot.metadata_value(context, aggregate.id, saved_key)
-    if saved is None:
-        return
-    inventories.set_ratio(context, node.uuid, resource_class, float(saved))
-    store.delete_metadata(context, aggregate.id, saved_key)
+def differs(
+    context: nova_context.RequestContext, metadata: Mapping[str, str],
+    node: computes.Node,
+) -> bool:
+    """Whether a host of a Pcloud has other ratios than it should have.
+
+    :raises: `exception.Unavailable` when Placement does not tell
+    """
+    return any(value != inventories.ratio(context, node.uuid, resource_class)
+               for resource_class, value in _target(metadata, node).items())
+
+
+def _target(
+    metadata: Mapping[str, str], node: computes.Node,
+) -> dict[str, float]:
+    """Return the ratio that each inventory of a host should have.
+
+    An inventory of which nobody knows what it was is left alone.
+    """
+    ratios = wanted(metadata)
+    for key in RESOURCES:
+        saved = metadata.get(
+            names.saved_ratio_key(key, node.hypervisor_hostname))
+        if key not in ratios and saved is not None:
+            ratios[key] = float(saved)
+    return {RESOURCES[key]: value for key, value in ratios.items()}
+
+
+def _write(
+    context: nova_context.RequestContext, node: computes.Node,
+    target: Mapping[str, float],
+) -> None:
+    for resource_class, value in target.items():
+        inventories.set_ratio(context, node.uuid, resource_class, value)

@@ -44,8 +44,9 @@ def finish_half_made(
             context, aggregate.id, state_key, access.DISABLED)
         store.publish(context, aggregate.id)
         return 'it is not empty; it is disabled in the Pcloud now'
-    ratios.restore(context, aggregate, node)
+    ratios.restore(context, aggregate.metadata, node)
     store.remove_host(context, aggregate.id, compute.host)
+    ratios.forget(context, aggregate.id, node)
     for name, named in names.hosts(aggregate.metadata).items():
         if named == node.hypervisor_hostname:
             store.delete_metadata(
@@ -72,7 +73,9 @@ def give_back_ratio(
     """Set the ratio of a host that has left to what it was."""
     ratio, node = names.saved_ratios(aggregate.metadata)[key]
     provider = inventories.provider(context, node)
-    if provider is not None:
+    # In another Pcloud by now, it has the ratios of that one.
+    if provider is not None and not snapshot.has_key(
+            context, names.state_key(node)):
         inventories.set_ratio(
             context, provider, ratios.RESOURCES[ratio],
             float(aggregate.metadata[key]))
@@ -85,8 +88,7 @@ def apply_ratios(
     node: computes.Node,
 ) -> str:
     """Give a host the ratios of its Pcloud again."""
-    ratios.apply(context, aggregate, node,
-                 ratios.wanted(aggregate.metadata))
+    ratios.settle(context, aggregate.id, node)
     return 'its inventory has the ratios of the Pcloud'
 
 

@@ -306,18 +306,23 @@ def named(
         context, models.Aggregate.name == name) if found.name == name), None)
 
 
-def metadata_value(
-    context: nova_context.RequestContext, aggregate_id: int, key: str,
-) -> str | None:
-    """Return what a metadata key is now, None when it is not there.
-
-    One query.
-    """
+def metadata(
+    context: nova_context.RequestContext, aggregate_id: int,
+) -> dict[str, str]:
+    """Return the metadata that an aggregate has now (one query)."""
     with api_db.context_manager.reader.using(context) as session:
-        return session.scalar(
-            sa.select(models.AggregateMetadata.value).where(
-                models.AggregateMetadata.aggregate_id == aggregate_id,
-                models.AggregateMetadata.key == key))
+        return dict(session.execute(
+            sa.select(models.AggregateMetadata.key,
+                      models.AggregateMetadata.value).where(
+                models.AggregateMetadata.aggregate_id == aggregate_id)
+        ).all())
+
+
+def has_key(context: nova_context.RequestContext, key: str) -> bool:
+    """Whether any aggregate has a metadata key (one query)."""
+    with api_db.context_manager.reader.using(context) as session:
+        return session.scalar(sa.select(sa.exists().where(
+            models.AggregateMetadata.key == key)))
 
 
 def _has(key: str, value: str) -> sa.ColumnElement[bool]:

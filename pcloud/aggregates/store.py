@@ -29,6 +29,7 @@ from oslo_db import api as oslo_db_api
 from oslo_db import exception as db_exc
 from oslo_log import log as logging
 import sqlalchemy as sa
+import tenacity
 
 from pcloud import exception
 
@@ -49,6 +50,15 @@ _MIRROR_ERRORS = (
 _retry_deadlock = oslo_db_api.wrap_db_retry(
     max_retries=10, retry_interval=0.05, inc_retry_interval=True,
     max_retry_interval=1, retry_on_deadlock=True)
+
+
+# Of requests that fight over one host all but one meet a conflict each time;
+# Nova gives up after the fourth.
+_retry_conflict = tenacity.retry(
+    retry=tenacity.retry_if_exception_type(
+        nova_exception.ResourceProviderUpdateConflict),
+    wait=tenacity.wait_random(0, 0.3), stop=tenacity.stop_after_attempt(20),
+    reraise=True)
 
 
 class _Twin(Exception):
@@ -136,8 +146,9 @@ def mirror(
 
     :raises: `exception.Unavailable` when it cannot be told
     """
+    client = report.report_client_singleton()
     try:
-        report.report_client_singleton().aggregate_add_host(
+        _retry_conflict(client.aggregate_add_host)(
             _admin(context), uuid, host_name=node)
     except _MIRROR_ERRORS as error:
         LOG.error('Placement could not be told that %(node)s is in aggregate '
@@ -156,9 +167,10 @@ def remove_host(
     :raises: `exception.Unavailable` when Placement cannot be told; then
         nothing has changed
     """
+    remove = _retry_conflict(
+        compute.AggregateAPI().remove_host_from_aggregate)
     try:
-        compute.AggregateAPI().remove_host_from_aggregate(
-            _admin(context), aggregate_id, host)
+        remove(_admin(context), aggregate_id, host)
     except (nova_exception.AggregateNotFound,
             nova_exception.AggregateHostNotFound,
             nova_exception.ComputeHostNotFound):

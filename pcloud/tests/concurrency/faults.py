@@ -32,7 +32,7 @@ HEADER = 'HTTP_X_KILL_AT'
 # a host. What the store does through Nova is taken apart into Nova's steps.
 _STEPS = [
     (store, 'insert_metadata'), (store, 'change_metadata'),
-    (store, 'delete_metadata'),
+    (store, 'delete_metadata'), (store, 'set_metadata'),
     (aggregate, '_host_add_to_db'), (aggregate, '_host_delete_from_db'),
     (report.SchedulerReportClient, 'set_aggregates_for_provider'),
     (report.SchedulerReportClient, 'put'),

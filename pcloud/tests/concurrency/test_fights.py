@@ -67,6 +67,8 @@ class FightTest(testtools.TestCase):
             held = [(user, pcloud) for user, pcloud, answer
                     in zip(users, pclouds, asked)
                     if answer.status_code == 201]
+            self.assertLessEqual(set(crowd.codes(asked)), {201, 409},
+                                 self.cloud.errors())
             self.assertLessEqual(len(held), len(hosts))
             self.assertEqual([], ledger.broken_promises())
             full += len(held) == len(hosts)
@@ -193,19 +195,24 @@ class FightTest(testtools.TestCase):
     def test_pcloud_deleted_while_a_host_is_added(self):
         """Either there is no Pcloud, or it has its host."""
         self.cloud.seed(self.flavor, 2)
-        user = self._user()
+        user, chance = self._user(), random.Random(1)
         responses, deleted = [], 0
+
+        def delete(pcloud):
+            # At any moment of the other request.
+            time.sleep(chance.uniform(0, 0.2))
+            return user.call('DELETE', f'/os-pclouds/{pcloud}')
+
         for _ in range(30):
             pcloud = user.make_pcloud()
             added, removed = crowd.at_once([
                 functools.partial(user.add_host, pcloud, 'a', self.flavor),
-                functools.partial(
-                    user.call, 'DELETE', f'/os-pclouds/{pcloud}')])
+                functools.partial(delete, pcloud)])
             responses += [added, removed]
             deleted += removed.status_code == 204
             self.assertNotEqual(
                 (201, 204), (added.status_code, removed.status_code))
             if added.status_code == 201:
-                responses += [user.remove_host(pcloud, 'a'), user.call(
-                    'DELETE', f'/os-pclouds/{pcloud}')]
+                responses += [user.remove_host(pcloud, 'a'),
+                              delete(pcloud)]
         self._check(responses, deleted_first=deleted)
