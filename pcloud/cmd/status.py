@@ -39,7 +39,7 @@ _FILTERS = 'pcloud.scheduler.filters.all_filters'
 _PIPELINES = ('openstack_compute_api_v21',
               'openstack_compute_api_v21_legacy_v2_compatible')
 # The first releases of each series in which no hint skips the filters.
-_SAFE = {31: '31.3.1', 32: '32.2.1', 33: '33.0.2'}
+_SAFE = {32: '32.2.1', 33: '33.0.2'}
 _OLDEST, _NEWEST = '32.2.1', 34
 
 

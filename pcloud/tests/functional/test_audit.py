@@ -1,0 +1,169 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What audit finds, and what repairs it, on a real Nova."""
+
+from unittest import mock
+
+from pcloud.aggregates import audit
+from pcloud.aggregates import inventories
+from pcloud import exception
+from pcloud.tests.functional import base
+
+
+class AuditTest(base.PcloudTestCase):
+    """One Pcloud with one host; a second host is free."""
+
+    hosts = {'node-1': 'az1', 'node-2': 'az1'}
+
+    def setUp(self):
+        super().setUp()
+        self.make_pool('gpu', 'node-1', 'node-2')
+        self.pcloud = self.make_pcloud(self.alice)
+        self.path = f'/os-pclouds/{self.pcloud}'
+        self.host = self.add_host(self.alice, self.pcloud, 'a', 'gpu')
+        self.node = f'{self.host}.hv.example.org'
+        self.name = f'Pcloud:{self.pcloud}'
+
+    def _metadata(self, **changes):
+        self.admin.post_aggregate_action(
+            self.aggregate(self.name).id,
+            {'set_metadata': {'metadata': changes}})
+
+    def _find(self):
+        return audit.find(self.context, settle=0)
+
+    def _kinds(self):
+        return sorted({each.kind for each in self._find()})
+
+    def _fix(self, *kinds):
+        """Find just these kinds, repair them, and find nothing more."""
+        found = self._find()
+        self.assertEqual(sorted(kinds), sorted(each.kind for each in found))
+        for finding in found:
+            self.assertEqual(self.name, finding.aggregate)
+            self.assertTrue(finding.repair(self.context))
+        self.assertEqual([], self._find())
+
+    def test_all_is_well(self):
+        self.boot(self.alice, {'pcloud': self.pcloud})
+        self.assertEqual([], self._find())
+
+    def test_empty_host_without_state_is_let_go(self):
+        self._metadata(**{f'pcloud:host_state:{self.node}': None})
+        self._fix('host-without-state')
+        self.assertEqual([], self.aggregate(self.name).hosts)
+        self.assertEqual([], self.alice.get_json(
+            f'{self.path}/hosts')['hosts'])
+        free = self.alice.get_json('/os-host-flavors/gpu')['host_flavor']
+        self.assertEqual({'az1': 2}, free['available'])
+
+    def test_used_host_without_state_is_kept_disabled(self):
+        server = self.boot(self.alice, {'pcloud': self.pcloud})
+        self._metadata(**{f'pcloud:host_state:{self.node}': None})
+        self._fix('host-without-state')
+        shown = self.alice.get_json(f'{self.path}/hosts/a')['host']
+        self.assertEqual(('disabled', [server['id']]),
+                         (shown['state'], shown['instances']))
+
+    def test_keys_of_hosts_that_are_not_there(self):
+        self._metadata(**{
+            'pcloud:host:ghost': 'gone.example.org',
+            'pcloud:host_state:gone.example.org': 'enabled',
+            'pcloud:saved:cpu_allocation_ratio:gone.example.org': '4.0'})
+        self._fix('name-without-host', 'state-without-host',
+                  'ratio-not-given-back')
+        self.assertNotIn('gone', str(self.aggregate(self.name).metadata))
+
+    def test_placement_forgot(self):
+        uuid = self._get_provider_uuid_by_name(self.node)
+        kept = self._get_provider_aggregates(uuid)
+        generation = self.placement.get(
+            f'/resource_providers/{uuid}').body['generation']
+        ours = self.aggregate(self.name).uuid
+        self.placement.put(
+            f'/resource_providers/{uuid}/aggregates',
+            {'aggregates': [each for each in kept if each != ours],
+             'resource_provider_generation': generation}, version='1.19')
+        self._fix('not-in-placement')
+        self.assertIn(ours, self._get_provider_aggregates(uuid))
+
+    def test_ratio_drifted(self):
+        self.alice.call_json('PUT', self.path, {
+            'pcloud': {'cpu_allocation_ratio': 7}})
+        uuid = self._get_provider_uuid_by_name(self.node)
+        inventories.set_ratio(self.context, uuid, 'VCPU', 1.0)
+        self._fix('ratio-drifted')
+        self.assertEqual(7, inventories.ratio(self.context, uuid, 'VCPU'))
+
+    def test_what_an_administrator_has_to_decide(self):
+        other = self.aggregate(f'Pcloud:{self.make_pcloud(self.bob)}')
+        self.admin.add_host_to_aggregate(other.id, self.host)
+        self.admin.post_aggregate({'aggregate': {
+            'name': 'Pcloud:odd', 'availability_zone': None}})
+        self.assertEqual(
+            ['host-in-two-pclouds', 'host-without-state',
+             'incomplete-aggregate'], self._kinds())
+        decide = [each.kind for each in self._find() if not each.repair]
+        self.assertEqual(
+            ['host-in-two-pclouds', 'host-in-two-pclouds',
+             'incomplete-aggregate'], sorted(decide))
+
+    def test_request_under_way_is_no_finding(self):
+        """What is gone at the second look was only on its way."""
+        self._metadata(**{'pcloud:host:new': 'soon.example.org'})
+
+        def finish(seconds):
+            self._metadata(**{'pcloud:host:new': None})
+
+        with mock.patch.object(audit, 'time') as clock:
+            clock.sleep.side_effect = finish
+            self.assertEqual([], audit.find(self.context, settle=3))
+        clock.sleep.assert_called_once_with(3)
+
+
+class ConflictTest(base.PcloudTestCase):
+    """The compute writes inventories too."""
+
+    hosts = {'node-1': 'az1'}
+
+    def _uuid(self):
+        return self._get_provider_uuid_by_name('node-1.hv.example.org')
+
+    def _set(self, times):
+        """Set a ratio while the compute comes in between `times` times."""
+        uuid, left = self._uuid(), [times]
+        original = inventories.report.SchedulerReportClient.put
+
+        def put(client, url, *args, **kwargs):
+            if left[0]:
+                left[0] -= 1
+                inventory = self._get_provider_inventory(uuid)
+                generation = self.placement.get(
+                    f'/resource_providers/{uuid}').body['generation']
+                self.placement.put(
+                    f'/resource_providers/{uuid}/inventories',
+                    {'inventories': inventory,
+                     'resource_provider_generation': generation})
+            return original(client, url, *args, **kwargs)
+
+        with mock.patch.object(
+                inventories.report.SchedulerReportClient, 'put', put):
+            inventories.set_ratio(self.context, uuid, 'VCPU', 9.0)
+
+    def test_conflict_is_tried_again(self):
+        self._set(times=3)
+        self.assertEqual(
+            9, inventories.ratio(self.context, self._uuid(), 'VCPU'))
+
+    def test_not_for_ever(self):
+        self.assertRaises(exception.Unavailable, self._set, times=100)
