@@ -14,9 +14,11 @@
 
 from collections.abc import Mapping
 import dataclasses
+import functools
 
 from nova import context as nova_context
 
+from pcloud.api.policies import pclouds as rules
 from pcloud.api import policy
 
 
@@ -43,6 +45,14 @@ class Call:
     def project_id(self) -> str:
         """The caller's project."""
         return self.context.project_id
+
+    @functools.cached_property
+    def manages_all(self) -> bool:
+        """Whether the caller sees and manages everybody's Pclouds.
+
+        A list asks this for every Pcloud in it.
+        """
+        return self.can(rules.ALL_PROJECTS)
 
     def can(self, rule: str, project_id: str | None = None) -> bool:
         """Whether the caller passes a rule.

@@ -14,14 +14,12 @@
 
 from pcloud.aggregates import pclouds
 from pcloud.api import call as api_call
-from pcloud.api.policies import pclouds as rules
 from pcloud import exception
 
 
 def is_own(call: api_call.Call, pcloud: pclouds.Pcloud) -> bool:
     """Whether the caller manages a Pcloud, as its owner or for everybody."""
-    return (pcloud.owner == call.project_id or
-            call.can(rules.ALL_PROJECTS))
+    return pcloud.owner == call.project_id or call.manages_all
 
 
 def visible_pcloud(call: api_call.Call) -> pclouds.Pcloud:

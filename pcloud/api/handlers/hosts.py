@@ -18,12 +18,11 @@ from pcloud.aggregates import allocation
 from pcloud.aggregates import hosts
 from pcloud.api import call as api_call
 from pcloud.api.handlers import access
-from pcloud.api.policies import pclouds as rules
 from pcloud.api.views import hosts as views
 
 
 def _view(call: api_call.Call) -> Callable[[hosts.Host], dict]:
-    return views.detail if call.can(rules.ALL_PROJECTS) else views.show
+    return views.detail if call.manages_all else views.show
 
 
 def index(call: api_call.Call) -> dict:

@@ -38,7 +38,7 @@ def index(call: api_call.Call) -> dict:
         caller, `exception.InvalidQuery` for a marker that is not there
     """
     everybody = strutils.bool_from_string(call.query.get('all_tenants', '0'))
-    if everybody and not call.can(rules.ALL_PROJECTS):
+    if everybody and not call.manages_all:
         raise exception.PolicyForbids(rule=rules.ALL_PROJECTS)
     found = pclouds.index(
         call.context, None if everybody else call.project_id)
