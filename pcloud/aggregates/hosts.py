@@ -20,6 +20,7 @@ from collections.abc import Mapping
 import dataclasses
 
 from nova import context as nova_context
+from oslo_log import log as logging
 from oslo_utils import excutils
 
 from pcloud.aggregates import computes
@@ -32,6 +33,8 @@ from pcloud.aggregates import snapshot
 from pcloud.aggregates import store
 from pcloud import exception
 from pcloud.rules import access
+
+LOG = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,9 +131,10 @@ def remove(
     """Take a host out of a Pcloud; it stays in its pool, free.
 
     The first step takes the state away, and only if it is 'disabled': from
-    then on nobody is given the host, and nobody can enable it. Whether it is
-    empty is asked again after that, for a server may just have been placed
-    there. A crash on the way leaves a host without a state.
+    then on nobody is given the host, and nobody can enable it. A scheduler
+    that had chosen it before may still place a server there, so whether it
+    is empty is asked again after that, and once more when it has left; then
+    it is put back. A crash on the way leaves a host without a state.
 
     :returns: the host as it was
     :raises: `exception.HostNotFound`, `exception.HostNotDisabled`,
@@ -150,12 +154,33 @@ def remove(
         emptiness.check(context, host.compute, host.name)
         ratios.restore(context, pcloud.aggregate.metadata, host.compute.node)
         store.remove_host(context, aggregate_id, host.compute.host)
+        emptiness.check(context, host.compute, host.name)
     except Exception:
         with excutils.save_and_reraise_exception():
-            store.insert_metadata(
-                context, aggregate_id, state_key, access.DISABLED)
+            _put_back(context, pcloud, host.compute)
     ratios.forget(context, aggregate_id, host.compute.node)
     store.delete_metadata(context, aggregate_id, names.host_key(host.name))
     store.publish(context, aggregate_id)
     notifications.host(context, 'remove', pcloud, host)
     return host
+
+
+def _put_back(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    compute: computes.Compute,
+) -> None:
+    """Undo a removal: the host is in the Pcloud, disabled, as it was.
+
+    The membership first, so that a Pcloud that is just taking it sees that.
+    """
+    node = compute.node
+    try:
+        store.add_host(context, pcloud.aggregate.id, pcloud.aggregate.uuid,
+                       compute.host, node.hypervisor_hostname)
+    except exception.HostInAggregate:
+        LOG.debug('Host %s had not left the Pcloud.', compute.host)
+    store.insert_metadata(
+        context, pcloud.aggregate.id,
+        names.state_key(node.hypervisor_hostname), access.DISABLED)
+    ratios.settle(context, pcloud.aggregate.id, node)
+    store.publish(context, pcloud.aggregate.id)
