@@ -202,3 +202,44 @@ class PcloudTestCase(
         """Return an aggregate as Nova has it, by name."""
         return next(each for each in objects.AggregateList.get_all(
             self.context) if each.name == name)
+
+    def act(self, server: dict, body: dict) -> None:
+        """Ask for an action on a server, as the administrator."""
+        response = self.admin.call(
+            'POST', f'/servers/{server["id"]}/action', body)
+        self.assertIn(response.status_code, (200, 202, 204), response.text)
+
+    def wait_for(self, server: dict, **expected) -> dict:
+        """Wait until a server has these attributes and is at rest."""
+        expected['OS-EXT-STS:task_state'] = None
+
+        def reached():
+            found = self.admin.get_server(server['id'])
+            self.assertEqual(expected, {key: found[key] for key in expected})
+            return found
+
+        return self._wait_for_assert(reached, max_retries=100, sleep=0.1)
+
+    def set_down(self, host: str, down: bool = True):
+        """Have Nova take a host for down, so that it can be evacuated."""
+        self.admin.put_service(self.service_id(host), {'forced_down': down})
+
+    def dump(self) -> dict:
+        """Return all that Pcloud writes in Nova and Placement."""
+        return {
+            'aggregates': {
+                each.name: (each.uuid, sorted(each.hosts), each.metadata)
+                for each in objects.AggregateList.get_all(self.context)},
+            'services': {
+                each['host']: (each['status'], each['disabled_reason'])
+                for each in self.admin.get_services(binary='nova-compute')},
+            'providers': {
+                each['name']: self._provider(each['uuid'])
+                for each in self._get_all_providers()},
+        }
+
+    def _provider(self, uuid: str) -> tuple:
+        inventory = self._get_provider_inventory(uuid)
+        return (sorted(self._get_provider_aggregates(uuid)),
+                {resource_class: values['allocation_ratio']
+                 for resource_class, values in inventory.items()})

@@ -70,13 +70,6 @@ class LifecycleTestCase(base.PcloudTestCase):
             (outside, self.ordinary,
              [min(self.own), self.off, self.foreign, self.free])]
 
-    def act(self, server, body):
-        """Ask for an action, as the administrator."""
-        response = self.admin.call(
-            'POST', f'/servers/{server["id"]}/action', body)
-        self.assertIn(response.status_code, (200, 202, 204),
-                      response.text)
-
     def wait_for_event(self, server, result, name=''):
         """Wait until a step of the latest action has ended with a result."""
         latest = self.admin.get_instance_actions(server['id'])[0]
@@ -90,17 +83,6 @@ class LifecycleTestCase(base.PcloudTestCase):
             return found[0]
 
         return self._wait_for_assert(ended, max_retries=100, sleep=0.1)
-
-    def wait_for(self, server, **expected):
-        """Wait until a server has these attributes and is at rest."""
-        expected['OS-EXT-STS:task_state'] = None
-
-        def reached():
-            found = self.admin.get_server(server['id'])
-            self.assertEqual(expected, {key: found[key] for key in expected})
-            return found
-
-        return self._wait_for_assert(reached, max_retries=100, sleep=0.1)
 
     def other(self, server, side):
         """Return the one of two hosts that a server is not on."""
@@ -135,10 +117,6 @@ class LifecycleTestCase(base.PcloudTestCase):
         self.act(server, {'unshelve': more or None})
         found = self.wait_for(server, status='ACTIVE')
         self.assertIn(found[HOST], side)
-
-    def set_down(self, host, down=True):
-        """Have Nova take a host for down, so that it can be evacuated."""
-        self.admin.put_service(self.service_id(host), {'forced_down': down})
 
     def evacuation_stays(self, server, body=EVACUATE):
         """Show that there is nowhere to evacuate to."""

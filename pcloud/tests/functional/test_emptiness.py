@@ -1,0 +1,359 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A host that changes hands is empty, whatever that may take."""
+
+import contextlib
+from unittest import mock
+
+from keystoneauth1 import exceptions as ks_exc
+from nova import context as nova_context
+from nova import exception as nova_exception
+from nova import objects
+from nova.scheduler.client import report
+
+from pcloud.aggregates import computes
+from pcloud.aggregates import store
+from pcloud.tests.functional import base
+
+HOST = 'node-1'
+NODE = 'node-1.hv.example.org'
+POOL = '/os-host-flavors/gpu/hosts'
+BODY = {'host': {'host': HOST}}
+# What is said of it.
+SERVERS = '1 servers are on it'
+MOVES = '1 migrations from or to it are not over'
+CONSUMERS = '1 consumers have allocations on it in Placement'
+
+CONSUMER = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
+
+
+class EmptinessTestCase(base.PcloudTestCase):
+    """A host flavor and a Pcloud that have no hosts yet."""
+
+    hosts = {HOST: 'az1', 'node-2': 'az1'}
+
+    def setUp(self):
+        super().setUp()
+        self.make_pool('gpu')
+        self.pcloud = self.make_pcloud(self.alice)
+        self.path = f'/os-pclouds/{self.pcloud}/hosts'
+
+    def start(self):
+        """Start a server on the host."""
+        return self.boot(self.admin, host=HOST)
+
+    def occupy(self):
+        """Have the scheduler's allocation on the host and nothing else."""
+        provider = self._get_provider_uuid_by_name(NODE)
+        response = self.placement.put(f'/allocations/{CONSUMER}', {
+            'allocations': {provider: {'resources': {'VCPU': 1}}},
+            'project_id': base.ALICE, 'user_id': 'alice',
+            'consumer_generation': None}, version='1.28')
+        self.assertEqual(204, response.status, response.body)
+
+    def vacate(self):
+        """Take the allocation of `occupy` away."""
+        self._delete_server_allocations(CONSUMER)
+
+    def set_status(self, status):
+        """Enable or disable the compute service of the host."""
+        self.admin.put_service(self.service_id(HOST), {'status': status})
+
+    def unchanged(self, code, told, user, method, path, body=None):
+        """Show that a call is refused and changes nothing."""
+        before = self.dump()
+        response = user.call(method, path, body)
+        self.assertEqual(code, response.status_code, response.text)
+        self.assertIn(told, response.text)
+        self.assertEqual(before, self.dump())
+
+    def refused(self, code=409, told='is not empty'):
+        """Show that the host does not change hands in any way.
+
+        It is put where it should be taken from by Nova's own means.
+        """
+        self.set_status('disabled')
+        self.unchanged(code, told, self.admin, 'POST', POOL, BODY)
+        with self._member_of('Pcloud:host_flavor:gpu'):
+            for status in ('disabled', 'enabled'):
+                self.set_status(status)
+                self.unchanged(
+                    code, told, self.admin, 'DELETE', f'{POOL}/{HOST}')
+            with self._member_of(f'Pcloud:{self.pcloud}', **{
+                    'pcloud:host:web': NODE,
+                    f'pcloud:host_state:{NODE}': 'disabled'}):
+                self.unchanged(
+                    code, told, self.alice, 'DELETE', f'{self.path}/web')
+
+    @contextlib.contextmanager
+    def _member_of(self, name, **metadata):
+        aggregate = self.aggregate(name)
+        self._change(aggregate, metadata)
+        self.admin.add_host_to_aggregate(aggregate.id, HOST)
+        yield
+        self.admin.post_aggregate_action(
+            aggregate.id, {'remove_host': {'host': HOST}})
+        self._change(aggregate, dict.fromkeys(metadata))
+
+    def _change(self, aggregate, metadata):
+        if metadata:
+            self.admin.post_aggregate_action(
+                aggregate.id, {'set_metadata': {'metadata': metadata}})
+
+    def accepted(self):
+        """Show that the host changes hands in every way.
+
+        Nova tells that something is over a little before it is.
+        """
+        self.set_status('disabled')
+
+        def added():
+            response = self.admin.call('POST', POOL, BODY)
+            self.assertEqual(201, response.status_code, response.text)
+
+        self._wait_for_assert(added, max_retries=50, sleep=0.1)
+        self.add_host(self.alice, self.pcloud, 'web', 'gpu', enable=False)
+        self.alice.call_json('DELETE', f'{self.path}/web')
+        self.admin.call_json('DELETE', f'{POOL}/{HOST}')
+        self.set_status('enabled')
+
+
+class OccupiedTest(EmptinessTestCase):
+    """Each way to be on a host, and its end."""
+
+    def test_server_in_any_state(self):
+        self.flags(shelved_offload_time=-1, reclaim_instance_interval=3600)
+        server = self.start()
+        for action, status in (
+                (None, 'ACTIVE'),
+                ({'os-stop': None}, 'SHUTOFF'),
+                ({'os-start': None}, 'ACTIVE'),
+                ({'shelve': None}, 'SHELVED'),
+                ({'unshelve': None}, 'ACTIVE'),
+                ({'os-resetState': {'state': 'error'}}, 'ERROR'),
+                ({'os-resetState': {'state': 'active'}}, 'ACTIVE')):
+            if action:
+                self.act(server, action)
+            self.wait_for(server, status=status)
+            self.refused(told=SERVERS)
+        self.admin.delete_server(server['id'])
+        self.wait_for(server, status='SOFT_DELETED')
+        self.refused(told=SERVERS)
+        self.act(server, {'forceDelete': None})
+        self._wait_until_deleted(server)
+        self.accepted()
+
+    def test_server_that_is_shelved_and_offloaded(self):
+        server = self.start()
+        self.act(server, {'shelve': None})
+        self.wait_for(server, status='SHELVED_OFFLOADED')
+        self.accepted()
+
+    def test_source_of_a_resize(self):
+        server = self.start()
+        self.act(server, {'migrate': None})
+        self.wait_for(server, status='VERIFY_RESIZE')
+        self.assertEqual('node-2', self.host_of(server))
+        self.refused(told=MOVES)
+        self.act(server, {'confirmResize': None})
+        self.wait_for(server, status='ACTIVE')
+        self.accepted()
+
+    def test_target_of_a_resize(self):
+        server = self.boot(self.admin, host='node-2')
+        self.act(server, {'migrate': None})
+        self.wait_for(server, status='VERIFY_RESIZE')
+        self.assertEqual(HOST, self.host_of(server))
+        self.refused(told=MOVES)
+        self.act(server, {'revertResize': None})
+        self.wait_for(server, status='ACTIVE')
+        self.accepted()
+
+    def test_server_that_was_evacuated(self):
+        """What it left behind is removed when its host is back."""
+        server = self.start()
+        self.set_down(HOST)
+        self.act(server, {'evacuate': {}})
+        self.wait_for(server, **{'OS-EXT-SRV-ATTR:host': 'node-2'})
+        self._wait_for_migration_status(server, ['done'])
+        self.refused(told=CONSUMERS)
+        self.computes[HOST] = self.restart_compute_service(
+            self.computes[HOST])
+        self._wait_for_migration_status(server, ['completed'])
+        self.set_down(HOST, down=False)
+        self.accepted()
+
+    def test_build_that_has_only_begun(self):
+        self.occupy()
+        self.refused(told=CONSUMERS)
+        self.vacate()
+        self.accepted()
+
+
+class MigrationTest(EmptinessTestCase):
+    """A migration counts until it is over, from both ends."""
+
+    def _migration(self, **hosts):
+        server = self.boot(self.admin, host='node-2')
+        context = nova_context.RequestContext(is_admin=True)
+        nova_context.set_target_cell(context, self.cell_mappings['cell1'])
+        migration = objects.Migration(
+            context, instance_uuid=server['id'], status='accepted',
+            migration_type='migration', **hosts)
+        migration.create()
+        return migration
+
+    def _check(self, migration):
+        for status in ('accepted', 'queued', 'preparing', 'running',
+                       'pre-migrating', 'migrating', 'post-migrating',
+                       'finished', 'confirming', 'reverting', 'unheard-of'):
+            migration.status = status
+            migration.save()
+            self.refused(told=MOVES)
+        for status in ('confirmed', 'reverted', 'error', 'failed',
+                       'completed', 'cancelled', 'done'):
+            migration.status = status
+            migration.save()
+            self.accepted()
+
+    def test_from_the_host(self):
+        self._check(self._migration(
+            source_compute=HOST, source_node=NODE, dest_compute='node-2'))
+
+    def test_to_the_host(self):
+        self._check(self._migration(
+            source_compute='node-2', source_node='node-2.hv.example.org',
+            dest_compute=HOST))
+
+
+class CellTest(EmptinessTestCase):
+    """The host is in another cell than most, and cells may not answer."""
+
+    NUMBER_OF_CELLS = 2
+    cells = {HOST: 'cell2', 'node-2': 'cell1'}
+
+    def _start_compute(self, host, cell_name=None):
+        return super()._start_compute(host, self.cells[host])
+
+    def test_server_in_the_second_cell(self):
+        server = self.start()
+        with nova_context.target_cell(
+                self.context, self.cell_mappings['cell2']) as context:
+            found = objects.Instance.get_by_uuid(context, server['id'])
+        self.assertEqual(HOST, found.host)
+        self.refused(told=SERVERS)
+        self._delete_server(server)
+        self.accepted()
+
+    def test_cell_that_does_not_answer(self):
+        for name in ('_instances', '_migrations'):
+            read = getattr(computes, name)
+
+            def answer(context, *args):
+                # What one cell knows is of no use without the other.
+                if context.cell_uuid == self.cell_mappings['cell1'].uuid:
+                    raise nova_exception.CellTimeout()
+                return read(context, *args)
+
+            with mock.patch.object(computes, name, answer):
+                self.refused(503, 'does not answer')
+        self.accepted()
+
+    def test_placement_that_does_not_answer(self):
+        get = report.SchedulerReportClient.get
+
+        def answer(client, url, *args, **kwargs):
+            if url.endswith('/allocations'):
+                raise ks_exc.ConnectFailure()
+            return get(client, url, *args, **kwargs)
+
+        with mock.patch.object(report.SchedulerReportClient, 'get', answer):
+            self.refused(503, 'does not answer')
+        self.accepted()
+
+
+class AfterTheFactTest(EmptinessTestCase):
+    """The scheduler's allocation comes in between checking and changing."""
+
+    @contextlib.contextmanager
+    def _occupied_at(self, step, after):
+        """Have the host occupied before or after a step of the store."""
+        original, calls = getattr(store, step), []
+
+        def wrapper(*args, **kwargs):
+            calls.append(step)
+            if len(calls) > 1:
+                return original(*args, **kwargs)
+            if not after:
+                self.occupy()
+            result = original(*args, **kwargs)
+            if after:
+                self.occupy()
+            return result
+
+        with mock.patch.object(store, step, wrapper):
+            yield
+        self.assertTrue(calls)
+        self.vacate()
+
+    def _refused_at(self, step, *call):
+        for after in (False, True):
+            with self._occupied_at(step, after):
+                self.unchanged(409, 'is not empty', *call)
+
+    def _in_pcloud(self):
+        self.make_pool('big', HOST)
+        self.alice.call_json('PUT', f'/os-pclouds/{self.pcloud}', {
+            'pcloud': {'cpu_allocation_ratio': 7}})
+        self.add_host(self.alice, self.pcloud, 'web', 'big', enable=False)
+        return self.alice, 'DELETE', f'{self.path}/web'
+
+    def test_added_to_the_pool(self):
+        self.set_status('disabled')
+        self._refused_at('add_host', self.admin, 'POST', POOL, BODY)
+        self.accepted()
+
+    def test_removed_from_the_pool(self):
+        self.make_pool('big', HOST)
+        path = f'/os-host-flavors/big/hosts/{HOST}'
+        for status in ('enabled', 'disabled'):
+            self.set_status(status)
+            self._refused_at('remove_host', self.admin, 'DELETE', path)
+        self.admin.call_json('DELETE', path)
+
+    def test_removed_from_the_pcloud_when_its_state_goes(self):
+        call = self._in_pcloud()
+        self._refused_at('delete_metadata', *call)
+        self.alice.call_json(*call[1:])
+
+    def test_removed_from_the_pcloud_when_it_leaves(self):
+        call = self._in_pcloud()
+        self._refused_at('remove_host', *call)
+        self.alice.call_json(*call[1:])
+
+    def test_placement_does_not_let_it_leave_the_pcloud(self):
+        call = self._in_pcloud()
+        with mock.patch.object(
+                report.SchedulerReportClient, 'aggregate_remove_host',
+                side_effect=nova_exception.PlacementAPIConnectFailure()):
+            self.unchanged(503, 'does not answer', *call)
+        self.alice.call_json(*call[1:])
+
+    def test_placement_does_not_let_it_leave_the_pool(self):
+        self.make_pool('big', HOST)
+        path = f'/os-host-flavors/big/hosts/{HOST}'
+        with mock.patch.object(
+                report.SchedulerReportClient, 'aggregate_remove_host',
+                side_effect=nova_exception.PlacementAPIConnectFailure()):
+            self.unchanged(503, 'does not answer', self.admin, 'DELETE', path)
+        self.admin.call_json('DELETE', path)
