@@ -54,6 +54,11 @@ class QueryTest(base.PcloudTestCase):
 
     def _cost(self, user, path):
         user.get_json(path)  # What is read once and cached is not the call's.
+        # The services of this process read too, now and then; the call's own
+        # queries are there each time.
+        return min(self._once(user, path) for _ in range(5))
+
+    def _once(self, user, path):
         with self._counted() as count:
             user.get_json(path)
         self.assertGreater(count['sql'], 0)
