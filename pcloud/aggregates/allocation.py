@@ -123,6 +123,7 @@ def _take(
     name_key, state_key = names.host_key(name), names.state_key(node)
     if not store.insert_metadata(context, aggregate_id, name_key, node):
         raise exception.HostNameInUse(name=name, pcloud=pcloud.id)
+    _check_alone(context, aggregate_id, name_key, node)
     try:
         store.add_host(context, aggregate_id, pcloud.aggregate.uuid,
                        chosen.compute.host, node)
@@ -144,6 +145,24 @@ def _take(
     # Whoever changes the ratios now finds the host; until now nobody did.
     ratios.settle(context, aggregate_id, chosen.compute.node)
     store.publish(context, aggregate_id)
+
+
+def _check_alone(
+    context: nova_context.RequestContext, aggregate_id: int, name_key: str,
+    node: str,
+) -> None:
+    """Look whether another request has the host in this very Pcloud.
+
+    A name is the first thing that comes and the last that goes, so whoever
+    is not done with the host yet, adding or removing it, has one for it; and
+    two that come at the same moment both see it.
+
+    :raises: `_Lost` when there is one
+    """
+    named = names.hosts(snapshot.metadata(context, aggregate_id))
+    if list(named.values()).count(node) > 1:
+        store.delete_metadata(context, aggregate_id, name_key, node)
+        raise _Lost('another request for this Pcloud has it')
 
 
 def _give_back(

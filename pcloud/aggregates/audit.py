@@ -143,7 +143,7 @@ def _check_members(
     states = names.states(aggregate.metadata)
     named = list(names.hosts(aggregate.metadata).values())
     for host, node in sorted(node_of.items()):
-        if len(known.pclouds_of[host]) > 1:
+        if len(known.pclouds_of.get(host, ())) > 1:
             yield Finding(
                 'host-in-two-pclouds', aggregate.name, host,
                 'it is in more than one Pcloud and given to nobody: ' +
