@@ -214,17 +214,23 @@ class MigrationTest(EmptinessTestCase):
         return migration
 
     def _check(self, migration):
+        self.refused(told=MOVES)
+        self.set_status('disabled')
         for status in ('accepted', 'queued', 'preparing', 'running',
                        'pre-migrating', 'migrating', 'post-migrating',
                        'finished', 'confirming', 'reverting', 'unheard-of'):
-            migration.status = status
-            migration.save()
-            self.refused(told=MOVES)
+            self._set(migration, status)
+            self.unchanged(409, MOVES, self.admin, 'POST', POOL, BODY)
         for status in ('confirmed', 'reverted', 'error', 'failed',
                        'completed', 'cancelled', 'done'):
-            migration.status = status
-            migration.save()
-            self.accepted()
+            self._set(migration, status)
+            self.admin.call_json('POST', POOL, BODY)
+            self.admin.call_json('DELETE', f'{POOL}/{HOST}')
+        self.accepted()
+
+    def _set(self, migration, status):
+        migration.status = status
+        migration.save()
 
     def test_from_the_host(self):
         self._check(self._migration(

@@ -70,10 +70,10 @@ USERS = {
     'tenant': (base.BOB, 'reader,member'),
     'stranger': (DAVE, 'reader,member'),
 }
-# Those that strings are made of: some of each kind.
-CHARACTERS = string.printable + '\0\x7f\x85\xa0äßſİ☃\u2028\uffff'
-
 HARMLESS = ('reader', 'nobody')
+
+# What valid strings are made of: some of each kind.
+CHARACTERS = string.printable + '\0\x7f\x85\xa0äßſİ☃\u2028\uffff'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,7 +138,7 @@ def valid(schema: dict, name: str = '') -> st.SearchStrategy:
     kinds = [kinds] if isinstance(kinds, str) else kinds
     found = st.one_of(*(_VALID[kind](schema) for kind in kinds))
     if name in KNOWN and 'string' in kinds:
-        return st.sampled_from(KNOWN[name]) | found
+        return _mostly(st.sampled_from(KNOWN[name]), found)
     return found
 
 
@@ -151,19 +151,19 @@ def _valid_object(schema: dict) -> st.SearchStrategy:
 
 
 def _valid_string(schema: dict) -> st.SearchStrategy:
-    """Return strings that a pattern allows.
+    """Return strings that a pattern allows, of the characters it allows.
 
-    Made of the characters that it allows alone; `strategies.from_regex`
-    takes a tenth of a second for each string with patterns like ours.
+    Hypothesis would make them from the pattern itself, which takes seconds:
+    hence neither `from_regex` nor a filter in which it sees the pattern.
     """
-    pattern = re.compile(schema.get('pattern', ''))
-    alphabet = [each for each in CHARACTERS if pattern.search(each)]
+    allowed = re.compile(schema.get('pattern', '')).search
+    alphabet = [each for each in CHARACTERS if allowed(each)]
     least, most = schema.get('minLength', 0), schema.get('maxLength', 255)
-    longest = next((alphabet[0] * size for size in range(most, 0, -1)
-                    if pattern.search(alphabet[0] * size)))
+    longest = max((alphabet[0] * size for size in range(most + 1)
+                   if allowed(alphabet[0] * size)), key=len)
     return st.just(longest) | st.text(
         alphabet, min_size=least, max_size=min(most, 20)).filter(
-            pattern.search)
+            lambda text: allowed(text) is not None)
 
 
 def _valid_number(schema: dict) -> st.SearchStrategy:
@@ -388,7 +388,6 @@ class FuzzTest(base.PcloudTestCase):
         elif attempt.method != 'HEAD':
             self._check_fault(response)
         self.seen.add((changed, status >= 400))
-        open('/tmp/fuzz.log','a').write(f'{template} {attempt.method} {status} {attempt.user} {changed}\n')
 
     def _check_fault(self, response):
         self.assertEqual('application/json', response.content_type)
@@ -399,13 +398,14 @@ class FuzzTest(base.PcloudTestCase):
 
     def _fuzz(self, *paths):
         chosen = [route for route in routes.ROUTES if route.path in paths]
-        self.assertEqual(set(paths), {route.path for route in chosen})
+        # What takes a body has more to go wrong.
+        weighted = chosen + [route for route in chosen if route.schema] * 2
 
         @hypothesis.settings(
-            deadline=None, derandomize=True, database=None, max_examples=150,
+            deadline=None, derandomize=True, database=None, max_examples=130,
             phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],
             suppress_health_check=list(hypothesis.HealthCheck))
-        @hypothesis.given(st.one_of(*map(attempts, chosen)))
+        @hypothesis.given(st.one_of(*map(attempts, weighted)))
         def check(attempt):
             self._check(attempt)
 
