@@ -132,7 +132,7 @@ def _take(
         store.delete_metadata(context, aggregate_id, state_key)
         _read_back(context, pcloud, chosen, units)
         ratios.remember(context, aggregate_id, chosen.compute.node)
-        ratios.settle(context, aggregate_id, chosen.compute.node)
+        ratios.introduce(context, pcloud.aggregate, chosen.compute)
         store.insert_metadata(
             context, aggregate_id, state_key, access.DISABLED)
         _check_kept(context, pcloud, chosen)

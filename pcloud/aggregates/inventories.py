@@ -21,7 +21,6 @@ from keystoneauth1 import exceptions as ks_exc
 from nova import context as nova_context
 from nova.scheduler.client import report
 from oslo_log import log as logging
-import tenacity
 
 from pcloud import exception
 
@@ -29,9 +28,9 @@ LOG = logging.getLogger(__name__)
 
 _CONFLICT = 409
 
-
-class _GenerationConflict(Exception):
-    """The host's own report came in between reading and writing."""
+# From here on Placement takes inventories of which nothing is left to give:
+# what nova-compute asks for, and what a very small ratio comes to.
+_NO_CAPACITY = '1.26'
 
 
 def consumers(
@@ -69,58 +68,43 @@ def provider(
     return next((each['uuid'] for each in found['resource_providers']), None)
 
 
-def ratio(
+def read(
     context: nova_context.RequestContext, provider_uuid: str,
-    resource_class: str,
-) -> float:
-    """Return the allocation ratio of a host's inventory.
+) -> dict:
+    """Return a host's inventories and their generation, for `write`.
 
-    :param resource_class: 'VCPU' or 'MEMORY_MB'
     :raises: `exception.Unavailable` when Placement does not tell
     """
-    return _get(context, _url(provider_uuid, resource_class)
-                )['allocation_ratio']
+    return _get(context, _url(provider_uuid))
 
 
-@tenacity.retry(
-    retry=tenacity.retry_if_exception_type(_GenerationConflict),
-    wait=tenacity.wait_random(0, 0.2), stop=tenacity.stop_after_attempt(10),
-    retry_error_callback=lambda state: _give_up())
-def set_ratio(
+def write(
     context: nova_context.RequestContext, provider_uuid: str,
-    resource_class: str, value: float,
-) -> None:
-    """Set the allocation ratio of a host's inventory.
+    inventories: dict,
+) -> bool:
+    """Replace a host's inventories, if nobody has changed them since `read`.
 
-    The compute service writes inventories too; when it does so between our
-    reading and our writing, both are done again.
+    What they are replaced with counts as a change even when it is the same.
 
-    :param resource_class: 'VCPU' or 'MEMORY_MB'
+    :returns: False when somebody has, such as the compute service
     :raises: `exception.Unavailable` when Placement cannot be told
     """
-    url = _url(provider_uuid, resource_class)
-    inventory = _get(context, url)
-    if inventory['allocation_ratio'] == value:
-        return
-    inventory['allocation_ratio'] = value
     try:
         response = report.report_client_singleton().put(
-            url, inventory, global_request_id=context.global_id)
+            _url(provider_uuid), inventories, version=_NO_CAPACITY,
+            global_request_id=context.global_id)
     except ks_exc.ClientException as error:
         raise exception.Unavailable() from error
     if response.status_code == _CONFLICT:
-        raise _GenerationConflict()
+        return False
     if not response:
-        _log(url, response)
+        _log(_url(provider_uuid), response)
         raise exception.Unavailable()
+    return True
 
 
-def _give_up():
-    raise exception.Unavailable()
-
-
-def _url(provider_uuid: str, resource_class: str) -> str:
-    return f'/resource_providers/{provider_uuid}/inventories/{resource_class}'
+def _url(provider_uuid: str) -> str:
+    return f'/resource_providers/{provider_uuid}/inventories'
 
 
 def _get(

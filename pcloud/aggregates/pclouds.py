@@ -147,30 +147,8 @@ def _apply_ratios(
 ) -> None:
     aggregate = show(context, pcloud_id).aggregate
     nodes = computes.nodes(context, aggregate.hosts)
-    for host, node in sorted(nodes.items()):
-        key = names.state_key(node.hypervisor_hostname)
-        # One that is on its way in or out is seen to there.
-        if key not in aggregate.metadata:
-            continue
-        _apply_to(context, aggregate, host, node)
-
-
-def _apply_to(
-    context: nova_context.RequestContext, aggregate: snapshot.Aggregate,
-    host: str, node: computes.Node,
-) -> None:
-    """Give a host the ratios of its Pcloud, or its own when it is leaving.
-
-    Whoever takes it out may have restored them before we wrote ours; whoever
-    brings it in again may have written them before we restored.
-    """
-    key = names.state_key(node.hypervisor_hostname)
-    own = [aggregate.metadata[names.ID]]
-    while key not in ratios.settle(context, aggregate.id, node):
-        if snapshot.pclouds_of(context, [host]).get(host, own) == own:
-            ratios.restore(context, aggregate.metadata, node)
-        if key not in snapshot.metadata(context, aggregate.id):
-            return
+    for _, node in sorted(nodes.items()):
+        ratios.settle(context, aggregate.id, node)
 
 
 def units_of(

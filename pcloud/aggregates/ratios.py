@@ -17,13 +17,22 @@ the host comes until it goes, one key a host and ratio. Only the request that
 adds the host writes it and only the one that removes the host deletes it, so
 whoever changes the ratios in between finds what is to be given back.
 
+Several requests may want to write a host's ratios at once, and one of them
+may be late. So each reads the generation of the inventories first and only
+then what they should be, writes with that generation, and begins again when
+it is not the newest any more; and each writes even what is there already.
+Then what was decided before somebody else's write is never written after it.
+
 Source: CONTRACT section 3, "A ratio takes effect where Nova takes it from";
 whole-host-allocation, "Scheduler Configuration".
 """
 
+from collections.abc import Callable
 from collections.abc import Mapping
+import math
 
 from nova import context as nova_context
+import tenacity
 
 from pcloud.aggregates import computes
 from pcloud.aggregates import inventories
@@ -35,7 +44,12 @@ from pcloud import exception
 # Metadata key of the Pcloud to the inventory it is about.
 RESOURCES = {names.CPU_RATIO: 'VCPU', names.RAM_RATIO: 'MEMORY_MB'}
 
-_MOST_CHANGES = 20
+# Placement keeps ratios with six digits on MariaDB.
+_PRECISION = 1e-5
+
+
+class _Outdated(Exception):
+    """Somebody wrote the inventories after we had read them."""
 
 
 def wanted(metadata: Mapping[str, str]) -> dict[str, float]:
@@ -52,33 +66,52 @@ def remember(
 
     :raises: `exception.Unavailable` when Placement does not tell
     """
-    for key, resource_class in RESOURCES.items():
-        before = inventories.ratio(context, node.uuid, resource_class)
-        store.set_metadata(context, aggregate_id, {
-            names.saved_ratio_key(key, node.hypervisor_hostname):
-            repr(before)})
+    found = inventories.read(context, node.uuid)['inventories']
+    store.set_metadata(context, aggregate_id, {
+        names.saved_ratio_key(key, node.hypervisor_hostname):
+        repr(found[resource_class]['allocation_ratio'])
+        for key, resource_class in RESOURCES.items()
+        if resource_class in found})
+
+
+def introduce(
+    context: nova_context.RequestContext, aggregate: snapshot.Aggregate,
+    compute: computes.Compute,
+) -> None:
+    """Give a host that comes into a Pcloud the ratios of the Pcloud.
+
+    :raises: `exception.Unavailable` when Placement cannot be told
+    """
+    def target() -> Mapping[str, float]:
+        own = [aggregate.metadata[names.ID]]
+        if snapshot.pclouds_of(context, [compute.host]).get(
+                compute.host) != own:
+            return {}
+        return _target(snapshot.metadata(context, aggregate.id),
+                       compute.node)
+
+    _write(context, compute.node.uuid, target)
 
 
 def settle(
     context: nova_context.RequestContext, aggregate_id: int,
     node: computes.Node,
-) -> dict[str, str]:
-    """Give a host of a Pcloud the ratios that the Pcloud has by then.
+) -> None:
+    """Give a host of a Pcloud the ratios that the Pcloud has by now.
 
-    Somebody else may change them meanwhile, and may be done with this host
-    before we are; so it is looked at again after it was written.
+    One without a state is on its way in or out, and left to whoever is
+    bringing or removing it.
 
-    :returns: the Pcloud's metadata as they were at the end
-    :raises: `exception.Unavailable` when Placement cannot be told, or they
-        do not stop changing; doing it again is harmless
+    :raises: `exception.Unavailable` when Placement cannot be told; doing it
+        again is harmless
     """
-    for _ in range(_MOST_CHANGES):
-        before = snapshot.metadata(context, aggregate_id)
-        _write(context, node, _target(before, node))
-        after = snapshot.metadata(context, aggregate_id)
-        if wanted(after) == wanted(before):
-            return after
-    raise exception.Unavailable()
+    def target() -> Mapping[str, float]:
+        metadata = snapshot.metadata(context, aggregate_id)
+        if names.state_key(node.hypervisor_hostname) not in metadata:
+            return {}
+        return _target(metadata, node)
+
+    _write(context, node.uuid, target)
 
 
 def restore(
@@ -87,12 +120,33 @@ def restore(
 ) -> None:
     """Give a host back the ratios that it came with, where they are known.
 
+    For whoever has made sure that nobody else gives it any.
+
     :param metadata: those of the Pcloud
     :raises: `exception.Unavailable` when Placement cannot be told
     """
     kept = {key: value for key, value in metadata.items()
             if key not in RESOURCES}
-    _write(context, node, _target(kept, node))
+    _write(context, node.uuid, lambda: _target(kept, node))
+
+
+def give_back(
+    context: nova_context.RequestContext, node: str, key: str, value: float,
+) -> None:
+    """Set one ratio of a host that has left, unless a Pcloud has it by now.
+
+    :param node: the hypervisor hostname; nothing is done when it is gone
+    :param key: the ratio's metadata key
+    :raises: `exception.Unavailable` when Placement cannot be told
+    """
+    def target() -> Mapping[str, float]:
+        if snapshot.has_key(context, names.state_key(node)):
+            return {}
+        return {RESOURCES[key]: value}
+
+    provider = inventories.provider(context, node)
+    if provider is not None:
+        _write(context, provider, target)
 
 
 def forget(
@@ -113,8 +167,11 @@ def differs(
 
     :raises: `exception.Unavailable` when Placement does not tell
     """
-    return any(value != inventories.ratio(context, node.uuid, resource_class)
-               for resource_class, value in _target(metadata, node).items())
+    found = inventories.read(context, node.uuid)['inventories']
+    return any(not math.isclose(value, found[name]['allocation_ratio'],
+                                rel_tol=_PRECISION, abs_tol=_PRECISION)
+               for name, value in _target(metadata, node).items()
+               if name in found)
 
 
 def _target(
@@ -133,9 +190,26 @@ def _target(
     return {RESOURCES[key]: value for key, value in ratios.items()}
 
 
+@tenacity.retry(
+    retry=tenacity.retry_if_exception_type(_Outdated),
+    wait=tenacity.wait_random(0, 0.2), stop=tenacity.stop_after_attempt(20),
+    retry_error_callback=lambda state: _give_up())
 def _write(
-    context: nova_context.RequestContext, node: computes.Node,
-    target: Mapping[str, float],
+    context: nova_context.RequestContext, provider_uuid: str,
+    target: Callable[[], Mapping[str, float]],
 ) -> None:
-    for resource_class, value in target.items():
-        inventories.set_ratio(context, node.uuid, resource_class, value)
+    """Write the ratios that `target` tells once the generation is known."""
+    found = inventories.read(context, provider_uuid)
+    # A host whose cpus are all dedicated has no VCPU, for one.
+    ratios = {name: value for name, value in target().items()
+              if name in found['inventories']}
+    if not ratios:
+        return
+    for resource_class, value in ratios.items():
+        found['inventories'][resource_class]['allocation_ratio'] = value
+    if not inventories.write(context, provider_uuid, found):
+        raise _Outdated()
+
+
+def _give_up():
+    raise exception.Unavailable()

@@ -20,7 +20,6 @@ from nova import context as nova_context
 
 from pcloud.aggregates import computes
 from pcloud.aggregates import emptiness
-from pcloud.aggregates import inventories
 from pcloud.aggregates import names
 from pcloud.aggregates import ratios
 from pcloud.aggregates import snapshot
@@ -72,13 +71,7 @@ def give_back_ratio(
 ) -> str:
     """Set the ratio of a host that has left to what it was."""
     ratio, node = names.saved_ratios(aggregate.metadata)[key]
-    provider = inventories.provider(context, node)
-    # In another Pcloud by now, it has the ratios of that one.
-    if provider is not None and not snapshot.has_key(
-            context, names.state_key(node)):
-        inventories.set_ratio(
-            context, provider, ratios.RESOURCES[ratio],
-            float(aggregate.metadata[key]))
+    ratios.give_back(context, node, ratio, float(aggregate.metadata[key]))
     store.delete_metadata(context, aggregate.id, key)
     return 'the host has its own ratio again'
 

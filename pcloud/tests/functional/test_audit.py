@@ -16,7 +16,6 @@ from unittest import mock
 
 from pcloud.aggregates import audit
 from pcloud.aggregates import inventories
-from pcloud import exception
 from pcloud.tests.functional import base
 
 
@@ -101,9 +100,12 @@ class AuditTest(base.PcloudTestCase):
         self.alice.call_json('PUT', self.path, {
             'pcloud': {'cpu_allocation_ratio': 7}})
         uuid = self._get_provider_uuid_by_name(self.node)
-        inventories.set_ratio(self.context, uuid, 'VCPU', 1.0)
+        found = inventories.read(self.context, uuid)
+        found['inventories']['VCPU']['allocation_ratio'] = 1.0
+        self.assertTrue(inventories.write(self.context, uuid, found))
         self._fix('ratio-drifted')
-        self.assertEqual(7, inventories.ratio(self.context, uuid, 'VCPU'))
+        self.assertEqual(
+            7, self._get_provider_inventory(uuid)['VCPU']['allocation_ratio'])
 
     def test_what_an_administrator_has_to_decide(self):
         other = self.aggregate(f'Pcloud:{self.make_pcloud(self.bob)}')
@@ -129,41 +131,3 @@ class AuditTest(base.PcloudTestCase):
             clock.sleep.side_effect = finish
             self.assertEqual([], audit.find(self.context, settle=3))
         clock.sleep.assert_called_once_with(3)
-
-
-class ConflictTest(base.PcloudTestCase):
-    """The compute writes inventories too."""
-
-    hosts = {'node-1': 'az1'}
-
-    def _uuid(self):
-        return self._get_provider_uuid_by_name('node-1.hv.example.org')
-
-    def _set(self, times):
-        """Set a ratio while the compute comes in between `times` times."""
-        uuid, left = self._uuid(), [times]
-        original = inventories.report.SchedulerReportClient.put
-
-        def put(client, url, *args, **kwargs):
-            if left[0]:
-                left[0] -= 1
-                inventory = self._get_provider_inventory(uuid)
-                generation = self.placement.get(
-                    f'/resource_providers/{uuid}').body['generation']
-                self.placement.put(
-                    f'/resource_providers/{uuid}/inventories',
-                    {'inventories': inventory,
-                     'resource_provider_generation': generation})
-            return original(client, url, *args, **kwargs)
-
-        with mock.patch.object(
-                inventories.report.SchedulerReportClient, 'put', put):
-            inventories.set_ratio(self.context, uuid, 'VCPU', 9.0)
-
-    def test_conflict_is_tried_again(self):
-        self._set(times=3)
-        self.assertEqual(
-            9, inventories.ratio(self.context, self._uuid(), 'VCPU'))
-
-    def test_not_for_ever(self):
-        self.assertRaises(exception.Unavailable, self._set, times=100)

@@ -94,6 +94,23 @@ class LifecycleTestCase(base.PcloudTestCase):
         self.act(server, body)
         self.wait_for(server, status=status, **{HOST: target})
 
+    def live_migrate(self, server, target, body=LIVE):
+        """Migrate a server and wait until its source has forgotten it.
+
+        Nova shows it at rest while the source still tidies up behind it,
+        and a further move would meet what is not tidied up yet.
+        """
+        self.move(server, body, target)
+
+        def forgotten():
+            found = self.admin.api_get(
+                f'/os-migrations?instance_uuid={server["id"]}').body
+            for each in found['migrations']:
+                self.assertEqual(
+                    {}, self._get_allocations_by_server_uuid(each['uuid']))
+
+        self._wait_for_assert(forgotten, max_retries=100, sleep=0.1)
+
     def stays(self, server, body):
         """Show that there is no host to move to, and nothing has moved."""
         before = self._place(server)
@@ -162,7 +179,7 @@ class StayTest(LifecycleTestCase):
     def test_live_migration(self):
         for server, side, _ in self.sides():
             for _ in range(3):
-                self.move(server, LIVE, self.other(server, side))
+                self.live_migrate(server, self.other(server, side))
 
     def test_evacuation(self):
         """Also when the second host of its side breaks down too."""
@@ -292,7 +309,7 @@ class TargetTest(LifecycleTestCase):
             for host in wrong:
                 self.stays(server, body(host))
             target = self.other(server, side)
-            self.move(server, body(target), target)
+            self.live_migrate(server, target, body(target))
 
     def test_evacuation(self):
         for server, side, wrong in self.sides():
@@ -343,7 +360,7 @@ class AfterwardsTest(LifecycleTestCase):
         path = f'/os-pclouds/{self.pcloud}/tenants/{base.BOB}'
         self.alice.call_json('PUT', path)
         server = self.boot(self.bob, self.hint)
-        self.move(server, LIVE, self.other(server, self.own))
+        self.live_migrate(server, self.other(server, self.own))
         self.alice.call_json('DELETE', path)
         self._nothing_moves(server)
         self.alice.call_json('PUT', path)
@@ -351,7 +368,7 @@ class AfterwardsTest(LifecycleTestCase):
 
     def test_disabled_hosts(self):
         server = self.boot(self.alice, self.hint)
-        self.move(server, LIVE, self.other(server, self.own))
+        self.live_migrate(server, self.other(server, self.own))
         for name in ('a', 'b'):
             self.set_state(name, 'disabled')
         self._nothing_moves(server)

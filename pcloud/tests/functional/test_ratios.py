@@ -1,0 +1,177 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Ratios of a host, when several write them and one of them is late."""
+
+from unittest import mock
+
+from pcloud.aggregates import inventories
+from pcloud.aggregates import pclouds
+from pcloud.aggregates import ratios
+from pcloud.aggregates import snapshot
+from pcloud import exception
+from pcloud.tests.functional import base
+
+CPU, RAM = 'cpu_allocation_ratio', 'ram_allocation_ratio'
+
+
+class RatioTestCase(base.PcloudTestCase):
+    """One host in a pool.
+
+    :ivar before: its ratios
+    """
+
+    hosts = {'node-1': 'az1'}
+    node = 'node-1.hv.example.org'
+
+    def setUp(self):
+        super().setUp()
+        self.make_pool('gpu', 'node-1')
+        self.provider = self._get_provider_uuid_by_name(self.node)
+        self.before = self.ratios()
+
+    def ratios(self):
+        """Return the ratios of the host: cpu and ram."""
+        found = self._get_provider_inventory(self.provider)
+        return tuple(found[resource_class]['allocation_ratio']
+                     for resource_class in ('VCPU', 'MEMORY_MB'))
+
+    def update(self, user, pcloud, **changes):
+        """Set ratios of a Pcloud."""
+        user.call_json('PUT', f'/os-pclouds/{pcloud}', {'pcloud': changes})
+
+    def remove_host(self, user, pcloud, name):
+        """Remove a disabled host."""
+        user.call_json('DELETE', f'/os-pclouds/{pcloud}/hosts/{name}')
+
+
+class ConflictTest(RatioTestCase):
+    """The compute writes inventories too."""
+
+    def _set(self, times):
+        """Set a ratio while the compute comes in between `times` times."""
+        left = [times]
+        original = inventories.write
+
+        def write(*args):
+            if left[0]:
+                left[0] -= 1
+                found = inventories.read(self.context, self.provider)
+                self.assertTrue(
+                    original(self.context, self.provider, found))
+            return original(*args)
+
+        with mock.patch.object(inventories, 'write', write):
+            ratios.give_back(self.context, self.node, CPU, 9.0)
+
+    def test_conflict_is_tried_again(self):
+        self._set(times=3)
+        self.assertEqual(9, self.ratios()[0])
+
+    def test_not_for_ever(self):
+        self.assertRaises(exception.Unavailable, self._set, times=100)
+
+
+class LateTest(RatioTestCase):
+    """Whoever sets a ratio is held back just before it is written."""
+
+    def _late(self, pcloud, ratio, meanwhile):
+        """Set a Pcloud's cpu ratio while something else is done in full."""
+        aggregate = snapshot.pcloud(self.context, pcloud)
+        original, waiting = inventories.write, [meanwhile]
+
+        def write(*args):
+            while waiting:
+                waiting.pop()()
+            return original(*args)
+
+        with mock.patch.object(inventories, 'write', write):
+            pclouds.update(
+                self.context, pclouds.show(self.context, pcloud),
+                {CPU: ratio})
+        self.assertEqual([], waiting)
+        return aggregate
+
+    def test_another_ratio_is_set(self):
+        pcloud = self.make_pcloud(self.alice)
+        self.add_host(self.alice, pcloud, 'a', 'gpu')
+        self._late(pcloud, 3.0,
+                   lambda: self.update(self.alice, pcloud, **{CPU: 5}))
+        self.assertEqual((5, self.before[1]), self.ratios())
+
+    def test_the_host_leaves(self):
+        pcloud = self.make_pcloud(self.alice)
+        self.add_host(self.alice, pcloud, 'a', 'gpu', enable=False)
+        self._late(pcloud, 3.0,
+                   lambda: self.remove_host(self.alice, pcloud, 'a'))
+        self.assertEqual(self.before, self.ratios())
+
+    def test_the_host_leaves_and_another_pcloud_takes_it(self):
+        pcloud = self.make_pcloud(self.alice)
+        other = self.make_pcloud(self.bob)
+        self.update(self.bob, other, **{RAM: 2})
+        self.add_host(self.alice, pcloud, 'a', 'gpu', enable=False)
+
+        def change_hands():
+            self.remove_host(self.alice, pcloud, 'a')
+            self.add_host(self.bob, other, 'b', 'gpu', enable=False)
+
+        self._late(pcloud, 3.0, change_hands)
+        self.assertEqual((self.before[0], 2), self.ratios())
+        self.remove_host(self.bob, other, 'b')
+        self.assertEqual(self.before, self.ratios())
+
+    def test_the_host_leaves_and_comes_back(self):
+        pcloud = self.make_pcloud(self.alice)
+        self.add_host(self.alice, pcloud, 'a', 'gpu', enable=False)
+
+        def come_back():
+            self.remove_host(self.alice, pcloud, 'a')
+            self.add_host(self.alice, pcloud, 'b', 'gpu', enable=False)
+
+        self._late(pcloud, 3.0, come_back)
+        self.assertEqual((3, self.before[1]), self.ratios())
+        self.remove_host(self.alice, pcloud, 'b')
+        self.assertEqual(self.before, self.ratios())
+
+
+class OddTest(RatioTestCase):
+
+    def test_so_small_that_nothing_is_left(self):
+        """As with Nova's own options the host then takes no server."""
+        pcloud = self.make_pcloud(self.alice)
+        for name in (CPU, RAM):
+            self.update(self.alice, pcloud, **{name: 1e-5})
+            self.add_host(self.alice, pcloud, 'a', 'gpu')
+            self.boot(self.alice, {'pcloud': pcloud}, 'ERROR')
+            self.update(self.alice, pcloud, **{name: None})
+            self.assertEqual(self.before, self.ratios())
+            self.update(self.alice, pcloud, **{name: 1e-5})
+            self.alice.call_json(
+                'PUT', f'/os-pclouds/{pcloud}/hosts/a',
+                {'host': {'state': 'disabled'}})
+            self.remove_host(self.alice, pcloud, 'a')
+            self.update(self.alice, pcloud, **{name: None})
+            self.assertEqual(self.before, self.ratios())
+
+    def test_all_cpus_are_dedicated(self):
+        found = inventories.read(self.context, self.provider)
+        found['inventories']['PCPU'] = {
+            **found['inventories'].pop('VCPU'), 'allocation_ratio': 7}
+        self.assertTrue(
+            inventories.write(self.context, self.provider, found))
+        pcloud = self.make_pcloud(self.alice)
+        self.update(self.alice, pcloud, **{CPU: 4, RAM: 2})
+        self.add_host(self.alice, pcloud, 'a', 'gpu', enable=False)
+        found = self._get_provider_inventory(self.provider)
+        self.assertEqual(7, found['PCPU']['allocation_ratio'])
+        self.assertEqual(2, found['MEMORY_MB']['allocation_ratio'])
