@@ -183,7 +183,13 @@ class ForcedMoveRefused(Conflict):
 
 class NoFreeHost(Conflict):
     message = ("There is no free host of host flavor '%(host_flavor)s'"
-               '%(zone)s: no free host.')
+               '%(zone)s.')
+
+
+class HostsContended(Conflict):
+    message = ("No free host of host flavor '%(host_flavor)s'%(zone)s could "
+               'be kept in %(attempts)d attempts: other requests wanted the '
+               'same hosts or quota at the same moment; try again.')
 
 
 class QuotaExceeded(Denied):

@@ -69,7 +69,8 @@ def add(
     :param chance: where the randomness comes from
     :returns: the host, disabled
     :raises: `exception.HostFlavorNotFound`, `exception.HostNameInUse`,
-        `exception.NoFreeHost`, `exception.QuotaExceeded`,
+        `exception.NoFreeHost`, `exception.HostsContended`,
+        `exception.QuotaExceeded`,
         `exception.PcloudNotFound` when the Pcloud is deleted meanwhile,
         `exception.Unavailable`. Nothing is left behind.
     """
@@ -97,7 +98,8 @@ def add(
                 context, pclouds.show(context, pcloud.id), name)
             notifications.host(context, 'add', pcloud, added)
             return added
-    raise exception.NoFreeHost(host_flavor=flavor_id, zone=_in_zone(zone))
+    raise exception.HostsContended(
+        host_flavor=flavor_id, zone=_in_zone(zone), attempts=attempt)
 
 
 def _choose(

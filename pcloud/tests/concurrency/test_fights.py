@@ -54,12 +54,12 @@ class FightTest(testtools.TestCase):
             nova_context.get_admin_context(), settle=0))
 
     def test_few_hosts(self):
-        """Ten Pclouds, five hosts, twenty rounds."""
+        """Ten Pclouds, five hosts, twelve rounds."""
         hosts = self.cloud.seed(self.flavor, 5)
         users = [self._user() for _ in range(CLIENTS)]
         pclouds = [user.make_pcloud() for user in users]
         responses, full = [], 0
-        for _ in range(20):
+        for _ in range(12):
             asked = crowd.at_once([
                 functools.partial(user.add_host, pcloud, 'a', self.flavor)
                 for user, pcloud in zip(users, pclouds)])

@@ -14,16 +14,20 @@
 
 import json
 import pathlib
+import typing
 
 import fixtures
 from nova import conf as nova_conf
 from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models
 from nova import objects
 from nova import test
 from nova.tests import fixtures as nova_fixtures
 from nova.tests.functional.api import client
 from nova.tests.functional import fixtures as func_fixtures
 from nova.tests.functional import integrated_helpers
+import sqlalchemy as sa
 
 from pcloud.sandbox import paste
 from pcloud.tests.functional import driver
@@ -57,6 +61,13 @@ class Client(client.TestOpenStackClient):
             raise client.OpenStackApiException(
                 message=response.text, response=response)
         return response.json() if response.content else None
+
+
+class Kept(typing.NamedTuple):
+    """What a cloud was like: as `dump` tells it, and the database's rows."""
+
+    dump: dict
+    rows: list
 
 
 class PcloudTestCase(
@@ -237,6 +248,44 @@ class PcloudTestCase(
                 each['name']: self._provider(each['uuid'])
                 for each in self._get_all_providers()},
         }
+
+    def keep(self) -> Kept:
+        """Return what `put_back` needs."""
+        tables = [each.__table__ for each in (
+            models.Aggregate, models.AggregateHost,
+            models.AggregateMetadata)]
+        with api_db.context_manager.reader.using(self.context) as session:
+            rows = [(table, [dict(row._mapping) for row in
+                             session.execute(sa.select(table))])
+                    for table in tables]
+        return Kept(self.dump(), rows)
+
+    def put_back(self, kept: Kept) -> None:
+        """Make everything in `dump` what it was, quicker than by calls."""
+        now = self.dump()
+        with api_db.context_manager.writer.using(self.context) as session:
+            for table, _ in reversed(kept.rows):
+                session.execute(sa.delete(table))
+            for table, rows in kept.rows:
+                if rows:
+                    session.execute(sa.insert(table), rows)
+        for host, (status, _) in kept.dump['services'].items():
+            if now['services'][host][0] != status:
+                self.admin.put_service(
+                    self.service_id(host), {'status': status})
+        for name, wanted in kept.dump['providers'].items():
+            if now['providers'][name] != wanted:
+                self._put_provider_back(name, *wanted)
+        self.assertEqual(kept.dump, self.dump())
+
+    def _put_provider_back(self, name, aggregates, ratios):
+        uuid = self._get_provider_uuid_by_name(name)
+        url = f'/resource_providers/{uuid}'
+        found = self.placement.get(f'{url}/inventories').body
+        for resource_class, ratio in ratios.items():
+            found['inventories'][resource_class]['allocation_ratio'] = ratio
+        self.placement.put(f'{url}/inventories', found)
+        self.placement.put(f'{url}/aggregates', aggregates, version='1.1')
 
     def _provider(self, uuid: str) -> tuple:
         inventory = self._get_provider_inventory(uuid)

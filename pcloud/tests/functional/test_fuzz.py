@@ -27,9 +27,6 @@ import fixtures
 import hypothesis
 from hypothesis import configuration
 from hypothesis import strategies as st
-from nova.db.api import api as api_db
-from nova.db.api import models
-import sqlalchemy as sa
 import webob
 
 from pcloud.api import routes
@@ -323,42 +320,8 @@ class FuzzTest(base.PcloudTestCase):
             'quota': {'units': {'limit': 2}}})
         self.mapper = routes.mapper()
         self.application = self.api_fixture.app()
-        self.before = self.dump()
-        self.rows = self._rows()
+        self.kept = self.keep()
         self.seen = set()
-
-    def _rows(self):
-        tables = [each.__table__ for each in (
-            models.Aggregate, models.AggregateHost,
-            models.AggregateMetadata)]
-        with api_db.context_manager.reader.using(self.context) as session:
-            return [(table, [dict(row._mapping) for row in
-                             session.execute(sa.select(table))])
-                    for table in tables]
-
-    def _put_back(self, now):
-        with api_db.context_manager.writer.using(self.context) as session:
-            for table, _ in reversed(self.rows):
-                session.execute(sa.delete(table))
-            for table, rows in self.rows:
-                session.execute(sa.insert(table), rows)
-        for host, (status, _) in self.before['services'].items():
-            if now['services'][host][0] != status:
-                self.admin.put_service(
-                    self.service_id(host), {'status': status})
-        for name, wanted in self.before['providers'].items():
-            if now['providers'][name] != wanted:
-                self._put_provider_back(name, *wanted)
-        self.assertEqual(self.before, self.dump())
-
-    def _put_provider_back(self, name, aggregates, ratios):
-        uuid = self._get_provider_uuid_by_name(name)
-        url = f'/resource_providers/{uuid}'
-        found = self.placement.get(f'{url}/inventories').body
-        for resource_class, ratio in ratios.items():
-            found['inventories'][resource_class]['allocation_ratio'] = ratio
-        self.placement.put(f'{url}/inventories', found)
-        self.placement.put(f'{url}/aggregates', aggregates, version='1.1')
 
     def _send(self, attempt):
         project, roles = USERS[attempt.user]
@@ -392,9 +355,9 @@ class FuzzTest(base.PcloudTestCase):
     def _check(self, attempt):
         path, response = self._send(attempt)
         now = self.dump()
-        changed = now != self.before
+        changed = now != self.kept.dump
         if changed:
-            self._put_back(now)
+            self.put_back(self.kept)
         status, template = response.status_int, self._template(path)
         self.assertLess(status, 500, response.text)
         if attempt.user != 'admin':

@@ -1,0 +1,275 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""One request stands still before each of its writes while another is done.
+
+Chance finds such moments rarely; here every one of them is gone through.
+"""
+
+import collections
+import itertools
+
+import fixtures
+from nova.objects import aggregate
+from nova.scheduler.client import report
+
+from pcloud.aggregates import audit
+from pcloud.aggregates import names
+from pcloud.aggregates import ratios
+from pcloud.aggregates import snapshot
+from pcloud.aggregates import store
+from pcloud.tests.functional import base
+
+# Whatever writes to a database or to Placement. What the store does through
+# Nova is taken apart into Nova's steps.
+STEPS = [
+    (store, 'create'), (store, 'delete'), (store, 'insert_metadata'),
+    (store, 'change_metadata'), (store, 'delete_metadata'),
+    (store, 'set_metadata'),
+    (aggregate, '_host_add_to_db'), (aggregate, '_host_delete_from_db'),
+    (report.SchedulerReportClient, 'set_aggregates_for_provider'),
+    (report.SchedulerReportClient, 'put'),
+]
+MOST_STEPS = 60
+
+
+class Gate:
+    """Lets something be done before the n-th write of a request."""
+
+    def __init__(self):
+        self.left = 0
+        self.meanwhile = None
+
+    def set(self, number, meanwhile):
+        """Do `meanwhile` before the write of this number, from 1."""
+        self.left, self.meanwhile = number, meanwhile
+
+    @property
+    def passed(self):
+        """Whether that has been done."""
+        return self.meanwhile is None
+
+    def wrap(self, step):
+        """Return a step that stops at the gate."""
+        def wrapped(*args, **kwargs):
+            self.left -= 1
+            if self.left == 0:
+                meanwhile, self.meanwhile = self.meanwhile, None
+                meanwhile()
+            return step(*args, **kwargs)
+        return wrapped
+
+
+class InterleavingTest(base.PcloudTestCase):
+    """Alice and Bob have a Pcloud each, with a ratio of its own.
+
+    Two hosts are in the pool.
+
+    :ivar free: what Placement has of the hosts while they are free
+    """
+
+    hosts = {'node-1': 'az1', 'node-2': 'az1'}
+
+    def setUp(self):
+        super().setUp()
+        self.gate = Gate()
+        for holder, name in STEPS:
+            self.useFixture(fixtures.MonkeyPatch(
+                f'{holder.__module__}.{holder.__name__}.{name}'
+                if isinstance(holder, type) else f'{holder.__name__}.{name}',
+                self.gate.wrap(getattr(holder, name))))
+        self.flags(allocation_backoff=0, group='pcloud')
+        self.answers = collections.Counter()
+        self.make_pool('gpu', *self.hosts)
+        self.free = self.dump()['providers']
+        self.ids = {}
+        self._make(self.alice, 3)
+        self._make(self.bob, 5)
+
+    def _call(self, user, method, path, body=None):
+        response = user.call(method, path, body)
+        self.assertLess(response.status_code, 500, response.text)
+        self.answers[response.status_code] += 1
+        return response
+
+    def _make(self, user, ratio):
+        self.ids[user.auth_user] = self.make_pcloud(user)
+        self._ratio(user, ratio)
+
+    def _path(self, user, rest=''):
+        return f'/os-pclouds/{self.ids[user.auth_user]}{rest}'
+
+    def _add(self, user, name):
+        return self._call(user, 'POST', self._path(user, '/hosts'), {
+            'host': {'name': name, 'host_flavor': 'gpu'}})
+
+    def _state(self, user, name, state):
+        return self._call(user, 'PUT', self._path(user, f'/hosts/{name}'), {
+            'host': {'state': state}})
+
+    def _remove(self, user, name):
+        return self._call(user, 'DELETE', self._path(user, f'/hosts/{name}'))
+
+    def _ratio(self, user, ratio):
+        return self._call(user, 'PUT', self._path(user), {
+            'pcloud': {'cpu_allocation_ratio': ratio}})
+
+    def _check(self):
+        self.assertEqual([], audit.find(self.context, settle=0))
+        quota = self.admin.get_json(
+            f'/os-pcloud-quotas/{base.ALICE}')['quota']['units']
+        self.assertLessEqual(quota['in_use'], quota['limit'])
+        taken = set()
+        for each in snapshot.pclouds(self.context):
+            taken |= self._check_pcloud(each)
+        providers = self.dump()['providers']
+        for node in self.free.keys() - taken:
+            self.assertEqual(self.free[node][1], providers[node][1])
+
+    def _check_pcloud(self, pcloud):
+        nodes = {f'{host}.hv.example.org' for host in pcloud.hosts}
+        named = names.hosts(pcloud.metadata)
+        self.assertEqual(sorted(nodes), sorted(named.values()))
+        self.assertEqual(len(named), len({name.lower() for name in named}))
+        for key, (ratio, node) in names.saved_ratios(
+                pcloud.metadata).items():
+            self.assertEqual(
+                self.free[node][1][ratios.RESOURCES[ratio]],
+                float(pcloud.metadata[key]))
+        return nodes
+
+    def interleave(self, first, second):
+        """Do `second` before each write of `first`, from the same start."""
+        kept = self.keep()
+        for number in itertools.count(1):
+            self.assertLess(number, MOST_STEPS)
+            self.gate.set(number, second)
+            first()
+            passed = self.gate.passed
+            self.gate.set(0, None)
+            self._check()
+            if not passed:
+                self.assertGreater(number, 1)
+                return
+            self.put_back(kept)
+
+    def test_adding_while_another_pcloud_adds(self):
+        self.interleave(
+            lambda: self._add(self.alice, 'a'),
+            lambda: [self._add(self.bob, name) for name in 'bc'])
+        self.assertIn(409, self.answers)
+
+    def test_adding_under_the_same_name(self):
+        self.interleave(
+            lambda: self._add(self.alice, 'web'),
+            lambda: self._add(self.alice, 'WEB'))
+        self.assertIn(409, self.answers)
+
+    def test_adding_two_to_one_pcloud(self):
+        self.interleave(
+            lambda: self._add(self.alice, 'a'),
+            lambda: [self._add(self.alice, name) for name in 'bc'])
+
+    def test_adding_beyond_the_quota(self):
+        self.admin.call_json(
+            'PUT', f'/os-pcloud-quotas/{base.ALICE}',
+            {'quota': {'units': {'limit': 1}}})
+        self.interleave(
+            lambda: self._add(self.alice, 'a'),
+            lambda: self._add(self.alice, 'b'))
+        self.assertIn(403, self.answers)
+
+    def test_adding_to_a_pcloud_that_is_deleted(self):
+        self.interleave(
+            lambda: self._add(self.alice, 'a'),
+            lambda: self._call(self.alice, 'DELETE', self._path(self.alice)))
+
+    def test_adding_while_the_ratio_changes(self):
+        self.interleave(
+            lambda: self._add(self.alice, 'a'),
+            lambda: self._ratio(self.alice, 7))
+
+    def test_adding_while_hosts_leave_the_pool(self):
+        def empty_pool():
+            for host in self.hosts:
+                self._call(self.admin, 'DELETE',
+                           f'/os-host-flavors/gpu/hosts/{host}')
+
+        self.interleave(lambda: self._add(self.alice, 'a'), empty_pool)
+
+    def test_removing_while_another_pcloud_adds(self):
+        self._add(self.alice, 'a')
+        self.interleave(
+            lambda: self._remove(self.alice, 'a'),
+            lambda: [self._add(self.bob, name) for name in 'bc'])
+
+    def test_removing_while_it_is_added_again(self):
+        self._add(self.alice, 'a')
+        self.interleave(
+            lambda: self._remove(self.alice, 'a'),
+            lambda: [self._add(self.alice, name) for name in 'abc'])
+
+    def test_removing_twice(self):
+        self._add(self.alice, 'a')
+        self.interleave(
+            lambda: self._remove(self.alice, 'a'),
+            lambda: self._remove(self.alice, 'a'))
+
+    def test_removing_while_it_is_enabled(self):
+        self._add(self.alice, 'a')
+        self.interleave(
+            lambda: self._remove(self.alice, 'a'),
+            lambda: self._state(self.alice, 'a', 'enabled'))
+
+    def test_removing_while_the_ratio_changes(self):
+        for ratio in (7, None):
+            self._add(self.alice, 'a')
+            self.interleave(
+                lambda: self._remove(self.alice, 'a'),
+                lambda: self._ratio(self.alice, ratio))
+
+    def test_enabling_while_it_is_removed(self):
+        self._add(self.alice, 'a')
+        self.interleave(
+            lambda: self._state(self.alice, 'a', 'enabled'),
+            lambda: self._remove(self.alice, 'a'))
+
+    def test_ratio_while_the_host_changes_hands(self):
+        def change_hands():
+            self._remove(self.alice, 'a')
+            for name in 'bc':
+                self._add(self.bob, name)
+
+        self._add(self.alice, 'a')
+        self.interleave(
+            lambda: self._ratio(self.alice, 7), change_hands)
+
+    def test_ratio_while_the_host_comes_back(self):
+        def come_back():
+            self._remove(self.alice, 'a')
+            for name in 'bc':
+                self._add(self.alice, name)
+
+        self._add(self.alice, 'a')
+        self.interleave(
+            lambda: self._ratio(self.alice, None), come_back)
+
+    def test_leaving_the_pool_while_a_pcloud_adds(self):
+        self.interleave(
+            lambda: self._call(self.admin, 'DELETE',
+                               '/os-host-flavors/gpu/hosts/node-1'),
+            lambda: [self._add(self.alice, name) for name in 'ab'])
+
+    def test_deleting_a_pcloud_while_it_gets_a_host(self):
+        self.interleave(
+            lambda: self._call(self.alice, 'DELETE', self._path(self.alice)),
+            lambda: self._add(self.alice, 'a'))
