@@ -219,7 +219,7 @@ def _read_back(
 def _check_quota(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud, units: int,
 ) -> None:
-    now = quota.show(context, pcloud.owner)
+    now = quota.settled(context, pcloud.owner)
     if not now.allows(units):
         raise exception.QuotaExceeded(
             requested=units, in_use=now.in_use, limit=now.limit)

@@ -15,11 +15,13 @@
 Source: CONTRACT section 3, "Quota and usage".
 """
 
+from collections.abc import Collection
 import dataclasses
 
 from nova import context as nova_context
 from oslo_config import cfg
 
+from pcloud.aggregates import computes
 from pcloud.aggregates import names
 from pcloud.aggregates import pclouds
 from pcloud.aggregates import snapshot
@@ -49,14 +51,49 @@ class Quota:
 def show(
     context: nova_context.RequestContext, project_id: str,
 ) -> Quota:
-    """Return the quota of a project that owns Pclouds, or could."""
+    """Return the quota of a project that owns Pclouds, or could.
+
+    Hosts that are on their way in or out count too.
+    """
+    hosts = _owned(context, project_id)
+    return Quota(_limit(context, project_id), _cost(context, hosts))
+
+
+def settled(
+    context: nova_context.RequestContext, project_id: str,
+) -> Quota:
+    """Return the same without hosts that are on their way in or out.
+
+    Of several requests for the last units each sees the hosts of the others,
+    and all may let theirs go again: what is exceeded by those only may yet
+    be had.
+    """
+    states = _owned(context, project_id)
+    nodes = computes.nodes(context, states)
+    hosts = [host for host, known in states.items()
+             if host in nodes and nodes[host].hypervisor_hostname in known]
+    return Quota(_limit(context, project_id), _cost(context, hosts))
+
+
+def _owned(
+    context: nova_context.RequestContext, project_id: str,
+) -> dict[str, dict[str, str]]:
+    """Return the hosts of a project, with the states of their Pcloud."""
+    return {host: names.states(aggregate.metadata)
+            for aggregate in snapshot.pclouds_of_owner(context, project_id)
+            for host in aggregate.hosts}
+
+
+def _cost(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> int:
+    return sum(pclouds.units_of(context, hosts).values())
+
+
+def _limit(context: nova_context.RequestContext, project_id: str) -> int:
     settings = snapshot.named(context, names.project_policy(project_id))
-    own_limit = settings and settings.metadata.get(names.QUOTA_UNITS)
-    owned = snapshot.pclouds_of_owner(context, project_id)
-    hosts = [host for aggregate in owned for host in aggregate.hosts]
-    units = pclouds.units_of(context, hosts)
-    return Quota(limit=int(own_limit or CONF.pcloud.quota_units),
-                 in_use=sum(units.get(host, 0) for host in hosts))
+    own = settings and settings.metadata.get(names.QUOTA_UNITS)
+    return int(own or CONF.pcloud.quota_units)
 
 
 def set_limit(

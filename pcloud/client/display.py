@@ -35,18 +35,6 @@ def counted(values: Sequence[object] | None) -> str:
     return '-' if values is None else str(len(values))
 
 
-def mebibytes(value: int | None) -> str:
-    """Write an amount given in MiB, in GiB where that is shorter."""
-    if value is None:
-        return '-'
-    return f'{value} MiB' if value < 1024 else f'{value / 1024:g} GiB'
-
-
-def gibibytes(value: int | None) -> str:
-    """Write an amount given in GiB."""
-    return '-' if value is None else f'{value} GiB'
-
-
 def ratio(value: float | None) -> str:
     """Write an allocation ratio; a dash where the cloud's own holds."""
     return '-' if value is None else str(float(value))
@@ -110,8 +98,8 @@ _HOST_HEAD = (
 _HOST_SIZE = (
     Field('vcpus', 'VCPUs'),
     Field('vcpus_used', 'VCPUs Used'),
-    Field('memory_mb', 'Memory MB', mebibytes),
-    Field('memory_mb_used', 'Memory MB Used', mebibytes),
+    Field('memory_mb', 'Memory MB'),
+    Field('memory_mb_used', 'Memory MB Used'),
 )
 _HOST_TAIL = (
     Field('next_reboot', 'Next Reboot'),
@@ -137,8 +125,8 @@ HOST_FLAVOR_LIST = (
     Field('description', 'Description'),
     Field('units', 'Units'),
     Field('vcpus', 'VCPUs'),
-    Field('memory_mb', 'Memory MB', mebibytes),
-    Field('disk_gb', 'Disk GB', gibibytes),
+    Field('memory_mb', 'Memory MB'),
+    Field('disk_gb', 'Disk GB'),
     Field('available', 'Available', by_zone),
 )
 HOST_FLAVOR_FOR_ADMIN = HOST_FLAVOR_LIST + (Field('hosts', 'Hosts', pool),)

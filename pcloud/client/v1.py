@@ -12,8 +12,10 @@
 
 """The Python client of the Pcloud API.
 
-From a session, from an openstacksdk connection, from a novaclient::
+From clouds.yaml or the OS_* variables, from a session, from an openstacksdk
+connection, from a novaclient::
 
+    client = v1.connect()
     client = v1.Client(session=session, region_name='east')
     client = v1.Client.from_adapter(connection.compute)
     client = v1.Client.from_adapter(nova.client)
@@ -36,10 +38,27 @@ import uuid
 
 from keystoneauth1 import adapter as ksa_adapter
 from keystoneauth1 import session as ksa_session
+from openstack import config
 
 from pcloud.client import exceptions
 from pcloud.client import resources
 from pcloud.client import transport
+
+
+def connect(cloud: str | None = None, **options: typing.Any) -> 'Client':
+    """Make a client as the commands do, from clouds.yaml and OS_* variables.
+
+    :param cloud: a cloud of clouds.yaml; what ``OS_CLOUD`` or the other
+        variables tell where it is None
+    :param options: what openstacksdk's configuration takes beside these,
+        such as region_name
+    :raises openstack.exceptions.ConfigException: when there is no such cloud
+    """
+    region = config.OpenStackConfig().get_one(cloud=cloud, **options)
+    return Client(
+        region.get_session(), region_name=region.get_region_name('compute'),
+        interface=region.get_interface('compute'),
+        endpoint_override=region.get_endpoint('compute'))
 
 
 class Unset(enum.Enum):

@@ -83,7 +83,7 @@ class User:
 def at_once(work: Iterable[Callable]) -> list:
     """Do everything at the same moment, and return what each returned."""
     work = list(work)
-    with concurrent.futures.ThreadPoolExecutor(len(work)) as pool:
+    with concurrent.futures.ThreadPoolExecutor(len(work) or 1) as pool:
         return [each.result() for each in [
             pool.submit(one) for one in work]]
 

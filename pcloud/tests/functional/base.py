@@ -193,7 +193,8 @@ class PcloudTestCase(
 
         :param more: members of the server's body, such as min_count
         """
-        server = self._build_server(networks='none', host=host, az=zone)
+        server = self._build_server(
+            flavor_id='1', networks='none', host=host, az=zone)
         server.update(more)
         body = {'server': server}
         if hints is not None:

@@ -48,12 +48,12 @@ SHOWN_HOST = {
     'name': 'web-1', 'host_flavor': 'gold', 'availability_zone': 'az1',
     'state': 'disabled', 'status': 'up',
     'instances': f'{base.SERVER_1}, {base.SERVER_2}', 'vcpus': '64',
-    'vcpus_used': '8', 'memory_mb': '256 GiB', 'memory_mb_used': '512 MiB',
+    'vcpus_used': '8', 'memory_mb': '262144', 'memory_mb_used': '512',
     'next_reboot': '-', 'rack': '1',
 }
 SHOWN_FLAVOR = {
     'id': 'gold', 'description': '64 cores', 'units': '4', 'vcpus': '64',
-    'memory_mb': '256 GiB', 'disk_gb': '900 GiB',
+    'memory_mb': '262144', 'disk_gb': '900',
     'available': 'az1: 3, az2: 0',
 }
 SHOWN_QUOTA = {'project_id': base.OTHER_PROJECT, 'units_limit': '10',
@@ -190,7 +190,7 @@ class TestLists(base.CloudTestCase):
 
         self.assertEqual(
             ['web-1', 'gold', 'az1', 'disabled', 'up', '2', '64', '8',
-             '256 GiB', '512 MiB', '-', '1'], rows[1])
+             '262144', '512', '-', '1'], rows[1])
 
     def test_tenants(self):
         self.answer_farm()
@@ -210,7 +210,7 @@ class TestLists(base.CloudTestCase):
         rows = base.table(self.nova('host-flavor-list').out)
 
         self.assertEqual(
-            ['gold', '64 cores', '4', '64', '256 GiB', '900 GiB',
+            ['gold', '64 cores', '4', '64', '262144', '900',
              'az1: 3, az2: 0'], rows[1])
 
 

@@ -270,9 +270,9 @@ class TestHosts(base.CloudTestCase):
              'Instances', 'VCPUs', 'VCPUs Used', 'Memory MB',
              'Memory MB Used', 'Next Reboot', 'Rack'],
             ['web-1', 'gold', 'az1', 'disabled', 'up', '2', '64', '8',
-             '256 GiB', '512 MiB', '-', '1'],
+             '262144', '512', '-', '1'],
             ['web-2', 'gold', 'az1', 'disabled', 'up', '0', '64', '8',
-             '256 GiB', '512 MiB', '2030-01-01T00:00:00Z', '1'],
+             '262144', '512', '2030-01-01T00:00:00Z', '1'],
         ], base.table(result.out))
 
     def test_list_for_machines(self):
@@ -294,7 +294,7 @@ class TestHosts(base.CloudTestCase):
         shown = base.properties(result.out)
         self.assertEqual(f'{base.SERVER_1}, {base.SERVER_2}',
                          shown['instances'])
-        self.assertEqual(('256 GiB', '-'),
+        self.assertEqual(('262144', '-'),
                          (shown['memory_mb'], shown['next_reboot']))
         self.assertNotIn('hypervisor_hostname', shown)
 
@@ -370,7 +370,7 @@ class TestHostFlavors(base.CloudTestCase):
         self.assertEqual([
             ['ID', 'Description', 'Units', 'VCPUs', 'Memory MB', 'Disk GB',
              'Available'],
-            ['gold', '64 cores', '4', '64', '256 GiB', '900 GiB',
+            ['gold', '64 cores', '4', '64', '262144', '900',
              'az1: 3, az2: 0'],
             ['tin', '-', '0', '-', '-', '-', '-'],
         ], base.table(result.out))

@@ -1,0 +1,149 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The examples of the API reference are what the API really sends.
+
+``GENERATE_SAMPLES=1`` in the environment writes them anew instead.
+"""
+
+import json
+import os
+import pathlib
+import re
+
+from pcloud.api import routes
+from pcloud.tests.functional import base
+
+FOLDER = pathlib.Path(__file__).parents[3] / 'doc' / 'api_samples'
+UUID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
+# What the ids of a run are called in the samples, in order of appearance.
+STABLE = ('7f3c8a52-4a0e-4c35-9d6e-5b1f2c7e8a90',
+          'c1d9e4b6-0b7f-4f0e-8c2a-9e6d3f5a1b47')
+PROJECTS = {base.ALICE: '0f8e9d7c6b5a49388271605f4e3d2c1b',
+            base.BOB: '5a1c3e7f9b2d4c6e8f0a1b3c5d7e9f21'}
+
+
+class ApiSamplesTest(base.PcloudTestCase):
+    """An administrator and an owner make every call that has a body."""
+
+    hosts = {'node-1': 'az1'}
+    maxDiff = None
+
+    def setUp(self):
+        super().setUp()
+        self.ids = {}
+        self.made = set()
+
+    def _sample(self, name, user, method, path, body=None):
+        """Make a call and compare both bodies with the files of a name."""
+        pattern = path.split('?')[0]
+        self.made |= {(method, route.path) for route in routes.ROUTES
+                      if re.fullmatch(re.sub('{.*?}', '[^/]+', route.path),
+                                      pattern)}
+        answer = user.call_json(method, path, body)
+        if body is not None:
+            self._compare(f'{name}-req.json', body)
+        if answer is not None:
+            self._compare(f'{name}-resp.json', answer)
+        return answer
+
+    def _compare(self, name, body):
+        text = UUID.sub(self._stable, json.dumps(body, indent=4)) + '\n'
+        for project, stable in PROJECTS.items():
+            text = text.replace(project, stable)
+        path = FOLDER / name
+        if os.environ.get('GENERATE_SAMPLES'):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        self.assertEqual(path.read_text(), text, name)
+
+    def _stable(self, match):
+        if match[0] not in self.ids:
+            self.ids[match[0]] = STABLE[len(self.ids)]
+        return self.ids[match[0]]
+
+    def test_all(self):
+        self._pool()
+        pcloud = self._pclouds()
+        self._hosts(pcloud)
+        self._tenants_and_quota(pcloud)
+        self._endings(pcloud)
+        self.assertEqual(
+            set(), {(route.method, route.path) for route in routes.ROUTES} -
+            self.made)
+
+    def _pool(self):
+        path = '/os-host-flavors'
+        self._sample('host-flavors/create', self.admin, 'POST', path, {
+            'host_flavor': {'id': 'gpu', 'units': 2,
+                            'description': '10 cpus, 8 GiB, two GPUs'}})
+        self.disable_service('node-1')
+        self._sample('host-flavors/host-add', self.admin, 'POST',
+                     f'{path}/gpu/hosts', {'host': {'host': 'node-1'}})
+        self._sample('host-flavors/update', self.admin, 'PUT',
+                     f'{path}/gpu', {'host_flavor': {'units': 3}})
+        self._sample('host-flavors/list', self.alice, 'GET', path)
+        self._sample('host-flavors/show', self.alice, 'GET', f'{path}/gpu')
+
+    def _pclouds(self):
+        path = '/os-pclouds'
+        made = self._sample('pclouds/create', self.alice, 'POST', path, {
+            'pcloud': {'name': 'render-farm'}})['pcloud']['id']
+        self._sample('pclouds/update', self.alice, 'PUT', f'{path}/{made}', {
+            'pcloud': {'cpu_allocation_ratio': 4.0,
+                       'ram_allocation_ratio': None}})
+        return made
+
+    def _hosts(self, pcloud):
+        path = f'/os-pclouds/{pcloud}/hosts'
+        self._sample('hosts/add', self.alice, 'POST', path, {
+            'host': {'name': 'web-1', 'host_flavor': 'gpu',
+                     'availability_zone': 'az1'}})
+        self._sample('hosts/update', self.alice, 'PUT', f'{path}/web-1',
+                     {'host': {'state': 'enabled'}})
+        self.boot(self.alice, {'pcloud': pcloud})
+        self._run_periodics()
+        self._sample('hosts/list', self.alice, 'GET', path)
+        self._sample('hosts/show', self.alice, 'GET', f'{path}/web-1')
+        self._sample('hosts/show-admin', self.admin, 'GET', f'{path}/web-1')
+        self._sample('host-flavors/show-admin', self.admin, 'GET',
+                     '/os-host-flavors/gpu')
+
+    def _tenants_and_quota(self, pcloud):
+        path = f'/os-pclouds/{pcloud}'
+        self._sample('tenants/add', self.alice, 'PUT',
+                     f'{path}/tenants/{base.BOB}')
+        self._sample('tenants/list', self.alice, 'GET', f'{path}/tenants')
+        self._sample('pclouds/list', self.alice, 'GET', '/os-pclouds')
+        self._sample('pclouds/show', self.alice, 'GET', path)
+        self._sample('pclouds/show-tenant', self.bob, 'GET', path)
+        path = f'/os-pcloud-quotas/{base.ALICE}'
+        self._sample('quotas/update', self.admin, 'PUT', path, {
+            'quota': {'units': {'limit': 20}}})
+        self._sample('quotas/show', self.alice, 'GET', path)
+        self._sample('quotas/delete', self.admin, 'DELETE', path)
+
+    def _endings(self, pcloud):
+        path = f'/os-pclouds/{pcloud}'
+        self._sample('tenants/remove', self.alice, 'DELETE',
+                     f'{path}/tenants/{base.BOB}')
+        for server in self.alice.get_servers():
+            self._delete_server(server)
+        self.alice.call_json('PUT', f'{path}/hosts/web-1', {
+            'host': {'state': 'disabled'}})
+        self._sample('hosts/remove', self.alice, 'DELETE',
+                     f'{path}/hosts/web-1')
+        self._sample('pclouds/delete', self.alice, 'DELETE', path)
+        self._sample('host-flavors/host-remove', self.admin, 'DELETE',
+                     '/os-host-flavors/gpu/hosts/node-1')
+        self._sample('host-flavors/delete', self.admin, 'DELETE',
+                     '/os-host-flavors/gpu')

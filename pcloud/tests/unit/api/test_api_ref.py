@@ -1,0 +1,51 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The API reference is about the calls that there are."""
+
+import pathlib
+import re
+
+from oslotest import base
+
+from pcloud.api import routes
+
+ROOT = pathlib.Path(__file__).parents[4]
+REFERENCE = ROOT / 'api-ref' / 'source'
+SAMPLES = ROOT / 'doc' / 'api_samples'
+
+
+class ApiRefTest(base.BaseTestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.text = ''.join(path.read_text()
+                            for path in REFERENCE.glob('*.inc'))
+
+    def test_every_call_is_there_once(self):
+        described = re.findall(r'\.\. rest_method:: (\w+) (\S+)', self.text)
+        self.assertEqual(
+            sorted((route.method, route.path) for route in routes.ROUTES),
+            sorted(described))
+
+    def test_status_of_success(self):
+        for route in routes.ROUTES:
+            section = self.text.split(
+                f'.. rest_method:: {route.method} {route.path}\n')[1]
+            found = re.search('Normal response codes: (.*)', section)[1]
+            self.assertEqual(str(route.status), found, route.path)
+
+    def test_every_sample_is_shown(self):
+        shown = re.findall('literalinclude:: .*/api_samples/(.*)', self.text)
+        there = [str(path.relative_to(SAMPLES))
+                 for path in SAMPLES.rglob('*.json')]
+        self.assertEqual(sorted(there), sorted(shown))
