@@ -79,3 +79,23 @@ class SandboxTest(unittest.TestCase):
     def command_environment(self):
         """A user's environment that contradicts the sandbox's."""
         return os.environ | {'OS_CLOUD': 'elsewhere', 'OS_TOKEN': 'old'}
+
+
+class SharedSandboxTest(SandboxTest):
+    """One sandbox that runs, for all tests of a class.
+
+    :cvar up_options: what it is started with
+    :cvar folder: its folder
+    :cvar started: what the start returned, as of `call`
+    """
+
+    up_options: tuple[str, ...] = ()
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        parent = tempfile.mkdtemp(prefix='pcloud-sandbox-test-')
+        cls.addClassCleanup(shutil.rmtree, parent)
+        cls.folder = pathlib.Path(parent, 'sandbox')
+        cls.addClassCleanup(call, cls.folder, 'down')
+        cls.started = call(cls.folder, 'up', *cls.up_options)

@@ -12,27 +12,17 @@
 
 """A sandbox that runs: what its users and a second one see."""
 
-import pathlib
 import shlex
-import shutil
 import subprocess
-import tempfile
 
 from pcloud.sandbox import command
 from pcloud.tests.sandbox import base
 
 
-class RunningTest(base.SandboxTest):
+class RunningTest(base.SharedSandboxTest):
     """One start serves all of these."""
 
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        parent = tempfile.mkdtemp(prefix='pcloud-sandbox-test-')
-        cls.addClassCleanup(shutil.rmtree, parent)
-        cls.folder = pathlib.Path(parent, 'sandbox')
-        cls.addClassCleanup(base.call, cls.folder, 'down')
-        cls.started = base.call(cls.folder, 'up', '--hosts', '2')
+    up_options = ('--hosts', '2')
 
     def shell(self, user, script):
         """What a shell shows that has become a user; it must succeed."""

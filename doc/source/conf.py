@@ -1,0 +1,48 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How Sphinx builds the guides and references."""
+
+project = 'Pcloud'
+copyright = 'The Pcloud developers'
+
+extensions = [
+    'cliff.sphinxext',
+    'openstackdocstheme',
+    'oslo_config.sphinxconfiggen',
+    'oslo_config.sphinxext',
+    'oslo_policy.sphinxext',
+    'oslo_policy.sphinxpolicygen',
+    'reno.sphinxext',
+    'sphinx.ext.autodoc',
+    'sphinx.ext.intersphinx',
+]
+
+html_theme = 'openstackdocs'
+openstackdocs_repo_name = 'pcloud'
+openstackdocs_pdf_link = False
+openstackdocs_auto_name = False
+openstackdocs_use_storyboard = False
+# There is no other documentation to link into without a network.
+intersphinx_mapping: dict = {}
+
+autodoc_typehints = 'signature'
+autodoc_member_order = 'bysource'
+autoprogram_cliff_application = 'openstack'
+
+config_generator_config_file = [
+    ('../../etc/pcloud/config-generator.conf', '_static/pcloud'),
+]
+policy_generator_config_file = [
+    ('../../etc/pcloud/policy-generator.conf', '_static/pcloud'),
+]
+pygments_style = 'native'

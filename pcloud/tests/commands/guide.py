@@ -1,0 +1,127 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A guide: text with commands and what they print, and a shell for them.
+
+In a block of reStructuredText of the language ``console`` a line that begins
+with ``$ `` is typed, with those after it that begin with ``> ``; what follows
+is what it prints. A line ``...`` stands for any lines.
+"""
+
+import dataclasses
+import pathlib
+import re
+import subprocess
+
+_BLOCK = re.compile(
+    r'^\.\. code-block:: console\n\n((?:   .*\n|\n)+)', re.MULTILINE)
+_MARK = 'END-OF-OUTPUT'
+_ANY = '...'
+
+# What differs from one run to the next, and what to read instead.
+_VARYING = [
+    (re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}'), '<uuid>'),
+    (re.compile(r'\b[0-9a-f]{32}\b'), '<id>'),
+    (re.compile(r'\breq-<uuid>'), '<request>'),
+    (re.compile('[+-]{3,}'), '---'),
+    (re.compile(' +'), ' '),
+]
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """A command and what the guide says that it prints."""
+
+    command: str
+    output: str
+
+
+def steps(text: str) -> list[Step]:
+    """Return the steps of a guide, in order."""
+    found = []
+    for block in _BLOCK.findall(text):
+        lines = [line[3:] for line in block.rstrip().split('\n')]
+        for line in lines:
+            if line.startswith('$ '):
+                found.append([line[2:]])
+            elif line.startswith('> ') and len(found[-1]) == 1:
+                found[-1][0] += '\n' + line[2:]
+            else:
+                found[-1].append(line)
+    return [Step(first, '\n'.join(rest).rstrip())
+            for first, *rest in found]
+
+
+def normal(output: str) -> list[str]:
+    """Return the lines of an output without what varies."""
+    lines = [line.rstrip() for line in output.strip().split('\n')]
+    for pattern, instead in _VARYING:
+        lines = [pattern.sub(instead, line) for line in lines]
+    return lines
+
+
+def agree(promised: str, printed: str) -> bool:
+    """Whether an output is what the guide says."""
+    pattern = ''.join(
+        r'(?:.*\n)*' if line == _ANY else re.escape(line) + r'\n'
+        for line in normal(promised))
+    return re.fullmatch(pattern, '\n'.join(normal(printed)) + '\n') is not None
+
+
+class Shell:
+    """A shell into which one command after the other is typed."""
+
+    def __init__(self, environment: dict) -> None:
+        self._process = subprocess.Popen(
+            ['bash', '--norc', '--noprofile'], env=environment, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT)
+
+    def type(self, command: str) -> str:
+        """Return what a command prints, to either stream."""
+        self._process.stdin.write(
+            f'{{ {command}\n}} </dev/null\necho; echo {_MARK}\n')
+        self._process.stdin.flush()
+        lines = []
+        for line in self._process.stdout:
+            if line.strip() == _MARK:
+                return ''.join(lines).rstrip()
+            lines.append(line)
+        raise AssertionError(f'The shell ended at: {command}')
+
+    def close(self) -> None:
+        """Log out."""
+        self._process.stdin.close()
+        self._process.wait(60)
+        self._process.stdout.close()
+
+
+def rewrite(path: pathlib.Path, printed: list[str]) -> None:
+    """Put what was really printed into a guide.
+
+    What is written with ``...`` stays as it is, where it agrees.
+    """
+    text = path.read_text()
+    outputs = iter(zip(steps(text), printed))
+
+    def block(match: re.Match) -> str:
+        lines = []
+        for _ in [line for line in match[1].split('\n')
+                  if line.startswith('   $ ')]:
+            step, real = next(outputs)
+            output = step.output if agree(step.output, real) else real
+            typed = step.command.replace('\n', '\n> ')
+            shown = f'$ {typed}\n{output}'.rstrip()
+            lines += [f'   {line}'.rstrip() for line in shown.split('\n')]
+        return '.. code-block:: console\n\n' + '\n'.join(lines) + '\n\n'
+
+    path.write_text(_BLOCK.sub(block, text).rstrip() + '\n')

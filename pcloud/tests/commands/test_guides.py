@@ -1,0 +1,71 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The guides are followed word for word, on one sandbox.
+
+``REWRITE_GUIDES=1`` in the environment puts what was really printed into
+them instead of comparing.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import ddt
+
+from pcloud.sandbox import command
+from pcloud.tests.sandbox import base
+from pcloud.tests.commands import guide
+
+GUIDES = pathlib.Path(__file__).parents[3] / 'doc' / 'source'
+
+
+@ddt.ddt
+class GuidesTest(base.SharedSandboxTest):
+
+    maxDiff = None
+
+    def _environment(self):
+        environment = self.command_environment()
+        environment['PATH'] = command.search_path(environment['PATH'])
+        environment['PCLOUD_SANDBOX_DIR'] = str(self.folder)
+        return environment
+
+    @ddt.data('user/openstack.rst', 'user/nova.rst')
+    def test_commands(self, name):
+        path = GUIDES / name
+        shell = guide.Shell(self._environment())
+        self.addCleanup(shell.close)
+        printed = []
+        steps = guide.steps(path.read_text())
+        self.assertGreater(len(steps), 10)
+        for step in steps:
+            output = shell.type(step.command)
+            printed.append(output)
+            if os.environ.get('REWRITE_GUIDES'):
+                continue
+            if not guide.agree(step.output, output):
+                # Shows what differs.
+                self.assertEqual(guide.normal(step.output),
+                                 guide.normal(output), step.command)
+        if os.environ.get('REWRITE_GUIDES'):
+            guide.rewrite(path, printed)
+
+    def test_python(self):
+        done = subprocess.run(
+            [*base.COMMAND, 'run', '--as', 'alice', '--', sys.executable,
+             '-m', 'doctest', '-o', 'ELLIPSIS', '-o', 'NORMALIZE_WHITESPACE',
+             str(GUIDES / 'user/python.rst')],
+            env=self._environment(), text=True, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual((0, ''), (done.returncode, done.stdout))
