@@ -12,6 +12,7 @@
 
 """A whole Nova in this process, with Pcloud loaded as an operator does."""
 
+from collections.abc import Callable
 import json
 import pathlib
 import typing
@@ -230,7 +231,21 @@ class PcloudTestCase(
             self.assertEqual(expected, {key: found[key] for key in expected})
             return found
 
-        return self._wait_for_assert(reached, max_retries=100, sleep=0.1)
+        return self.wait_until(reached)
+
+    def wait_until(self, check: Callable):
+        """Return what a function returns once it raises no AssertionError.
+
+        Nobody waits longer than it takes, so the limit is for machines that
+        are slow beyond all measure.
+        """
+        return self._wait_for_assert(check, max_retries=600, sleep=0.1)
+
+    def _wait_for_server_parameter(
+            self, server, expected_params, max_retries=10, **options):
+        """Nova's helper, with more patience than five seconds."""
+        return super()._wait_for_server_parameter(
+            server, expected_params, max_retries=12 * max_retries, **options)
 
     def set_down(self, host: str, down: bool = True):
         """Have Nova take a host for down, so that it can be evacuated."""

@@ -121,7 +121,7 @@ class EmptinessTestCase(base.PcloudTestCase):
             response = self.admin.call('POST', POOL, BODY)
             self.assertEqual(201, response.status_code, response.text)
 
-        self._wait_for_assert(added, max_retries=50, sleep=0.1)
+        self.wait_until(added)
         self.add_host(self.alice, self.pcloud, 'web', 'gpu', enable=False)
         self.alice.call_json('DELETE', f'{self.path}/web')
         self.admin.call_json('DELETE', f'{POOL}/{HOST}')

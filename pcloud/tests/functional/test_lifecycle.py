@@ -82,7 +82,7 @@ class LifecycleTestCase(base.PcloudTestCase):
             self.assertTrue(found, events)
             return found[0]
 
-        return self._wait_for_assert(ended, max_retries=100, sleep=0.1)
+        return self.wait_until(ended)
 
     def other(self, server, side):
         """Return the one of two hosts that a server is not on."""
@@ -109,7 +109,7 @@ class LifecycleTestCase(base.PcloudTestCase):
                 self.assertEqual(
                     {}, self._get_allocations_by_server_uuid(each['uuid']))
 
-        self._wait_for_assert(forgotten, max_retries=100, sleep=0.1)
+        self.wait_until(forgotten)
 
     def stays(self, server, body):
         """Show that there is no host to move to, and nothing has moved."""
