@@ -3,35 +3,135 @@
 #     enable_plugin pcloud <url of this repository>
 #
 # Installs Pcloud into Nova's environment and loads it in nova-scheduler and
-# nova-api. Every step may be repeated, and "clean" takes back what was added.
+# nova-api. Every phase may be repeated: what is there is neither replaced nor
+# added twice. "clean" takes back what was added.
 
-# Print Nova's filters with PcloudFilter at the end, once.
-function pcloud_enabled_filters {
-    local filters
-    filters=$(iniget $NOVA_CONF filter_scheduler enabled_filters)
-    filters=${filters:-$NOVA_FILTERS}
-    if [[ ",$filters," != *,PcloudFilter,* ]]; then
-        filters+=,PcloudFilter
+PCLOUD_FILTERS_CLASS=pcloud.scheduler.filters.all_filters
+PCLOUD_WEIGHERS_CLASS=pcloud.scheduler.weights.all_weighers
+# What Nova takes where nothing is set.
+PCLOUD_NOVA_FILTERS_CLASS=nova.scheduler.filters.all_filters
+PCLOUD_NOVA_WEIGHERS_CLASS=nova.scheduler.weights.all_weighers
+
+# Print a list, separated by commas, with an item at its end, once.
+# pcloud_with list item
+function pcloud_with {
+    if [[ ",$1," == *,$2,* ]]; then
+        echo "$1"
+    else
+        echo "$1,$2"
     fi
-    echo "$filters"
+}
+
+# Print a list, separated by commas, without an item.
+# pcloud_without list item
+function pcloud_without {
+    local kept=",$1,"
+    while [[ "$kept" == *,$2,* ]]; do
+        kept=${kept/,$2,/,}
+    done
+    kept=${kept#,}
+    echo "${kept%,}"
+}
+
+# Print an option of nova.conf without blanks, or what Nova takes instead.
+# pcloud_nova_list section option default
+function pcloud_nova_list {
+    local found
+    found=$(iniget $NOVA_CONF $1 $2)
+    found=${found// /}
+    echo "${found:-${3:-}}"
 }
 
 function pcloud_configure_scheduler {
-    iniset $NOVA_CONF filter_scheduler enabled_filters "$(pcloud_enabled_filters)"
-    iniset_multiline $NOVA_CONF filter_scheduler available_filters \
-        nova.scheduler.filters.all_filters pcloud.scheduler.filters.all_filters
-    iniset $NOVA_CONF filter_scheduler weight_classes \
-        nova.scheduler.weights.all_weighers,pcloud.scheduler.weights.all_weighers
+    local classes
+    iniset $NOVA_CONF filter_scheduler enabled_filters "$(pcloud_with \
+        "$(pcloud_nova_list filter_scheduler enabled_filters "$NOVA_FILTERS")" \
+        PcloudFilter)"
+    iniset $NOVA_CONF filter_scheduler weight_classes "$(pcloud_with \
+        "$(pcloud_nova_list filter_scheduler weight_classes $PCLOUD_NOVA_WEIGHERS_CLASS)" \
+        $PCLOUD_WEIGHERS_CLASS)"
+    classes=$(iniget_multiline $NOVA_CONF filter_scheduler available_filters)
+    if [[ -z "$classes" ]]; then
+        iniadd $NOVA_CONF filter_scheduler available_filters $PCLOUD_NOVA_FILTERS_CLASS
+    fi
+    if [[ " $classes " != *" $PCLOUD_FILTERS_CLASS "* ]]; then
+        iniadd $NOVA_CONF filter_scheduler available_filters $PCLOUD_FILTERS_CLASS
+    fi
 }
 
 function pcloud_configure_api {
     iniset $NOVA_API_PASTE_INI filter:pcloud paste.filter_factory pcloud.api:filter_factory
     pcloud_remove_from_pipelines
-    sudo sed -i 's/^\(keystone = .*\bkeystonecontext\)\b/\1 pcloud/' $NOVA_API_PASTE_INI
+    sed -i 's/^\(keystone = .*\bkeystonecontext\)\b/\1 pcloud/' $NOVA_API_PASTE_INI
+}
+
+function pcloud_configure_options {
+    if [[ -n "$PCLOUD_QUOTA_UNITS" ]]; then
+        iniset $NOVA_CONF pcloud quota_units $PCLOUD_QUOTA_UNITS
+    fi
+}
+
+# Tempest waits for servers only where it knows the filters.
+function pcloud_configure_tempest {
+    local known
+    known=$(iniget $TEMPEST_CONFIG compute-feature-enabled scheduler_enabled_filters)
+    if [[ -n "$known" ]]; then
+        iniset $TEMPEST_CONFIG compute-feature-enabled scheduler_enabled_filters \
+            "$(pcloud_with "${known// /}" PcloudFilter)"
+    fi
+}
+
+# Two kinds of host to look at. Which hosts go into their pools is left to you.
+function pcloud_create_demo {
+    local flavor
+    for flavor in small:1 large:4; do
+        if ! openstack --os-cloud devstack-admin host flavor show ${flavor%:*} >/dev/null 2>&1; then
+            openstack --os-cloud devstack-admin host flavor create ${flavor%:*} \
+                --units ${flavor#*:} --description "Demo: a ${flavor%:*} host"
+        fi
+    done
 }
 
 function pcloud_remove_from_pipelines {
-    sudo sed -i '/^keystone = /s/ pcloud\b//' $NOVA_API_PASTE_INI
+    sed -i '/^keystone = /s/ pcloud\b//' $NOVA_API_PASTE_INI
+}
+
+# Set an option of [filter_scheduler], or delete it where Nova takes that anyway.
+# pcloud_put_back option value default
+function pcloud_put_back {
+    if [[ -z "$2" || "$2" == "${3:-}" ]]; then
+        inidelete $NOVA_CONF filter_scheduler $1
+    else
+        iniset $NOVA_CONF filter_scheduler $1 "$2"
+    fi
+}
+
+function pcloud_clean_scheduler {
+    local class
+    local kept=""
+    pcloud_put_back enabled_filters "$(pcloud_without \
+        "$(pcloud_nova_list filter_scheduler enabled_filters)" PcloudFilter)"
+    pcloud_put_back weight_classes "$(pcloud_without \
+        "$(pcloud_nova_list filter_scheduler weight_classes)" \
+        $PCLOUD_WEIGHERS_CLASS)" $PCLOUD_NOVA_WEIGHERS_CLASS
+    for class in $(iniget_multiline $NOVA_CONF filter_scheduler available_filters); do
+        if [[ $class != $PCLOUD_FILTERS_CLASS ]]; then
+            kept+="$class "
+        fi
+    done
+    inidelete $NOVA_CONF filter_scheduler available_filters
+    if [[ -n "$kept" && "$kept" != "$PCLOUD_NOVA_FILTERS_CLASS " ]]; then
+        iniset_multiline $NOVA_CONF filter_scheduler available_filters $kept
+    fi
+}
+
+function pcloud_clean_api {
+    pcloud_remove_from_pipelines
+    sed -i '/^\[filter:pcloud\]$/,/^paste.filter_factory = pcloud.api/d' $NOVA_API_PASTE_INI
+}
+
+function pcloud_clean_options {
+    sed -i '/^\[pcloud\]$/,/^\[/{/^\[pcloud\]$/d; /^\[/!d}' $NOVA_CONF
 }
 
 if is_service_enabled pcloud; then
@@ -41,9 +141,31 @@ if is_service_enabled pcloud; then
     elif [[ "$1" == "stack" && "$2" == "post-config" ]]; then
         echo_summary "Configuring Pcloud"
         pcloud_configure_scheduler
-        pcloud_configure_api
+        pcloud_configure_options
+        if is_service_enabled n-api; then
+            pcloud_configure_api
+        fi
+    elif [[ "$1" == "stack" && "$2" == "extra" ]]; then
+        if is_service_enabled n-api && [[ "$PCLOUD_DEMO" == "True" ]]; then
+            echo_summary "Creating demo host flavors"
+            pcloud_create_demo
+        fi
+    elif [[ "$1" == "stack" && "$2" == "test-config" ]]; then
+        if is_service_enabled tempest; then
+            echo_summary "Telling tempest of Pcloud"
+            pcloud_configure_tempest
+        fi
     fi
-    if [[ "$1" == "clean" && -f "$NOVA_API_PASTE_INI" ]]; then
-        pcloud_remove_from_pipelines
+    # There is no service of its own to stop in "unstack".
+    if [[ "$1" == "clean" ]]; then
+        echo_summary "Removing Pcloud"
+        if [[ -f "$NOVA_CONF" ]]; then
+            pcloud_clean_scheduler
+            pcloud_clean_options
+        fi
+        if [[ -f "$NOVA_API_PASTE_INI" ]]; then
+            pcloud_clean_api
+        fi
+        pip_uninstall openstack-pcloud
     fi
 fi

@@ -1,0 +1,80 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Run a phase of the devstack plugin without devstack.
+
+So that what devstack's users get is what runs here. Of devstack's functions
+there is what the plugin's post-config and clean phases need.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pcloud
+from pcloud.sandbox import paste
+
+FUNCTIONS = r"""
+set -eu
+for name in iniget iniget_multiline iniset iniset_multiline iniadd inidelete
+do
+    eval "$name() { \"$PCLOUD_PYTHON\" -m pcloud.sandbox.ini $name \"\$@\"; }"
+done
+is_service_enabled() { [[ ",$ENABLED_SERVICES," == *",$1,"* ]]; }
+enable_service() { ENABLED_SERVICES+=,$1; }
+echo_summary() { echo "$*"; }
+define_plugin() { :; }
+pip_uninstall() { :; }
+source "$PCLOUD_PLUGIN/settings"
+source "$PCLOUD_PLUGIN/plugin.sh" "$@"
+"""
+
+
+def folder() -> pathlib.Path:
+    """Return where the plugin is: in a source tree, or installed.
+
+    :raises: `FileNotFoundError`
+    """
+    beside = pathlib.Path(pcloud.__file__).parents[1] / 'devstack'
+    if (beside / 'plugin.sh').exists():
+        return beside
+    return paste.installed('openstack-pcloud', 'devstack/plugin.sh').parent
+
+
+def run_phase(
+    phase: list[str], nova_conf: pathlib.Path, api_paste: pathlib.Path,
+    nova_filters: str, settings: dict[str, str] | None = None,
+) -> str:
+    """Run a phase of the plugin, such as ['stack', 'post-config'].
+
+    :param nova_conf: the nova.conf to change
+    :param api_paste: the api-paste.ini to change
+    :param nova_filters: the filters where nova.conf names none
+    :param settings: settings of the plugin
+    :returns: what it says
+    :raises: `subprocess.CalledProcessError` when it fails
+    """
+    variables = {
+        'DEST': str(folder().parent),
+        'ENABLED_SERVICES': 'n-api,n-sch,n-cond,n-cpu',
+        'NOVA_CONF': str(nova_conf),
+        'NOVA_API_PASTE_INI': str(api_paste),
+        'NOVA_FILTERS': nova_filters,
+        'PCLOUD_PLUGIN': str(folder()),
+        'PCLOUD_PYTHON': sys.executable,
+        **(settings or {}),
+    }
+    done = subprocess.run(
+        ['bash', '-c', FUNCTIONS, 'devstack', *phase], check=True, text=True,
+        env=os.environ | variables, stdout=subprocess.PIPE)
+    return done.stdout
