@@ -29,7 +29,9 @@ from pcloud.aggregates import inventories
 from pcloud.aggregates import names
 from pcloud.aggregates import ratios
 from pcloud.aggregates import repair
+from pcloud.aggregates import request_specs
 from pcloud.aggregates import snapshot
+from pcloud.rules import hints
 
 # Seconds that a request may take from its first write to its last. What is
 # incomplete for longer is not on its way any more.
@@ -51,7 +53,7 @@ class Finding:
     kind: str
     aggregate: str
     subject: str
-    message: str
+    message: str = dataclasses.field(compare=False)
     repair: Callable[[nova_context.RequestContext], str] | None = (
         dataclasses.field(default=None, compare=False))
 
@@ -65,6 +67,8 @@ class _Known:
     computes: Mapping[str, computes.Compute]
     pclouds_of: Mapping[str, list[str]]
     pooled: frozenset[str]
+    servers: Mapping[str, list[str]]
+    hints: Mapping[str, Mapping]
 
 
 def find(
@@ -106,23 +110,26 @@ def _read(context: nova_context.RequestContext) -> _Known:
     hosts = frozenset().union(*(each.hosts for each in aggregates))
     pools = [each for each in aggregates
              if snapshot.is_whole_pool(each.name, each.metadata)]
+    servers = computes.instances(context, hosts) if hosts else {}
     return _Known(
         context, aggregates, computes.load(context, hosts),
         snapshot.pclouds_of(context, hosts),
-        frozenset().union(*(pool.hosts for pool in pools)))
+        frozenset().union(*(pool.hosts for pool in pools)), servers,
+        request_specs.hints(
+            context, frozenset().union(*servers.values())))
 
 
 def _check_pool(
     known: _Known, pool: snapshot.Aggregate,
 ) -> Iterator[Finding]:
     yield from _check_mirror(known, pool)
-    free = [host for host in pool.hosts if host not in known.pclouds_of]
-    instances = computes.instances(known.context, free) if free else {}
-    for host in sorted(instances):
-        yield Finding(
-            'server-on-free-host', pool.name, host,
-            f'{len(instances[host])} servers are on it, but it is in no '
-            'Pcloud: ' + ', '.join(instances[host]))
+    for host in sorted(pool.hosts):
+        servers = known.servers.get(host)
+        if servers and host not in known.pclouds_of:
+            yield Finding(
+                'server-on-free-host', pool.name, host,
+                f'{len(servers)} servers are on it, but it is in no Pcloud: '
+                + ', '.join(servers))
 
 
 def _check_pcloud(
@@ -133,6 +140,7 @@ def _check_pcloud(
                for host in aggregate.hosts if host in known.computes
                for node in known.computes[host].nodes}
     yield from _check_members(known, aggregate, node_of)
+    yield from _check_servers(known, aggregate)
     yield from _check_rows(aggregate, frozenset(node_of.values()))
     yield from _check_ratios(known, aggregate)
 
@@ -163,6 +171,20 @@ def _check_members(
             yield Finding(
                 'host-in-no-pool', aggregate.name, host,
                 'it is in a Pcloud, but in the pool of no host flavor')
+
+
+def _check_servers(
+    known: _Known, aggregate: snapshot.Aggregate,
+) -> Iterator[Finding]:
+    own = {hints.PCLOUD_HINT: [aggregate.metadata[names.ID]]}
+    for host in sorted(aggregate.hosts):
+        foreign = [server for server in known.servers.get(host, ())
+                   if not own.items() <= known.hints.get(server, {}).items()]
+        if foreign:
+            yield Finding(
+                'foreign-server', aggregate.name, host,
+                f'{len(foreign)} servers are on it that were not started in '
+                'this Pcloud: ' + ', '.join(foreign))
 
 
 def _check_rows(

@@ -107,6 +107,26 @@ class AuditTest(base.PcloudTestCase):
         self.assertEqual(
             7, self._get_provider_inventory(uuid)['VCPU']['allocation_ratio'])
 
+    def test_servers_that_were_not_started_there(self):
+        """Somebody has forced them, or written into the database."""
+        self.boot(self.alice, {'pcloud': self.pcloud})
+        self.assertEqual([], self._find())
+        other = self.make_pcloud(self.bob)
+        aggregate = self.aggregate(self.name)
+        metadata = {key.replace(self.pcloud, other): value.replace(
+            self.pcloud, other) for key, value in aggregate.metadata.items()}
+        self.admin.delete_aggregate(self.aggregate(f'Pcloud:{other}').id)
+        self.admin.put_aggregate(
+            aggregate.id, {'aggregate': {'name': f'Pcloud:{other}'}})
+        self.admin.post_aggregate_action(
+            aggregate.id, {'set_metadata': {'metadata': metadata}})
+        found, = self._find()
+        self.assertEqual(('foreign-server', self.host),
+                         (found.kind, found.subject))
+        server, = self.alice.get_servers()
+        self.assertIn(server['id'], found.message)
+        self.assertIsNone(found.repair)
+
     def test_what_an_administrator_has_to_decide(self):
         other = self.aggregate(f'Pcloud:{self.make_pcloud(self.bob)}')
         self.admin.add_host_to_aggregate(other.id, self.host)
