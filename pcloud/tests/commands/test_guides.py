@@ -24,8 +24,8 @@ import sys
 import ddt
 
 from pcloud.sandbox import command
-from pcloud.tests.sandbox import base
 from pcloud.tests.commands import guide
+from pcloud.tests.sandbox import base
 
 GUIDES = pathlib.Path(__file__).parents[3] / 'doc' / 'source'
 

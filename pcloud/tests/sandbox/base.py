@@ -12,8 +12,10 @@
 
 """Run ``pcloud-sandbox`` as a user does, and look for what it leaves."""
 
+import json
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -21,6 +23,8 @@ import tempfile
 import unittest
 
 import psutil
+
+from pcloud.sandbox import command
 
 COMMAND = [sys.executable, '-m', 'pcloud.cmd.sandbox']
 # Seconds: a start on a busy machine takes two minutes.
@@ -99,3 +103,17 @@ class SharedSandboxTest(SandboxTest):
         cls.folder = pathlib.Path(parent, 'sandbox')
         cls.addClassCleanup(call, cls.folder, 'down')
         cls.started = call(cls.folder, 'up', *cls.up_options)
+
+    @classmethod
+    def environment_of(cls, user):
+        """The environment of a shell that has become a user."""
+        read = f'{shlex.quote(sys.executable)} -c ' + shlex.quote(
+            'import json, os; print(json.dumps(dict(os.environ)))')
+        become = ' '.join(map(shlex.quote, [
+            *COMMAND, '--dir', str(cls.folder), 'env', user]))
+        environment = os.environ | {
+            'PATH': command.search_path(os.environ['PATH'])}
+        done = subprocess.run(
+            ['sh', '-euc', f'eval "$({become})"\n{read}'], check=True,
+            env=environment, text=True, stdout=subprocess.PIPE)
+        return json.loads(done.stdout)

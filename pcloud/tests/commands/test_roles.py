@@ -1,0 +1,250 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Every command of both command lines, as everybody who may not use it.
+
+What they print when they succeed is in the guides, for those who may; here
+are the refusals, and what programs read.
+"""
+
+import concurrent.futures
+import json
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import venv
+
+from pcloud.tests.sandbox import base
+
+ROOT = pathlib.Path(__file__).parents[3]
+
+# What each command says to a tenant that is not the owner, and to a
+# stranger. A word of the message, or the status of success, which is 0.
+GONE = 'No Pcloud that you can see has the id or name'
+OWNER, ADMIN, EMPTY = 'Only the owner of Pcloud', "Policy doesn't allow", ''
+COMMANDS = [
+    # openstack, nova, tenant, stranger
+    ('pcloud show {id}', 'pcloud-show {id}', 0, GONE),
+    ('pcloud set {id} --name x', 'pcloud-update {id} --name x', OWNER, GONE),
+    ('pcloud unset {id} --cpu-allocation-ratio',
+     'pcloud-update {id} --cpu-allocation-ratio none', OWNER, GONE),
+    ('pcloud delete {id}', 'pcloud-delete {id}', OWNER, GONE),
+    ('pcloud list --all-projects', 'pcloud-list --all-tenants',
+     ADMIN, ADMIN),
+    ('pcloud host add {id} x --host-flavor gpu',
+     'pcloud-host-add {id} x --host-flavor gpu', OWNER, GONE),
+    ('pcloud host list {id}', 'pcloud-host-list {id}', OWNER, GONE),
+    ('pcloud host show {id} web', 'pcloud-host-show {id} web', OWNER, GONE),
+    ('pcloud host set {id} web --enable', 'pcloud-host-enable {id} web',
+     OWNER, GONE),
+    ('pcloud host set {id} web --disable', 'pcloud-host-disable {id} web',
+     OWNER, GONE),
+    ('pcloud host remove {id} web', 'pcloud-host-remove {id} web',
+     OWNER, GONE),
+    ('pcloud tenant list {id}', 'pcloud-tenant-list {id}', OWNER, GONE),
+    ('pcloud tenant add {id} {carol}', 'pcloud-tenant-add {id} {carol}',
+     OWNER, GONE),
+    ('pcloud tenant remove {id} {bob}', 'pcloud-tenant-remove {id} {bob}',
+     OWNER, GONE),
+    ('pcloud quota show {alice}', 'pcloud-quota-show {alice}',
+     'HTTP 40', 'HTTP 40'),
+    ('pcloud quota set {bob} --units 99',
+     'pcloud-quota-update {bob} --units 99', ADMIN, ADMIN),
+    ('host flavor list', 'host-flavor-list', 0, 0),
+    ('host flavor show gpu', 'host-flavor-show gpu', 0, 0),
+    ('host flavor create x --units 1', 'host-flavor-create x --units 1',
+     ADMIN, ADMIN),
+    ('host flavor set gpu --units 1', 'host-flavor-update gpu --units 1',
+     ADMIN, ADMIN),
+    ('host flavor delete gpu', 'host-flavor-delete gpu', ADMIN, ADMIN),
+    ('host flavor host add gpu node-2', 'host-flavor-host-add gpu node-2',
+     ADMIN, ADMIN),
+    ('host flavor host remove gpu node-1',
+     'host-flavor-host-remove gpu node-1', ADMIN, ADMIN),
+]
+
+
+class RolesTest(base.SharedSandboxTest):
+    """Alice owns a Pcloud with a host; Bob is a tenant, Carol is nobody.
+
+    Two commands run at a time: none of them changes anything.
+    """
+
+    up_options = ('--hosts', '2')
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.environments = {
+            user: cls.environment_of(user)
+            for user in ('admin', 'alice', 'bob', 'carol')}
+        cls.ids = {user: cls._json(user, 'token issue')['project_id']
+                   for user in ('alice', 'bob', 'carol')}
+        cls._done('admin', 'openstack host flavor create gpu --units 2')
+        cls._done('admin', 'openstack compute service set --disable node-1 '
+                           'nova-compute')
+        cls._done('admin', 'openstack host flavor host add gpu node-1')
+        cls.ids['id'] = cls._json('alice', 'pcloud create shop')['id']
+        cls._done('alice', 'openstack pcloud host add shop web '
+                           '--host-flavor gpu')
+        cls._done('alice', 'openstack pcloud tenant add shop '
+                           f'{cls.ids["bob"]}')
+
+    @classmethod
+    def _run(cls, user, command):
+        return subprocess.run(
+            command.split(), env=cls.environments[user], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+
+    @classmethod
+    def _done(cls, user, command):
+        done = cls._run(user, command)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    @classmethod
+    def _json(cls, user, command):
+        return json.loads(cls._done(user, f'openstack {command} -f json'))
+
+    def _refused(self, user, command, expected):
+        done = self._run(user, command)
+        if expected == 0:
+            self.assertEqual(0, done.returncode, done.stderr)
+            self.assertNotIn('node-', done.stdout)
+            return
+        self.assertEqual('', done.stdout, command)
+        self.assertGreater(done.returncode, 0, command)
+        told = [line for line in done.stderr.splitlines()
+                if 'deprecated' not in line]
+        self.assertEqual(1, len(told), done.stderr)
+        self.assertIn(expected, told[0], command)
+        self.assertNotIn('node-1.', told[0])
+
+    def _try_all(self, cases):
+        before = self._state()
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for each in [pool.submit(self._refused, *case)
+                         for case in cases]:
+                each.result()
+        self.assertEqual(before, self._state())
+
+    def _state(self):
+        return (self._json('alice', 'pcloud show shop'),
+                self._json('alice', 'pcloud host list shop'),
+                self._json('admin', 'host flavor list'))
+
+    def test_openstack(self):
+        self._try_all([
+            (user, f'openstack {command.format(**self.ids)}', expected)
+            for command, _, *both in COMMANDS
+            for user, expected in zip(('bob', 'carol'), both)])
+
+    def test_nova(self):
+        self._try_all([
+            (user, f'nova {command.format(**self.ids)}', expected)
+            for _, command, *both in COMMANDS
+            for user, expected in zip(('bob', 'carol'), both)])
+
+    def test_what_programs_read_of_a_pcloud(self):
+        shop = {'id': self.ids['id'], 'name': 'shop',
+                'owner': self.ids['alice'],
+                'tenants': sorted([self.ids['alice'], self.ids['bob']]),
+                'host_count': 1, 'units': 2, 'cpu_allocation_ratio': None,
+                'ram_allocation_ratio': None}
+        self.assertEqual(shop, self._json('alice', 'pcloud show shop'))
+        self.assertEqual(shop, self._json('admin', 'pcloud show shop'))
+        self.assertEqual(
+            [{'ID': shop['id'], 'Name': 'shop', 'Owner': shop['owner'],
+              'Host Count': 1, 'Units': 2}],
+            self._json('admin', 'pcloud list --all-projects'))
+        self.assertEqual(
+            [{'ID': shop['id'], 'Name': 'shop', 'Owner': shop['owner'],
+              'Host Count': None, 'Units': None}],
+            self._json('bob', 'pcloud list'))
+        self.assertEqual([], self._json('carol', 'pcloud list'))
+        self.assertEqual(
+            [{'Project ID': each} for each in shop['tenants']],
+            self._json('alice', 'pcloud tenant list shop'))
+        self.assertEqual(
+            {'project_id': self.ids['alice'], 'units_limit': 10,
+             'units_in_use': 2}, self._json('alice', 'pcloud quota show'))
+
+    def test_what_programs_read_of_a_host(self):
+        web = {'name': 'web', 'host_flavor': 'gpu',
+               'availability_zone': 'az1', 'state': 'disabled',
+               'status': 'up', 'instances': [], 'vcpus': 10,
+               'vcpus_used': 0, 'memory_mb': 8192, 'next_reboot': None,
+               'rack': None}
+        shown = self._json('alice', 'pcloud host show shop web')
+        self.assertEqual(web, {name: shown[name] for name in web})
+        self.assertNotIn('hypervisor_hostname', shown)
+        shown = self._json('admin', 'pcloud host show shop web')
+        self.assertEqual('node-1', shown['hypervisor_hostname'])
+        self.assertEqual(
+            {'id': 'gpu', 'description': '', 'units': 2, 'vcpus': 10,
+             'memory_mb': 8192, 'disk_gb': 1028, 'available': {}},
+            self._json('carol', 'host flavor show gpu'))
+
+    def test_completion(self):
+        shown = self._done('alice', 'openstack complete')
+        self.assertIn('cmds_pcloud_host=', shown)
+        self.assertIn("cmds_host_flavor_host='add remove'", shown)
+
+    def test_one_line_that_says_what_to_do(self):
+        for command, expected in [
+                ('openstack pcloud show nothing', GONE),
+                ('openstack pcloud host add shop web --host-flavor gpu',
+                 'There is no free host'),
+                ('openstack pcloud host add shop WEB --host-flavor gold',
+                 "Host flavor 'gold' could not be found"),
+                ('openstack pcloud set shop', 'give at least one of'),
+                ('openstack pcloud delete shop', 'remove them first'),
+                ('nova pcloud-host-show shop other', "Host 'other'"),
+                ('nova pcloud-delete shop', 'remove them first')]:
+            self._refused('alice', command, expected)
+
+    def test_name_of_two_pclouds(self):
+        ids = [self._json('carol', 'pcloud create twin')['id']
+               for _ in range(2)]
+        done = self._run('carol', 'openstack pcloud show twin')
+        self.assertEqual(1, done.returncode)
+        self.assertEqual(1, len(done.stderr.splitlines()), done.stderr)
+        for each in ids:
+            self.assertIn(each, done.stderr)
+        self._done('carol', f'openstack pcloud delete {" ".join(ids)}')
+
+    def test_without_nova(self):
+        """What ``pip install .`` gives to a user's machine."""
+        folder = tempfile.mkdtemp(prefix='pcloud-bare-')
+        self.addCleanup(shutil.rmtree, folder)
+        venv.create(folder, with_pip=True)
+        python = f'{folder}/bin/python'
+        subprocess.run(
+            [python, '-m', 'pip', 'install', '-q', '-c',
+             str(ROOT / 'constraints.txt'), str(ROOT)], check=True)
+        self.assertNotEqual(0, subprocess.run(
+            [python, '-c', 'import nova'], stderr=subprocess.DEVNULL,
+            check=False).returncode)
+        environment = self.environments['alice']
+        environment = environment | {
+            'PATH': f'{folder}/bin:{environment["PATH"]}'}
+        for command in ('openstack pcloud list', 'nova pcloud-list'):
+            shown = subprocess.run(
+                command.split(), env=environment, text=True, check=True,
+                stdout=subprocess.PIPE).stdout
+            self.assertIn(self.ids['id'], shown)
+        told = subprocess.run(
+            [f'{folder}/bin/pcloud-manage', 'audit'], text=True,
+            stderr=subprocess.PIPE, check=False)
+        self.assertEqual(1, told.returncode)
+        self.assertIn('pip install', told.stderr)
