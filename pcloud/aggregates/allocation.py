@@ -54,6 +54,12 @@ CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
 
+# How often, and with which pause in seconds, others are waited for that want
+# the same quota and have to let go; short enough for `audit.SETTLE`.
+QUOTA_LOOKS = 10
+_QUOTA_PAUSE = 0.2
+
+
 class _Lost(Exception):
     """A host that cannot be kept; another one may do."""
 
@@ -207,8 +213,7 @@ def _read_back(
         raise _Lost('another Pcloud took it at the same moment')
     if pclouds.units_of(context, [host]).get(host) is None:
         raise _Lost('it has left its pool')
-    if not quota.show(context, pcloud.owner).allows(0):
-        raise _Lost('the quota was used up by another request')
+    _await_quota(context, pcloud, host)
     found = emptiness.reasons(context, chosen.compute)
     if found:
         LOG.warning('Host %(host)s of a pool is not empty: %(reasons)s.',
@@ -216,13 +221,34 @@ def _read_back(
         raise _Lost('it is not empty')
 
 
+def _await_quota(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud, host: str,
+) -> None:
+    """Look whether the quota holds with all that is being added just now.
+
+    When it does not, those let go that do not fit beside the ones before
+    them, and those before them wait for that: so somebody gets what is left.
+    Nobody keeps a host while all together are too many.
+
+    :raises: `_Lost` when it does not hold
+    """
+    for _ in range(QUOTA_LOOKS):
+        now = quota.contest(context, pcloud.owner)
+        if not now.is_over():
+            return
+        if not now.prefers(host):
+            break
+        time.sleep(_QUOTA_PAUSE)
+    raise _Lost('other requests wanted the same quota')
+
+
 def _check_quota(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud, units: int,
 ) -> None:
-    now = quota.settled(context, pcloud.owner)
-    if not now.allows(units):
+    now = quota.contest(context, pcloud.owner)
+    if now.refuses(units):
         raise exception.QuotaExceeded(
-            requested=units, in_use=now.in_use, limit=now.limit)
+            requested=units, in_use=sum(now.kept.values()), limit=now.limit)
 
 
 def _in_zone(zone: str | None) -> str:

@@ -15,7 +15,7 @@
 Source: CONTRACT section 3, "Quota and usage".
 """
 
-from collections.abc import Collection
+from collections.abc import Mapping
 import dataclasses
 
 from nova import context as nova_context
@@ -42,10 +42,39 @@ class Quota:
     limit: int
     in_use: int
 
-    def allows(self, requested: int) -> bool:
-        """Whether so many units may come to those in use."""
-        return (self.limit == UNLIMITED or
-                self.in_use + requested <= self.limit)
+
+@dataclasses.dataclass(frozen=True)
+class Contest:
+    """Requests for the last units of a project, at one moment.
+
+    Each sees the hosts of the others, and together they may be too many.
+
+    :ivar limit: -1 is unlimited
+    :ivar kept: the units of each host that has come for good
+    :ivar moving: the units of each host that is on its way in or out
+    """
+
+    limit: int
+    kept: Mapping[str, int]
+    moving: Mapping[str, int]
+
+    def refuses(self, requested: int) -> bool:
+        """Whether so many units are too many whatever becomes of others."""
+        return not self._fits(sum(self.kept.values()) + requested)
+
+    def is_over(self) -> bool:
+        """Whether all together are too many."""
+        return not self._fits(
+            sum(self.kept.values()) + sum(self.moving.values()))
+
+    def prefers(self, host: str) -> bool:
+        """Whether a host may come when those that sort behind it let go."""
+        before = sum(units for other, units in self.moving.items()
+                     if other <= host)
+        return self._fits(sum(self.kept.values()) + before)
+
+    def _fits(self, units: int) -> bool:
+        return self.limit == UNLIMITED or units <= self.limit
 
 
 def show(
@@ -56,23 +85,23 @@ def show(
     Hosts that are on their way in or out count too.
     """
     hosts = _owned(context, project_id)
-    return Quota(_limit(context, project_id), _cost(context, hosts))
+    return Quota(_limit(context, project_id),
+                 sum(pclouds.units_of(context, hosts).values()))
 
 
-def settled(
+def contest(
     context: nova_context.RequestContext, project_id: str,
-) -> Quota:
-    """Return the same without hosts that are on their way in or out.
-
-    Of several requests for the last units each sees the hosts of the others,
-    and all may let theirs go again: what is exceeded by those only may yet
-    be had.
-    """
+) -> Contest:
+    """Return who has the units of a project, and who would like to."""
     states = _owned(context, project_id)
     nodes = computes.nodes(context, states)
-    hosts = [host for host, known in states.items()
-             if host in nodes and nodes[host].hypervisor_hostname in known]
-    return Quota(_limit(context, project_id), _cost(context, hosts))
+    units = pclouds.units_of(context, states)
+    kept, moving = {}, {}
+    for host, known in states.items():
+        settled = (host in nodes and
+                   nodes[host].hypervisor_hostname in known)
+        (kept if settled else moving)[host] = units.get(host, 0)
+    return Contest(_limit(context, project_id), kept, moving)
 
 
 def _owned(
@@ -82,12 +111,6 @@ def _owned(
     return {host: names.states(aggregate.metadata)
             for aggregate in snapshot.pclouds_of_owner(context, project_id)
             for host in aggregate.hosts}
-
-
-def _cost(
-    context: nova_context.RequestContext, hosts: Collection[str],
-) -> int:
-    return sum(pclouds.units_of(context, hosts).values())
 
 
 def _limit(context: nova_context.RequestContext, project_id: str) -> int:
