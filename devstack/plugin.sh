@@ -33,22 +33,22 @@ function pcloud_without {
     echo "${kept%,}"
 }
 
-# Print an option of nova.conf without blanks, or what Nova takes instead.
-# pcloud_nova_list section option default
+# Print an option of [filter_scheduler] without blanks, or what Nova takes instead.
+# pcloud_nova_list option default
 function pcloud_nova_list {
     local found
-    found=$(iniget $NOVA_CONF $1 $2)
+    found=$(iniget $NOVA_CONF filter_scheduler $1)
     found=${found// /}
-    echo "${found:-${3:-}}"
+    echo "${found:-${2:-}}"
 }
 
 function pcloud_configure_scheduler {
     local classes
     iniset $NOVA_CONF filter_scheduler enabled_filters "$(pcloud_with \
-        "$(pcloud_nova_list filter_scheduler enabled_filters "$NOVA_FILTERS")" \
+        "$(pcloud_nova_list enabled_filters "$NOVA_FILTERS")" \
         PcloudFilter)"
     iniset $NOVA_CONF filter_scheduler weight_classes "$(pcloud_with \
-        "$(pcloud_nova_list filter_scheduler weight_classes $PCLOUD_NOVA_WEIGHERS_CLASS)" \
+        "$(pcloud_nova_list weight_classes $PCLOUD_NOVA_WEIGHERS_CLASS)" \
         $PCLOUD_WEIGHERS_CLASS)"
     classes=$(iniget_multiline $NOVA_CONF filter_scheduler available_filters)
     if [[ -z "$classes" ]]; then
@@ -110,9 +110,9 @@ function pcloud_clean_scheduler {
     local class
     local kept=""
     pcloud_put_back enabled_filters "$(pcloud_without \
-        "$(pcloud_nova_list filter_scheduler enabled_filters)" PcloudFilter)"
+        "$(pcloud_nova_list enabled_filters)" PcloudFilter)"
     pcloud_put_back weight_classes "$(pcloud_without \
-        "$(pcloud_nova_list filter_scheduler weight_classes)" \
+        "$(pcloud_nova_list weight_classes)" \
         $PCLOUD_WEIGHERS_CLASS)" $PCLOUD_NOVA_WEIGHERS_CLASS
     for class in $(iniget_multiline $NOVA_CONF filter_scheduler available_filters); do
         if [[ $class != $PCLOUD_FILTERS_CLASS ]]; then

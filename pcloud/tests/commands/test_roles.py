@@ -31,7 +31,7 @@ ROOT = pathlib.Path(__file__).parents[3]
 # What each command says to a tenant that is not the owner, and to a
 # stranger. A word of the message, or the status of success, which is 0.
 GONE = 'No Pcloud that you can see has the id or name'
-OWNER, ADMIN, EMPTY = 'Only the owner of Pcloud', "Policy doesn't allow", ''
+OWNER, ADMIN = 'Only the owner of Pcloud', "Policy doesn't allow"
 COMMANDS = [
     # openstack, nova, tenant, stranger
     ('pcloud show {id}', 'pcloud-show {id}', 0, GONE),

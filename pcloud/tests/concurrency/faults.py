@@ -21,22 +21,9 @@ import functools
 import os
 import signal
 
-from nova.objects import aggregate
-from nova.scheduler.client import report
-
-from pcloud.aggregates import store
+from pcloud.tests import steps
 
 HEADER = 'HTTP_X_KILL_AT'
-
-# Whatever changes a database or Placement on the way of adding or removing
-# a host. What the store does through Nova is taken apart into Nova's steps.
-_STEPS = [
-    (store, 'insert_metadata'), (store, 'change_metadata'),
-    (store, 'delete_metadata'), (store, 'set_metadata'),
-    (aggregate, '_host_add_to_db'), (aggregate, '_host_delete_from_db'),
-    (report.SchedulerReportClient, 'set_aggregates_for_provider'),
-    (report.SchedulerReportClient, 'put'),
-]
 
 _plan: contextvars.ContextVar[list | None] = contextvars.ContextVar(
     'plan', default=None)
@@ -44,7 +31,7 @@ _plan: contextvars.ContextVar[list | None] = contextvars.ContextVar(
 
 def install() -> None:
     """Wrap every step."""
-    for holder, name in _STEPS:
+    for holder, name in steps.STEPS:
         setattr(holder, name, _wrap(getattr(holder, name)))
 
 

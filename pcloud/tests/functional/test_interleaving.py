@@ -19,26 +19,14 @@ import collections
 import itertools
 
 import fixtures
-from nova.objects import aggregate
-from nova.scheduler.client import report
 
 from pcloud.aggregates import audit
 from pcloud.aggregates import names
 from pcloud.aggregates import ratios
 from pcloud.aggregates import snapshot
-from pcloud.aggregates import store
 from pcloud.tests.functional import base
+from pcloud.tests import steps
 
-# Whatever writes to a database or to Placement. What the store does through
-# Nova is taken apart into Nova's steps.
-STEPS = [
-    (store, 'create'), (store, 'delete'), (store, 'insert_metadata'),
-    (store, 'change_metadata'), (store, 'delete_metadata'),
-    (store, 'set_metadata'),
-    (aggregate, '_host_add_to_db'), (aggregate, '_host_delete_from_db'),
-    (report.SchedulerReportClient, 'set_aggregates_for_provider'),
-    (report.SchedulerReportClient, 'put'),
-]
 MOST_STEPS = 60
 
 
@@ -82,7 +70,7 @@ class InterleavingTest(base.PcloudTestCase):
     def setUp(self):
         super().setUp()
         self.gate = Gate()
-        for holder, name in STEPS:
+        for holder, name in steps.STEPS:
             self.useFixture(fixtures.MonkeyPatch(
                 f'{holder.__module__}.{holder.__name__}.{name}'
                 if isinstance(holder, type) else f'{holder.__name__}.{name}',
