@@ -80,7 +80,8 @@ class SandboxTest(unittest.TestCase):
         """Nothing runs for the sandbox in a folder."""
         self.assertEqual([], processes_of(folder))
 
-    def command_environment(self):
+    @staticmethod
+    def command_environment():
         """A user's environment that contradicts the sandbox's."""
         return os.environ | {'OS_CLOUD': 'elsewhere', 'OS_TOKEN': 'old'}
 
@@ -105,15 +106,19 @@ class SharedSandboxTest(SandboxTest):
         cls.started = call(cls.folder, 'up', *cls.up_options)
 
     @classmethod
-    def environment_of(cls, user):
-        """The environment of a shell that has become a user."""
-        read = f'{shlex.quote(sys.executable)} -c ' + shlex.quote(
-            'import json, os; print(json.dumps(dict(os.environ)))')
+    def shell(cls, user, script):
+        """What a shell shows that has become a user; it must succeed."""
         become = ' '.join(map(shlex.quote, [
             *COMMAND, '--dir', str(cls.folder), 'env', user]))
-        environment = os.environ | {
-            'PATH': command.search_path(os.environ['PATH'])}
-        done = subprocess.run(
-            ['sh', '-euc', f'eval "$({become})"\n{read}'], check=True,
-            env=environment, text=True, stdout=subprocess.PIPE)
-        return json.loads(done.stdout)
+        environment = cls.command_environment()
+        environment['PATH'] = command.search_path(environment['PATH'])
+        return subprocess.run(
+            ['sh', '-euc', f'eval "$({become})"\n{script}'], check=True,
+            env=environment, text=True, stdout=subprocess.PIPE).stdout
+
+    @classmethod
+    def environment_of(cls, user):
+        """The environment of a shell that has become a user."""
+        read = 'import json, os; print(json.dumps(dict(os.environ)))'
+        return json.loads(cls.shell(
+            user, shlex.join([sys.executable, '-c', read])))

@@ -12,10 +12,6 @@
 
 """A sandbox that runs: what its users and a second one see."""
 
-import shlex
-import subprocess
-
-from pcloud.sandbox import command
 from pcloud.tests.sandbox import base
 
 
@@ -23,16 +19,6 @@ class RunningTest(base.SharedSandboxTest):
     """One start serves all of these."""
 
     up_options = ('--hosts', '2')
-
-    def shell(self, user, script):
-        """What a shell shows that has become a user; it must succeed."""
-        become = ' '.join(map(shlex.quote, [
-            *base.COMMAND, '--dir', str(self.folder), 'env', user]))
-        environment = self.command_environment()
-        environment['PATH'] = command.search_path(environment['PATH'])
-        return subprocess.run(
-            ['sh', '-euc', f'eval "$({become})"\n{script}'], check=True,
-            env=environment, text=True, stdout=subprocess.PIPE).stdout
 
     def test_up_shows_progress(self):
         status, shown, told = self.started
