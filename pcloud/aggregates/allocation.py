@@ -132,9 +132,8 @@ def _take(
     if not store.insert_metadata(context, aggregate_id, name_key, node):
         raise exception.HostNameInUse(name=name, pcloud=pcloud.id)
     _check_alone(context, aggregate_id, name_key, node)
+    _join(context, pcloud, name_key, chosen.compute)
     try:
-        store.add_host(context, aggregate_id, pcloud.aggregate.uuid,
-                       chosen.compute.host, node)
         # When a compute service is deleted, Nova takes its host out and
         # leaves our metadata: such a state is not of this allocation.
         store.delete_metadata(context, aggregate_id, state_key)
@@ -144,15 +143,36 @@ def _take(
         store.insert_metadata(
             context, aggregate_id, state_key, access.DISABLED)
         _check_kept(context, pcloud, chosen)
-    except exception.HostInAggregate:
-        store.delete_metadata(context, aggregate_id, name_key, node)
-        raise _Lost('it is in this Pcloud already')
     except Exception:
         with excutils.save_and_reraise_exception():
             _give_back(context, aggregate_id, chosen.compute, name_key)
     # Whoever changes the ratios now finds the host; until now nobody did.
     ratios.settle(context, aggregate_id, chosen.compute.node)
     store.publish(context, aggregate_id)
+
+
+def _join(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    name_key: str, compute: computes.Compute,
+) -> None:
+    """Put a host into the Pcloud's aggregate, or leave nothing.
+
+    :raises: `_Lost` when it is there already, `exception.Unavailable` when
+        Placement cannot be told
+    """
+    aggregate_id, node = pcloud.aggregate.id, compute.node
+    try:
+        store.add_host(context, aggregate_id, pcloud.aggregate.uuid,
+                       compute.host, node.hypervisor_hostname)
+    except exception.HostInAggregate:
+        store.delete_metadata(
+            context, aggregate_id, name_key, node.hypervisor_hostname)
+        raise _Lost('it is in this Pcloud already')
+    except Exception:
+        with excutils.save_and_reraise_exception():
+            store.let_go(context, aggregate_id, compute.host)
+            store.delete_metadata(
+                context, aggregate_id, name_key, node.hypervisor_hostname)
 
 
 def _check_alone(

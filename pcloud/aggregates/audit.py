@@ -232,9 +232,16 @@ def _check_ratios(
 def _check_mirror(
     known: _Known, aggregate: snapshot.Aggregate,
 ) -> Iterator[Finding]:
-    if not aggregate.hosts:
-        return
     mirrored = inventories.members(known.context, aggregate.uuid)
+    uuids = {node.uuid for host in aggregate.hosts & known.computes.keys()
+             for node in known.computes[host].nodes}
+    for uuid, node in sorted(mirrored.items()):
+        if uuid not in uuids:
+            yield Finding(
+                'only-in-placement', aggregate.name, node,
+                'Placement has it in the aggregate, Nova does not',
+                lambda context, node=node: repair.have_placement_forget(
+                    context, aggregate, node))
     for host in sorted(aggregate.hosts):
         compute = known.computes.get(host)
         if compute is None:

@@ -160,7 +160,7 @@ def add_host(
         raise exception.HostInPool(host=host, pool=flavor_id)
     except Exception:
         with excutils.save_and_reraise_exception():
-            store.remove_host(context, pool.id, host)
+            store.let_go(context, pool.id, host)
     _set_service(context, host, disabled=False)
 
 

@@ -46,14 +46,15 @@ def consumers(
 
 def members(
     context: nova_context.RequestContext, aggregate_uuid: str,
-) -> frozenset[str]:
-    """Return the uuids of the providers that Placement has in an aggregate.
+) -> dict[str, str]:
+    """Return uuid and name of the providers Placement has in an aggregate.
 
     :raises: `exception.Unavailable` when Placement does not tell
     """
     found = _get(context, f'/resource_providers?member_of={aggregate_uuid}',
                  version='1.3')
-    return frozenset(each['uuid'] for each in found['resource_providers'])
+    return {each['uuid']: each['name']
+            for each in found['resource_providers']}
 
 
 def provider(

@@ -92,3 +92,12 @@ def tell_placement(
     """Tell Placement of a membership."""
     store.mirror(context, aggregate.uuid, node.hypervisor_hostname)
     return 'Placement knows now'
+
+
+def have_placement_forget(
+    context: nova_context.RequestContext, aggregate: snapshot.Aggregate,
+    node: str,
+) -> str:
+    """Have Placement forget a membership that Nova does not know of."""
+    store.unmirror(context, aggregate.uuid, node)
+    return 'Placement has forgotten it'

@@ -18,6 +18,8 @@ over are written as single rows, each a compare-and-set, because the unique
 (aggregate, key) decides such fights where ``update_metadata`` overwrites.
 """
 
+from collections.abc import Callable
+
 from nova.compute import api as compute
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -135,6 +137,10 @@ def add_host(
         raise exception.AggregateGone()
     except nova_exception.AggregateHostExists:
         raise exception.HostInAggregate()
+    except _MIRROR_ERRORS as error:
+        LOG.error('Placement could not be told of %(node)s: %(error)s',
+                  {'node': node, 'error': error})
+        raise exception.Unavailable() from error
     publish(context, aggregate_id)
     mirror(context, uuid, node)
 
@@ -147,11 +153,28 @@ def mirror(
     :raises: `exception.Unavailable` when it cannot be told
     """
     client = report.report_client_singleton()
+    _tell(client.aggregate_add_host, context, uuid, node)
+
+
+def unmirror(
+    context: nova_context.RequestContext, uuid: str, node: str,
+) -> None:
+    """Have Placement forget a membership.
+
+    :raises: `exception.Unavailable` when it cannot be told
+    """
+    client = report.report_client_singleton()
+    _tell(client.aggregate_remove_host, context, uuid, node)
+
+
+def _tell(
+    call: Callable, context: nova_context.RequestContext, uuid: str,
+    node: str,
+) -> None:
     try:
-        _retry_conflict(client.aggregate_add_host)(
-            _admin(context), uuid, host_name=node)
+        _retry_conflict(call)(_admin(context), uuid, host_name=node)
     except _MIRROR_ERRORS as error:
-        LOG.error('Placement could not be told that %(node)s is in aggregate '
+        LOG.error('Placement could not be told of %(node)s and aggregate '
                   '%(uuid)s: %(error)s',
                   {'node': node, 'uuid': uuid, 'error': error})
         raise exception.Unavailable() from error
@@ -179,6 +202,32 @@ def remove_host(
         raise exception.Unavailable() from error
     publish(context, aggregate_id)
     return True
+
+
+def let_go(
+    context: nova_context.RequestContext, aggregate_id: int, host: str,
+) -> None:
+    """Take a host out again; where Placement is silent, in Nova alone.
+
+    Should Placement know of it all the same, audit finds that.
+    """
+    try:
+        remove_host(context, aggregate_id, host)
+    except exception.Unavailable:
+        _drop_host(context, aggregate_id, host)
+
+
+@_retry_deadlock
+def _drop_host(
+    context: nova_context.RequestContext, aggregate_id: int, host: str,
+) -> None:
+    admin = _admin(context)
+    try:
+        objects.Aggregate.get_by_id(admin, aggregate_id).delete_host(host)
+    except (nova_exception.AggregateNotFound,
+            nova_exception.AggregateHostNotFound):
+        return
+    publish(context, aggregate_id)
 
 
 def publish(

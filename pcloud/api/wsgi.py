@@ -18,6 +18,7 @@ import jsonschema
 from nova.api.openstack import wsgi as nova_wsgi
 from nova import exception as nova_exception
 from oslo_config import cfg
+from oslo_db import exception as db_exc
 from oslo_log import log as logging
 import webob
 import webob.dec
@@ -82,6 +83,11 @@ class Middleware:
                 explanation=error.format_message()))
         except webob.exc.HTTPException as error:
             return nova_wsgi.Fault(error)
+        except db_exc.DBConnectionError:
+            LOG.exception('The database cannot be reached')
+            return nova_wsgi.Fault(webob.exc.HTTPServiceUnavailable(
+                explanation='The database of the compute service cannot be '
+                            'reached; try again later.'))
 
     def _answer(
         self, request: nova_wsgi.Request, parameters: dict,

@@ -13,12 +13,19 @@
 """The REST API, call by call, role by role."""
 
 import json
+from unittest import mock
 
+from nova import exception as nova_exception
+from nova.scheduler.client import report
+from oslo_db import exception as db_exc
+
+from pcloud.aggregates import snapshot
 from pcloud.tests.functional import base
 
 UNKNOWN = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
 FAULTS = {400: 'badRequest', 403: 'forbidden', 404: 'itemNotFound',
-          405: 'badMethod', 409: 'conflictingRequest'}
+          405: 'badMethod', 409: 'conflictingRequest',
+          503: 'serviceUnavailable'}
 
 
 class ApiTestCase(base.PcloudTestCase):
@@ -174,6 +181,19 @@ class HostFlavorTest(ApiTestCase):
                  {'host': {'host': 'node-1'}}),
                 ('DELETE', '/os-host-flavors/gpu/hosts/node-1', None)):
             self.check(403, self.alice, method, path, body)
+
+
+class DatabaseTest(ApiTestCase):
+
+    def test_it_cannot_be_reached(self):
+        with mock.patch.object(
+                snapshot, 'pclouds_of_project', side_effect=(
+                    db_exc.DBConnectionError('2003: root@db.example.org'))):
+            response = self.alice.call('GET', '/os-pclouds')
+        self.assertEqual(503, response.status_code)
+        message = response.json()['serviceUnavailable']['message']
+        self.assertIn('cannot be reached', message)
+        self.assertNotIn('example.org', message)
 
 
 class PcloudTest(ApiTestCase):
@@ -434,6 +454,19 @@ class HostTest(ApiTestCase):
         self.assertIn('requested 3, but already used 3 of 5', message)
         self.flags(quota_units=-1, group='pcloud')
         self._add(name='b')
+
+    def test_placement_does_not_answer(self):
+        before = self.aggregate(f'Pcloud:{self.pcloud}')
+        silent = nova_exception.PlacementAPIConnectFailure()
+        with mock.patch.multiple(
+                report.SchedulerReportClient,
+                aggregate_add_host=mock.Mock(side_effect=silent),
+                aggregate_remove_host=mock.Mock(side_effect=silent)):
+            self.assertIn('nothing was changed', self._add(503, name='a'))
+        after = self.aggregate(f'Pcloud:{self.pcloud}')
+        self.assertEqual((before.hosts, before.metadata),
+                         (after.hosts, after.metadata))
+        self._add(name='a')
 
     def test_admin_manages_for_the_owner(self):
         self._add(user=self.admin, name='web')

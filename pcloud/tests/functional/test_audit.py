@@ -83,18 +83,36 @@ class AuditTest(base.PcloudTestCase):
                   'ratio-not-given-back')
         self.assertNotIn('gone', str(self.aggregate(self.name).metadata))
 
-    def test_placement_forgot(self):
-        uuid = self._get_provider_uuid_by_name(self.node)
-        kept = self._get_provider_aggregates(uuid)
+    def _mirror(self, node, change):
+        """Change in Placement alone in which aggregates a node is.
+
+        :returns: a function that tells whether it is in the Pcloud's
+        """
+        uuid = self._get_provider_uuid_by_name(node)
+        ours = self.aggregate(self.name).uuid
         generation = self.placement.get(
             f'/resource_providers/{uuid}').body['generation']
-        ours = self.aggregate(self.name).uuid
         self.placement.put(
             f'/resource_providers/{uuid}/aggregates',
-            {'aggregates': [each for each in kept if each != ours],
+            {'aggregates': change(
+                set(self._get_provider_aggregates(uuid)), ours),
              'resource_provider_generation': generation}, version='1.19')
+        return lambda: ours in self._get_provider_aggregates(uuid)
+
+    def test_placement_forgot(self):
+        is_there = self._mirror(
+            self.node, lambda kept, ours: sorted(kept - {ours}))
         self._fix('not-in-placement')
-        self.assertIn(ours, self._get_provider_aggregates(uuid))
+        self.assertTrue(is_there())
+
+    def test_placement_knows_of_one_too_many(self):
+        other, = {'node-1', 'node-2'} - {self.host}
+        is_there = self._mirror(
+            f'{other}.hv.example.org',
+            lambda kept, ours: sorted(kept | {ours}))
+        self.assertTrue(is_there())
+        self._fix('only-in-placement')
+        self.assertFalse(is_there())
 
     def test_ratio_drifted(self):
         self.alice.call_json('PUT', self.path, {

@@ -355,6 +355,17 @@ class AfterTheFactTest(EmptinessTestCase):
             self.unchanged(503, 'does not answer', *call)
         self.alice.call_json(*call[1:])
 
+    def test_placement_does_not_let_it_into_the_pool(self):
+        self.set_status('disabled')
+        silent = nova_exception.PlacementAPIConnectFailure()
+        with mock.patch.multiple(
+                report.SchedulerReportClient,
+                aggregate_add_host=mock.Mock(side_effect=silent),
+                aggregate_remove_host=mock.Mock(side_effect=silent)):
+            self.unchanged(503, 'does not answer',
+                           self.admin, 'POST', POOL, BODY)
+        self.admin.call_json('POST', POOL, BODY)
+
     def test_placement_does_not_let_it_leave_the_pool(self):
         self.make_pool('big', HOST)
         path = f'/os-host-flavors/big/hosts/{HOST}'
