@@ -126,6 +126,9 @@ class Transport:
 
     def _send(self, method: str, url_path: str,
               **options: typing.Any) -> requests.Response:
+        if method != 'GET':
+            # It may have been done although its answer got lost.
+            options['connect_retries'] = 0
         answer = self._adapter.request(
             url_path, method, raise_exc=False,
             headers={'Accept': 'application/json'}, **options)

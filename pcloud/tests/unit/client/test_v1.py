@@ -13,6 +13,7 @@
 """What the Python client does beyond one request."""
 
 import ddt
+from keystoneauth1 import exceptions as ksa_exceptions
 from novaclient import client as nova_client
 import openstack
 from openstack import config as openstack_config
@@ -54,6 +55,21 @@ class TestConstruction(base.CloudTestCase):
                   ).list_host_flavors()
 
         self.assertTrue(flavors.called)
+
+    def test_only_reading_is_repeated(self):
+        lost = ksa_exceptions.ConnectFailure('gone')
+        read = self.answer('GET', f'{FARM}/hosts', {'exc': lost},
+                           {'json': {'hosts': []}})
+        added = self.answer('POST', f'{FARM}/hosts', exc=lost)
+        client = v1.Client(session=self.session(), connect_retries=1,
+                           connect_retry_delay=0.01)
+
+        client.list_hosts(base.PCLOUD_ID)
+        self.assertRaises(ksa_exceptions.ConnectFailure, client.add_host,
+                          base.PCLOUD_ID, 'web', 'gpu')
+
+        self.assertEqual(2, read.call_count)
+        self.assertEqual(1, added.call_count)
 
     def test_from_an_openstacksdk_connection(self):
         region = openstack_config.cloud_region.from_session(
