@@ -13,6 +13,7 @@
 """``pcloud-manage``: what an operator does by hand."""
 
 import json
+import os
 import sys
 
 try:
@@ -21,7 +22,9 @@ except ImportError:
     sys.exit('pcloud-manage runs where Nova is installed: pip install '
              'openstack-pcloud[nova]')
 
-monkey_patch.patch(backend='threading')
+# Threads, as in Nova's newer commands; its older ones know no argument.
+os.environ.setdefault('OS_NOVA_DISABLE_EVENTLET_PATCHING', '1')
+monkey_patch.patch()
 
 # Nova chooses its threads before anything else of it is imported.
 from nova import config  # noqa: E402
@@ -114,7 +117,10 @@ def main() -> int:
     CONF.register_cli_opt(cfg.SubCommandOpt(
         'command', title='Commands', handler=_add_commands))
     conf.register_opts(CONF)
-    config.parse_args(sys.argv, prog='pcloud-manage')
+    config.parse_args(sys.argv)
+    if not (CONF.log_file or CONF.log_dir):
+        # Without this oslo.log writes to standard output.
+        CONF.set_default('use_stderr', True)
     logging.setup(CONF, 'nova')
     objects.register_all()
     try:

@@ -12,6 +12,7 @@
 
 """``pcloud-status upgrade check``: is Pcloud loaded as it has to be?"""
 
+import os
 import pathlib
 import re
 import sys
@@ -22,7 +23,9 @@ except ImportError:
     sys.exit('pcloud-status runs where Nova is installed: pip install '
              'openstack-pcloud[nova]')
 
-monkey_patch.patch(backend='threading')
+# Threads, as in Nova's newer commands; its older ones know no argument.
+os.environ.setdefault('OS_NOVA_DISABLE_EVENTLET_PATCHING', '1')
+monkey_patch.patch()
 
 # Nova chooses its threads before anything else of it is imported.
 from nova import version  # noqa: E402
@@ -31,7 +34,10 @@ from oslo_upgradecheck import upgradecheck  # noqa: E402
 from packaging import version as packaging_version  # noqa: E402
 
 import nova.conf  # noqa: E402
+from nova import exception as nova_exception  # noqa: E402
+from nova.scheduler import filters  # noqa: E402
 from pcloud import conf  # noqa: E402
+from pcloud.scheduler import prefilter  # noqa: E402
 
 CONF = nova.conf.CONF
 
@@ -82,6 +88,24 @@ class Checks(upgradecheck.UpgradeCommands):
                 'Add PcloudFilter to [filter_scheduler] enabled_filters.')
         return _result(upgradecheck.Code.SUCCESS)
 
+    def check_request_filter(self):
+        """What the scheduler loads goes in front of Placement too."""
+        try:
+            filters.HostFilterHandler().get_matching_classes(
+                CONF.filter_scheduler.available_filters)
+        except (ImportError, nova_exception.NovaException) as error:
+            return _result(
+                upgradecheck.Code.FAILURE,
+                '[filter_scheduler] available_filters cannot be loaded: '
+                f'{error}')
+        if not prefilter.is_registered():
+            return _result(
+                upgradecheck.Code.FAILURE,
+                'The request filter is not active, so Placement may return '
+                f'only hosts that the filter drops; {_FILTERS} in '
+                '[filter_scheduler] available_filters brings it.')
+        return _result(upgradecheck.Code.SUCCESS)
+
     def check_weighers(self):
         """Nova's own weighers are still there."""
         classes = CONF.filter_scheduler.weight_classes
@@ -129,6 +153,7 @@ class Checks(upgradecheck.UpgradeCommands):
     _upgrade_checks = (
         ('Nova version', check_nova_version),
         ('Scheduler filter', check_filter),
+        ('Request filter', check_request_filter),
         ('Scheduler weighers', check_weighers),
         ('API filter', check_paste),
         ('Allocation ratios', check_ratios),

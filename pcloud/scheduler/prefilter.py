@@ -44,8 +44,13 @@ LOG = logging.getLogger(__name__)
 
 def register() -> None:
     """Have Nova ask `pcloud_aggregates`; harmless when repeated."""
-    if pcloud_aggregates not in request_filter.ALL_REQUEST_FILTERS:
+    if not is_registered():
         request_filter.ALL_REQUEST_FILTERS.append(pcloud_aggregates)
+
+
+def is_registered() -> bool:
+    """Whether Nova asks `pcloud_aggregates`."""
+    return pcloud_aggregates in request_filter.ALL_REQUEST_FILTERS
 
 
 @request_filter.trace_request_filter

@@ -14,6 +14,7 @@
 
 from unittest import mock
 
+from nova.scheduler import request_filter
 from oslo_upgradecheck import upgradecheck
 
 from pcloud.cmd import status
@@ -49,6 +50,14 @@ class StatusTest(base.PcloudTestCase):
                    enabled_filters=['PcloudFilter'],
                    group='filter_scheduler')
         self._assert_only('Scheduler filter', FAILURE)
+
+    def test_request_filter(self):
+        with mock.patch.object(request_filter, 'ALL_REQUEST_FILTERS', []):
+            self._assert_only('Request filter', FAILURE)
+        self.flags(available_filters=[
+            'pcloud.scheduler.filters.all_filters', 'nova.nothing'],
+            group='filter_scheduler')
+        self._assert_only('Request filter', FAILURE)
 
     def test_only_our_weighers(self):
         self.flags(weight_classes=['pcloud.scheduler.weights.all_weighers'],
