@@ -86,6 +86,16 @@ class NameTooLong(Invalid):
                'characters and Nova holds %(limit)d.')
 
 
+class InvalidAttribute(Invalid):
+    message = ('Host attribute %(name)s: %(value)r is not right; it has to be '
+               '%(expected)s.')
+
+
+class InvalidAttributeName(Invalid):
+    message = ('Host attribute name %(name)r is not right; it has to be 1 to '
+               '64 letters, digits, ".", "_", "-" or blanks.')
+
+
 class ReservedProject(Invalid):
     message = ("Project id '%(project)s' cannot be a tenant of a Pcloud: it "
                'is one of the words that Pcloud keeps for itself, or has a '
@@ -94,6 +104,22 @@ class ReservedProject(Invalid):
 
 class ProjectUnknown(Invalid):
     message = "Project '%(project)s' does not exist."
+
+
+class MixedPlatforms(Conflict):
+    message = ('Platform version %(value)r cannot be compared with %(other)r, '
+               'which other hosts have: use stamps for all hosts, or dotted '
+               'versions for all.')
+
+
+class AttributeCase(Conflict):
+    message = ('Host attribute %(name)s: a value that differs from '
+               '%(value)r only in letter case exists already; use that one, '
+               'or unset it first.')
+
+
+class AttributeNotFound(NotFound):
+    message = 'Host attribute %(name)s is not set on any of these hosts.'
 
 
 class HostFlavorNotFound(NotFound):

@@ -1,0 +1,277 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Host attributes: what they may be, which of several counts, and scores.
+
+Source: CONTRACT section 4; RFD 24, "Proposed Solution": scores from 0.0 to
+1.0, higher is more desirable, "dates that have already passed" are ignored.
+"""
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Sequence
+import dataclasses
+import datetime
+import math
+import re
+
+from pcloud import exception
+
+PLATFORM = 'platform_version'
+REBOOT = 'next_reboot'
+HARDWARE = 'hardware_class'
+RACK = 'rack'
+
+_STAMP = re.compile(r'\d{8}T\d{6}Z', re.ASCII)
+_DOTTED = re.compile(r'\d{1,9}(\.\d{1,9})*', re.ASCII)
+_NUMBER = re.compile(r'-?\d{1,15}(\.\d{1,15})?', re.ASCII)
+_STAMP_FORMAT = '%Y%m%dT%H%M%SZ'
+
+
+@dataclasses.dataclass(frozen=True)
+class Said:
+    """What one aggregate says about a host.
+
+    :ivar value: the attribute's value, as written
+    :ivar own: whether the aggregate is the attribute's own, and not one
+        that has other purposes too
+    """
+
+    value: str
+    own: bool
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Platform:
+    """A platform's version; those of one kind can be compared.
+
+    :ivar dotted: whether it is a dotted version, and not a stamp
+    :ivar order: seconds since 1970, or the numbers between the dots
+    """
+
+    dotted: bool
+    order: float | tuple[int, ...]
+
+
+def platform(value: str) -> Platform:
+    """Read a platform's version: a stamp or a dotted version.
+
+    :raises: `exception.InvalidAttribute`
+    """
+    if _STAMP.fullmatch(value):
+        try:
+            moment = datetime.datetime.strptime(value, _STAMP_FORMAT)
+        except ValueError:
+            pass
+        else:
+            return Platform(False, moment.replace(
+                tzinfo=datetime.UTC).timestamp())
+    elif _DOTTED.fullmatch(value):
+        numbers = [int(part) for part in value.split('.')]
+        # 1.0 is 1.
+        while len(numbers) > 1 and numbers[-1] == 0:
+            numbers.pop()
+        return Platform(True, tuple(numbers))
+    raise exception.InvalidAttribute(
+        name=PLATFORM, value=value,
+        expected='a stamp such as 20261231T235959Z, or a dotted version '
+                 'such as 2.10.1')
+
+
+def reboot(value: str) -> datetime.datetime:
+    """Read the moment of a reboot: ISO 8601, in UTC where no zone is said.
+
+    :raises: `exception.InvalidAttribute`
+    """
+    try:
+        moment = datetime.datetime.fromisoformat(value)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=datetime.UTC)
+        return moment.astimezone(datetime.UTC)
+    except (ValueError, OverflowError):
+        raise exception.InvalidAttribute(
+            name=REBOOT, value=value,
+            expected='ISO 8601, such as 2026-12-31T23:59:59Z')
+
+
+def hardware(value: str) -> float:
+    """Read a hardware class: a number, higher is better.
+
+    :raises: `exception.InvalidAttribute`
+    """
+    if not _NUMBER.fullmatch(value):
+        raise exception.InvalidAttribute(
+            name=HARDWARE, value=value, expected='a number such as 3 or 2.5')
+    return float(value)
+
+
+def rack(value: str) -> str:
+    """Read the name of a rack.
+
+    :raises: `exception.InvalidAttribute`
+    """
+    if not value.strip():
+        raise exception.InvalidAttribute(
+            name=RACK, value=value, expected='a name that is not empty')
+    return value
+
+
+_READERS: dict[str, Callable] = {
+    PLATFORM: platform, REBOOT: reboot, HARDWARE: hardware, RACK: rack}
+
+
+def read(name: str, value: str):
+    """Read an attribute's value; one that is not known here is text.
+
+    :returns: what can be compared or counted with
+    :raises: `exception.InvalidAttribute`
+    """
+    return _READERS.get(name, str)(value)
+
+
+def effective(
+    name: str, said: Iterable[Said], now: datetime.datetime,
+) -> tuple[str | None, list[str]]:
+    """Decide which value counts when several aggregates have one.
+
+    ================  ====================================================
+    attribute         what counts
+    ================  ====================================================
+    ``next_reboot``   the earliest that has not passed
+    any other         an aggregate of the attribute's own before others;
+                      among equals the first in the order of letters, so
+                      that every scheduler takes the same
+    ================  ====================================================
+
+    :param now: what has passed, is earlier
+    :returns: the value that counts, or None; and those that are not valid,
+        which count nowhere
+    """
+    valid, bad = [], []
+    for each in sorted(set(said), key=lambda one: (not one.own, one.value)):
+        try:
+            read(name, each.value)
+        except exception.InvalidAttribute:
+            bad.append(each.value)
+        else:
+            valid.append(each.value)
+    if name == REBOOT:
+        valid = sorted((value for value in valid if reboot(value) > now),
+                       key=reboot)
+    return (valid[0] if valid else None), bad
+
+
+def conflicting(name: str, said: Iterable[Said]) -> list[str]:
+    """Return the different values of equal standing, of which one counts.
+
+    Of reboots none are: several may be planned.
+    """
+    said = set(said)
+    if name == REBOOT:
+        return []
+    standing = {each.value for each in said
+                if each.own == any(one.own for one in said)}
+    return sorted(standing) if len(standing) > 1 else []
+
+
+def platform_scores(platforms: Sequence[Platform | None]) -> list[float]:
+    """Score hosts by their platform, the newest with 1.0, the oldest 0.0.
+
+    Stamps lie in the range of time; versions, between which there is no
+    distance, are as far from each other as their neighbours. One that is
+    not known gets 0.0, as the oldest does, and so does one of the rarer
+    kind where both kinds are mixed.
+
+    Source: CONTRACT section 4.
+    """
+    known = [each for each in platforms if each is not None]
+    dotted = sum(each.dotted for each in known) * 2 > len(known)
+    places = sorted({each.order for each in known if each.dotted == dotted})
+    if len(places) < 2:
+        return [1.0 if each is not None and each.dotted == dotted else 0.0
+                for each in platforms]
+    if dotted:
+        last = len(places) - 1
+        scores = {place: number / last
+                  for number, place in enumerate(places)}
+    else:
+        oldest, newest = places[0], places[-1]
+        scores = {place: (place - oldest) / (newest - oldest)
+                  for place in places}
+    return [scores[each.order]
+            if each is not None and each.dotted == dotted else 0.0
+            for each in platforms]
+
+
+def reboot_scores(
+    dates: Sequence[datetime.datetime | None], now: datetime.datetime,
+    bucket: datetime.timedelta,
+) -> list[float]:
+    """Score hosts by their next reboot, a later one higher.
+
+    Hosts fall into buckets, counted back from the latest date; those that
+    are not rebooted, as far as is known, are a bucket of their own, the
+    best. The buckets that are not empty are equally far from each other, so
+    that one date in the far future does not make all others the same.
+
+    :param bucket: how long a bucket is; more than nothing
+    :returns: 0.0 for the bucket that is first to be rebooted, 1.0 for the
+        last, and 1.0 for all where there is one bucket
+    """
+    coming = [None if date is None or date <= now else date
+              for date in dates]
+    latest = max((date for date in coming if date), default=now)
+    # None is later than any; the others count back, so fewer is later.
+    numbers = [-1 if date is None else math.floor((latest - date) / bucket)
+               for date in coming]
+    order = sorted(set(numbers), reverse=True)
+    last = max(len(order) - 1, 1)
+    if len(order) == 1:
+        return [1.0] * len(numbers)
+    scores = {number: place / last for place, number in enumerate(order)}
+    return [scores[number] for number in numbers]
+
+
+def hardware_scores(classes: Sequence[float | None]) -> list[float]:
+    """Score hosts by their hardware class, linearly from 0.0 to 1.0.
+
+    One that is not known gets 0.0, as the lowest does.
+    """
+    known = [each for each in classes if each is not None]
+    if not known:
+        return [0.0] * len(classes)
+    lowest, highest = min(known), max(known)
+    if lowest == highest:
+        return [0.0 if each is None else 1.0 for each in classes]
+    return [0.0 if each is None else (each - lowest) / (highest - lowest)
+            for each in classes]
+
+
+def reboots_within(
+    date: datetime.datetime | None, now: datetime.datetime,
+    span: datetime.timedelta,
+) -> bool:
+    """Whether a host is rebooted soon; what has passed does not count."""
+    return date is not None and now < date <= now + span
+
+
+def ordinals(racks: Iterable[str | None]) -> dict[str, int]:
+    """Number racks from 1, in an order that tells nothing of their names.
+
+    The order is that of the first appearance: of the hosts in whatever
+    order their owner sees them.
+    """
+    numbers: dict[str, int] = {}
+    for each in racks:
+        if each is not None:
+            numbers.setdefault(each, len(numbers) + 1)
+    return numbers

@@ -1,0 +1,158 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Servers near to and far from each other: which hosts are kept.
+
+Source: CONTRACT section 4; RFD 24, "Desired State": hints may name servers
+by their ids or by a tag, and consider "both rack and server co-location".
+"""
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import re
+
+NEAR, FAR, LOCALITY = 'near', 'far', 'locality'
+STRICT = 'strict'
+
+_TAG = 'tag:'
+_UUID = re.compile(
+    r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}')
+
+
+@dataclasses.dataclass(frozen=True)
+class Wish:
+    """What a request says of its place.
+
+    :ivar near: servers by id or, with ``tag:`` before it, by a tag
+    :ivar far: likewise
+    :ivar strict: whether it is more than a preference
+    """
+
+    near: tuple[str, ...]
+    far: tuple[str, ...]
+    strict: bool
+
+    def tags(self) -> frozenset[str]:
+        """Return the names of all tags."""
+        return frozenset(each.removeprefix(_TAG) for each in self._all()
+                         if each.startswith(_TAG))
+
+    def servers(self) -> frozenset[str]:
+        """Return all that can be the id of a server."""
+        return frozenset(each for each in self._all()
+                         if _UUID.fullmatch(each))
+
+    def _all(self) -> tuple[str, ...]:
+        return self.near + self.far
+
+
+@dataclasses.dataclass(frozen=True)
+class Known:
+    """Which of the named servers there are.
+
+    :ivar hosts_of: what was named to the hosts of its servers; a server
+        without a host yet has none
+    """
+
+    hosts_of: Mapping[str, Sequence[str]]
+
+    def unknown(self, wish: Wish) -> list[str]:
+        """Return what was named and does not exist."""
+        return sorted({each for each in wish.near + wish.far
+                       if each not in self.hosts_of})
+
+    def hosts(self, named: Iterable[str]) -> list[str]:
+        """Return the host of each named server, as often as it has one."""
+        return [host for each in named
+                for host in self.hosts_of.get(each, ())]
+
+
+def wish(hints: Mapping[str, Sequence[str]] | None) -> Wish | None:
+    """Read what a request says of its place, or None.
+
+    :param hints: the request's scheduler hints, each a list of values
+    """
+    hints = hints or {}
+    near, far = (tuple(hints.get(name) or ()) for name in (NEAR, FAR))
+    if not near and not far:
+        return None
+    return Wish(near, far, STRICT in (hints.get(LOCALITY) or ()))
+
+
+def tag(name: str) -> str:
+    """Return how a tag is named in a hint."""
+    return _TAG + name
+
+
+def kept(
+    candidates: Sequence[str], racks: Mapping[str, str | None],
+    near: Sequence[str], far: Sequence[str], strict: bool,
+) -> list[str]:
+    """Return the hosts that are kept, in their order.
+
+    =======  ==========================================================
+    hint     what it keeps
+    =======  ==========================================================
+    far      hosts that run none of its servers; of those, hosts in
+             racks with none of its servers, if there are any
+    near     hosts that run any of its servers; else hosts in a rack
+             with any of them
+    =======  ==========================================================
+
+    What would leave nothing is undone, and far comes first. In strict form
+    near keeps hosts that run all of its servers, else hosts in a rack with
+    all of them; nothing is undone but the preference for other racks, which
+    comes last.
+
+    :param racks: host to rack, of the candidates and the servers' hosts
+    :param near: the host of each server to be near to
+    :param far: the host of each server to be far from
+    """
+    far_racks = {racks.get(host) for host in far} - {None}
+
+    def elsewhere(hosts: list[str]) -> list[str]:
+        return _if_any(hosts, lambda host: racks.get(host) not in far_racks)
+
+    away = [host for host in candidates if host not in set(far)]
+    if strict:
+        return elsewhere(_near_all(away, racks, near))
+    return _near_any(elsewhere(away or list(candidates)), racks, near)
+
+
+def _if_any(hosts: list[str], wanted: Callable[[str], bool]) -> list[str]:
+    return [host for host in hosts if wanted(host)] or hosts
+
+
+def _near_any(
+    hosts: list[str], racks: Mapping[str, str | None], near: Sequence[str],
+) -> list[str]:
+    if not near:
+        return hosts
+    beside = [host for host in hosts if host in set(near)]
+    near_racks = {racks.get(host) for host in near} - {None}
+    return beside or _if_any(
+        hosts, lambda host: racks.get(host) in near_racks)
+
+
+def _near_all(
+    hosts: list[str], racks: Mapping[str, str | None], near: Sequence[str],
+) -> list[str]:
+    if not near:
+        return hosts
+    beside = [host for host in hosts if set(near) == {host}]
+    near_racks = {racks.get(host) for host in near}
+    if beside or len(near_racks) != 1 or None in near_racks:
+        return beside
+    return [host for host in hosts if racks.get(host) in near_racks]

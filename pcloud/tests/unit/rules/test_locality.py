@@ -1,0 +1,99 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which hosts locality keeps."""
+
+import ddt
+from hypothesis import given
+from hypothesis import strategies as st
+from oslotest import base
+
+from pcloud.rules import locality
+
+RACKS = {'a1': 'a', 'a2': 'a', 'b1': 'b', 'b2': 'b', 'c1': None}
+HOSTS = list(RACKS)
+SERVER = '0f8e9d7c-6b5a-4938-8271-605f4e3d2c1b'
+
+some = st.lists(st.sampled_from(HOSTS), max_size=3)
+
+
+class WishTest(base.BaseTestCase):
+
+    def test_none(self):
+        for hints in (None, {}, {'locality': ['strict']}, {'near': []}):
+            self.assertIsNone(locality.wish(hints))
+
+    def test_all(self):
+        found = locality.wish({'near': [SERVER, 'tag:web'],
+                               'far': ['tag:db', 'what?'],
+                               'locality': ['strict']})
+        self.assertTrue(found.strict)
+        self.assertEqual({'web', 'db'}, found.tags())
+        self.assertEqual({SERVER}, found.servers())
+        known = locality.Known({SERVER: ['a1'], 'tag:web': ['a1', 'b1'],
+                                'tag:db': []})
+        self.assertEqual(['what?'], known.unknown(found))
+        self.assertEqual(['a1', 'a1', 'b1'], known.hosts(found.near))
+
+
+@ddt.ddt
+class KeptTest(base.BaseTestCase):
+
+    def _kept(self, candidates, near, far, strict):
+        return ' '.join(locality.kept(
+            candidates.split(), RACKS, near.split(), far.split(), strict))
+
+    @ddt.data(
+        # candidates, near, far, what is kept
+        ('a1 a2 b1', 'a1', '', 'a1'), ('a1 a2 b1', 'a1 b1', '', 'a1 b1'),
+        ('a2 b1 c1', 'a1', '', 'a2'), ('b1 c1', 'a1', '', 'b1 c1'),
+        ('a1 a2 b1', '', 'a1', 'b1'), ('a1 a2', '', 'a1', 'a2'),
+        ('a1', '', 'a1', 'a1'), ('a1 c1', '', 'a1', 'c1'),
+        # Far comes first.
+        ('a1 a2 b1', 'a1', 'a1', 'b1'), ('a1 a2', 'a1', 'a1', 'a2'),
+        ('a1 a2 b1', 'a2', 'a1', 'b1'), ('c1', 'c1', '', 'c1'))
+    @ddt.unpack
+    def test_preference(self, candidates, near, far, expected):
+        self.assertEqual(expected, self._kept(candidates, near, far, False))
+
+    @ddt.data(
+        ('a1 a2 b1', 'a1', '', 'a1'), ('a1 a2 b1', 'a1 a2', '', 'a1 a2'),
+        ('a1 a2 b1', 'a1 b1', '', ''), ('a2 b1', 'a1', '', 'a2'),
+        ('b1 c1', 'a1', '', ''), ('b1', 'c1', '', ''),
+        ('a1 a2 b1', '', 'a1', 'b1'), ('a1 a2', '', 'a1', 'a2'),
+        ('a1', '', 'a1', ''), ('a1 b1', 'a1', 'a1', ''),
+        ('a1 a2 b1', 'a1 a1', 'b1', 'a1'),
+        # Another rack is only preferred.
+        ('a1 a2 b1', 'a2', 'a1', 'a2'))
+    @ddt.unpack
+    def test_strict(self, candidates, near, far, expected):
+        self.assertEqual(expected, self._kept(candidates, near, far, True))
+
+    @given(st.permutations(HOSTS), some, some)
+    def test_a_preference_never_leaves_nothing(self, candidates, near, far):
+        for number in range(1, len(candidates)):
+            there = candidates[:number]
+            found = locality.kept(there, RACKS, near, far, False)
+            self.assertTrue(found)
+            self.assertEqual(found, [each for each in there
+                                     if each in set(found)])
+
+    @given(st.permutations(HOSTS), some, some)
+    def test_strict_means_it(self, candidates, near, far):
+        found = locality.kept(candidates, RACKS, near, far, True)
+        self.assertFalse(set(found) & set(far))
+        if near and found:
+            places = {(host, RACKS[host]) for host in near}
+            for host in found:
+                self.assertTrue(
+                    {each for each, _ in places} == {host} or
+                    {rack for _, rack in places} == {RACKS[host]})
