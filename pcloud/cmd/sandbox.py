@@ -22,6 +22,7 @@ import sys
 from pcloud.sandbox import errors
 from pcloud.sandbox import layout
 from pcloud.sandbox import parts
+from pcloud.sandbox import settings
 
 NOT_RUNNING = 3
 TAIL_LINES = 25
@@ -61,6 +62,17 @@ def start_options() -> argparse.ArgumentParser:
         help='listen on P (Keystone), P+1 (Placement), P+2 (Glance), P+3 '
              '(Neutron) and P+4 (Nova); free ports are found by default')
     options.add_argument(
+        '--database', metavar='URL',
+        help='keep the databases on a MariaDB server, with names of their '
+             'own: mysql+pymysql://USER:PASSWORD@ADDRESS (default: files)')
+    options.add_argument(
+        '--messaging', metavar='URL',
+        help='run each service of Nova as a process of its own, the API '
+             'with 2 workers and 2 schedulers, which talk through a '
+             'RabbitMQ: rabbit://USER:PASSWORD@ADDRESS:PORT, with /NAME '
+             'for a virtual host that is there; without it one is made. '
+             'Needs --database (default: one process)')
+    options.add_argument(
         '--debug', action='store_true',
         help='let the services log at DEBUG')
     return options
@@ -91,6 +103,12 @@ def build_parser() -> argparse.ArgumentParser:
     verb('status', do_status,
          'show what runs and where; the status is 0 when all is well, 1 '
          'when a service has ended, 3 when no sandbox is running')
+    stop = verb('stop', do_stop, 'stop one of its services')
+    stop.add_argument('service', metavar='SERVICE',
+                      help='one that "status" shows')
+    start = verb('start', do_start, 'start one of its services that was '
+                 'stopped or has ended')
+    start.add_argument('service', metavar='SERVICE')
     env = verb('env', do_env, 'print shell commands that set a user\'s '
                'variables: eval "$(pcloud-sandbox env alice)"')
     env.add_argument('user', metavar='USER', nargs='?', default='admin')
@@ -131,14 +149,20 @@ def report(line: str) -> None:
 def do_up(args, where: layout.Layout) -> int:
     """Start a sandbox."""
     from pcloud.sandbox import launcher
-    from pcloud.sandbox import settings
 
-    launcher.up(where, args.hosts, args.port_base, args.debug,
-                attached=False, report=report)
+    launcher.up(where, wanted(args), args.port_base, attached=False,
+                report=report)
     print(f'The sandbox in {where.directory} is up. Be one of '
           f'{", ".join(settings.USERS)}:\n'
           f'    eval "$({own_command(args)} env alice)"')
     return 0
+
+
+def wanted(args) -> settings.Settings:
+    """What the options say that a new sandbox is to be."""
+    return settings.Settings(
+        hosts=args.hosts, ports={}, debug=args.debug,
+        database=args.database, messaging=args.messaging)
 
 
 def own_command(args) -> str:
@@ -170,10 +194,27 @@ def do_status(args, where: layout.Layout) -> int:
     print(f'Hosts: {", ".join(state.settings.host_names())}')
     print(f'Logs: {where.logs}')
     services = launcher.service_states(where, state)
+    width = max(len(name) for name, *_ in services)
     for name, url, pid, up in services:
         shown = 'up' if up else 'down'
-        print(f'{name:10} {shown:5} {pid or "-":>8}  {url}')
+        print(f'{name:{width}} {shown:5} {pid or "-":>8}  {url or "-"}')
     return 0 if all(up for *_, up in services) else 1
+
+
+def do_stop(args, where: layout.Layout) -> int:
+    """Stop one service."""
+    from pcloud.sandbox import launcher
+
+    launcher.stop_service(where, args.service)
+    return 0
+
+
+def do_start(args, where: layout.Layout) -> int:
+    """Start one service."""
+    from pcloud.sandbox import launcher
+
+    launcher.start_service(where, args.service)
+    return 0
 
 
 def do_env(args, where: layout.Layout) -> int:
@@ -196,8 +237,8 @@ def do_run(args, where: layout.Layout) -> int:
     if state is not None:
         return command.run(args.command, state.settings, args.user)
     environment.check_user(args.user)
-    chosen = launcher.up(where, args.hosts, args.port_base, args.debug,
-                         attached=True, report=report)
+    chosen = wanted(args)
+    launcher.up(where, chosen, args.port_base, attached=True, report=report)
     try:
         return command.run(args.command, chosen, args.user)
     finally:

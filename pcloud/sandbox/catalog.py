@@ -36,7 +36,7 @@ IMAGE = 'cirros'
 # The fake hypervisor never reads it.
 IMAGE_CONTENT = b'A disk for servers that are not there.\n'
 # Seconds for the hosts to appear.
-HOSTS_TIMEOUT = 60
+HOSTS_TIMEOUT = 120
 
 
 def create_image(admin: rest.Client, glance: str) -> None:
@@ -57,21 +57,29 @@ def create_flavors(admin: rest.Client, compute: str) -> None:
             'ram': memory, 'disk': disk}})
 
 
-def wait_for_hosts(admin: rest.Client, compute: str, count: int) -> None:
-    """Wait until each compute service is up.
+def wait_for_hosts(admin: rest.Client, chosen: settings.Settings) -> None:
+    """Wait until each host is up, and Placement knows what it has.
 
     :raises SandboxError: one is not after a time
     """
     deadline = time.monotonic() + HOSTS_TIMEOUT
-    while time.monotonic() < deadline:
-        found = admin.get(compute + '/os-services?binary=nova-compute')
-        up = [s for s in found['services'] if s['state'] == 'up']
-        if len(up) == count:
-            return
+    while missing := set(chosen.host_names()) - ready_hosts(admin, chosen):
+        if time.monotonic() > deadline:
+            raise errors.SandboxError(
+                f'{", ".join(sorted(missing))} of {chosen.hosts} hosts are '
+                f'not up after {HOSTS_TIMEOUT} seconds')
         time.sleep(0.5)
-    raise errors.SandboxError(
-        f'{len(up)} of {count} compute services are up after '
-        f'{HOSTS_TIMEOUT} seconds')
+
+
+def ready_hosts(admin: rest.Client, chosen: settings.Settings) -> set[str]:
+    """Names of the hosts that servers can be placed on."""
+    services = admin.get(chosen.url('nova')
+                         + '/v2.1/os-services?binary=nova-compute')
+    providers = admin.get(chosen.url('placement')
+                          + '/resource_providers?resources=VCPU:1')
+    return ({each['host'] for each in services['services']
+             if each['state'] == 'up'}
+            & {each['name'] for each in providers['resource_providers']})
 
 
 def create_zone(admin: rest.Client, compute: str, zone: str,
@@ -92,7 +100,7 @@ def main() -> None:
     admin = rest.Client(chosen, 'admin')
     create_image(admin, chosen.url('glance'))
     create_flavors(admin, compute)
-    wait_for_hosts(admin, compute, chosen.hosts)
+    wait_for_hosts(admin, chosen)
     for zone, hosts in chosen.zone_hosts().items():
         create_zone(admin, compute, zone, hosts)
 

@@ -17,7 +17,10 @@ import importlib.resources
 import secrets
 import string
 
+from pcloud.sandbox import databases
+from pcloud.sandbox import devstack
 from pcloud.sandbox import layout
+from pcloud.sandbox import messaging
 from pcloud.sandbox import paste
 from pcloud.sandbox import ports
 from pcloud.sandbox import settings
@@ -42,7 +45,7 @@ from pcloud.sandbox import gunicorn_hooks
 
 wsgi_app = {application!r}
 bind = {bind!r}
-workers = 1
+workers = {workers}
 worker_class = 'gthread'
 threads = 8
 timeout = 120
@@ -52,6 +55,13 @@ post_fork = gunicorn_hooks.post_fork
 post_worker_init = gunicorn_hooks.post_worker_init
 """
 
+# What a service of Nova has to itself when it has a process to itself.
+OWN = """\
+[DEFAULT]
+host = {host}
+state_path = {folder}
+"""
+
 NOVA_PASTE = 'api-paste.ini'
 
 APPLICATIONS = {
@@ -59,7 +69,10 @@ APPLICATIONS = {
     'placement': 'placement.wsgi.api:application',
     'glance': 'glance.wsgi.api:application',
     'neutron': 'neutron.wsgi.api:application',
+    'nova': 'nova.wsgi.osapi_compute:application',
 }
+# The others have one.
+API_WORKERS = {'nova': 2}
 
 
 def write_all(where: layout.Layout, chosen: settings.Settings) -> None:
@@ -74,14 +87,29 @@ def write_all(where: layout.Layout, chosen: settings.Settings) -> None:
         if template.name.endswith('.conf'):
             text = string.Template(template.read_text())
             (where.etc / template.name).write_text(text.substitute(values))
-    (where.etc / NOVA_PASTE).write_text(paste.with_pcloud(
-        paste.installed('nova', 'etc/nova/api-paste.ini').read_text()))
+    (where.etc / NOVA_PASTE).write_text(
+        paste.installed('nova', 'etc/nova/api-paste.ini').read_text())
+    devstack.run_phase(['stack', 'post-config'], where.etc / 'nova.conf',
+                       where.etc / NOVA_PASTE, nova_filters='')
     for service, application in APPLICATIONS.items():
         folder = where.etc / service
         folder.mkdir(exist_ok=True)
         bind = f'{ports.HOST}:{chosen.ports[service]}'
-        (folder / 'gunicorn.conf.py').write_text(
-            GUNICORN.format(application=application, bind=bind))
+        (folder / 'gunicorn.conf.py').write_text(GUNICORN.format(
+            application=application, bind=bind,
+            workers=API_WORKERS.get(service, 1)))
+    if chosen.separate:
+        for host in [*settings.CONTROLLERS, *chosen.host_names()]:
+            write_own(where, host)
+
+
+def write_own(where: layout.Layout, host: str) -> None:
+    """Write the settings that one host of Nova has to itself."""
+    folder = where.host_data(host)
+    folder.mkdir(parents=True)
+    path = where.host_conf(host)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(OWN.format(host=host, folder=folder))
 
 
 def write_keys(where: layout.Layout) -> None:
@@ -101,6 +129,9 @@ def substitutions(where: layout.Layout,
              'domain': settings.DOMAIN, 'region': settings.REGION}
     service_auth = SERVICE_AUTH.format(**names)
     return {
+        **{f'{name}_database': databases.url(where, chosen, name)
+           for name in databases.NAMES},
+        'transport_url': messaging.url(chosen),
         'debug': str(chosen.debug).lower(),
         'data': str(where.data),
         'nova_paste': str(where.etc / NOVA_PASTE),

@@ -22,6 +22,7 @@ import subprocess
 import sys
 
 import pcloud
+from pcloud.sandbox import errors
 from pcloud.sandbox import paste
 
 FUNCTIONS = r"""
@@ -62,7 +63,7 @@ def run_phase(
     :param nova_filters: the filters where nova.conf names none
     :param settings: settings of the plugin
     :returns: what it says
-    :raises: `subprocess.CalledProcessError` when it fails
+    :raises: `SandboxError` when it fails
     """
     variables = {
         'DEST': str(folder().parent),
@@ -75,6 +76,10 @@ def run_phase(
         **(settings or {}),
     }
     done = subprocess.run(
-        ['bash', '-c', FUNCTIONS, 'devstack', *phase], check=True, text=True,
-        env=os.environ | variables, stdout=subprocess.PIPE)
+        ['bash', '-c', FUNCTIONS, 'devstack', *phase], check=False, text=True,
+        env=os.environ | variables, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE)
+    if done.returncode:
+        raise errors.SandboxError(
+            f'devstack/plugin.sh {" ".join(phase)}: {done.stderr.strip()}')
     return done.stdout

@@ -95,7 +95,6 @@ def main() -> None:
     """Set up Keystone for the sandbox in the folder sys.argv[1]."""
     where = layout.Layout(sys.argv.pop(1))
     chosen = settings.load(where).settings
-    sqlite.create(where.data / 'keystone.sqlite')
     keystone.server.configure(config_files=[str(where.etc / 'keystone.conf')])
     sqlite.install()
     upgrades.offline_sync_database_to_version()

@@ -21,22 +21,28 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 import psutil
 
 from pcloud.sandbox import config
+from pcloud.sandbox import databases
 from pcloud.sandbox import errors
 from pcloud.sandbox import layout
 from pcloud.sandbox import lock
+from pcloud.sandbox import messaging
 from pcloud.sandbox import parts
 from pcloud.sandbox import ports
 from pcloud.sandbox import processes
+from pcloud.sandbox import requests
+from pcloud.sandbox import rest
 from pcloud.sandbox import settings
-from pcloud.sandbox import sqlite
 
 # Seconds that a supervisor may take to end its children, which have
 # processes.GRACE, and itself.
 STOP_TIMEOUT = processes.GRACE + 10
+# Seconds that one service may take to start.
+SERVICE_TIMEOUT = 120
 
 Report = collections.abc.Callable[[str], None]
 
@@ -67,22 +73,29 @@ def need_running(where: layout.Layout) -> settings.State:
     return state
 
 
-def up(where: layout.Layout, hosts: int, port_base: int | None,
-       debug: bool, attached: bool, report: Report) -> settings.Settings:
+def up(where: layout.Layout, chosen: settings.Settings,
+       port_base: int | None, attached: bool, report: Report) -> None:
     """Start a sandbox and wait until everything is usable.
 
+    :param chosen: what it is to be; its ports are filled in
+    :param port_base: the first of its ports; None finds free ones
     :param attached: it ends with this process; otherwise it stays
     :param report: is called with each line for the user
     :raises StartFailed: a part did not start; nothing is left running
-    :raises SandboxError: one is there already, or the folder or a port
-        cannot be used; nothing has been changed
+    :raises SandboxError: one is there already, or the folder, a port or a
+        server cannot be used; nothing has been changed
     """
     where.check_usable()
     with lock_or_tell(where) as descriptor:
-        chosen = settings.Settings(
-            hosts=hosts, ports=ports.choose(port_base), debug=debug)
+        chosen.ports = ports.choose(port_base)
+        databases.check(chosen)
+        messaging.check(chosen)
         clean(where)
-        prepare(where, chosen)
+        try:
+            prepare(where, chosen)
+        except errors.SandboxError:
+            clean(where)
+            raise
         # The supervisor has the lock too, and keeps it.
         supervisor = spawn(where, descriptor, attached)
     try:
@@ -92,7 +105,6 @@ def up(where: layout.Layout, hosts: int, port_base: int | None,
         supervisor.terminate()
         wait_for_end(where, supervisor)
         raise
-    return chosen
 
 
 @contextlib.contextmanager
@@ -121,10 +133,15 @@ def clean(where: layout.Layout) -> None:
     """Remove what a sandbox that is gone has left behind.
 
     The caller holds the lock, so its supervisor is gone.
+
+    :raises SandboxError: a server on which something is left does not
+        answer
     """
     state = settings.load(where)
     if state is not None:
         processes.kill_leftovers(state.processes)
+        databases.drop(state.settings)
+        messaging.delete(state.settings)
     for folder in (where.etc, where.data, where.logs):
         if folder.exists():
             shutil.rmtree(folder)
@@ -135,9 +152,9 @@ def clean(where: layout.Layout) -> None:
 def prepare(where: layout.Layout, chosen: settings.Settings) -> None:
     """Write what the parts read."""
     config.write_all(where, chosen)
-    for database in ('placement', 'glance'):
-        sqlite.create(where.data / f'{database}.sqlite')
     settings.save(where, settings.State(settings=chosen))
+    databases.create(where, chosen)
+    messaging.create(chosen)
 
 
 def spawn(where: layout.Layout, descriptor: int,
@@ -234,9 +251,54 @@ def remove(where: layout.Layout) -> None:
             raise
 
 
+def stop_service(where: layout.Layout, name: str) -> None:
+    """Stop one service of a running sandbox, as an operator does.
+
+    :raises SandboxError: no sandbox is running, or it has no such service
+    """
+    state = need_running(where)
+    need_service(where, state, name)
+    process = processes.find(state.processes.get(name))
+    if process is not None:
+        processes.end_all([process])
+
+
+def start_service(where: layout.Layout, name: str) -> None:
+    """Start a service that was stopped or has ended, and wait for it.
+
+    :raises SandboxError: no sandbox is running, or it has no such service,
+        or it does not start
+    """
+    part = need_service(where, need_running(where), name)
+    requests.put(where, name)
+    deadline = time.monotonic() + SERVICE_TIMEOUT
+    while time.monotonic() < deadline:
+        runs = processes.find(need_running(where).processes.get(name))
+        if runs and (part.url is None or rest.answers(part.url)):
+            return
+        time.sleep(0.2)
+    raise errors.StartFailed(
+        f'{name} has not started after {SERVICE_TIMEOUT} seconds',
+        str(where.log(name)))
+
+
+def need_service(where: layout.Layout, state: settings.State,
+                 name: str) -> parts.Part:
+    """The service with a name.
+
+    :raises SandboxError: there is none
+    """
+    known = {part.name: part
+             for part in parts.services(where, state.settings)}
+    if name not in known:
+        raise errors.SandboxError(
+            f'there is no service {name}; there are {", ".join(known)}')
+    return known[name]
+
+
 def service_states(
-        where: layout.Layout,
-        state: settings.State) -> list[tuple[str, str, int | None, bool]]:
+    where: layout.Layout, state: settings.State,
+) -> list[tuple[str, str | None, int | None, bool]]:
     """Name, URL, process number and whether it runs, of each service."""
     found = []
     for part in parts.services(where, state.settings):

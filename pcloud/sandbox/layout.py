@@ -54,15 +54,24 @@ class Layout:
         self.etc = self.directory / 'etc'
         self.data = self.directory / 'data'
         self.logs = self.directory / 'logs'
+        self.requests = self.data / 'requests'
 
     def log(self, name: str) -> pathlib.Path:
         """The log file of a service or of a step of the start."""
         return self.logs / f'{name}.log'
 
+    def host_conf(self, host: str) -> pathlib.Path:
+        """The settings that one host of Nova has to itself."""
+        return self.etc / 'hosts' / f'{host}.conf'
+
+    def host_data(self, host: str) -> pathlib.Path:
+        """What one host of Nova keeps: its ``state_path``."""
+        return self.data / 'hosts' / host
+
     def folders(self) -> list[pathlib.Path]:
         """Every folder that the services expect to find."""
-        data = ['images', 'staging', 'tasks', 'image-cache', 'locks',
-                'instances', 'fernet-keys', 'credential-keys']
+        data = ['images', 'requests', 'staging', 'tasks', 'image-cache',
+                'locks', 'instances', 'fernet-keys', 'credential-keys']
         return [self.etc, self.logs, self.data,
                 *(self.data / name for name in data)]
 

@@ -13,8 +13,8 @@
 """Make Neutron's database.
 
 Run as a program: ``python -m pcloud.sandbox.neutron_setup DIR``. Neutron's
-migrations do not work on SQLite; its models do, and its own tests make
-their databases from them in the same way.
+migrations do not work on SQLite, and take minutes elsewhere; its models do
+work, and its own tests make their databases from them in the same way.
 """
 
 import sys
@@ -22,17 +22,17 @@ import sys
 from neutron.db.migration.models import head
 import sqlalchemy
 
+from pcloud.sandbox import databases
 from pcloud.sandbox import layout
-from pcloud.sandbox import sqlite
+from pcloud.sandbox import settings
 
 
 def main() -> None:
     """Make the database of the sandbox in the folder sys.argv[1]."""
-    path = layout.Layout(sys.argv[1]).data / 'neutron.sqlite'
-    sqlite.create(path)
-    engine = sqlalchemy.create_engine(f'sqlite:///{path}')
-    with engine.begin() as connection:
-        connection.exec_driver_sql('PRAGMA synchronous = OFF')
+    where = layout.Layout(sys.argv[1])
+    chosen = settings.load(where).settings
+    engine = sqlalchemy.create_engine(
+        databases.url(where, chosen, 'neutron'))
     head.get_metadata().create_all(engine)
     engine.dispose()
 

@@ -38,6 +38,7 @@ from oslo_log import log as logging
 from werkzeug import serving
 
 from pcloud.sandbox import config
+from pcloud.sandbox import identity
 from pcloud.sandbox import layout
 from pcloud.sandbox import ports
 from pcloud.sandbox import settings
@@ -88,8 +89,9 @@ def start_compute(where: layout.Layout, host: str) -> service.Service:
     Its name and its state folder, where it notes its identity, are global
     settings in Nova; what reads them does so while the service starts.
     """
-    folder = where.data / 'computes' / host
+    folder = where.host_data(host)
     folder.mkdir(parents=True, exist_ok=True)
+    identity.keep(where, host)
     CONF.set_override('host', host)
     CONF.set_override('state_path', str(folder))
     try:

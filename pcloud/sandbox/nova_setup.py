@@ -19,8 +19,6 @@ map_cell0`` and ``cell_v2 create_cell`` do.
 
 from nova import monkey_patch; monkey_patch.patch(backend='threading')  # noqa
 
-import contextlib
-import sqlite3
 import sys
 
 import nova.conf
@@ -29,21 +27,24 @@ from nova import context
 from nova.db import migration
 from nova import objects
 
+from pcloud.sandbox import databases
 from pcloud.sandbox import layout
+from pcloud.sandbox import settings
 from pcloud.sandbox import sqlite
 
 CONF = nova.conf.CONF
 
 
-def create_cells() -> None:
+def create_cells(where: layout.Layout, chosen: settings.Settings) -> None:
     """Map cell0, where servers go that got no host, and cell1."""
     admin = context.get_admin_context()
     cell0 = objects.CellMapping(
         admin, uuid=objects.CellMapping.CELL0_UUID, name='cell0',
         transport_url='none:///', disabled=False,
-        database_connection=CONF.database.connection.replace(
-            'nova_cell1.sqlite', 'nova_cell0.sqlite'))
+        database_connection=databases.url(where, chosen, 'nova_cell0'))
     cell0.create()
+    with context.target_cell(admin, cell0) as in_cell0:
+        migration.db_sync(database='main', context=in_cell0)
     cell1 = objects.CellMapping(
         admin, uuid='5ab1ab1e-0000-4000-8000-0000000ce111', name='cell1',
         transport_url=CONF.transport_url, disabled=False,
@@ -51,27 +52,17 @@ def create_cells() -> None:
     cell1.create()
 
 
-def copy_schema(where: layout.Layout) -> None:
-    """Make cell0's database as a copy of cell1's, which is still empty."""
-    source = sqlite3.connect(where.data / 'nova_cell1.sqlite')
-    target = sqlite3.connect(where.data / 'nova_cell0.sqlite')
-    with contextlib.closing(source), contextlib.closing(target):
-        source.backup(target)
-
-
 def main() -> None:
     """Set Nova up for the sandbox in the folder sys.argv[1]."""
     where = layout.Layout(sys.argv[1])
-    for name in ('nova_api', 'nova_cell0', 'nova_cell1'):
-        sqlite.create(where.data / f'{name}.sqlite')
+    chosen = settings.load(where).settings
     sqlite.install()
     config.parse_args(
         ['nova-manage', '--config-file', str(where.etc / 'nova.conf')])
     objects.register_all()
     migration.db_sync(database='api')
     migration.db_sync(database='main')
-    copy_schema(where)
-    create_cells()
+    create_cells(where, chosen)
 
 
 if __name__ == '__main__':

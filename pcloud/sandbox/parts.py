@@ -21,6 +21,7 @@ from pcloud.sandbox import errors
 from pcloud.sandbox import layout
 from pcloud.sandbox import settings
 
+NOVA_NEEDS = ('nova-setup', 'keystone', 'placement')
 NEEDED = ('gunicorn', 'psutil', 'werkzeug', 'keystone', 'placement',
           'glance', 'neutron', 'nova')
 
@@ -32,8 +33,9 @@ class Part:
     :ivar name: also of its log
     :ivar argv: the command
     :ivar needs: names of the parts that have to be done before it starts
-    :ivar url: a service is done when this URL answers; a step, which has
-        None, when it has ended with status 0
+    :ivar url: a service is done when this URL answers, if it has one
+    :ivar stays: whether it is a service, which keeps running; a step is
+        done when it has ended with status 0
     :ivar says: what the user reads when it is done
     """
 
@@ -42,6 +44,7 @@ class Part:
     says: str
     needs: tuple[str, ...] = ()
     url: str | None = None
+    stays: bool = False
     environment: dict[str, str] = dataclasses.field(default_factory=dict)
     folder: pathlib.Path | None = None
 
@@ -63,7 +66,8 @@ def all_parts(where: layout.Layout,
               chosen: settings.Settings) -> list[Part]:
     """Every part, the most urgent first."""
     directory = str(where.directory)
-    hosts = f'{chosen.hosts} host' + ('s' if chosen.hosts > 1 else '')
+    nova = (_nova_processes if chosen.separate else _nova_in_one)(
+        where, chosen)
     return [
         _own('keystone-setup', 'keystone_setup', [directory],
              says='users, projects and endpoints are there'),
@@ -74,10 +78,7 @@ def all_parts(where: layout.Layout,
                  ['--config-file', str(where.etc / 'placement.conf'),
                   'db', 'sync'], says="Placement's database is there"),
         _web(where, chosen, 'placement', needs=('placement-setup',)),
-        _own('nova', 'nova_all', [directory],
-             says=f'Nova answers, with {hosts}',
-             needs=('nova-setup', 'keystone', 'placement'),
-             url=chosen.url('nova')),
+        *nova,
         _command('glance-setup', 'glance.cmd.manage',
                  ['--config-file', str(where.etc / 'glance-api.conf'),
                   'db_sync'], says="Glance's database is there"),
@@ -87,14 +88,56 @@ def all_parts(where: layout.Layout,
         _web(where, chosen, 'neutron', needs=('neutron-setup',)),
         _own('catalog', 'catalog', [directory],
              says='image, flavors and zones are there',
-             needs=('keystone', 'glance', 'nova')),
+             needs=('keystone', 'glance', nova[-1].name)),
     ]
 
 
 def services(where: layout.Layout,
              chosen: settings.Settings) -> list[Part]:
     """The parts that keep running."""
-    return [part for part in all_parts(where, chosen) if part.url]
+    return [part for part in all_parts(where, chosen) if part.stays]
+
+
+def _nova_in_one(where: layout.Layout,
+                 chosen: settings.Settings) -> list[Part]:
+    return [_own(
+        'nova', 'nova_all', [str(where.directory)],
+        says=f'Nova answers, with {_hosts(chosen)}', needs=NOVA_NEEDS,
+        url=chosen.url('nova'), stays=True)]
+
+
+def _nova_processes(where: layout.Layout,
+                    chosen: settings.Settings) -> list[Part]:
+    first, second = settings.CONTROLLERS
+    return [
+        _nova(where, 'nova-conductor', 'conductor', first),
+        *(_compute(where, host) for host in chosen.host_names()),
+        _nova(where, 'nova-scheduler-1', 'scheduler', first),
+        _nova(where, 'nova-scheduler-2', 'scheduler', second),
+        _web(where, chosen, 'nova', needs=NOVA_NEEDS),
+        _own('nova-hosts', 'nova_hosts', [str(where.directory)],
+             says=f'Nova has {_hosts(chosen)}', needs=('nova',)),
+    ]
+
+
+def _hosts(chosen: settings.Settings) -> str:
+    return f'{chosen.hosts} host' + ('s' if chosen.hosts > 1 else '')
+
+
+def _compute(where: layout.Layout, host: str) -> Part:
+    name = f'nova-compute-{host}'
+    return _own(name, 'nova_compute', [str(where.directory), host],
+                says=f'{name} has started', needs=NOVA_NEEDS, stays=True)
+
+
+def _nova(where: layout.Layout, name: str, command: str, host: str) -> Part:
+    """A service of Nova that only speaks through the broker."""
+    return _command(
+        name, f'nova.cmd.{command}',
+        ['--config-file', str(where.etc / 'nova.conf'),
+         '--config-file', str(where.host_conf(host))],
+        says=f'{name} has started', needs=NOVA_NEEDS,
+        stays=True)
 
 
 def _own(name: str, module: str, arguments: list[str], **rest) -> Part:
@@ -121,7 +164,7 @@ def _web(where: layout.Layout, chosen: settings.Settings, service: str,
     """
     return Part(
         name=service, argv=[sys.executable, '-m', 'gunicorn'], needs=needs,
-        url=chosen.url(service), folder=where.etc / service,
+        url=chosen.url(service), stays=True, folder=where.etc / service,
         says=f'{service.capitalize()} answers',
         environment={
             f'OS_{service.upper()}_CONFIG_DIR': str(where.etc),

@@ -15,6 +15,7 @@
 import ctypes
 import os
 import signal
+import subprocess
 import time
 
 import psutil
@@ -73,6 +74,17 @@ def end_all(found: list[psutil.Process], grace: float = GRACE) -> None:
     _, alive = psutil.wait_procs(found, timeout=grace)
     send(alive, signal.SIGKILL)
     psutil.wait_procs(alive, timeout=REAP)
+
+
+def descendants(children: list[subprocess.Popen]) -> list[psutil.Process]:
+    """The processes that children of this one have started themselves."""
+    found = []
+    for child in children:
+        try:
+            found += psutil.Process(child.pid).children(recursive=True)
+        except psutil.NoSuchProcess:
+            continue
+    return found
 
 
 def send(found: list[psutil.Process], signum: int) -> None:

@@ -79,7 +79,7 @@ class Client:
 
     def _send(self, method, url, body=None):
         headers = {'Content-Type': 'application/json',
-                   'OpenStack-API-Version': 'compute 2.53'}
+                   'OpenStack-API-Version': 'compute 2.53, placement 1.4'}
         if isinstance(body, bytes):
             headers['Content-Type'] = 'application/octet-stream'
         elif body is not None:

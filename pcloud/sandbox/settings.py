@@ -24,6 +24,8 @@ USERS = ('admin', 'alice', 'bob', 'carol')
 REGION = 'RegionOne'
 DOMAIN = 'default'
 ZONES = ('az1', 'az2')
+# Hosts of conductor and schedulers where those are processes of their own.
+CONTROLLERS = ('controller-1', 'controller-2')
 
 
 @dataclasses.dataclass
@@ -33,12 +35,21 @@ class Settings:
     :ivar hosts: how many fake computes
     :ivar ports: service name -> TCP port
     :ivar debug: whether the services log at DEBUG
+    :ivar database: URL of the MariaDB server for the databases; None keeps
+        them in files
+    :ivar messaging: URL of the RabbitMQ through which Nova's processes
+        talk; None makes all of Nova one process
+    :ivar key: tells this sandbox from others on the same servers
     :ivar password: of every user; drawn anew for each sandbox
     """
 
     hosts: int
     ports: dict[str, int]
     debug: bool = False
+    database: str | None = None
+    messaging: str | None = None
+    key: str = dataclasses.field(
+        default_factory=lambda: secrets.token_hex(4))
     password: str = dataclasses.field(
         default_factory=lambda: secrets.token_hex(16))
 
@@ -50,6 +61,11 @@ class Settings:
     def auth_url(self) -> str:
         """Where Keystone gives out tokens."""
         return self.url('keystone') + '/v3'
+
+    @property
+    def separate(self) -> bool:
+        """Whether each service of Nova is a process of its own."""
+        return self.messaging is not None
 
     def host_names(self) -> list[str]:
         """The compute hosts' names, in order."""

@@ -33,13 +33,14 @@ from pcloud.sandbox import errors
 from pcloud.sandbox import layout
 from pcloud.sandbox import parts
 from pcloud.sandbox import processes
+from pcloud.sandbox import requests
 from pcloud.sandbox import rest
 from pcloud.sandbox import settings
 
 # Seconds: for everything to start, between looks, between looks later on.
-START_TIMEOUT = 180
+START_TIMEOUT = 300
 LOOK = 0.1
-WATCH = 1
+WATCH = 0.5
 
 
 class Stopped(BaseException):
@@ -75,7 +76,7 @@ class Supervisor:
         slots = max(2, len(os.sched_getaffinity(0)))
         while self.waiting or self.starting:
             for part in self.ready_to_start(slots - len(self.starting)):
-                self.spawn(part)
+                self.begin(part)
             self.check_children()
             for part in list(self.starting):
                 if self.is_done(part):
@@ -93,6 +94,12 @@ class Supervisor:
                 if self.done.issuperset(part.needs)]
         return able[:max(slots, 0)]
 
+    def begin(self, part: parts.Part) -> None:
+        """Start a part for the first time."""
+        self.spawn(part)
+        self.waiting.remove(part)
+        self.starting.append(part)
+
     def spawn(self, part: parts.Part) -> None:
         """Start one part's process."""
         environment = processes.clean_environment() | part.environment
@@ -102,8 +109,6 @@ class Supervisor:
                 cwd=part.folder or self.where.data, env=environment,
                 preexec_fn=processes.die_with_parent)
         self.children[part.name] = child
-        self.waiting.remove(part)
-        self.starting.append(part)
         self.state.processes[part.name] = processes.identity(child.pid)
         settings.save(self.where, self.state)
 
@@ -132,8 +137,9 @@ class Supervisor:
         """
         status = self.children[part.name].poll()
         if status is None:
-            return part.url is not None and rest.answers(part.url)
-        if status == 0 and part.url is None:
+            return part.stays and (
+                part.url is None or rest.answers(part.url))
+        if status == 0 and not part.stays:
             return True
         raise self.ended(part.name, status)
 
@@ -141,14 +147,20 @@ class Supervisor:
         """Note that a part is done, and tell."""
         self.starting.remove(part)
         self.done.add(part.name)
-        if part.url is None:
+        if not part.stays:
             del self.children[part.name]
             del self.state.processes[part.name]
         tell({'progress': part.says, 'done': len(self.done),
               'of': self.total})
 
     def watch(self) -> None:
-        """Stay until told to stop; note services that end."""
+        """Stay until told to stop.
+
+        Services that end are noted; those that are asked for are started
+        again.
+        """
+        services = {part.name: part for part in parts.services(
+            self.where, self.state.settings)}
         while True:
             for name, child in list(self.children.items()):
                 status = child.poll()
@@ -156,11 +168,15 @@ class Supervisor:
                     print(f'{name} ended with status {status}',
                           file=sys.stderr, flush=True)
                     del self.children[name]
+            for name in requests.take(self.where):
+                if name in services and name not in self.children:
+                    self.spawn(services[name])
             time.sleep(WATCH)
 
     def stop(self) -> None:
         """End every child and wait for it."""
         alive = [c for c in self.children.values() if c.poll() is None]
+        workers = processes.descendants(alive)
         for child in alive:
             child.terminate()
         deadline = time.monotonic() + processes.GRACE
@@ -170,6 +186,7 @@ class Supervisor:
             except subprocess.TimeoutExpired:
                 child.kill()
                 child.wait()
+        processes.send(workers, signal.SIGKILL)
 
 
 def tell(message: dict) -> None:

@@ -28,7 +28,7 @@ from pcloud.sandbox import command
 
 COMMAND = [sys.executable, '-m', 'pcloud.cmd.sandbox']
 # Seconds: a start on a busy machine takes two minutes.
-TIMEOUT = 240
+TIMEOUT = 600
 
 
 def start(folder, *arguments, **options):

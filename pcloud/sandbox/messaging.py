@@ -1,0 +1,127 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The broker through which Nova's processes talk: a RabbitMQ.
+
+A virtual host keeps one cloud's queues apart from another's: their names
+are the same. Where the URL names none, the sandbox makes one of its own.
+"""
+
+import shutil
+import subprocess
+import urllib.parse
+
+from pcloud.sandbox import errors
+from pcloud.sandbox import settings
+
+CONTROL = 'rabbitmqctl'
+# Seconds: for one command of CONTROL; to connect.
+CONTROL_TIMEOUT = 60
+CONNECT_TIMEOUT = 5
+
+
+def url(chosen: settings.Settings) -> str:
+    """Return the transport URL of Nova's processes."""
+    if chosen.messaging is None:
+        return 'fake://'
+    parts = _split(chosen)
+    if not _has_own_host(chosen):
+        return parts.geturl()
+    return parts._replace(path='/' + _own(chosen)).geturl()
+
+
+def check(chosen: settings.Settings) -> None:
+    """Make sure that the URL can be one of a broker.
+
+    :raises: `SandboxError`
+    """
+    if chosen.messaging is None:
+        return
+    if chosen.database is None:
+        raise errors.SandboxError(
+            '--messaging makes processes that cannot share files as '
+            'databases; give --database too, as in '
+            '--database mysql+pymysql://root@127.0.0.1')
+    _split(chosen)
+
+
+def create(chosen: settings.Settings) -> None:
+    """Make the virtual host, and make sure that it can be used.
+
+    :raises: `SandboxError`
+    """
+    if chosen.messaging is None:
+        return
+    if _has_own_host(chosen):
+        user = urllib.parse.unquote(_split(chosen).username or 'guest')
+        _control('add_vhost', _own(chosen))
+        _control('set_permissions', '-p', _own(chosen), user,
+                 '.*', '.*', '.*')
+    _connect(chosen)
+
+
+def delete(chosen: settings.Settings) -> None:
+    """Delete the virtual host, with its queues, if it is the sandbox's own.
+
+    :raises: `SandboxError`
+    """
+    if chosen.messaging is None or not _has_own_host(chosen):
+        return
+    if _own(chosen) in _control('list_vhosts', '--silent').split():
+        _control('delete_vhost', _own(chosen))
+
+
+def _split(chosen: settings.Settings) -> urllib.parse.SplitResult:
+    parts = urllib.parse.urlsplit(chosen.messaging)
+    if parts.scheme != 'rabbit' or not parts.hostname:
+        raise errors.SandboxError(
+            f'--messaging {chosen.messaging}: is not a URL such as '
+            'rabbit://user:password@127.0.0.1:5672')
+    return parts
+
+
+def _has_own_host(chosen: settings.Settings) -> bool:
+    return _split(chosen).path in ('', '/')
+
+
+def _own(chosen: settings.Settings) -> str:
+    return f'pcloud-sandbox-{chosen.key}'
+
+
+def _control(*arguments: str) -> str:
+    """Run the broker's command and return what it prints."""
+    hint = ('; or make a virtual host yourself and name it in --messaging, '
+            'as in rabbit://user:password@127.0.0.1:5672/mine')
+    if shutil.which(CONTROL) is None:
+        raise errors.SandboxError(f'{CONTROL}: not found{hint}')
+    done = subprocess.run(
+        [CONTROL, *arguments], text=True, check=False,
+        timeout=CONTROL_TIMEOUT, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode:
+        said = ' '.join((done.stderr or done.stdout).split())
+        raise errors.SandboxError(
+            f'{CONTROL} {arguments[0]}: {said[:300]}{hint}')
+    return done.stdout
+
+
+def _connect(chosen: settings.Settings) -> None:
+    import kombu
+
+    parts = urllib.parse.urlsplit(url(chosen))._replace(scheme='amqp')
+    with kombu.Connection(
+            parts.geturl(), connect_timeout=CONNECT_TIMEOUT) as connection:
+        try:
+            connection.connect()
+        except (OSError, *connection.connection_errors) as error:
+            raise errors.SandboxError(
+                f'{connection.as_uri()}: {error}') from error

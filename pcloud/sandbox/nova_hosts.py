@@ -1,0 +1,77 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Wait until Nova's processes have reported, and map its hosts.
+
+Run as a program: ``python -m pcloud.sandbox.nova_hosts DIR``. The second
+half is what ``nova-manage cell_v2 discover_hosts`` does.
+"""
+
+from nova import monkey_patch; monkey_patch.patch(backend='threading')  # noqa
+
+import sys
+import time
+
+from nova import config
+from nova import context
+from nova import objects
+from nova.objects import cell_mapping
+from nova.objects import host_mapping
+from nova.objects import service
+
+from pcloud.sandbox import layout
+from pcloud.sandbox import settings
+
+# Seconds between looks. The supervisor ends what takes too long.
+LOOK = 0.5
+
+
+def expected(chosen: settings.Settings) -> set[tuple[str, str]]:
+    """Return which services have to report: binary and host."""
+    first, second = settings.CONTROLLERS
+    return {('nova-conductor', first), ('nova-scheduler', first),
+            ('nova-scheduler', second),
+            *(('nova-compute', host) for host in chosen.host_names())}
+
+
+def reported(admin: context.RequestContext) -> set[tuple[str, str]]:
+    """Return which services have reported since they were started.
+
+    They do it when they have begun to listen to the broker.
+    """
+    return {(each.binary, each.host)
+            for cell in cell_mapping.CellMappingList.get_all(admin)
+            for each in _services(admin, cell)
+            if each.report_count}
+
+
+def _services(admin: context.RequestContext,
+              cell: cell_mapping.CellMapping) -> service.ServiceList:
+    with context.target_cell(admin, cell) as in_cell:
+        return service.ServiceList.get_all(in_cell)
+
+
+def main() -> None:
+    """Do it for the sandbox in the folder sys.argv[1]."""
+    where = layout.Layout(sys.argv[1])
+    wanted = expected(settings.load(where).settings)
+    config.parse_args(
+        ['nova-manage', '--config-file', str(where.etc / 'nova.conf')])
+    objects.register_all()
+    admin = context.get_admin_context()
+    while not wanted <= reported(admin):
+        time.sleep(LOOK)
+    host_mapping.discover_hosts(admin)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,31 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Requests to a sandbox's supervisor: which services it is to start again.
+
+A request is an empty file with the service's name.
+"""
+
+from pcloud.sandbox import layout
+
+
+def put(where: layout.Layout, service: str) -> None:
+    """Ask for a service to be started."""
+    (where.requests / service).touch()
+
+
+def take(where: layout.Layout) -> list[str]:
+    """Return the services that were asked for, and forget the requests."""
+    found = sorted(where.requests.iterdir())
+    for path in found:
+        path.unlink()
+    return [path.name for path in found]

@@ -1,0 +1,67 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Where the databases of a sandbox are, in files and on a server."""
+
+import ddt
+from oslotest import base
+
+from pcloud.sandbox import databases
+from pcloud.sandbox import errors
+from pcloud.sandbox import layout
+from pcloud.sandbox import settings
+
+WHERE = layout.Layout('/sandbox')
+
+
+def _settings(database):
+    return settings.Settings(hosts=1, ports={}, database=database, key='k1')
+
+
+@ddt.ddt
+class DatabasesTest(base.BaseTestCase):
+
+    def test_files(self):
+        self.assertEqual(
+            'sqlite:////sandbox/data/glance.sqlite?timeout=60',
+            databases.url(WHERE, _settings(None), 'glance'))
+
+    @ddt.data(
+        ('mysql+pymysql://root@db', 'root@db/pcloud_sandbox_k1_glance'),
+        ('mysql+pymysql://me:a%40b@db:3307/', 'me:a%40b@db:3307/'
+         'pcloud_sandbox_k1_glance'),
+        ('mysql+pymysql://root@db/mine', 'root@db/mine_k1_glance'))
+    @ddt.unpack
+    def test_a_server(self, given, expected):
+        self.assertEqual(
+            f'mysql+pymysql://{expected}?charset=utf8mb4',
+            databases.url(WHERE, _settings(given), 'glance'))
+
+    def test_sandboxes_have_their_own(self):
+        one, other = (
+            databases.url(WHERE, settings.Settings(
+                hosts=1, ports={}, database='mysql+pymysql://root@db'), 'nova')
+            for _ in '12')
+        self.assertNotEqual(one, other)
+
+    @ddt.data('nothing', 'postgresql://root@db', 'mysql://root@db')
+    def test_refused(self, given):
+        error = self.assertRaises(errors.SandboxError, databases.check,
+                                  _settings(given))
+        self.assertIn('mysql+pymysql://', str(error))
+
+    def test_nobody_answers(self):
+        error = self.assertRaises(
+            errors.SandboxError, databases.check,
+            _settings('mysql+pymysql://root:secret@127.0.0.1:1'))
+        self.assertIn('127.0.0.1:1', str(error))
+        self.assertNotIn('secret', str(error))

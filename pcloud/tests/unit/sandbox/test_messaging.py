@@ -1,0 +1,89 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Through which virtual host of which broker a sandbox talks."""
+
+import os
+
+import ddt
+import fixtures
+from oslotest import base
+
+from pcloud.sandbox import errors
+from pcloud.sandbox import messaging
+from pcloud.sandbox import settings
+
+DATABASE = 'mysql+pymysql://root@db'
+
+
+def _settings(url, database=DATABASE):
+    return settings.Settings(hosts=1, ports={}, database=database,
+                             messaging=url, key='k1')
+
+
+@ddt.ddt
+class MessagingTest(base.BaseTestCase):
+
+    def test_one_process(self):
+        self.assertEqual('fake://', messaging.url(_settings(None)))
+        messaging.create(_settings(None))
+        messaging.delete(_settings(None))
+
+    @ddt.data(
+        ('rabbit://me:x@mq', 'rabbit://me:x@mq/pcloud-sandbox-k1'),
+        ('rabbit://me:x@mq:5673/', 'rabbit://me:x@mq:5673/pcloud-sandbox-k1'),
+        ('rabbit://mq/mine', 'rabbit://mq/mine'),
+        ('rabbit://mq/%2F', 'rabbit://mq/%2F'))
+    @ddt.unpack
+    def test_virtual_host(self, given, expected):
+        self.assertEqual(expected, messaging.url(_settings(given)))
+
+    @ddt.data('nothing', 'amqp://me@mq', 'rabbit://')
+    def test_refused(self, given):
+        error = self.assertRaises(errors.SandboxError, messaging.check,
+                                  _settings(given))
+        self.assertIn('rabbit://', str(error))
+
+    def test_needs_a_database(self):
+        error = self.assertRaises(
+            errors.SandboxError, messaging.check,
+            _settings('rabbit://mq', database=None))
+        self.assertIn('--database', str(error))
+
+    def _control(self, script):
+        """Have a script of the test's own for the broker's command."""
+        folder = self.useFixture(fixtures.TempDir()).path
+        path = os.path.join(folder, messaging.CONTROL)
+        with open(path, 'w') as stream:
+            stream.write(f'#!/bin/sh\n{script}\n')
+        os.chmod(path, 0o700)
+        self.useFixture(fixtures.EnvironmentVariable('PATH', folder))
+
+    def test_who_may_not_make_one_is_told_what_to_do(self):
+        self._control('echo "Only root may" >&2; exit 1')
+        error = self.assertRaises(errors.SandboxError, messaging.create,
+                                  _settings('rabbit://me@127.0.0.1:1'))
+        self.assertIn('add_vhost: Only root may', str(error))
+        self.assertIn('/mine', str(error))
+
+    def test_no_command(self):
+        self.useFixture(fixtures.EnvironmentVariable('PATH', ''))
+        error = self.assertRaises(errors.SandboxError, messaging.create,
+                                  _settings('rabbit://me@127.0.0.1:1'))
+        self.assertIn('not found', str(error))
+
+    def test_nobody_answers(self):
+        error = self.assertRaises(
+            errors.SandboxError, messaging.create,
+            _settings('rabbit://me:secret@127.0.0.1:1/mine'))
+        self.assertIn('127.0.0.1:1', str(error))
+        self.assertNotIn('secret', str(error))

@@ -1,0 +1,54 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Of which processes a sandbox consists."""
+
+from oslotest import base
+
+from pcloud.sandbox import layout
+from pcloud.sandbox import parts
+from pcloud.sandbox import ports
+from pcloud.sandbox import settings
+
+WHERE = layout.Layout('/sandbox')
+PORTS = {name: 1 for name in ports.SERVICES}
+SEPARATE = {'database': 'mysql+pymysql://db', 'messaging': 'rabbit://mq'}
+OTHERS = {'keystone', 'placement', 'glance', 'neutron', 'nova'}
+
+
+class PartsTest(base.BaseTestCase):
+
+    def _settings(self, **options):
+        return settings.Settings(hosts=2, ports=PORTS, **options)
+
+    def test_one_nova(self):
+        self.assertEqual(OTHERS, {
+            each.name for each in parts.services(WHERE, self._settings())})
+
+    def test_many_processes(self):
+        self.assertEqual(
+            OTHERS | {'nova-conductor', 'nova-scheduler-1',
+                      'nova-scheduler-2', 'nova-compute-node-1',
+                      'nova-compute-node-2'},
+            {each.name for each in parts.services(
+                WHERE, self._settings(**SEPARATE))})
+
+    def test_each_can_start_at_last(self):
+        for options in ({}, SEPARATE):
+            waiting = parts.all_parts(WHERE, self._settings(**options))
+            done = set()
+            while waiting:
+                ready = [each for each in waiting
+                         if done.issuperset(each.needs)]
+                self.assertTrue(ready, waiting)
+                done |= {each.name for each in ready}
+                waiting = [each for each in waiting if each not in ready]
