@@ -1,0 +1,18 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tests of a cloud whose services are processes of their own.
+
+They need a MariaDB and a RabbitMQ, and make what they keep there:
+``PCLOUD_TEST_DATABASE`` and ``PCLOUD_TEST_MESSAGING`` say where, if not on
+this machine at the usual ports.
+"""

@@ -1,0 +1,186 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A cloud of separate processes, and its users."""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+from keystoneauth1.identity import v3
+from keystoneauth1 import session as ksa_session
+import openstack
+import requests
+
+from pcloud.client import v1
+from pcloud.sandbox import layout
+from pcloud.sandbox import settings
+from pcloud.tests.sandbox import base
+
+DATABASE = os.environ.get(
+    'PCLOUD_TEST_DATABASE', 'mysql+pymysql://root@127.0.0.1')
+MESSAGING = os.environ.get(
+    'PCLOUD_TEST_MESSAGING', 'rabbit://guest:guest@127.0.0.1:5672/')
+# Seconds that a server may take to be active, or gone.
+SERVER_TIMEOUT = 120
+
+
+def skip(reason: str) -> None:
+    """Skip the tests; in CI that is a failure.
+
+    :raises: `unittest.SkipTest`, or `AssertionError` in CI
+    """
+    if os.environ.get('CI'):
+        raise AssertionError(reason)
+    raise unittest.SkipTest(reason)
+
+
+class User:
+    """A user of the cloud, who has a project of the same name.
+
+    :ivar pclouds: the client of Pcloud's API
+    :ivar cloud: openstacksdk's connection, for all else
+    :ivar project_id: the project's id
+    """
+
+    def __init__(self, chosen: settings.Settings, name: str) -> None:
+        self._session = ksa_session.Session(auth=v3.Password(
+            auth_url=chosen.auth_url, username=name, project_name=name,
+            password=chosen.password, user_domain_id=settings.DOMAIN,
+            project_domain_id=settings.DOMAIN))
+        self.cloud = openstack.connection.Connection(
+            session=self._session, region_name=settings.REGION,
+            compute_default_microversion='2.90')
+        self.pclouds = v1.Client(self._session)
+        self.project_id = self._session.get_project_id()
+
+    def call(
+        self, method: str, path: str, body: dict | None = None,
+    ) -> requests.Response:
+        """Make a call of the compute API and return whatever it answers."""
+        return self._session.request(
+            path, method, json=body, raise_exc=False,
+            endpoint_filter={'service_type': 'compute'})
+
+    def boot(self, name: str, flavor: str = 'm1.tiny', **hints: str):
+        """Start a server without waiting for it."""
+        compute = self.cloud.compute
+        return compute.create_server(
+            name=name, networks='none',
+            image_id=self.cloud.image.find_image('cirros').id,
+            flavor_id=compute.find_flavor(flavor).id,
+            scheduler_hints=hints)
+
+    def settled(self, server):
+        """Return a server as it is when its start is over, well or not."""
+        compute = self.cloud.compute
+        try:
+            return compute.wait_for_server(
+                server, interval=0.5, wait=SERVER_TIMEOUT)
+        except openstack.exceptions.ResourceFailure:
+            return compute.get_server(server)
+
+    def delete(self, servers) -> None:
+        """Delete servers, and wait until they are gone."""
+        for server in servers:
+            self.cloud.compute.delete_server(server)
+        for server in servers:
+            self.cloud.compute.wait_for_delete(
+                server, interval=0.5, wait=SERVER_TIMEOUT)
+
+
+class CloudTest(base.SharedSandboxTest):
+    """One cloud for all tests of a class.
+
+    :cvar database: the URL of its MariaDB
+    :cvar messaging: the URL of its RabbitMQ
+    :cvar users: its users, by name
+    """
+
+    hosts = 4
+    database = DATABASE
+    messaging = MESSAGING
+
+    @classmethod
+    def setUpClass(cls):
+        cls.up_options = ('--hosts', str(cls.hosts),
+                          '--database', cls.database,
+                          '--messaging', cls.messaging)
+        super().setUpClass()
+        status, _, told = cls.started
+        assert status == 0, told
+        cls.where = layout.Layout(cls.folder)
+        cls.chosen = settings.load(cls.where).settings
+        cls.log_in()
+
+    @classmethod
+    def log_in(cls):
+        """Have all users begin anew, with connections of their own."""
+        cls.users = {name: User(cls.chosen, name)
+                     for name in settings.USERS}
+
+    @classmethod
+    def audit(cls, *options):
+        """What ``pcloud-manage audit`` finds: (status, findings)."""
+        done = subprocess.run(
+            [sys.executable, '-m', 'pcloud.cmd.manage', '--config-file',
+             str(cls.where.etc / 'nova.conf'), 'audit', '--format', 'json',
+             *options], text=True, check=False, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL)
+        return done.returncode, json.loads(done.stdout)['findings']
+
+    @classmethod
+    def fill_pool(cls, flavor_id, hosts, units=1):
+        """Make a host flavor with hosts in its pool."""
+        admin = cls.users['admin']
+        admin.pclouds.create_host_flavor(flavor_id, units)
+        for host in hosts:
+            cls._set_service(host, 'disable')
+            admin.pclouds.add_pool_host(flavor_id, host)
+
+    def host_of(self, server):
+        """The host on which a server is."""
+        return self.users['admin'].cloud.compute.get_server(
+            server).compute_host
+
+    def new_pcloud(self, name, flavor_id, hosts=1):
+        """A Pcloud of Alice's with hosts h1, h2, ... that are enabled."""
+        pclouds = self.users['alice'].pclouds
+        made = pclouds.create_pcloud(name)
+        for number in range(1, hosts + 1):
+            pclouds.add_host(made.id, f'h{number}', flavor_id)
+            pclouds.set_host_state(made.id, f'h{number}', 'enabled')
+        return made
+
+    def remove_pcloud(self, pcloud):
+        """Give back what `new_pcloud` made."""
+        pclouds = self.users['alice'].pclouds
+        for host in pclouds.list_hosts(pcloud.id):
+            pclouds.set_host_state(pcloud.id, host.name, 'disabled')
+            pclouds.remove_host(pcloud.id, host.name)
+        pclouds.delete_pcloud(pcloud.id)
+
+    def empty_pool(self, flavor_id):
+        """Take back what `fill_pool` made."""
+        admin = self.users['admin']
+        for host in admin.pclouds.get_host_flavor(flavor_id).hosts:
+            admin.pclouds.remove_pool_host(flavor_id, host.host)
+            self._set_service(host.host, 'enable')
+        admin.pclouds.delete_host_flavor(flavor_id)
+
+    @classmethod
+    def _set_service(cls, host, act):
+        compute = cls.users['admin'].cloud.compute
+        service, = compute.services(host=host, binary='nova-compute')
+        getattr(compute, f'{act}_service')(service, host, service.binary)
