@@ -69,6 +69,20 @@ class InvalidHint(Invalid):
                'the id of one Pcloud, once.')
 
 
+class InvalidLocality(Invalid):
+    message = ("The scheduler hint locality=%(value)s is not valid: it takes "
+               "'strict', or is left out.")
+
+
+class LocalityUnknown(NotFound):
+    message = ('Strict locality cannot be kept: no server of the project '
+               'that is on a host is known as %(named)s.')
+
+
+class LocalityUnmet(Conflict):
+    message = ('Strict locality cannot be kept: %(reason)s.')
+
+
 class PcloudUnusable(NotFound):
     message = 'Pcloud %(pcloud)s cannot be used: %(reason)s.'
 
@@ -112,10 +126,15 @@ class MixedPlatforms(Conflict):
                'versions for all.')
 
 
-class AttributeCase(Conflict):
-    message = ('Host attribute %(name)s: a value that differs from '
-               '%(value)r only in letter case exists already; use that one, '
-               'or unset it first.')
+class AttributeTwin(Conflict):
+    message = ('Host attribute %(name)s=%(value)s cannot be told from '
+               '%(other)s, which exists already; use that one, or unset it '
+               'first.')
+
+
+class AttributeContended(Conflict):
+    message = ('Other requests changed the same host attribute at the same '
+               'moment; try again.')
 
 
 class AttributeNotFound(NotFound):

@@ -24,6 +24,7 @@ import time
 
 from nova import context as nova_context
 
+from pcloud.aggregates import attributes
 from pcloud.aggregates import computes
 from pcloud.aggregates import inventories
 from pcloud.aggregates import names
@@ -31,6 +32,8 @@ from pcloud.aggregates import ratios
 from pcloud.aggregates import repair
 from pcloud.aggregates import request_specs
 from pcloud.aggregates import snapshot
+from pcloud import exception
+from pcloud.rules import attributes as attribute_rules
 from pcloud.rules import hints
 
 # Seconds that a request may take from its first write to its last. What is
@@ -102,6 +105,7 @@ def _look(context: nova_context.RequestContext) -> list[Finding]:
                 'incomplete-aggregate', aggregate.name, '',
                 'its name and its metadata do not agree on what it is; its '
                 'hosts are given to nobody'))
+    found += _check_attributes(context)
     return found
 
 
@@ -256,3 +260,40 @@ def _check_mirror(
                     'Placement does not know that it is in the aggregate',
                     lambda context, node=node: repair.tell_placement(
                         context, aggregate, node))
+
+
+def _check_attributes(
+    context: nova_context.RequestContext,
+) -> Iterator[Finding]:
+    aggregates = snapshot.saying_attributes(context)
+    for aggregate in aggregates:
+        yield from _check_attribute_aggregate(aggregate)
+    for (host, name), said in sorted(attributes.said(aggregates).items()):
+        values = attribute_rules.conflicting(name, said)
+        if values:
+            yield Finding(
+                'attribute-conflict', names.ATTRIBUTE_PREFIX + name, host,
+                'aggregates of equal standing give it different values: ' +
+                ', '.join(values))
+
+
+def _check_attribute_aggregate(
+    aggregate: snapshot.Aggregate,
+) -> Iterator[Finding]:
+    if aggregate.name.startswith(names.ATTRIBUTE_PREFIX):
+        if not snapshot.is_whole_attribute(
+                aggregate.name, aggregate.metadata):
+            yield Finding(
+                'incomplete-aggregate', aggregate.name, '',
+                'its name and its metadata do not agree on the attribute')
+        elif not aggregate.hosts:
+            yield Finding(
+                'attribute-without-hosts', aggregate.name, '',
+                'no host has this value',
+                lambda context: repair.drop_attribute(context, aggregate))
+    for name, value in sorted(names.attributes(aggregate.metadata).items()):
+        try:
+            attribute_rules.read(name, value)
+        except exception.InvalidAttribute as error:
+            yield Finding('attribute-not-valid', aggregate.name, name,
+                          f'it counts nowhere: {error}')

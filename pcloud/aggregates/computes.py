@@ -102,7 +102,7 @@ def load(
     zones = snapshot.zones(context, hosts)
     group = servicegroup.API()
     found = {}
-    for services, nodes in _each_cell(context, _services_and_nodes, hosts):
+    for services, nodes in each_cell(context, _services_and_nodes, hosts):
         nodes_of = collections.defaultdict(list)
         for host, *columns in nodes:
             nodes_of[host].append(Node(*columns))
@@ -139,7 +139,7 @@ def nodes(
     if not hosts:
         return {}
     found = collections.defaultdict(list)
-    for rows in _each_cell(context, _nodes, hosts):
+    for rows in each_cell(context, _nodes, hosts):
         for host, *columns in rows:
             found[host].append(Node(*columns))
     return {host: its_nodes[0] for host, its_nodes in found.items()
@@ -155,7 +155,7 @@ def instances(
     ones too, as long as they have the host.
     """
     uuids = collections.defaultdict(list)
-    for rows in _each_cell(context, _instances, hosts):
+    for rows in each_cell(context, _instances, hosts):
         for host, uuid in rows:
             uuids[host].append(uuid)
     return uuids
@@ -168,11 +168,11 @@ def migrations(context: nova_context.RequestContext, host: str) -> list[str]:
 
     :raises: `exception.Unavailable` when a cell does not answer
     """
-    return [uuid for rows in _each_cell(context, _migrations, host)
+    return [uuid for rows in each_cell(context, _migrations, host)
             for uuid in rows]
 
 
-def _each_cell(
+def each_cell(
     context: nova_context.RequestContext, read: Callable, *args: Any,
 ) -> Iterator:
     """Yield what every cell answers.

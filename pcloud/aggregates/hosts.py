@@ -18,11 +18,13 @@ Operations".
 
 from collections.abc import Mapping
 import dataclasses
+import datetime
 
 from nova import context as nova_context
 from oslo_log import log as logging
 from oslo_utils import excutils
 
+from pcloud.aggregates import attributes
 from pcloud.aggregates import computes
 from pcloud.aggregates import emptiness
 from pcloud.aggregates import names
@@ -33,6 +35,7 @@ from pcloud.aggregates import snapshot
 from pcloud.aggregates import store
 from pcloud import exception
 from pcloud.rules import access
+from pcloud.rules import attributes as rules
 
 LOG = logging.getLogger(__name__)
 
@@ -46,6 +49,9 @@ class Host:
     :ivar units: what it costs
     :ivar state: 'enabled' or 'disabled', set by the owner
     :ivar instances: uuids of the servers on it
+    :ivar next_reboot: when it is rebooted next, None when that is not known
+    :ivar rack: its rack among those of the Pcloud's hosts, from 1; None
+        when that is not known
     """
 
     name: str
@@ -54,6 +60,8 @@ class Host:
     units: int
     state: str
     instances: tuple[str, ...]
+    next_reboot: datetime.datetime | None
+    rack: int | None
 
     @property
     def status(self) -> str:
@@ -78,12 +86,18 @@ def index(
     states = names.states(aggregate.metadata)
     # A host without a state is being added or removed, or was left behind:
     # it belongs to nobody yet, or to nobody any more.
+    named = {name: (by_node[node], states[node])
+             for name, node in sorted(names.hosts(aggregate.metadata).items())
+             if node in by_node and node in states}
+    said = attributes.effective(context, aggregate.hosts)
+    racks = rules.ordinals(said.get(compute.host, {}).get(rules.RACK)
+                           for compute, _ in named.values())
     return [
-        Host(name=name, compute=by_node[node], state=states[node],
-             **_of_pool(pools.get(by_node[node].host)),
-             instances=tuple(instances.get(by_node[node].host, ())))
-        for name, node in sorted(names.hosts(aggregate.metadata).items())
-        if node in by_node and node in states]
+        Host(name=name, compute=compute, state=state,
+             **_of_pool(pools.get(compute.host)),
+             **_of_place(said.get(compute.host, {}), racks),
+             instances=tuple(instances.get(compute.host, ())))
+        for name, (compute, state) in named.items()]
 
 
 def _of_pool(metadata: Mapping[str, str] | None) -> dict:
@@ -91,6 +105,12 @@ def _of_pool(metadata: Mapping[str, str] | None) -> dict:
         return {'host_flavor': None, 'units': 0}
     return {'host_flavor': metadata[names.FLAVOR_ID],
             'units': int(metadata[names.UNITS])}
+
+
+def _of_place(said: Mapping[str, str], racks: Mapping[str, int]) -> dict:
+    date = said.get(rules.REBOOT)
+    return {'next_reboot': date and rules.reboot(date),
+            'rack': racks.get(said.get(rules.RACK))}
 
 
 def show(

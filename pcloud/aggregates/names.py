@@ -15,6 +15,7 @@
 Source: CONTRACT section 1.
 """
 
+from collections.abc import Mapping
 import re
 
 from pcloud import exception
@@ -26,12 +27,14 @@ PREFIX = 'Pcloud:'
 POOL_PREFIX = 'Pcloud:host_flavor:'
 # Aggregates that say something about hosts but take none of them away.
 POLICY_PREFIX = 'Pcloud:policy:'
-OPEN_PREFIXES = ('Pcloud:attribute:', POLICY_PREFIX)
+ATTRIBUTE_PREFIX = 'Pcloud:attribute:'
+OPEN_PREFIXES = (ATTRIBUTE_PREFIX, POLICY_PREFIX)
 
 TYPE = 'pcloud:type'
 TYPE_POOL = 'host_flavor_pool'
 TYPE_PCLOUD = 'pcloud'
 TYPE_POLICY = 'policy'
+TYPE_ATTRIBUTE = 'host_attribute'
 
 FLAVOR_ID = 'pcloud:flavor_id'
 FLAVOR_ID_PATTERN = re.compile(r'[A-Za-z0-9._-]{1,64}')
@@ -50,6 +53,10 @@ TENANT_VALUE = 'pcloud-tenant'
 SCOPE = 'pcloud:scope'
 SCOPE_ID = 'pcloud:scope_id'
 QUOTA_UNITS = 'pcloud:quota:units'
+
+# On the aggregates of attributes, and on any other.
+ATTRIBUTE_KEY_PREFIX = 'pcloud:attr:'
+ATTRIBUTE_NAME_PATTERN = re.compile(r'[A-Za-z0-9._ -]{1,64}')
 
 CPU_RATIO = 'cpu_allocation_ratio'
 RAM_RATIO = 'ram_allocation_ratio'
@@ -114,6 +121,38 @@ def project_policy(project_id: str) -> str:
                     project_id)
 
 
+def attribute_key(name: str) -> str:
+    """Return the metadata key of a host attribute.
+
+    :raises: `exception.InvalidAttributeName` when Nova would not let an
+        administrator write it by hand too
+    """
+    if not ATTRIBUTE_NAME_PATTERN.fullmatch(name) or name != name.strip():
+        raise exception.InvalidAttributeName(name=name)
+    return ATTRIBUTE_KEY_PREFIX + name
+
+
+def attribute(name: str, value: str) -> str:
+    """Return the name of the aggregate of a host attribute's value.
+
+    :raises: `exception.InvalidAttributeName`, `exception.NameTooLong` when
+        Nova could not hold it
+    """
+    attribute_key(name)
+    return _checked(f'{ATTRIBUTE_PREFIX}{name}={value}', 'Host attribute',
+                    f'{name}={value}')
+
+
+def attributes(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return the host attributes that metadata give, name to value."""
+    return _stripped(metadata, ATTRIBUTE_KEY_PREFIX)
+
+
+def is_attribute(metadata: Mapping[str, str]) -> bool:
+    """Whether an aggregate is there for an attribute and nothing else."""
+    return metadata.get(TYPE) == TYPE_ATTRIBUTE
+
+
 def tenant_key(project_id: str) -> str:
     """Return the metadata key that makes a project a tenant.
 
@@ -145,7 +184,7 @@ def hosts(metadata: dict[str, str]) -> dict[str, str]:
     return _stripped(metadata, HOST_PREFIX)
 
 
-def _stripped(metadata: dict[str, str], prefix: str) -> dict[str, str]:
+def _stripped(metadata: Mapping[str, str], prefix: str) -> dict[str, str]:
     return {key.removeprefix(prefix): value
             for key, value in metadata.items() if key.startswith(prefix)}
 

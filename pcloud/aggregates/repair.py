@@ -101,3 +101,12 @@ def have_placement_forget(
     """Have Placement forget a membership that Nova does not know of."""
     store.unmirror(context, aggregate.uuid, node)
     return 'Placement has forgotten it'
+
+
+def drop_attribute(
+    context: nova_context.RequestContext, aggregate: snapshot.Aggregate,
+) -> str:
+    """Delete the aggregate of a value that no host has."""
+    if store.delete(context, aggregate.id):
+        return 'the aggregate is deleted'
+    return 'a host has it now'

@@ -298,6 +298,78 @@ def pclouds_of_project(
             project_id in names.tenants(aggregate.metadata)]
 
 
+def attributes(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[Aggregate]:
+    """Return what gives attributes to any of `hosts`.
+
+    Two queries. The aggregates have these hosts and their metadata about
+    attributes only; their names, ids and uuids are left out.
+    """
+    if not hosts:
+        return []
+    key, member = models.AggregateMetadata, models.AggregateHost
+    members = sa.select(member.aggregate_id, member.host).where(
+        member.host.in_(hosts), member.aggregate_id.in_(
+            sa.select(key.aggregate_id).where(_says_attribute())))
+    metadata = sa.select(key.aggregate_id, key.key, key.value).where(
+        sa.or_(_says_attribute(), key.key == names.TYPE),
+        key.aggregate_id.in_(
+            sa.select(member.aggregate_id).where(member.host.in_(hosts))))
+    with api_db.context_manager.reader.using(context) as session:
+        found = session.execute(members).all()
+        heads = [(id_, '', '') for id_ in sorted({row[0] for row in found})]
+        return _assemble(heads, found, session.execute(metadata).all())
+
+
+def attribute_aggregates(
+    context: nova_context.RequestContext, name: str | None = None,
+) -> list[Aggregate]:
+    """Return the aggregates that are there for an attribute, by name.
+
+    Three queries.
+
+    :param name: of one attribute only
+    """
+    if name is None:
+        named = models.Aggregate.name.startswith(
+            names.ATTRIBUTE_PREFIX, autoescape=True)
+    else:
+        named = models.Aggregate.name.startswith(
+            names.attribute(name, ''), autoescape=True)
+    # Databases that compare without case find others too.
+    return [aggregate for aggregate in
+            _whole(context, is_whole_attribute, named)
+            if name in (None, *names.attributes(aggregate.metadata))]
+
+
+def is_whole_attribute(name: str, metadata: Mapping[str, str]) -> bool:
+    """Whether name and metadata agree that this is an attribute's value."""
+    said = names.attributes(metadata)
+    return (names.is_attribute(metadata) and len(said) == 1 and
+            name == names.ATTRIBUTE_PREFIX + '='.join(*said.items()))
+
+
+def saying_attributes(
+    context: nova_context.RequestContext,
+) -> list[Aggregate]:
+    """Return all aggregates that give attributes to their hosts.
+
+    Three queries.
+    """
+    return read(context, sa.or_(
+        models.Aggregate.name.startswith(
+            names.ATTRIBUTE_PREFIX, autoescape=True),
+        models.Aggregate.id.in_(
+            sa.select(models.AggregateMetadata.aggregate_id)
+            .where(_says_attribute()))))
+
+
+def _says_attribute() -> sa.ColumnElement[bool]:
+    return models.AggregateMetadata.key.startswith(
+        names.ATTRIBUTE_KEY_PREFIX, autoescape=True)
+
+
 def named(
     context: nova_context.RequestContext, name: str,
 ) -> Aggregate | None:

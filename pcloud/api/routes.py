@@ -103,6 +103,14 @@ ROUTES = [
           policies.quotas.UPDATE, 200, schemas.quotas.update),
     Route('DELETE', '/os-pcloud-quotas/{project}', handlers.quotas.delete,
           policies.quotas.DELETE, 204),
+
+    Route('GET', '/os-pcloud-attributes', handlers.attributes.index,
+          policies.attributes.INDEX, 200),
+    Route('PUT', '/os-pcloud-attributes/{name}', handlers.attributes.update,
+          policies.attributes.UPDATE, 200, schemas.attributes.update),
+    Route('DELETE', '/os-pcloud-attributes/{name}',
+          handlers.attributes.delete, policies.attributes.DELETE, 204,
+          query=schemas.attributes.delete_query),
 ]
 
 

@@ -21,6 +21,7 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 import dataclasses
 import datetime
+import functools
 import math
 import re
 
@@ -35,6 +36,9 @@ _STAMP = re.compile(r'\d{8}T\d{6}Z', re.ASCII)
 _DOTTED = re.compile(r'\d{1,9}(\.\d{1,9})*', re.ASCII)
 _NUMBER = re.compile(r'-?\d{1,15}(\.\d{1,15})?', re.ASCII)
 _STAMP_FORMAT = '%Y%m%dT%H%M%SZ'
+
+# Thousands of hosts share a few values, which are read for every request.
+_remembered = functools.lru_cache(maxsize=4096)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,6 +66,7 @@ class Platform:
     order: float | tuple[int, ...]
 
 
+@_remembered
 def platform(value: str) -> Platform:
     """Read a platform's version: a stamp or a dotted version.
 
@@ -87,6 +92,7 @@ def platform(value: str) -> Platform:
                  'such as 2.10.1')
 
 
+@_remembered
 def reboot(value: str) -> datetime.datetime:
     """Read the moment of a reboot: ISO 8601, in UTC where no zone is said.
 

@@ -12,6 +12,7 @@
 
 """What each call does: one module a resource, one function a route."""
 
+from pcloud.api.handlers import attributes  # noqa: F401
 from pcloud.api.handlers import host_flavors  # noqa: F401
 from pcloud.api.handlers import hosts  # noqa: F401
 from pcloud.api.handlers import pclouds  # noqa: F401

@@ -14,6 +14,7 @@
 
 import itertools
 
+from pcloud.api.policies import attributes
 from pcloud.api.policies import host_flavors
 from pcloud.api.policies import hosts
 from pcloud.api.policies import pclouds
@@ -25,4 +26,4 @@ def list_rules() -> list:
     """Return every rule (``oslo.policy.policies``)."""
     return list(itertools.chain(
         host_flavors.rules, pclouds.rules, hosts.rules, tenants.rules,
-        quotas.rules))
+        quotas.rules, attributes.rules))

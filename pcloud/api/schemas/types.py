@@ -26,6 +26,10 @@ text = {'type': 'string', 'maxLength': 255,
 display_name = {'type': 'string', 'minLength': 1, 'maxLength': 255,
                 'pattern': rf'^(?=.*\S){_NO_CONTROL}+\Z'}
 
+# Blanks at an end would be lost in some databases, and seen in no table.
+trimmed = {'type': 'string', 'minLength': 1, 'maxLength': 255,
+           'pattern': rf'^(?!\s){_NO_CONTROL}+(?<!\s)\Z'}
+
 # These two stand in paths, where "." and ".." mean something else.
 host_flavor_id = {
     'type': 'string',

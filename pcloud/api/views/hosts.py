@@ -12,6 +12,8 @@
 
 """How a host of a Pcloud is shown."""
 
+from oslo_utils import timeutils
+
 from pcloud.aggregates import hosts
 
 
@@ -28,8 +30,9 @@ def show(host: hosts.Host) -> dict:
             'vcpus_used': node.vcpus_used,
             'memory_mb': node.memory_mb,
             'memory_mb_used': node.memory_mb_used,
-            'next_reboot': None,
-            'rack': None}
+            'next_reboot': host.next_reboot and timeutils.normalize_time(
+                host.next_reboot).isoformat() + 'Z',
+            'rack': host.rack}
 
 
 def detail(host: hosts.Host) -> dict:

@@ -76,6 +76,7 @@ class ApiSamplesTest(base.PcloudTestCase):
         pcloud = self._pclouds()
         self._hosts(pcloud)
         self._tenants_and_quota(pcloud)
+        self._attributes()
         self._endings(pcloud)
         self.assertEqual(
             set(), {(route.method, route.path) for route in routes.ROUTES} -
@@ -131,6 +132,14 @@ class ApiSamplesTest(base.PcloudTestCase):
             'quota': {'units': {'limit': 20}}})
         self._sample('quotas/show', self.alice, 'GET', path)
         self._sample('quotas/delete', self.admin, 'DELETE', path)
+
+    def _attributes(self):
+        path = '/os-pcloud-attributes'
+        self._sample('attributes/update', self.admin, 'PUT', f'{path}/rack', {
+            'attribute': {'value': 'r12', 'hosts': ['node-1']}})
+        self._sample('attributes/list', self.admin, 'GET', path)
+        self._sample('attributes/delete', self.admin, 'DELETE',
+                     f'{path}/rack?host=node-1')
 
     def _endings(self, pcloud):
         path = f'/os-pclouds/{pcloud}'

@@ -39,7 +39,9 @@ DAVE = 'd' * 32
 KNOWN = {
     'id': ['gpu', 'big', 'new'],
     'host': ['node-3', 'node-2', 'node-3', 'node-1', 'node-4'],
-    'name': ['web', 'WEB', 'db'],
+    'name': ['web', 'WEB', 'db', 'rack'],
+    'hosts': [['node-1'], ['node-2', 'node-3'], ['node-4']],
+    'value': ['r1', 'r2'],
     'tenant': [base.ALICE, base.BOB, DAVE, 'owner'],
     'project': [base.ALICE, base.BOB, DAVE],
     'host_flavor': ['gpu', 'big'],
@@ -57,6 +59,7 @@ GROUPS = {
     'tenants': ['/os-pclouds/{id}/tenants',
                 '/os-pclouds/{id}/tenants/{tenant}'],
     'quotas': ['/os-pcloud-quotas/{project}'],
+    'attributes': ['/os-pcloud-attributes', '/os-pcloud-attributes/{name}'],
 }
 
 # User and project and roles.
@@ -137,7 +140,7 @@ def valid(schema: dict, name: str = '') -> st.SearchStrategy:
     kinds = schema['type']
     kinds = [kinds] if isinstance(kinds, str) else kinds
     found = st.one_of(*(_VALID[kind](schema) for kind in kinds))
-    if name in KNOWN and 'string' in kinds:
+    if name in KNOWN and {'string', 'array'} & set(kinds):
         return _mostly(st.sampled_from(KNOWN[name]), found)
     return found
 
@@ -178,6 +181,9 @@ _VALID = {
     'integer': lambda schema: st.integers(
         schema['minimum'], schema['maximum']),
     'null': lambda schema: st.none(),
+    'array': lambda schema: st.lists(
+        valid(schema['items']), min_size=schema['minItems'], max_size=3,
+        unique=schema['uniqueItems']),
 }
 
 
@@ -256,13 +262,15 @@ def _paths(route: routes.Route, choose: Callable) -> st.SearchStrategy[bytes]:
 queries = st.one_of(
     st.just(''),
     st.dictionaries(
-        st.sampled_from(['all_tenants', 'name', 'limit', 'marker']) | texts,
+        st.sampled_from(['all_tenants', 'name', 'limit', 'marker',
+                         'host']) | texts,
         st.sampled_from(['1', '0', 'true', '<mine>', '9' * 9, '-1']) | texts,
         max_size=3).map(lambda values: urllib.parse.urlencode(
             values, errors='surrogatepass')),
     st.sampled_from(['%', '%ff', '&&', '=', 'limit=1&limit=2', 'a;b', '?',
                      'name=%00', 'name=%f0%9f%98%80', 'limit=%d9%a3',
-                     'name=' + 'x' * 10000]))
+                     'name=' + 'x' * 10000, 'host=node-1',
+                     'host=node-1&host=node-2']))
 
 headers = _mostly(st.just({}), st.fixed_dictionaries({}, optional={
     'Content-Type': st.sampled_from(
@@ -318,6 +326,8 @@ class FuzzTest(base.PcloudTestCase):
             'PUT', f'/os-pclouds/{mine}/tenants/{base.BOB}')
         self.admin.call_json('PUT', f'/os-pcloud-quotas/{base.BOB}', {
             'quota': {'units': {'limit': 2}}})
+        self.admin.call_json('PUT', '/os-pcloud-attributes/rack', {
+            'attribute': {'value': 'r1', 'hosts': ['node-1']}})
         self.mapper = routes.mapper()
         self.application = self.api_fixture.app()
         self.kept = self.keep()
@@ -418,6 +428,9 @@ class FuzzTest(base.PcloudTestCase):
 
     def test_quotas(self):
         self._fuzz(*GROUPS['quotas'])
+
+    def test_attributes(self):
+        self._fuzz(*GROUPS['attributes'])
 
     def test_no_route_is_left_out(self):
         grouped = [path for group in GROUPS.values() for path in group]

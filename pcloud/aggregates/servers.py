@@ -1,0 +1,94 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Find a project's servers, and the hosts they are on.
+
+Source: CONTRACT section 4: tags are "looked up on the fly", and only the
+project's own servers count.
+"""
+
+import collections
+from collections.abc import Collection
+from collections.abc import Mapping
+import dataclasses
+
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models as api_models
+from nova.db.main import api as main_db
+from nova.db.main import models
+import sqlalchemy as sa
+
+from pcloud.aggregates import computes
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """What there is of the servers that were looked for.
+
+    :ivar servers: uuid to host, of those that were named by their uuid; None
+        while a server has no host
+    :ivar tagged: tag to the hosts of the servers with it, as often as each
+        has one
+    """
+
+    servers: Mapping[str, str | None]
+    tagged: Mapping[str, list[str]]
+
+
+def find(
+    context: nova_context.RequestContext, project_id: str,
+    servers: Collection[str], tags: Collection[str], but: str,
+) -> Found:
+    """Find servers of a project by their uuids and by their tags.
+
+    One query, and one a cell. A server that is being built is found by its
+    uuid from the first, and by its tag once it is in a cell.
+
+    :param but: the uuid of a server that does not count for its tags
+    :raises: `exception.Unavailable` when a cell does not answer
+    """
+    hosts: dict[str, str | None] = dict.fromkeys(
+        _mapped(context, project_id, servers))
+    tagged = collections.defaultdict(list)
+    for rows in computes.each_cell(
+            context, _instances, project_id, list(servers), list(tags)):
+        for uuid, host, tag in rows:
+            if uuid in servers:
+                hosts[uuid] = host
+            # Databases that compare without case find other tags too.
+            if tag in tags and host and uuid != but:
+                tagged[tag].append(host)
+    return Found(hosts, tagged)
+
+
+def _mapped(
+    context: nova_context.RequestContext, project_id: str,
+    servers: Collection[str],
+) -> list[str]:
+    row = api_models.InstanceMapping
+    with api_db.context_manager.reader.using(context) as session:
+        return list(session.scalars(sa.select(row.instance_uuid).where(
+            row.project_id == project_id, row.instance_uuid.in_(servers),
+            sa.not_(sa.func.coalesce(row.queued_for_delete, False)))))
+
+
+@main_db.pick_context_manager_reader
+def _instances(context, project_id, servers, tags):
+    server, tag = models.Instance, models.Tag
+    return context.session.execute(
+        sa.select(server.uuid, server.host, tag.tag)
+        .outerjoin(tag, sa.and_(tag.resource_id == server.uuid,
+                                tag.tag.in_(tags)))
+        .where(server.deleted == 0, server.project_id == project_id,
+               sa.or_(server.uuid.in_(servers), tag.tag.is_not(None)))
+    ).all()

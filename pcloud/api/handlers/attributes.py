@@ -1,0 +1,38 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``/os-pcloud-attributes``."""
+
+from pcloud.aggregates import attributes
+from pcloud.api import call as api_call
+from pcloud.api.views import attributes as views
+
+
+def index(call: api_call.Call) -> dict:
+    """List the attributes that were set here, with their hosts."""
+    return {'attributes': [views.show(each)
+                           for each in attributes.index(call.context)]}
+
+
+def update(call: api_call.Call) -> dict:
+    """Give hosts a value of an attribute, in place of any other."""
+    return {'attribute': views.show(attributes.put(
+        call.context, call.parameters['name'], call.body['value'],
+        call.body['hosts']))}
+
+
+def delete(call: api_call.Call) -> None:
+    """Take an attribute from some hosts, or from all."""
+    hosts = call.query.get('host')
+    attributes.remove(
+        call.context, call.parameters['name'],
+        [hosts] if isinstance(hosts, str) else hosts)
