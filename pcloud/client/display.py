@@ -114,6 +114,12 @@ HOST_FOR_ADMIN = HOST + (
 
 TENANT_LIST = (Field('project_id', 'Project ID'),)
 
+ATTRIBUTE = (
+    Field('name', 'Name'),
+    Field('value', 'Value'),
+    Field('hosts', 'Hosts', joined),
+)
+
 QUOTA = (
     Field('project_id', 'Project ID'),
     Field('units_limit', 'Units Limit', limit),

@@ -156,6 +156,20 @@ class Host(Resource):
 
 
 @dataclasses.dataclass(frozen=True)
+class Attribute(Resource):
+    """A value of an attribute, with the hosts that were given it.
+
+    :ivar hosts: the names of their compute services
+    """
+
+    MEMBER = 'attribute'
+
+    name: str
+    value: str
+    hosts: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
 class Tenant:
     """A project that may start servers in a Pcloud."""
 

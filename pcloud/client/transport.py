@@ -25,8 +25,9 @@ from pcloud.client import exceptions
 PCLOUDS = '/os-pclouds'
 HOST_FLAVORS = '/os-host-flavors'
 QUOTAS = '/os-pcloud-quotas'
+ATTRIBUTES = '/os-pcloud-attributes'
 
-_COLLECTIONS = (PCLOUDS, HOST_FLAVORS)
+_COLLECTIONS = (PCLOUDS, HOST_FLAVORS, ATTRIBUTES)
 # As many as Nova gives out at once unless it is configured otherwise.
 _PAGE_SIZE = 1000
 

@@ -32,6 +32,7 @@ keeps a request from being answered at all (no such host, no endpoint, a
 wrong password) is an exception of keystoneauth1.
 """
 
+from collections.abc import Iterable
 import enum
 import typing
 import uuid
@@ -314,6 +315,40 @@ class Client:
         """Let the default hold for a project again. Admin."""
         self._transport.request('DELETE', _quota_path(project_id))
 
+    # Attributes of hosts
+
+    def list_attributes(self) -> list[resources.Attribute]:
+        """List the attributes that hosts were given. Admin.
+
+        What hosts inherit from other aggregates is not among them.
+        """
+        bodies = self._transport.member(
+            'attributes', 'GET', transport.ATTRIBUTES)
+        return [resources.Attribute.from_body(body) for body in bodies]
+
+    def set_attribute(self, name: str, value: str,
+                      hosts: Iterable[str]) -> resources.Attribute:
+        """Give hosts a value of an attribute, in place of any other. Admin.
+
+        :param hosts: the names of compute services, one or more
+        :returns: the value with all hosts that have it now
+        :raises exceptions.BadRequest: when the attribute cannot have such a
+            value
+        """
+        return self._one(
+            resources.Attribute, 'PUT', _attribute_path(name),
+            json={'attribute': {'value': value, 'hosts': list(hosts)}})
+
+    def unset_attribute(self, name: str,
+                        hosts: Iterable[str] | None = None) -> None:
+        """Take an attribute from hosts. Admin.
+
+        :param hosts: the names of compute services; None for all
+        :raises exceptions.NotFound: when none of them has it
+        """
+        query = {} if hosts is None else {'host': list(hosts)}
+        self._transport.request('DELETE', _attribute_path(name), params=query)
+
     def _named(self, name: str, **scope: bool) -> list[resources.Pcloud]:
         # The server may match loosely; a name is given exactly.
         return [pcloud for pcloud in self.list_pclouds(name=name, **scope)
@@ -355,6 +390,10 @@ def _tenant_path(pcloud_id: str, project_id: str) -> str:
 
 def _quota_path(project_id: str) -> str:
     return transport.path(transport.QUOTAS, project_id)
+
+
+def _attribute_path(name: str) -> str:
+    return transport.path(transport.ATTRIBUTES, name)
 
 
 def _is_uuid(text: str) -> bool:

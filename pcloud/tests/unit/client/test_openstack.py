@@ -19,6 +19,7 @@ from pcloud.tests.unit.client import base
 FARM = f'/os-pclouds/{base.PCLOUD_ID}'
 HOSTS = f'{FARM}/hosts'
 POOL = '/os-host-flavors/gold/hosts'
+RACK = '/os-pcloud-attributes/rack'
 FLAVOR_FOR_ADMIN = {**base.FLAVOR, 'hosts': [
     {'host': 'compute-1', 'hypervisor_hostname': 'c1.test',
      'availability_zone': 'az1', 'pcloud': None, 'status': 'enabled',
@@ -57,6 +58,7 @@ SILENT = (
      {'host': {'host': 'compute-1'}}),
     ('host flavor host remove gold compute-1', 'DELETE',
      f'{POOL}/compute-1', None),
+    ('pcloud attribute unset rack', 'DELETE', RACK, None),
 )
 BODIES = {FARM: {'pcloud': base.PCLOUD},
           f'{HOSTS}/web-1': {'host': base.HOST},
@@ -419,6 +421,64 @@ class TestHostFlavors(base.CloudTestCase):
         self.assertEqual((True, True), (shown.called, listed.called))
 
 
+class TestAttributes(base.CloudTestCase):
+    """What the commands of attributes send and show."""
+
+    ATTRIBUTES = [{'name': 'rack', 'value': 'r1', 'hosts': ['c1', 'c2']},
+                  {'name': 'rack', 'value': 'r2', 'hosts': ['c3']},
+                  {'name': 'gpu', 'value': 'a b', 'hosts': ['c1']}]
+
+    def setUp(self):
+        super().setUp()
+        self.answer('GET', '/os-pcloud-attributes',
+                    json={'attributes': self.ATTRIBUTES})
+
+    def _listed(self, *options):
+        result = self.openstack('pcloud', 'attribute', 'list', '-f', 'json',
+                                *options)
+        return [(row['Name'], row['Value'], row['Hosts'])
+                for row in result.json]
+
+    def test_list(self):
+        self.assertEqual([('rack', 'r1', ['c1', 'c2']), ('rack', 'r2', ['c3']),
+                          ('gpu', 'a b', ['c1'])], self._listed())
+        table = self.openstack('pcloud', 'attribute', 'list').out
+        self.assertIn('| rack | r1    | c1, c2 |', table)
+
+    def test_list_some(self):
+        self.assertEqual([('rack', 'r1', ['c1', 'c2']), ('rack', 'r2', ['c3'])
+                          ], self._listed('--name', 'rack'))
+        self.assertEqual([('rack', 'r1', ['c1', 'c2']), ('gpu', 'a b', ['c1'])
+                          ], self._listed('--host', 'c1'))
+
+    def test_set(self):
+        body = {'attribute': self.ATTRIBUTES[0]}
+        self.answer('PUT', RACK, json=body)
+
+        result = self.openstack('pcloud', 'attribute', 'set', 'rack', 'r1',
+                                '--host', 'c2', '-f', 'json')
+
+        self.assertEqual(self.ATTRIBUTES[0], result.json)
+        self.assertEqual(('PUT', RACK, {'attribute': {
+            'value': 'r1', 'hosts': ['c2']}}), self.last_call())
+
+    def test_set_takes_a_host(self):
+        result = self.openstack('pcloud', 'attribute', 'set', 'rack', 'r1')
+
+        self.assertEqual(2, result.status)
+        self.assertIn('--host', result.err)
+
+    def test_unset_from_some(self):
+        self.answer('DELETE', RACK, status_code=204)
+
+        self.openstack('pcloud', 'attribute', 'unset', 'rack', '--host', 'c1',
+                       '--host', 'c3')
+        self.assertEqual({'host': ['c1', 'c3']}, self.calls()[-1].query)
+
+        self.openstack('pcloud', 'attribute', 'unset', 'rack')
+        self.assertEqual({}, self.calls()[-1].query)
+
+
 class TestHelp(base.CloudTestCase):
     """What is told about the commands."""
 
@@ -428,7 +488,7 @@ class TestHelp(base.CloudTestCase):
         commands = [line.strip() for line in listed.splitlines()
                     if line.startswith(('  pcloud ', '  host flavor '))]
 
-        self.assertEqual(23, len(commands))
+        self.assertEqual(26, len(commands))
         for command in commands:
             text = self.openstack(*command.split(), '--help').out
             self.assertIn(f'Example:\n  openstack {command}', text)

@@ -1,0 +1,96 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The commands of the attributes that hosts have for the scheduler."""
+
+import argparse
+
+from pcloud.client import display
+from pcloud.client.osc import common
+
+
+class ListPcloudAttribute(common.Lister):
+    """List the attributes that hosts were given (admin only)
+
+    What hosts inherit from other aggregates is not shown.
+    """
+
+    _epilog = 'Example:\n  openstack pcloud attribute list --name rack'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which of them."""
+        parser.add_argument(
+            '--name', metavar='<name>', help='Only the attribute of this name')
+        parser.add_argument(
+            '--host', metavar='<host>', help='Only attributes of this host')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
+        """List them."""
+        found = [each for each in self.client.list_attributes()
+                 if parsed_args.name in (None, each.name) and
+                 parsed_args.host in (None, *each.hosts)]
+        return common.several(found, display.ATTRIBUTE)
+
+
+class SetPcloudAttribute(common.ShowOne):
+    """Give hosts a value of an attribute, in place of any other (admin only)
+
+    platform_version: a stamp such as 20261231T235959Z or a version such as
+    2.10.1, one kind in all the cloud. next_reboot: ISO 8601. hardware_class:
+    a number, higher is better. rack: a name. Any other name is free for
+    constraints.
+    """
+
+    _epilog = ('Example:\n  openstack pcloud attribute set rack r12 '
+               '--host compute-17 --host compute-18')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add what and to which hosts."""
+        _add_name_argument(parser)
+        parser.add_argument('value', metavar='<value>', help='Its value')
+        _add_host_option(parser, 'Host of the compute service that has it '
+                                 'from now on', required=True)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
+        """Set it, and show which hosts have the value now."""
+        attribute = self.client.set_attribute(
+            parsed_args.name, parsed_args.value, parsed_args.hosts)
+        return common.one(attribute, display.ATTRIBUTE)
+
+
+class UnsetPcloudAttribute(common.PcloudCommand):
+    """Take an attribute from hosts (admin only)"""
+
+    _epilog = ('Example:\n  openstack pcloud attribute unset next_reboot '
+               '--host compute-17')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add what and from which hosts."""
+        _add_name_argument(parser)
+        _add_host_option(parser, 'Host to take it from; without this option, '
+                                 'all hosts')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Unset it."""
+        self.client.unset_attribute(parsed_args.name, parsed_args.hosts)
+
+
+def _add_name_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument('name', metavar='<name>',
+                        help='Name of the attribute')
+
+
+def _add_host_option(parser: argparse.ArgumentParser, text: str,
+                     **options: bool) -> None:
+    parser.add_argument(
+        '--host', metavar='<host>', dest='hosts', action='append',
+        help=f'{text} (repeat for several)', **options)
