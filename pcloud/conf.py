@@ -68,6 +68,33 @@ bring a server onto a host that is not for it. Set this only for an
 emergency: the servers of strangers then share a host that somebody pays for.
 Either way it is written to the log as a warning.
 """),
+    cfg.FloatOpt(
+        'hardware_class_weight_multiplier',
+        default=0.5,
+        help="""
+How much better hardware counts when a host is chosen for a server.
+
+Hosts score from 0 (the lowest ``hardware_class``, or none) to 1 (the
+highest); the score is multiplied by this and added to those of the other
+weighers. A negative value prefers the lowest, 0 takes no notice. An aggregate
+with metadata ``hardware_class_weight_multiplier`` overrides it for its hosts.
+"""),
+    cfg.FloatOpt(
+        'platform_weight_multiplier',
+        default=1.0,
+        help="""
+How much a newer platform counts when a host is chosen for a server.
+
+Hosts score from 0 (the oldest ``platform_version``, or none) to 1 (the
+newest); the score is multiplied by this and added to those of the other
+weighers. A negative value prefers the oldest, 0 takes no notice. An aggregate
+with metadata ``platform_weight_multiplier`` overrides it for its hosts.
+
+Related options:
+
+* ``[filter_scheduler] hypervisor_version_weight_multiplier``: set it to 0
+  where the platform's version says the same, or it counts twice.
+"""),
     cfg.IntOpt(
         'quota_units',
         default=10,
@@ -78,6 +105,54 @@ project that has no limit of its own. -1 is unlimited.
 
 Each host costs the units of its host flavor. A limit below what a project
 uses already takes nothing away; it only refuses the next host.
+"""),
+    cfg.IntOpt(
+        'reboot_bucket_days',
+        default=7,
+        min=1,
+        help="""
+How many days of planned reboots are as good as each other.
+
+Hosts are sorted into buckets of this length, counted back from the latest
+``next_reboot`` among the hosts that a server may have. A host without a date,
+or whose date has passed, is in the best bucket. Longer buckets leave more to
+the other weighers.
+
+Related options:
+
+* ``[pcloud] reboot_weight_multiplier``
+"""),
+    cfg.IntOpt(
+        'reboot_filter_days',
+        default=0,
+        min=0,
+        help="""
+Place no server on a host that is rebooted within this many days.
+
+``RebootFilter`` reads this. 0 turns it off. Servers that live for less than
+that are kept away too, so a preference is often enough.
+
+Related options:
+
+* ``[filter_scheduler] enabled_filters`` has to name ``RebootFilter``
+* ``[pcloud] reboot_weight_multiplier``
+"""),
+    cfg.FloatOpt(
+        'reboot_weight_multiplier',
+        default=0.5,
+        help="""
+How much a later reboot counts when a host is chosen for a server.
+
+Hosts score from 0 (the bucket that is rebooted first) to 1 (the one that is
+rebooted last, or not at all); the score is multiplied by this and added to
+those of the other weighers. A negative value prefers those that are rebooted
+first, 0 takes no notice. An aggregate with metadata
+``reboot_weight_multiplier`` overrides it for its hosts. The default counts
+less than platform and memory do.
+
+Related options:
+
+* ``[pcloud] reboot_bucket_days``
 """),
 ]
 

@@ -23,6 +23,8 @@ from collections.abc import Sequence
 import dataclasses
 import re
 
+from pcloud import exception
+
 NEAR, FAR, LOCALITY = 'near', 'far', 'locality'
 STRICT = 'strict'
 
@@ -60,18 +62,14 @@ class Wish:
 
 @dataclasses.dataclass(frozen=True)
 class Known:
-    """Which of the named servers there are.
+    """Where the named servers are.
 
     :ivar hosts_of: what was named to the hosts of its servers; a server
-        without a host yet has none
+        that is not there is not in it, one without a host yet has none, and
+        so has a tag that no server has
     """
 
     hosts_of: Mapping[str, Sequence[str]]
-
-    def unknown(self, wish: Wish) -> list[str]:
-        """Return what was named and does not exist."""
-        return sorted({each for each in wish.near + wish.far
-                       if each not in self.hosts_of})
 
     def hosts(self, named: Iterable[str]) -> list[str]:
         """Return the host of each named server, as often as it has one."""
@@ -83,17 +81,38 @@ def wish(hints: Mapping[str, Sequence[str]] | None) -> Wish | None:
     """Read what a request says of its place, or None.
 
     :param hints: the request's scheduler hints, each a list of values
+    :raises: `exception.InvalidLocality` for a locality that is not strict
     """
     hints = hints or {}
     near, far = (tuple(hints.get(name) or ()) for name in (NEAR, FAR))
     if not near and not far:
         return None
-    return Wish(near, far, STRICT in (hints.get(LOCALITY) or ()))
+    locality = hints.get(LOCALITY) or ()
+    for value in locality:
+        if value != STRICT:
+            raise exception.InvalidLocality(value=value)
+    return Wish(near, far, bool(locality))
 
 
 def tag(name: str) -> str:
     """Return how a tag is named in a hint."""
     return _TAG + name
+
+
+def check_known(wish: Wish, known: Known) -> None:
+    """Refuse a strict wish about servers that are not there.
+
+    One that has no host yet, or a tag that no server has, is nothing to be
+    near to; to be far from it is easy.
+
+    :raises: `exception.LocalityUnknown`
+    """
+    missing = [each for each in wish.near + wish.far
+               if each not in known.hosts_of]
+    missing += [each for each in wish.near if not known.hosts([each])]
+    if missing:
+        raise exception.LocalityUnknown(
+            named=', '.join(dict.fromkeys(missing)))
 
 
 def kept(

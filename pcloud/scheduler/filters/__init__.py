@@ -16,12 +16,19 @@ Loading them also has Nova ask Pcloud's request filter before it asks
 Placement: there is no option for that, and one is not safe without the other.
 """
 
+from oslo_config import cfg
+
+from pcloud import conf
+from pcloud.scheduler.filters import locality
 from pcloud.scheduler.filters import pcloud
+from pcloud.scheduler.filters import reboot
 from pcloud.scheduler import prefilter
 
+conf.register_opts(cfg.CONF)
 prefilter.register()
 
 
 def all_filters() -> list[type]:
     """Return every filter class of Pcloud."""
-    return [pcloud.PcloudFilter]
+    return [pcloud.PcloudFilter, locality.LocalityFilter,
+            reboot.RebootFilter]

@@ -12,7 +12,17 @@
 
 """Pcloud's scheduler weighers, for ``weight_classes``."""
 
+from oslo_config import cfg
+
+from pcloud import conf
+from pcloud.scheduler.weights import hardware_class
+from pcloud.scheduler.weights import platform
+from pcloud.scheduler.weights import reboot
+
+conf.register_opts(cfg.CONF)
+
 
 def all_weighers() -> list[type]:
     """Return every weigher class of Pcloud."""
-    return []
+    return [platform.PlatformWeigher, reboot.RebootWeigher,
+            hardware_class.HardwareClassWeigher]

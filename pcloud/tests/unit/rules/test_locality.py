@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oslotest import base
 
+from pcloud import exception
 from pcloud.rules import locality
 
 RACKS = {'a1': 'a', 'a2': 'a', 'b1': 'b', 'b2': 'b', 'c1': None}
@@ -41,8 +42,37 @@ class WishTest(base.BaseTestCase):
         self.assertEqual({SERVER}, found.servers())
         known = locality.Known({SERVER: ['a1'], 'tag:web': ['a1', 'b1'],
                                 'tag:db': []})
-        self.assertEqual(['what?'], known.unknown(found))
         self.assertEqual(['a1', 'a1', 'b1'], known.hosts(found.near))
+
+    def test_a_locality_that_does_not_exist(self):
+        error = self.assertRaises(
+            exception.InvalidLocality, locality.wish,
+            {'far': ['tag:db'], 'locality': ['Strict']})
+        self.assertIn("locality=Strict is not valid: it takes 'strict'",
+                      str(error))
+
+
+class CheckKnownTest(base.BaseTestCase):
+
+    known = locality.Known({SERVER: [], 'tag:web': ['a1'], 'tag:db': []})
+
+    def _missing(self, near, far):
+        wish = locality.Wish(tuple(near), tuple(far), True)
+        error = self.assertRaises(exception.LocalityUnknown,
+                                  locality.check_known, wish, self.known)
+        return error.details['named']
+
+    def test_all_are_there(self):
+        locality.check_known(locality.Wish(
+            ('tag:web',), (SERVER, 'tag:db', 'tag:web'), True), self.known)
+
+    def test_not_there(self):
+        self.assertEqual('what?', self._missing([], ['what?']))
+        self.assertEqual('what?', self._missing(['what?'], ['what?']))
+
+    def test_nothing_to_be_near_to(self):
+        self.assertEqual(f'{SERVER}, tag:db',
+                         self._missing([SERVER, 'tag:db', 'tag:web'], []))
 
 
 @ddt.ddt

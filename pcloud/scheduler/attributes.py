@@ -1,0 +1,81 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Attributes of the hosts that a request may have.
+
+They are read from the aggregates that come with the hosts, without a query:
+no isolation depends on them, and Pcloud tells the schedulers of each change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+import datetime
+import functools
+from typing import Any
+
+from nova.scheduler import host_manager
+from oslo_log import log as logging
+from oslo_utils import timeutils
+
+from pcloud.aggregates import names
+from pcloud.rules import attributes as rules
+
+LOG = logging.getLogger(__name__)
+
+# So many different values that are not valid are each told of once.
+_TOLD = 1024
+
+
+def now() -> datetime.datetime:
+    """Return the present moment, in UTC."""
+    return timeutils.utcnow(with_timezone=True)
+
+
+def of(
+    host_states: Iterable[host_manager.HostState], name: str,
+) -> list[Any]:
+    """Return the value of an attribute that counts, for each host.
+
+    A value that is not valid counts as none, with one warning for all its
+    hosts and requests.
+
+    :returns: what `rules.read` makes of them, None where there is none
+    """
+    moment, key = now(), names.attribute_key(name)
+    return [_read(name, _said(each, key), moment) for each in host_states]
+
+
+def _said(
+    host_state: host_manager.HostState, key: str,
+) -> frozenset[rules.Said]:
+    return frozenset(
+        rules.Said(aggregate.metadata[key],
+                   names.is_attribute(aggregate.metadata))
+        for aggregate in host_state.aggregates if key in aggregate.metadata)
+
+
+def _read(
+    name: str, said: frozenset[rules.Said], moment: datetime.datetime,
+) -> Any:
+    value, bad = rules.effective(name, said, moment)
+    for each in bad:
+        _warn(name, each)
+    return None if value is None else rules.read(name, value)
+
+
+@functools.lru_cache(maxsize=_TOLD)
+def _warn(name: str, value: str) -> None:
+    """Say what is wrong with a value; remembered, so that it is said once."""
+    LOG.warning('Host attribute %(name)s: %(value)r is not valid and counts '
+                'as none; "pcloud-manage audit" tells where it is set.',
+                {'name': name, 'value': value})

@@ -1,0 +1,65 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The filter that keeps servers off hosts about to be rebooted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+import datetime
+
+from nova import objects
+from nova.scheduler import filters
+from nova.scheduler import host_manager
+from nova.scheduler import utils
+from oslo_config import cfg
+
+from pcloud.rules import attributes as rules
+from pcloud.scheduler import attributes
+
+CONF = cfg.CONF
+
+
+class RebootFilter(filters.BaseHostFilter):
+    """Drop hosts that are rebooted within ``[pcloud] reboot_filter_days``.
+
+    ==============================  ==============
+    ``next_reboot``                 a host passes
+    ==============================  ==============
+    none, or it has passed          always
+    within so many days             never
+    later                           always
+    ==============================  ==============
+
+    Source: CONTRACT section 4; RFD 24, "Desired State".
+    """
+
+    # The hosts of a request do not get another date while it is placed.
+    run_filter_once_per_request = True
+
+    def filter_all(
+        self, filter_obj_list: Sequence[host_manager.HostState],
+        spec_obj: objects.RequestSpec,
+    ) -> Iterator[host_manager.HostState]:
+        """Yield the hosts that are not rebooted soon.
+
+        A rebuild stays where it is, whatever is to come.
+        """
+        days = CONF.pcloud.reboot_filter_days
+        if not days or utils.request_is_rebuild(spec_obj):
+            return iter(filter_obj_list)
+        moment, span = attributes.now(), datetime.timedelta(days=days)
+        dates = attributes.of(filter_obj_list, rules.REBOOT)
+        return (host_state for host_state, date
+                in zip(filter_obj_list, dates, strict=True)
+                if not rules.reboots_within(date, moment, span))

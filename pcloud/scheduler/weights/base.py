@@ -1,0 +1,67 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What Pcloud's weighers by attributes of hosts share."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from typing import Any
+
+from nova import objects
+from nova.scheduler import host_manager
+from nova.scheduler import utils
+from nova.scheduler import weights
+from oslo_config import cfg
+
+from pcloud.scheduler import attributes
+
+CONF = cfg.CONF
+
+
+class AttributeWeigher(weights.BaseHostWeigher):
+    """Weigh hosts by one of their attributes.
+
+    Scores are from 0 to 1 and depend on all the hosts, so that Nova's own
+    normalising changes nothing: where they differ, the lowest is 0 and the
+    highest is 1.
+
+    :cvar attribute: which one
+    :cvar option: the multiplier, in [pcloud] and in metadata of aggregates
+    """
+
+    attribute: str
+    option: str
+
+    def weight_multiplier(
+        self, host_state: host_manager.HostState,
+    ) -> float:
+        """Return what the weight of a host is multiplied by."""
+        return utils.get_weight_multiplier(
+            host_state, self.option, CONF.pcloud[self.option])
+
+    def weigh_objects(
+        self, weighed_obj_list: Sequence[weights.WeighedHost],
+        weight_properties: objects.RequestSpec,
+    ) -> list[float]:
+        """Return the score of each host."""
+        return self.scores(attributes.of(
+            (weighed.obj for weighed in weighed_obj_list), self.attribute))
+
+    def _weigh_object(self, obj, weight_properties):
+        """Never asked: the score depends on the other hosts."""
+        raise NotImplementedError()
+
+    @abc.abstractmethod
+    def scores(self, values: list[Any]) -> list[float]:
+        """Return a score from 0 to 1 for each value of the attribute."""

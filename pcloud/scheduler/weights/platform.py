@@ -1,0 +1,41 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Weigh hosts by the version of their platform."""
+
+from pcloud.rules import attributes as rules
+from pcloud.scheduler.weights import base
+
+
+class PlatformWeigher(base.AttributeWeigher):
+    """Prefer a newer platform, so that older ones are drained over time.
+
+    ====================  ===========  ===========
+    ``platform_version``  score        score
+                          (stamps)     (versions)
+    ====================  ===========  ===========
+    newest                1            1
+    between               by time      by rank
+    oldest, or none       0            0
+    ====================  ===========  ===========
+
+    Source: CONTRACT section 4; RFD 24, "Proposed Solution".
+    """
+
+    attribute = rules.PLATFORM
+    option = 'platform_weight_multiplier'
+
+    def scores(
+        self, values: list[rules.Platform | None],
+    ) -> list[float]:
+        """Return a score from 0 to 1 for each platform."""
+        return rules.platform_scores(values)

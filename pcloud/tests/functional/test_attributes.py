@@ -1,0 +1,320 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Attributes of hosts: set, inherited, shown, audited, and scheduled by."""
+
+import datetime
+import threading
+from unittest import mock
+
+from oslo_utils import timeutils
+
+from pcloud.aggregates import attributes
+from pcloud.aggregates import audit
+from pcloud.aggregates import snapshot
+from pcloud.aggregates import store
+from pcloud.tests.functional import base
+
+PATH = '/os-pcloud-attributes'
+
+
+class AttributesTestCase(base.PcloudTestCase):
+
+    def put(self, name, value, *hosts):
+        """Give hosts a value, and return all hosts that have it now."""
+        return self.admin.call_json('PUT', f'{PATH}/{name}', {
+            'attribute': {'value': value, 'hosts': list(hosts)}}
+        )['attribute']['hosts']
+
+    def refused(self, status, name, value, *hosts):
+        """Return the message of a refused change."""
+        before = self.dump()
+        response = self.admin.call('PUT', f'{PATH}/{name}', {
+            'attribute': {'value': value, 'hosts': list(hosts)}})
+        self.assertEqual(status, response.status_code, response.text)
+        self.assertEqual(before, self.dump())
+        (fault,) = response.json().values()
+        return fault['message']
+
+    def listed(self):
+        return [(each['name'], each['value'], each['hosts']) for each in
+                self.admin.get_json(PATH)['attributes']]
+
+    def ordinary(self, name, hosts, **metadata):
+        """Make an aggregate as an administrator does by hand."""
+        made = self.admin.post_aggregate({'aggregate': {'name': name}})
+        for host in hosts:
+            self.admin.add_host_to_aggregate(made['id'], host)
+        self.admin.api_post(f'/os-aggregates/{made["id"]}/action', {
+            'set_metadata': {'metadata': {
+                f'pcloud:attr:{key}': value
+                for key, value in metadata.items()}}})
+
+    def in_days(self, days):
+        """Return a date from now, as an administrator writes it."""
+        moment = timeutils.utcnow() + datetime.timedelta(days=days)
+        return moment.strftime('%Y-%m-%dT%H:%M:%SZ')
+
+
+class ApiTest(AttributesTestCase):
+
+    def test_life(self):
+        self.assertEqual([], self.listed())
+        self.assertEqual(['node-1', 'node-2'],
+                         self.put('rack', 'r=1', 'node-2', 'node-1'))
+        self.assertEqual(['node-1', 'node-2'],
+                         self.put('rack', 'r=1', 'node-1'))
+        aggregate = self.aggregate('Pcloud:attribute:rack=r=1')
+        self.assertEqual({'pcloud:type': 'host_attribute',
+                          'pcloud:attr:rack': 'r=1'}, aggregate.metadata)
+        # A host has one value; the others keep theirs.
+        self.assertEqual(['node-1', 'node-3'],
+                         self.put('rack', 'r2', 'node-1', 'node-3'))
+        self.assertEqual([('rack', 'r2', ['node-1', 'node-3']),
+                          ('rack', 'r=1', ['node-2'])], self.listed())
+        self.admin.call_json('DELETE', f'{PATH}/rack?host=node-1&host=node-2')
+        self.assertEqual([('rack', 'r2', ['node-3'])], self.listed())
+        self.assertEqual([], [each for each in self.dump()['aggregates']
+                              if 'r=1' in each])
+        self.put('hardware_class', '2.5', 'node-3')
+        self.admin.call_json('DELETE', f'{PATH}/rack')
+        self.assertEqual([('hardware_class', '2.5', ['node-3'])],
+                         self.listed())
+        for query in ('', '?host=node-1'):
+            response = self.admin.call('DELETE', f'{PATH}/rack{query}')
+            self.assertEqual(404, response.status_code)
+
+    def test_bad_values(self):
+        for name, value, expected in (
+                ('platform_version', 'new', 'a stamp such as 20261231T2359'),
+                ('platform_version', '20261331T235959Z', 'a stamp such as'),
+                ('next_reboot', 'tomorrow', 'ISO 8601, such as 2026-12-31'),
+                ('hardware_class', 'NaN', 'a number such as 3'),
+                ('rack', ' r1', 'does not match'),
+                ('rack', '', 'non-empty'),
+                ('no:colon', 'x', '1 to 64 letters'),
+                ('gpu', 'x' * 250, 'Nova holds 255')):
+            self.assertIn(expected, self.refused(400, name, value, 'node-1'))
+
+    def test_hosts_that_are_not_there(self):
+        self.refused(400, 'rack', 'r1')
+        self.assertIn('nowhere', self.refused(404, 'rack', 'r1', 'node-1',
+                                              'nowhere'))
+
+    def test_one_kind_of_platform_in_a_cloud(self):
+        self.put('platform_version', '1.2', 'node-1', 'node-2')
+        self.ordinary('old', ['node-3'], platform_version='1.1')
+        self.assertIn("'1.1'", self.refused(
+            409, 'platform_version', '20260101T000000Z', 'node-1', 'node-2'))
+        self.put('platform_version', '20260101T000000Z', 'node-1', 'node-2',
+                 'node-3')
+
+    def test_values_that_databases_cannot_tell_apart(self):
+        self.put('rack', 'r1', 'node-1')
+        self.assertIn('rack=r1', self.refused(409, 'rack', 'R1', 'node-2'))
+
+    def test_nobody_else(self):
+        for method, path, body in (
+                ('GET', PATH, None), ('DELETE', f'{PATH}/rack', None),
+                ('PUT', f'{PATH}/rack', {'attribute': {
+                    'value': 'r1', 'hosts': ['node-1']}})):
+            response = self.alice.call(method, path, body)
+            self.assertEqual(403, response.status_code)
+
+    def test_two_at_the_same_moment(self):
+        """Each takes away what the other has just written."""
+        meeting = threading.Barrier(2)
+        leave = attributes._leave
+
+        def meet(*args, **kwargs):
+            try:
+                meeting.wait(5)
+            except threading.BrokenBarrierError:
+                pass  # The second attempt of one, when the other is done.
+            return leave(*args, **kwargs)
+
+        with mock.patch.object(attributes, '_leave', meet):
+            threads = [threading.Thread(
+                target=attributes.put,
+                args=(self.context.elevated(), 'rack', rack, ['node-1']))
+                for rack in ('r1', 'r2')]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        (_, rack, hosts), = self.listed()
+        self.assertIn(rack, ('r1', 'r2'))
+        self.assertEqual(['node-1'], hosts)
+
+    def test_dies_between_two_values(self):
+        self.put('rack', 'r1', 'node-1')
+        with mock.patch.object(store, 'remove_host', side_effect=OSError):
+            self.assertRaises(OSError, attributes.put, self.context, 'rack',
+                              'r2', ['node-1'])
+        (found,) = audit.find(self.context, settle=0)
+        self.assertEqual(('attribute-conflict', 'node-1'),
+                         (found.kind, found.subject))
+        self.assertIn('r1, r2', found.message)
+        self.put('rack', 'r2', 'node-1')
+        self.assertEqual([], audit.find(self.context, settle=0))
+
+
+class AuditTest(AttributesTestCase):
+
+    def test_clean(self):
+        self.put('rack', 'r1', 'node-1')
+        self.ordinary('batch', ['node-1', 'node-2'], rack='r2',
+                      next_reboot=self.in_days(3))
+        self.ordinary('other batch', ['node-1'],
+                      next_reboot=self.in_days(5))
+        self.assertEqual([], audit.find(self.context, settle=0))
+
+    def test_what_it_names(self):
+        self.ordinary('one', ['node-1'], rack='r1', hardware_class='best')
+        self.ordinary('two', ['node-1'], rack='r2')
+        store.create(self.context, 'Pcloud:attribute:rack=r3', {
+            'pcloud:type': 'host_attribute', 'pcloud:attr:rack': 'r3'})
+        store.create(self.context, 'Pcloud:attribute:rack=r4', {
+            'pcloud:type': 'host_attribute', 'pcloud:attr:rack': 'r5'})
+        found = audit.find(self.context, settle=0)
+        self.assertEqual(
+            [('attribute-conflict', 'node-1'),
+             ('attribute-not-valid', 'hardware_class'),
+             ('attribute-without-hosts', ''),
+             ('incomplete-aggregate', '')],
+            sorted((each.kind, each.subject) for each in found))
+        empty = next(each for each in found if each.repair)
+        self.assertIn('deleted', empty.repair(self.context))
+        self.assertEqual(3, len(audit.find(self.context, settle=0)))
+
+
+class HostsTest(AttributesTestCase):
+    """What a Pcloud's owner sees of its hosts."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_pool('gpu', *self.hosts)
+        pcloud = self.make_pcloud(self.alice)
+        self.path = f'/os-pclouds/{pcloud}/hosts'
+        self.real = {name: self.add_host(self.alice, pcloud, name, 'gpu')
+                     for name in 'abc'}
+
+    def _shown(self, member):
+        response = self.alice.call('GET', self.path)
+        self.assertNotIn('cellar', response.text)
+        self.assertNotIn('node-', response.text)
+        return [host[member] for host in response.json()['hosts']]
+
+    def test_racks_are_ordinals(self):
+        self.assertEqual([None] * 3, self._shown('rack'))
+        self.put('rack', 'cellar', self.real['b'], self.real['c'])
+        self.assertEqual([None, 1, 1], self._shown('rack'))
+        self.ordinary('second cellar', [self.real['a'], self.real['b']],
+                      rack='cellar 2')
+        # Pcloud's own aggregate wins over an ordinary one.
+        self.assertEqual([1, 2, 2], self._shown('rack'))
+
+    def test_next_reboot(self):
+        self.assertEqual([None] * 3, self._shown('next_reboot'))
+        soon, later = self.in_days(3), self.in_days(30)
+        self.put('next_reboot', later, self.real['a'], self.real['b'])
+        self.ordinary('batch', [self.real['a']], next_reboot=soon)
+        self.ordinary('gone', list(self.real.values()),
+                      next_reboot=self.in_days(-1))
+        self.assertEqual([soon, later, None], self._shown('next_reboot'))
+        one = self.alice.get_json(f'{self.path}/a')['host']
+        self.assertEqual(soon, one['next_reboot'])
+
+    def test_constant_queries(self):
+        self.assertEqual({}, attributes.effective(self.context, []))
+        self.put('rack', 'cellar', 'node-1', 'node-2')
+        with mock.patch.object(
+                snapshot, '_assemble', wraps=snapshot._assemble) as read:
+            found = attributes.effective(self.context, list(self.hosts))
+        self.assertEqual(1, read.call_count)
+        self.assertEqual({'node-1': {'rack': 'cellar'},
+                          'node-2': {'rack': 'cellar'}}, found)
+
+
+class SchedulingTest(AttributesTestCase):
+    """Which host a server gets, of hosts that are alike but for this."""
+
+    def _configure(self):
+        super()._configure()
+        self.flags(enabled_filters=['ComputeFilter', 'PcloudFilter',
+                                    'RebootFilter'],
+                   group='filter_scheduler')
+
+    def _booted_on(self):
+        server = self.boot(self.alice)
+        host = self.host_of(server)
+        self._delete_server(server)
+        return host
+
+    def _always(self, host):
+        self.assertEqual([host] * 3, [self._booted_on() for _ in range(3)])
+
+    def test_newer_platform(self):
+        self.put('platform_version', '1.10', 'node-3')
+        self.put('platform_version', '1.9', 'node-1', 'node-2')
+        self._always('node-3')
+        self.flags(platform_weight_multiplier=-1.0, group='pcloud')
+        # No version is the oldest.
+        self._always('node-4')
+
+    def test_later_reboot(self):
+        self.put('next_reboot', self.in_days(3), 'node-1', 'node-2')
+        self.put('next_reboot', self.in_days(20), 'node-3')
+        self.put('next_reboot', self.in_days(50), 'node-4')
+        self._always('node-4')
+        self.put('next_reboot', self.in_days(-1), 'node-2')
+        self._always('node-2')
+
+    def test_better_hardware(self):
+        self.put('hardware_class', '1', 'node-1', 'node-2', 'node-3')
+        self.put('hardware_class', '10', 'node-2')
+        self._always('node-2')
+        self.ordinary('spared', ['node-2'])
+        made = next(each for each in self.admin.api_get('/os-aggregates')
+                    .body['aggregates'] if each['name'] == 'spared')
+        self.admin.api_post(f'/os-aggregates/{made["id"]}/action', {
+            'set_metadata': {'metadata': {
+                'hardware_class_weight_multiplier': '-5'}}})
+        self.assertNotEqual('node-2', self._booted_on())
+
+    def test_platform_before_reboot_before_memory(self):
+        self.put('platform_version', '2', 'node-1', 'node-2')
+        self.put('platform_version', '1', 'node-3', 'node-4')
+        self.put('next_reboot', self.in_days(3), 'node-1', 'node-3')
+        self._always('node-2')
+
+    def test_a_value_that_is_not_valid(self):
+        self.ordinary('oops', ['node-1'], hardware_class='much')
+        self.put('hardware_class', '1', 'node-2')
+        for _ in range(2):
+            self.assertEqual('node-2', self._booted_on())
+        self.assertEqual(
+            1, self.stdlog.logger.output.count("'much' is not valid"))
+
+    def test_reboot_filter(self):
+        self.put('next_reboot', self.in_days(2), 'node-1', 'node-2',
+                 'node-3')
+        self.put('next_reboot', self.in_days(-2), 'node-4')
+        self.flags(reboot_weight_multiplier=-9.0, group='pcloud')
+        self.assertNotEqual('node-4', self._booted_on())
+        self.flags(reboot_filter_days=2, group='pcloud')
+        self._always('node-4')
+        self.put('next_reboot', self.in_days(1), 'node-4')
+        server = self.boot(self.alice, expected='ERROR')
+        self.assertIn('No valid host was found', self.fault(server))
+        self.flags(reboot_filter_days=1, group='pcloud')
+        self.boot(self.alice)

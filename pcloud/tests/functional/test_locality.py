@@ -1,0 +1,194 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Servers near to and far from each other, through the scheduler."""
+
+from unittest import mock
+
+from pcloud.aggregates import computes
+from pcloud import exception
+from pcloud.tests.functional import base
+
+UNKNOWN = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
+
+
+class LocalityTestCase(base.PcloudTestCase):
+    """Two racks of two hosts each, and a server of Alice on the first."""
+
+    def _configure(self):
+        super()._configure()
+        self.flags(enabled_filters=['ComputeFilter', 'PcloudFilter',
+                                    'LocalityFilter'],
+                   group='filter_scheduler')
+
+    def setUp(self):
+        super().setUp()
+        for rack, hosts in (('left', ['node-1', 'node-2']),
+                            ('right', ['node-3', 'node-4'])):
+            self.admin.call_json('PUT', '/os-pcloud-attributes/rack', {
+                'attribute': {'value': rack, 'hosts': hosts}})
+        self.first = self._on('node-1', base.ALICE, 'web')
+
+    def _on(self, host, project, *tags):
+        """Boot a server of a project on a host, and return its id."""
+        boss = self.client_of('boss', project, ['reader', 'member', 'admin'])
+        server = self.boot(
+            boss, zone=f'{self.hosts[host]}:{host}', tags=list(tags))
+        self.assertEqual(host, self.host_of(server))
+        return server['id']
+
+    def _hosts(self, times=2, **hints):
+        """Return the hosts that some servers with these hints get."""
+        found = set()
+        for _ in range(times):
+            server = self.boot(self.alice, hints)
+            found.add(self.host_of(server))
+            self._delete_server(server)
+        return found
+
+    def _fault(self, **hints):
+        return self.fault(self.boot(self.alice, hints, 'ERROR'))
+
+
+class LocalityTest(LocalityTestCase):
+
+    def test_near(self):
+        for named in (self.first, 'tag:web'):
+            self.assertEqual({'node-1'}, self._hosts(near=named))
+        self.disable_service('node-1')
+        # Not on the host, but in its rack.
+        self.assertEqual({'node-2'}, self._hosts(near='tag:web'))
+        self.assertEqual({'node-2'}, self._hosts(near='tag:web',
+                                                 locality='strict'))
+        self.disable_service('node-2')
+        self.assertLessEqual(self._hosts(near='tag:web'),
+                             {'node-3', 'node-4'})
+        self.assertIn('Strict locality cannot be kept: no host', self._fault(
+            near='tag:web', locality='strict'))
+
+    def test_far(self):
+        self.assertLessEqual(self._hosts(far='tag:web'),
+                             {'node-3', 'node-4'})
+        self.disable_service('node-3')
+        self.disable_service('node-4')
+        # Another rack is only preferred, another host is not.
+        self.assertEqual({'node-2'}, self._hosts(far=self.first))
+        self.assertEqual({'node-2'}, self._hosts(
+            far=self.first, locality='strict'))
+        self.disable_service('node-2')
+        self.assertEqual({'node-1'}, self._hosts(far=self.first))
+        self.assertIn('Strict locality cannot be kept: no host', self._fault(
+            far=self.first, locality='strict'))
+
+    def test_several(self):
+        other = self._on('node-4', base.ALICE, 'db')
+        self.assertLessEqual(self._hosts(near=[self.first, other]),
+                             {'node-1', 'node-4'})
+        self.assertIn('near to and far from', self._fault(
+            near=[self.first, 'tag:db'], locality='strict'))
+        self.assertEqual({'node-2'}, self._hosts(
+            near='tag:web', far=['tag:db', self.first]))
+        # Where they conflict far wins.
+        self.assertNotIn('node-4', self._hosts(near=other, far=other))
+
+    def test_servers_of_others_are_unknown(self):
+        theirs = self._on('node-4', base.BOB, 'web', 'theirs')
+        for named in (theirs, UNKNOWN, 'tag:theirs', 'what?'):
+            self.assertEqual({'node-1'}, self._hosts(
+                times=1, near=[named, 'tag:web']))
+            self.assertIn(
+                'Strict locality cannot be kept: no server of the project '
+                f'that is on a host is known as {named}.',
+                self._fault(near=[named, 'tag:web'], locality='strict'))
+        self.assertEqual({'node-1'}, self._hosts(near='tag:web'))
+
+    def test_the_first_of_a_group(self):
+        """To be far from servers that are not there yet is easy."""
+        hints = {'far': 'tag:new', 'locality': 'strict'}
+        server = self.boot(self.alice, hints, tags=['new'])
+        again = self.boot(self.alice, hints, tags=['new'])
+        self.assertNotEqual(self.host_of(server), self.host_of(again))
+
+    def test_a_locality_that_does_not_exist(self):
+        self.assertIn("locality=hard is not valid: it takes 'strict'",
+                      self._fault(far='tag:web', locality='hard'))
+
+    def test_a_host_that_is_not_a_candidate(self):
+        """Its rack counts all the same."""
+        self.make_pool('gpu', 'node-2')
+        pcloud = self.make_pcloud(self.alice)
+        self.add_host(self.alice, pcloud, 'mine', 'gpu')
+        inside = self.boot(self.alice, {'pcloud': pcloud})
+        self.assertEqual({'node-1'}, self._hosts(near=inside['id']))
+        self.assertLessEqual(self._hosts(far=inside['id']),
+                             {'node-3', 'node-4'})
+        self.assertEqual({'node-2'}, self._hosts(
+            pcloud=pcloud, near='tag:web'))
+
+    def test_a_move_does_not_mind_who_is_gone(self):
+        server = self.boot(self.alice, {
+            'near': self.first, 'locality': 'strict'}, tags=['web'])
+        self.assertEqual('node-1', self.host_of(server))
+        self._delete_server(self.alice.get_server(self.first))
+        self.act(server, {'migrate': None})
+        moved = self.wait_for(server, status='VERIFY_RESIZE')
+        self.assertNotEqual('node-1', moved['OS-EXT-SRV-ATTR:host'])
+
+    def test_it_is_not_far_from_itself(self):
+        server = self.boot(self.alice, {'far': 'tag:web', 'locality':
+                                        'strict'}, tags=['web'])
+        self._delete_server(self.alice.get_server(self.first))
+        for host in self.hosts:
+            if host != self.host_of(server):
+                self.disable_service(host)
+        self.act(server, {'shelve': None})
+        self.wait_for(server, status='SHELVED_OFFLOADED')
+        self.act(server, {'unshelve': None})
+        self.wait_for(server, status='ACTIVE')
+
+    def test_several_at_once(self):
+        server = self.boot(self.alice, {'far': 'tag:web'}, min_count=3)
+        del server
+        found = {self.host_of(each) for each in self.alice.get_servers()
+                 if each['id'] != self.first}
+        self.assertLessEqual(found, {'node-3', 'node-4'})
+
+    def test_a_cell_that_does_not_answer(self):
+        with mock.patch.object(computes, 'each_cell',
+                               side_effect=exception.Unavailable):
+            self._hosts(times=1, near=self.first)
+            self.assertIn('does not tell where servers are', self._fault(
+                near=self.first, locality='strict'))
+
+    def test_looked_up_once(self):
+        with mock.patch.object(computes, 'each_cell',
+                               wraps=computes.each_cell) as read:
+            self.boot(self.alice, min_count=3)
+            self.assertEqual(0, read.call_count)
+            self.boot(self.alice, {'far': ['tag:web', 'tag:db', self.first]},
+                      min_count=3)
+        self.assertEqual(1, read.call_count)
+
+
+class CellsTest(LocalityTestCase):
+    """The server is in another cell than the hosts that are candidates."""
+
+    NUMBER_OF_CELLS = 2
+
+    def _start_compute(self, host, cell_name=None):
+        return super()._start_compute(
+            host, 'cell2' if host == 'node-1' else 'cell1')
+
+    def test_all_cells_are_asked(self):
+        self.disable_service('node-1')
+        for named in (self.first, 'tag:web'):
+            self.assertEqual({'node-2'}, self._hosts(near=named))
