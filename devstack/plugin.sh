@@ -12,22 +12,28 @@ PCLOUD_WEIGHERS_CLASS=pcloud.scheduler.weights.all_weighers
 PCLOUD_NOVA_FILTERS_CLASS=nova.scheduler.filters.all_filters
 PCLOUD_NOVA_WEIGHERS_CLASS=nova.scheduler.weights.all_weighers
 
-# Print a list, separated by commas, with an item at its end, once.
-# pcloud_with list item
+# Print a list, separated by commas, with the items of another at its end, once.
+# pcloud_with list items
 function pcloud_with {
-    if [[ ",$1," == *,$2,* ]]; then
-        echo "$1"
-    else
-        echo "$1,$2"
-    fi
+    local item
+    local all=$1
+    for item in ${2//,/ }; do
+        if [[ ",$all," != *,$item,* ]]; then
+            all+=",$item"
+        fi
+    done
+    echo "$all"
 }
 
-# Print a list, separated by commas, without an item.
-# pcloud_without list item
+# Print a list, separated by commas, without the items of another.
+# pcloud_without list items
 function pcloud_without {
+    local item
     local kept=",$1,"
-    while [[ "$kept" == *,$2,* ]]; do
-        kept=${kept/,$2,/,}
+    for item in ${2//,/ }; do
+        while [[ "$kept" == *,$item,* ]]; do
+            kept=${kept/,$item,/,}
+        done
     done
     kept=${kept#,}
     echo "${kept%,}"
@@ -46,7 +52,7 @@ function pcloud_configure_scheduler {
     local classes
     iniset $NOVA_CONF filter_scheduler enabled_filters "$(pcloud_with \
         "$(pcloud_nova_list enabled_filters "$NOVA_FILTERS")" \
-        PcloudFilter)"
+        $PCLOUD_FILTERS)"
     iniset $NOVA_CONF filter_scheduler weight_classes "$(pcloud_with \
         "$(pcloud_nova_list weight_classes $PCLOUD_NOVA_WEIGHERS_CLASS)" \
         $PCLOUD_WEIGHERS_CLASS)"
@@ -77,7 +83,7 @@ function pcloud_configure_tempest {
     known=$(iniget $TEMPEST_CONFIG compute-feature-enabled scheduler_enabled_filters)
     if [[ -n "$known" ]]; then
         iniset $TEMPEST_CONFIG compute-feature-enabled scheduler_enabled_filters \
-            "$(pcloud_with "${known// /}" PcloudFilter)"
+            "$(pcloud_with "${known// /}" $PCLOUD_FILTERS)"
     fi
 }
 
@@ -110,7 +116,7 @@ function pcloud_clean_scheduler {
     local class
     local kept=""
     pcloud_put_back enabled_filters "$(pcloud_without \
-        "$(pcloud_nova_list enabled_filters)" PcloudFilter)"
+        "$(pcloud_nova_list enabled_filters)" $PCLOUD_FILTERS)"
     pcloud_put_back weight_classes "$(pcloud_without \
         "$(pcloud_nova_list weight_classes)" \
         $PCLOUD_WEIGHERS_CLASS)" $PCLOUD_NOVA_WEIGHERS_CLASS

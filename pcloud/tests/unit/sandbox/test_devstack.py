@@ -75,7 +75,8 @@ class PluginTest(base.BaseTestCase):
             '[filter_scheduler]', '[pci]', 'alias = x',
             'weight_classes = nova.scheduler.weights.all_weighers,'
             'other.weights,pcloud.scheduler.weights.all_weighers',
-            'enabled_filters = ComputeFilter,OtherFilter,PcloudFilter',
+            'enabled_filters = ComputeFilter,OtherFilter,PcloudFilter,'
+            'LocalityFilter,RebootFilter',
             'available_filters = nova.scheduler.filters.all_filters',
             'available_filters = other.filters.OtherFilter',
             'available_filters = pcloud.scheduler.filters.all_filters',
@@ -85,7 +86,8 @@ class PluginTest(base.BaseTestCase):
             self._cleaned())
 
     def test_adds_to_what_nova_takes_anyway(self):
-        found = self._configured(PLAIN, PCLOUD_QUOTA_UNITS='7')
+        found = self._configured(PLAIN, PCLOUD_QUOTA_UNITS='7',
+                                 PCLOUD_FILTERS='PcloudFilter')
         for line in (
                 'available_filters = nova.scheduler.filters.all_filters',
                 'available_filters = pcloud.scheduler.filters.all_filters',
