@@ -17,6 +17,7 @@ exit status is 0 only when each did what the story says.
 """
 
 import argparse
+from collections.abc import Callable
 import os
 import signal
 import subprocess
@@ -25,45 +26,51 @@ import tempfile
 
 from pcloud.sandbox import narrator
 from pcloud.sandbox.stories import basic
+from pcloud.sandbox.stories import placement
 
-STORIES = {'basic': basic.tell}
+STORIES = {'basic': basic.tell, 'placement': placement.tell}
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Tell one story, or all, on a sandbox made for it.
+    """Tell stories, each on a sandbox made for it.
 
     :returns: the exit status
     """
     parser = argparse.ArgumentParser(prog='demo', description=__doc__)
-    parser.add_argument('story', nargs='*', default=sorted(STORIES),
-                        help=f'which: {", ".join(sorted(STORIES))}')
+    parser.add_argument('story', nargs='*', default=['basic'],
+                        help=f'which of {", ".join(sorted(STORIES))} '
+                             '(default: basic)')
     chosen = parser.parse_args(argv).story
     unknown = set(chosen) - set(STORIES)
     if unknown:
         parser.error(f'there is no story {", ".join(sorted(unknown))}')
     # Ended from outside, the sandbox is to be taken down all the same.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    with tempfile.TemporaryDirectory(prefix='pcloud-demo-') as folder:
-        os.environ['PCLOUD_SANDBOX_DIR'] = os.path.join(folder, 'sandbox')
-        try:
-            return _tell([STORIES[name] for name in chosen])
-        finally:
-            subprocess.run(['pcloud-sandbox', 'down'], check=True)
-
-
-def _tell(stories: list) -> int:
     teller = narrator.Narrator()
     try:
-        teller.say("""A whole OpenStack on this machine: real services, real
-            tokens, fake hypervisors.""")
-        teller.run('', 'pcloud-sandbox up')
-        for tell in stories:
-            tell(teller)
+        for name in chosen:
+            _tell(teller, STORIES[name])
     except (narrator.PromiseBroken, subprocess.SubprocessError) as error:
         print(f'\nNOT AS PROMISED: {error}', file=sys.stderr, flush=True)
         return 1
     print(f'\nAll as promised: {teller.kept} of {teller.kept}.')
     return 0
+
+
+def _tell(
+    teller: narrator.Narrator,
+    story: Callable[[narrator.Narrator], None],
+) -> None:
+    with tempfile.TemporaryDirectory(prefix='pcloud-demo-') as folder:
+        os.environ['PCLOUD_SANDBOX_DIR'] = os.path.join(folder, 'sandbox')
+        try:
+            teller.say("""A whole OpenStack on this machine: real services,
+                real tokens, fake hypervisors.""")
+            teller.run('', 'pcloud-sandbox up')
+            story(teller)
+        finally:
+            teller.forget()
+            subprocess.run(['pcloud-sandbox', 'down'], check=True)
 
 
 if __name__ == '__main__':

@@ -65,6 +65,10 @@ class Narrator:
             raise PromiseBroken(f'{command}: succeeded, but must not')
         return output
 
+    def forget(self) -> None:
+        """Forget the users' logins: the next story is of another cloud."""
+        self._variables.clear()
+
     def promise(self, holds: bool, text: str) -> None:
         """Say what has been shown.
 

@@ -13,9 +13,9 @@
 """From a host flavor to a server on a host of one's own."""
 
 from pcloud.sandbox import narrator
+from pcloud.sandbox.stories import servers
 
 POOL = ('node-1', 'node-2')
-BOOT = 'nova boot --flavor m1.small --image cirros --nic none --poll'
 
 
 def tell(teller: narrator.Narrator) -> None:
@@ -73,15 +73,15 @@ def _get_a_host(teller: narrator.Narrator) -> tuple[str, str]:
 
 def _use_it(teller: narrator.Narrator, pcloud: str, host: str) -> None:
     teller.say('Alice boots one server with the hint, and one without.')
-    teller.run('alice', f'{BOOT} --hint pcloud={pcloud} inside')
-    teller.run('alice', f'{BOOT} outside')
+    teller.run('alice', f'{servers.BOOT} --hint pcloud={pcloud} inside')
+    teller.run('alice', f'{servers.BOOT} outside')
     shown = teller.run('alice', 'nova pcloud-host-show shop web1')
     server = narrator.row(teller.run(
         'alice', 'openstack server show inside -c id -c status'), 'id')
     teller.promise(server in shown, 'the server "inside" runs on web1')
     teller.say("""Bob's project is not a tenant of Alice's Pcloud. He has
         got hold of its id, and tries.""")
-    teller.fails('bob', f'{BOOT} --hint pcloud={pcloud} intruder')
+    teller.fails('bob', f'{servers.BOOT} --hint pcloud={pcloud} intruder')
     missing = teller.fails('bob', f'openstack pcloud show {pcloud}')
     teller.promise(pcloud in missing and 'alice' not in missing,
                    "to him Alice's Pcloud does not exist")
@@ -89,8 +89,8 @@ def _use_it(teller: narrator.Narrator, pcloud: str, host: str) -> None:
 
 def _conclude(teller: narrator.Narrator, host: str) -> None:
     teller.say('What became of the three servers:')
-    inside = _server(teller, 'inside')
-    outside = _server(teller, 'outside')
+    inside = servers.found(teller, 'inside')
+    outside = servers.found(teller, 'outside')
     intruder = teller.run(
         'bob', 'openstack server show intruder -c name -c status -c fault')
     teller.promise(
@@ -104,12 +104,3 @@ def _conclude(teller: narrator.Narrator, host: str) -> None:
         'No valid host was found' in intruder,
         'intruder is in ERROR: no valid host for a project that is not a '
         'tenant')
-
-
-def _server(teller: narrator.Narrator, name: str) -> tuple[str, str]:
-    """Return the status of one of Alice's servers and its real host."""
-    listed = teller.run(
-        'admin', f'openstack server list --all-projects --name {name} '
-                 '--long -c Name -c Status -c Host')
-    cells = [cell.strip() for cell in listed.splitlines()[3].split('|')]
-    return cells[2], cells[3]

@@ -1,0 +1,28 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Servers in stories: how to boot one, and what became of it."""
+
+from pcloud.sandbox import narrator
+
+BOOT = 'nova boot --flavor m1.small --image cirros --nic none --poll'
+CREATE = ('openstack server create --flavor m1.small --image cirros '
+          '--nic none --wait -c name -c status')
+
+
+def found(teller: narrator.Narrator, name: str) -> tuple[str, str]:
+    """Return the status of a server and its real host, as an operator."""
+    listed = teller.run(
+        'admin', f'openstack server list --all-projects --name {name} '
+                 '--long -c Name -c Status -c Host')
+    cells = [cell.strip() for cell in listed.splitlines()[3].split('|')]
+    return cells[2], cells[3]

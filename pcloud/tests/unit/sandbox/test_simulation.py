@@ -1,0 +1,69 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Weeks of a cloud: what the weighers make of them."""
+
+import random
+
+from nova import conf as nova_conf
+from oslo_config import fixture
+import testtools
+
+from pcloud.sandbox import simulation
+
+CONF = nova_conf.CONF
+OLDEST, NEWEST = simulation.PLATFORMS[0], simulation.PLATFORMS[-1]
+
+
+class SimulationTest(testtools.TestCase):
+    """40 hosts, and three weeks in which servers live for one."""
+
+    def setUp(self):
+        super().setUp()
+        self.conf = self.useFixture(fixture.Config(CONF))
+        CONF([], project='nova', default_config_files=[])
+        self.servers = simulation.trace(
+            random.Random(7), days=21, servers=120, lifetime=7)
+
+    def _run(self, weighers):
+        return simulation.run(self.servers, 40, 21, weighers,
+                              random.Random(8))
+
+    def test_the_trace(self):
+        self.assertEqual(120, sum(each.start == 0 for each in self.servers))
+        self.assertEqual(
+            self.servers, sorted(self.servers, key=lambda each: each.start))
+        now = sum(each.start <= 14 < each.end for each in self.servers)
+        self.assertTrue(90 < now < 150, now)
+
+    def test_old_platforms_drain(self):
+        default = self._run(simulation.NOVA)
+        self.conf.config(ram_weight_multiplier=-1.0,
+                         group='filter_scheduler')
+        ours = self._run(simulation.PCLOUD)
+
+        self.assertEqual(default.days[0], ours.days[0])
+        self.assertEqual(sum(default.days[-1].values()),
+                         sum(ours.days[-1].values()))
+        self.assertGreater(default.share(OLDEST)[-1], 0.15)
+        self.assertLess(ours.share(OLDEST)[-1], 0.05)
+        self.assertGreater(ours.share(NEWEST)[-1], 0.5)
+
+        def hit(outcome):
+            return sum(count for week, count in outcome.by_reboot.items()
+                       if week is not None)
+
+        self.assertLess(hit(ours), hit(default) / 2)
+
+    def test_it_can_be_repeated(self):
+        self.assertEqual(self._run(simulation.PCLOUD),
+                         self._run(simulation.PCLOUD))
