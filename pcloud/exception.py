@@ -69,6 +69,11 @@ class InvalidHint(Invalid):
                'the id of one Pcloud, once.')
 
 
+class InvalidPlacementKey(Invalid):
+    message = ("Placement key '%(key)s' is not right; it has to be "
+               '%(expected)s.')
+
+
 class InvalidLocality(Invalid):
     message = ("The scheduler hint locality=%(value)s is not valid: it takes "
                "'strict', or is left out.")

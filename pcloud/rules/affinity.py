@@ -1,0 +1,248 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The affinity algorithm: which host likes a server best, by placement keys.
+
+Source: dynamic-workload-placement-affinity, steps 2 to 6; CONTRACT section 6.
+
+A *resource* key has a name, a value and a weight, and says what a server
+would like; a *node* key has a name and a value, and says what a host has. How
+near the two values are, times the weight, is what the host gets for the key;
+the sum is its score. Everything is computed with fractions, so that scores
+which are equal on paper are equal here: 0.1 + 0.2 is 0.3.
+"""
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+from fractions import Fraction
+import re
+
+from pcloud import exception
+
+RAM, CPU, LOAD = '#RAM', '#CPU', '#LOAD'
+SPECIAL = frozenset({RAM, CPU, LOAD})
+RESERVED_PREFIX = '_'
+
+_SPECIAL_PREFIX = '#'
+# Nova lets no "#" into names of metadata and extra specs.
+_SPECIAL_ALIAS = 'special.'
+_NAME = re.compile(r'[#_]?[A-Za-z0-9][A-Za-z0-9._-]{0,62}', re.ASCII)
+_NUMBER = re.compile(r'[+-]?\d{1,15}(\.\d{1,15})?', re.ASCII)
+
+
+@dataclasses.dataclass(frozen=True)
+class Key:
+    """A placement key of a server, or of anything above it.
+
+    :ivar value: what it would like a host to have
+    :ivar weight: how much that counts, not zero; negative to stay away
+    """
+
+    name: str
+    value: Fraction
+    weight: Fraction
+
+    def __str__(self) -> str:
+        return f'{self.name}={plain(self.value)}:{plain(self.weight)}'
+
+
+def number(text: str) -> Fraction:
+    """Read a decimal number, as exactly as it is written.
+
+    :raises: `exception.InvalidPlacementKey`
+    """
+    if not _NUMBER.fullmatch(text):
+        raise exception.InvalidPlacementKey(
+            key=text, expected='a number such as 1, -0.5 or 100')
+    return Fraction(text)
+
+
+def plain(value: Fraction) -> str:
+    """Write a number that was read by `number`, exactly."""
+    whole, rest = divmod(abs(value), 1)
+    sign = '-' if value < 0 else ''
+    if not rest:
+        return f'{sign}{whole}'
+    digits = ''
+    while rest:
+        digit, rest = divmod(rest * 10, 1)
+        digits += str(digit)
+    return f'{sign}{whole}.{digits}'
+
+
+def name(text: str) -> str:
+    """Read the name of a key; ``special.RAM`` is another way to say #RAM.
+
+    :raises: `exception.InvalidPlacementKey`
+    """
+    found = text
+    if text.startswith(_SPECIAL_ALIAS):
+        found = _SPECIAL_PREFIX + text.removeprefix(_SPECIAL_ALIAS)
+    if not _NAME.fullmatch(found) or (
+            found.startswith(_SPECIAL_PREFIX) and found not in SPECIAL):
+        raise exception.InvalidPlacementKey(
+            key=text, expected='a name of 1 to 64 letters, digits, ".", "_" '
+                               'or "-", or special.RAM, special.CPU or '
+                               'special.LOAD')
+    return found
+
+
+def key(key_name: str, text: str) -> Key:
+    """Read a key whose name is known, from ``VALUE:WEIGHT``.
+
+    :raises: `exception.InvalidPlacementKey`
+    """
+    value, colon, weight = text.partition(':')
+    if not colon:
+        raise exception.InvalidPlacementKey(
+            key=f'{key_name}={text}', expected='NAME=VALUE:WEIGHT')
+    found = Key(name(key_name), number(value), number(weight))
+    if not found.weight:
+        raise exception.InvalidPlacementKey(
+            key=f'{key_name}={text}', expected='of a weight that is not 0')
+    return found
+
+
+def parse(text: str) -> Key:
+    """Read a key from ``NAME=VALUE:WEIGHT``.
+
+    :raises: `exception.InvalidPlacementKey`
+    """
+    key_name, equals, rest = text.partition('=')
+    if not equals:
+        raise exception.InvalidPlacementKey(
+            key=text, expected='NAME=VALUE:WEIGHT')
+    return key(key_name, rest)
+
+
+def check_system(found: Key) -> Key:
+    """Refuse what cannot be a system key: a reserved one.
+
+    Source: "Reserved Placement Keys": "They cannot be set as system keys."
+
+    :raises: `exception.InvalidPlacementKey`
+    """
+    if found.name.startswith(RESERVED_PREFIX):
+        raise exception.InvalidPlacementKey(
+            key=found, expected='a customer key: names that begin with "_" '
+                                'are compared with those alone')
+    return found
+
+
+def check_customer(found: Key) -> Key:
+    """Refuse what cannot be a customer key: a special one.
+
+    Source: "Special Placement Keys": they are set by the administrator.
+
+    :raises: `exception.InvalidPlacementKey`
+    """
+    if found.name in SPECIAL:
+        raise exception.InvalidPlacementKey(
+            key=found, expected='a system key: #RAM, #CPU and #LOAD are for '
+                                'administrators')
+    return found
+
+
+def compiled(levels: Iterable[Iterable[Key]]) -> dict[str, Key]:
+    """Return the keys that count, by name: the lowest level that has one.
+
+    Source: Step 2. A key's value and weight come from the same level.
+
+    :param levels: from the highest, the cloud, to the lowest, the server
+    """
+    return {each.name: each for level in levels for each in level}
+
+
+def proximity(one: Fraction, other: Fraction) -> Fraction:
+    """Return how near two values are, from 0 to 1.
+
+    Source: Step 4: 1 less the difference; 0 where it is 1 or more.
+    """
+    return max(Fraction(0), 1 - abs(one - other))
+
+
+def score(
+    wanted: Mapping[str, Key], offered: Iterable[tuple[str, Fraction]],
+) -> Fraction:
+    """Return how much a host is liked.
+
+    Source: Step 4; a name may be offered several times, and counts as often
+    (Step 3).
+
+    :param wanted: the compiled keys of the server
+    :param offered: name and value of each key of the host
+    """
+    return sum((proximity(wanted[each].value, value) * wanted[each].weight
+                for each, value in offered if each in wanted), Fraction(0))
+
+
+def thresholds(
+    initial: Fraction, final: Fraction, steps: int,
+) -> list[Fraction]:
+    """Return the thresholds of the rounds, evenly from first to last.
+
+    Source: Step 4: MSAV_STEPS, INITIAL_MSAV and FINAL_MSAV.
+
+    :param steps: how many rounds, 2 or more
+    """
+    step = (final - initial) / (steps - 1)
+    return [initial + number * step for number in range(steps)]
+
+
+def round_of(
+    found: Fraction, rounds: Sequence[Fraction],
+) -> int | None:
+    """Return the first round whose threshold a score exceeds.
+
+    :param rounds: the thresholds, the highest first
+    :returns: counted from 0; None when it exceeds none
+    """
+    return next((number for number, threshold in enumerate(rounds)
+                 if found > threshold), None)
+
+
+def ranks(
+    standings: Sequence[tuple[int, Fraction]],
+) -> list[int]:
+    """Return the rank of each host, from 0 for the worst.
+
+    Hosts of an earlier round come before those of a later one, whatever
+    their customer score; within a round the higher score does (Step 5).
+    Equal hosts have equal ranks, and no rank is left out.
+
+    :param standings: round and customer score of each host
+    """
+    def better(standing: tuple[int, Fraction]) -> tuple[int, Fraction]:
+        number, customer = standing
+        return -number, customer
+
+    order = {standing: rank for rank, standing in
+             enumerate(sorted(set(standings), key=better))}
+    return [order[standing] for standing in standings]
+
+
+def share(used: Fraction, total: Fraction) -> Fraction:
+    """Return which part of something is used, from 0 to 1.
+
+    For the special keys (Step 3): what is allocated, divided by what there
+    is times the allocation ratio. Nothing of nothing is all of it.
+    """
+    if total <= 0:
+        return Fraction(1)
+    return min(Fraction(1), max(Fraction(0), used / total))
+
+
+def is_reserved(key_name: str) -> bool:
+    """Whether a node's key is compared with customer keys (Step 3)."""
+    return key_name.startswith(RESERVED_PREFIX)
