@@ -267,8 +267,8 @@ class SchedulingTest(AttributesTestCase):
         self.put('platform_version', '1.10', 'node-3')
         self.put('platform_version', '1.9', 'node-1', 'node-2')
         self._always('node-3')
+        self.put('platform_version', '1.8', 'node-4')
         self.flags(platform_weight_multiplier=-1.0, group='pcloud')
-        # No version is the oldest.
         self._always('node-4')
 
     def test_later_reboot(self):
