@@ -126,8 +126,9 @@ def put(
     :raises: `exception.InvalidAttribute`, `exception.InvalidAttributeName`,
         `exception.NameTooLong`, `exception.ComputeHostNotFound`,
         `exception.HostHasManyNodes`, `exception.MixedPlatforms`,
-        `exception.AttributeTwin`, `exception.AttributeContended`,
-        `exception.Unavailable`
+        `exception.AttributeTwin`, `exception.AttributeBroken`,
+        `exception.AttributeContended`, `exception.Unavailable`,
+        `exception.AttributeInterrupted` when some hosts may have changed
     """
     rules.read(name, value)
     wanted = names.attribute(name, value)
@@ -136,9 +137,12 @@ def put(
     if name == rules.PLATFORM:
         _check_kind(there, value, nodes)
     aggregate = _find_or_create(context, name, value, there)
-    for host in sorted(nodes.keys() - aggregate.hosts):
-        _add(context, aggregate, host, nodes[host])
-    _leave(context, name, nodes, but=wanted)
+    try:
+        for host in sorted(nodes.keys() - aggregate.hosts):
+            _add(context, aggregate, host, nodes[host])
+        _leave(context, name, nodes, but=wanted)
+    except exception.Unavailable as error:
+        raise exception.AttributeInterrupted() from error
     now = snapshot.attribute_aggregates(context, name)
     if not nodes.keys() <= frozenset().union(*(each.hosts for each in now)):
         raise _Lost()
@@ -157,9 +161,13 @@ def remove(
     :param hosts: service hosts; None for all
     :raises: `exception.InvalidAttributeName`,
         `exception.AttributeNotFound` when none of them has it,
-        `exception.Unavailable`
+        `exception.AttributeInterrupted` when some hosts may have changed
     """
-    if not _leave(context, name, hosts):
+    try:
+        found = _leave(context, name, hosts)
+    except exception.Unavailable as error:
+        raise exception.AttributeInterrupted() from error
+    if not found:
         raise exception.AttributeNotFound(name=name)
 
 
@@ -197,19 +205,44 @@ def _find_or_create(
     there: list[snapshot.Aggregate],
 ) -> snapshot.Aggregate:
     wanted = names.attribute(name, value)
-    for aggregate in there:
-        if aggregate.name == wanted:
-            return aggregate
-        if aggregate.name.casefold() == wanted.casefold():
-            raise exception.AttributeTwin(
-                name=name, value=value, other=aggregate.name.removeprefix(
-                    names.ATTRIBUTE_PREFIX))
-    store.create(context, wanted, {
-        names.TYPE: names.TYPE_ATTRIBUTE, names.attribute_key(name): value})
-    made = snapshot.named(context, wanted)
-    if made is None:
+    found = next((each for each in there if each.name == wanted), None)
+    if found is None:
+        _check_twins(context, wanted, there)
+        created = store.create(context, wanted, {
+            names.TYPE: names.TYPE_ATTRIBUTE,
+            names.attribute_key(name): value})
+        found = snapshot.named(context, wanted)
+        if found is None and not created:
+            # The database takes another one for it, by an accent perhaps.
+            for other in snapshot.alike(context, wanted):
+                _refuse_twin(wanted, other)
+    if found is None:
         raise _Lost()
-    return made
+    if not snapshot.is_whole_attribute(found.name, found.metadata):
+        raise exception.AttributeBroken(aggregate=found.name)
+    return found
+
+
+def _check_twins(
+    context: nova_context.RequestContext, wanted: str,
+    there: list[snapshot.Aggregate],
+) -> None:
+    """Refuse what differs in letter case only, on every database alike.
+
+    One that has no hosts was left behind by somebody, and is deleted.
+
+    :raises: `exception.AttributeTwin`
+    """
+    for other in there:
+        if other.name.casefold() == wanted.casefold() and (
+                other.hosts or not store.delete(context, other.id)):
+            _refuse_twin(wanted, other.name)
+
+
+def _refuse_twin(wanted: str, other: str) -> None:
+    raise exception.AttributeTwin(
+        wanted=wanted.removeprefix(names.ATTRIBUTE_PREFIX),
+        other=other.removeprefix(names.ATTRIBUTE_PREFIX))
 
 
 def _add(
@@ -236,10 +269,11 @@ def _leave(
     for aggregate in snapshot.attribute_aggregates(context, name):
         leaving = (aggregate.hosts if hosts is None else
                    aggregate.hosts & frozenset(hosts))
-        if aggregate.name == but or not leaving:
+        if aggregate.name == but:
             continue
         for host in sorted(leaving):
             found |= store.remove_host(context, aggregate.id, host)
+        # Those that were empty before were left behind by somebody.
         if leaving == aggregate.hosts:
             store.delete(context, aggregate.id)
     return found

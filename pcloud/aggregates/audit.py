@@ -266,6 +266,7 @@ def _check_attributes(
     context: nova_context.RequestContext,
 ) -> Iterator[Finding]:
     aggregates = snapshot.saying_attributes(context)
+    yield from _check_platforms(aggregates)
     for aggregate in aggregates:
         yield from _check_attribute_aggregate(aggregate)
     for (host, name), said in sorted(attributes.said(aggregates).items()):
@@ -277,10 +278,33 @@ def _check_attributes(
                 ', '.join(values))
 
 
+def _check_platforms(
+    aggregates: list[snapshot.Aggregate],
+) -> Iterator[Finding]:
+    kinds: dict[bool, set[str]] = {True: set(), False: set()}
+    for aggregate in aggregates:
+        value = names.attributes(aggregate.metadata).get(
+            attribute_rules.PLATFORM)
+        if value is not None and aggregate.hosts:
+            try:
+                kind = attribute_rules.platform(value).dotted
+            except exception.InvalidAttribute:
+                continue
+            kinds[kind].add(value)
+    if all(kinds.values()):
+        yield Finding(
+            'attribute-kinds-mixed',
+            names.ATTRIBUTE_PREFIX + attribute_rules.PLATFORM, '',
+            'stamps and versions cannot be compared, and hosts with the '
+            'rarer kind count as oldest: ' + ', '.join(
+                sorted(kinds[True] | kinds[False])))
+
+
 def _check_attribute_aggregate(
     aggregate: snapshot.Aggregate,
 ) -> Iterator[Finding]:
-    if aggregate.name.startswith(names.ATTRIBUTE_PREFIX):
+    if (aggregate.name.startswith(names.ATTRIBUTE_PREFIX) or
+            names.is_attribute(aggregate.metadata)):
         if not snapshot.is_whole_attribute(
                 aggregate.name, aggregate.metadata):
             yield Finding(

@@ -33,7 +33,11 @@ HARDWARE = 'hardware_class'
 RACK = 'rack'
 
 _STAMP = re.compile(r'\d{8}T\d{6}Z', re.ASCII)
-_DOTTED = re.compile(r'\d{1,9}(\.\d{1,9})*', re.ASCII)
+# A long number without a dot is rather half a stamp.
+_DOTTED = re.compile(r'\d{1,6}|\d{1,9}(\.\d{1,9})+', re.ASCII)
+_ISO = re.compile(r'\d{4}-?\d\d-?\d\d([T ].+)?', re.ASCII)
+_DATE = re.compile(r'\d{4}-?\d\d-?\d\d', re.ASCII)
+_LAST_MOMENT = datetime.time(23, 59, 59)
 _NUMBER = re.compile(r'-?\d{1,15}(\.\d{1,15})?', re.ASCII)
 _STAMP_FORMAT = '%Y%m%dT%H%M%SZ'
 
@@ -96,10 +100,16 @@ def platform(value: str) -> Platform:
 def reboot(value: str) -> datetime.datetime:
     """Read the moment of a reboot: ISO 8601, in UTC where no zone is said.
 
+    A date alone is the end of that day: until then it has not passed.
+
     :raises: `exception.InvalidAttribute`
     """
     try:
+        if not _ISO.fullmatch(value):
+            raise ValueError(value)
         moment = datetime.datetime.fromisoformat(value)
+        if _DATE.fullmatch(value):
+            moment = datetime.datetime.combine(moment, _LAST_MOMENT)
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=datetime.UTC)
         return moment.astimezone(datetime.UTC)
@@ -179,14 +189,22 @@ def effective(
 def conflicting(name: str, said: Iterable[Said]) -> list[str]:
     """Return the different values of equal standing, of which one counts.
 
+    Different ways to write the same are no difference, and what is not valid
+    counts nowhere.
+
     Of reboots none are: several may be planned.
     """
     said = set(said)
     if name == REBOOT:
         return []
-    standing = {each.value for each in said
-                if each.own == any(one.own for one in said)}
-    return sorted(standing) if len(standing) > 1 else []
+    standing = {}
+    for each in said:
+        if each.own == any(one.own for one in said):
+            try:
+                standing.setdefault(read(name, each.value), each.value)
+            except exception.InvalidAttribute:
+                continue
+    return sorted(standing.values()) if len(standing) > 1 else []
 
 
 def platform_scores(platforms: Sequence[Platform | None]) -> list[float]:

@@ -84,14 +84,21 @@ def wish(hints: Mapping[str, Sequence[str]] | None) -> Wish | None:
     :raises: `exception.InvalidLocality` for a locality that is not strict
     """
     hints = hints or {}
-    near, far = (tuple(hints.get(name) or ()) for name in (NEAR, FAR))
-    if not near and not far:
-        return None
     locality = hints.get(LOCALITY) or ()
     for value in locality:
         if value != STRICT:
             raise exception.InvalidLocality(value=value)
+    near, far = (tuple(map(_named, hints.get(name) or ()))
+                 for name in (NEAR, FAR))
+    if not near and not far:
+        return None
     return Wish(near, far, bool(locality))
+
+
+def _named(value: str) -> str:
+    """Return what is named; ids in the letter case that Nova has."""
+    lower = value.lower()
+    return lower if _UUID.fullmatch(lower) else value
 
 
 def tag(name: str) -> str:
@@ -144,7 +151,8 @@ def kept(
     def elsewhere(hosts: list[str]) -> list[str]:
         return _if_any(hosts, lambda host: racks.get(host) not in far_racks)
 
-    away = [host for host in candidates if host not in set(far)]
+    avoided = frozenset(far)
+    away = [host for host in candidates if host not in avoided]
     if strict:
         return elsewhere(_near_all(away, racks, near))
     return _near_any(elsewhere(away or list(candidates)), racks, near)
@@ -159,7 +167,8 @@ def _near_any(
 ) -> list[str]:
     if not near:
         return hosts
-    beside = [host for host in hosts if host in set(near)]
+    wanted = frozenset(near)
+    beside = [host for host in hosts if host in wanted]
     near_racks = {racks.get(host) for host in near} - {None}
     return beside or _if_any(
         hosts, lambda host: racks.get(host) in near_racks)
@@ -170,7 +179,8 @@ def _near_all(
 ) -> list[str]:
     if not near:
         return hosts
-    beside = [host for host in hosts if set(near) == {host}]
+    wanted = frozenset(near)
+    beside = [host for host in hosts if wanted == {host}]
     near_racks = {racks.get(host) for host in near}
     if beside or len(near_racks) != 1 or None in near_racks:
         return beside

@@ -120,7 +120,23 @@ class ApiTest(AttributesTestCase):
 
     def test_values_that_databases_cannot_tell_apart(self):
         self.put('rack', 'r1', 'node-1')
-        self.assertIn('rack=r1', self.refused(409, 'rack', 'R1', 'node-2'))
+        self.assertIn("'rack=r1'", self.refused(409, 'rack', 'R1', 'node-2'))
+
+    def test_what_is_left_behind_is_in_nobodys_way(self):
+        store.create(self.context, 'Pcloud:attribute:rack=Z9', {
+            'pcloud:type': 'host_attribute', 'pcloud:attr:rack': 'Z9'})
+        self.assertEqual(['node-1'], self.put('rack', 'r1', 'node-1'))
+        self.assertNotIn('Z9', str(self.dump()['aggregates']))
+        store.create(self.context, 'Pcloud:attribute:rack=Z9', {
+            'pcloud:type': 'host_attribute', 'pcloud:attr:rack': 'Z9'})
+        self.assertEqual(['node-1'], self.put('rack', 'z9', 'node-1'))
+
+    def test_an_aggregate_that_was_changed_by_hand(self):
+        self.put('rack', 'r1', 'node-1')
+        store.create(self.context, 'Pcloud:attribute:rack=r2', {
+            'pcloud:type': 'host_attribute', 'pcloud:attr:rack': 'r3'})
+        self.assertIn('Pcloud:attribute:rack=r2', self.refused(
+            409, 'rack', 'r2', 'node-1'))
 
     def test_nobody_else(self):
         for method, path, body in (
