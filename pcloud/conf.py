@@ -69,6 +69,40 @@ emergency: the servers of strangers then share a host that somebody pays for.
 Either way it is written to the log as a warning.
 """),
     cfg.FloatOpt(
+        'cpu_contention_weight',
+        default=0.0,
+        help="""
+The weight of the placement key ``#CPU`` of the cloud, whose value is 0.
+
+A host has the share of its virtual cpus that is given out, from 0 to 1. A
+positive weight prefers hosts with less of it, a negative one those with more;
+0 leaves the key out. Policies, flavors and images override it.
+"""),
+    cfg.StrOpt(
+        'customer_key_scope',
+        default='cloud',
+        choices=[
+            ('cloud', 'the customer keys of all servers on a host count'),
+            ('project', 'only those of servers of the same project count')],
+        help="""
+Whose servers a customer's placement keys are compared with.
+
+With ``cloud`` a project can keep away from, or be drawn to, the servers of
+others that happen to use a key of the same name.
+"""),
+    cfg.FloatOpt(
+        'final_msav',
+        default=-10.0,
+        help="""
+The threshold of the last round of the affinity algorithm. A host whose system
+score does not exceed it gets no server that has placement keys.
+
+Related options:
+
+* ``[pcloud] initial_msav``
+* ``[pcloud] msav_steps``
+"""),
+    cfg.FloatOpt(
         'hardware_class_weight_multiplier',
         default=0.5,
         help="""
@@ -78,6 +112,37 @@ Hosts score from 0 (the lowest ``hardware_class``, or none) to 1 (the
 highest); the score is multiplied by this and added to those of the other
 weighers. A negative value prefers the lowest, 0 takes no notice. An aggregate
 with metadata ``hardware_class_weight_multiplier`` overrides it for its hosts.
+"""),
+    cfg.FloatOpt(
+        'initial_msav',
+        default=80.0,
+        help="""
+The threshold of the first round of the affinity algorithm. Hosts whose system
+score exceeds it are alike to the administrator.
+
+Related options:
+
+* ``[pcloud] final_msav``
+* ``[pcloud] msav_steps``
+"""),
+    cfg.FloatOpt(
+        'load_weight',
+        default=0.0,
+        help="""
+The weight of the placement key ``#LOAD`` of the cloud, whose value is 0.
+
+A host has its cpus' load, from 0 to 1, where its nova-compute has
+``compute_monitors = cpu.virt_driver``, else 0. A positive weight prefers hosts
+with less of it; 0 leaves the key out.
+"""),
+    cfg.IntOpt(
+        'msav_steps',
+        default=10,
+        min=2,
+        help="""
+How many rounds the affinity algorithm makes; the thresholds fall evenly from
+``initial_msav`` to ``final_msav``. Fewer rounds leave more hosts alike to the
+administrator, so that more is decided by customers' keys.
 """),
     cfg.FloatOpt(
         'platform_weight_multiplier',
@@ -106,10 +171,21 @@ project that has no limit of its own. -1 is unlimited.
 Each host costs the units of its host flavor. A limit below what a project
 uses already takes nothing away; it only refuses the next host.
 """),
+    cfg.FloatOpt(
+        'ram_contention_weight',
+        default=0.0,
+        help="""
+The weight of the placement key ``#RAM`` of the cloud, whose value is 0.
+
+A host has the share of its memory that is given out, from 0 to 1. A positive
+weight prefers hosts with less of it, a negative one those with more; 0 leaves
+the key out. Policies, flavors and images override it.
+"""),
     cfg.IntOpt(
         'reboot_bucket_days',
         default=7,
         min=1,
+        max=3650,
         help="""
 How many days of planned reboots are as good as each other.
 
@@ -126,6 +202,7 @@ Related options:
         'reboot_filter_days',
         default=0,
         min=0,
+        max=3650,
         help="""
 Place no server on a host that is rebooted within this many days.
 
@@ -153,6 +230,14 @@ less than platform and memory do.
 Related options:
 
 * ``[pcloud] reboot_bucket_days``
+"""),
+    cfg.ListOpt(
+        'system_key_image_projects',
+        default=[],
+        help="""
+Ids of the projects whose images may carry system placement keys although they
+are not public: those of administrators. Anybody can set any property on an
+image of their own, so the keys of other images are left out.
 """),
 ]
 

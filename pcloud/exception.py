@@ -74,6 +74,16 @@ class InvalidPlacementKey(Invalid):
                '%(expected)s.')
 
 
+class NotInScope(Invalid):
+    message = ('There are no %(member)s in scope %(scope)s; set them in one '
+               'of %(scopes)s.')
+
+
+class ReservedHint(Invalid):
+    message = ("The scheduler hint '%(name)s' is not for users; leave it "
+               'out.')
+
+
 class InvalidLocality(Invalid):
     message = ("The scheduler hint locality=%(value)s is not valid: it takes "
                "'strict', or is left out.")
@@ -132,9 +142,19 @@ class MixedPlatforms(Conflict):
 
 
 class AttributeTwin(Conflict):
-    message = ('Host attribute %(name)s=%(value)s cannot be told from '
-               '%(other)s, which exists already; use that one, or unset it '
+    message = ("The database cannot tell host attribute '%(wanted)s' from "
+               "'%(other)s', which exists already; use that one, or unset it "
                'first.')
+
+
+class AttributeBroken(Conflict):
+    message = ("Name and metadata of aggregate '%(aggregate)s' do not agree "
+               'on the attribute; mend or delete it first.')
+
+
+class AttributeInterrupted(Unavailable):
+    message = ('A part of the cloud does not answer at the moment; some of '
+               'the hosts may have changed, repeat the request later.')
 
 
 class AttributeContended(Conflict):
@@ -245,6 +265,10 @@ class HostsContended(Conflict):
 class QuotaExceeded(Denied):
     message = ('Quota exceeded for units: requested %(requested)d, but '
                'already used %(in_use)d of %(limit)d units.')
+
+
+class ScopedPolicyNotFound(NotFound):
+    message = "No policy is set for %(scope)s '%(id)s'."
 
 
 class TenantNotFound(NotFound):

@@ -54,9 +54,17 @@ SCOPE = 'pcloud:scope'
 SCOPE_ID = 'pcloud:scope_id'
 QUOTA_UNITS = 'pcloud:quota:units'
 
+# On policies, and in the extra specs of flavors.
+SYSTEM_KEY_PREFIX = 'pcloud:system_key:'
+CUSTOMER_KEY_PREFIX = 'pcloud:customer_key:'
+# On any aggregate: a key of its hosts, and the weight that makes it sticky.
+NODE_KEY_PREFIX = 'pcloud:key:'
+STICKY_PREFIX = 'pcloud:sticky:'
+
 # On the aggregates of attributes, and on any other.
 ATTRIBUTE_KEY_PREFIX = 'pcloud:attr:'
-ATTRIBUTE_NAME_PATTERN = re.compile(r'[A-Za-z0-9._ -]{1,64}')
+ATTRIBUTE_NAME_PATTERN = re.compile(
+    r'(?!\.{1,2}\Z)[A-Za-z0-9._ -]{1,64}')
 
 CPU_RATIO = 'cpu_allocation_ratio'
 RAM_RATIO = 'ram_allocation_ratio'
@@ -109,7 +117,16 @@ def saved_ratios(metadata: dict[str, str]) -> dict[str, tuple[str, str]]:
     The value is (`CPU_RATIO` or `RAM_RATIO`, hypervisor hostname).
     """
     return {SAVED_PREFIX + rest: tuple(rest.split(':', 1))
-            for rest in _stripped(metadata, SAVED_PREFIX)}
+            for rest in stripped(metadata, SAVED_PREFIX)}
+
+
+def policy(scope: str, scope_id: str) -> str:
+    """Return the name of the aggregate with the settings of a scope.
+
+    :raises: `exception.NameTooLong` when Nova could not hold it
+    """
+    return _checked(f'{POLICY_PREFIX}{scope}:{scope_id}', 'Scope id',
+                    scope_id)
 
 
 def project_policy(project_id: str) -> str:
@@ -117,8 +134,12 @@ def project_policy(project_id: str) -> str:
 
     :raises: `exception.NameTooLong` when Nova could not hold it
     """
-    return _checked(POLICY_PREFIX + 'project:' + project_id, 'Project id',
-                    project_id)
+    return policy('project', project_id)
+
+
+def placement_key(prefix: str, name: str) -> str:
+    """Return the metadata key of a placement key; Nova lets no "#" in."""
+    return prefix + name.replace('#', 'special.')
 
 
 def attribute_key(name: str) -> str:
@@ -145,7 +166,7 @@ def attribute(name: str, value: str) -> str:
 
 def attributes(metadata: Mapping[str, str]) -> dict[str, str]:
     """Return the host attributes that metadata give, name to value."""
-    return _stripped(metadata, ATTRIBUTE_KEY_PREFIX)
+    return stripped(metadata, ATTRIBUTE_KEY_PREFIX)
 
 
 def is_attribute(metadata: Mapping[str, str]) -> bool:
@@ -176,15 +197,16 @@ def tenants(metadata: dict[str, str]) -> frozenset[str]:
 
 def states(metadata: dict[str, str]) -> dict[str, str]:
     """Return hypervisor hostname to state."""
-    return _stripped(metadata, STATE_PREFIX)
+    return stripped(metadata, STATE_PREFIX)
 
 
 def hosts(metadata: dict[str, str]) -> dict[str, str]:
     """Return the owner's host names to hypervisor hostnames."""
-    return _stripped(metadata, HOST_PREFIX)
+    return stripped(metadata, HOST_PREFIX)
 
 
-def _stripped(metadata: Mapping[str, str], prefix: str) -> dict[str, str]:
+def stripped(metadata: Mapping[str, str], prefix: str) -> dict[str, str]:
+    """Return what has a prefix, without it."""
     return {key.removeprefix(prefix): value
             for key, value in metadata.items() if key.startswith(prefix)}
 

@@ -37,11 +37,14 @@ class Found:
 
     :ivar servers: uuid to host, of those that were named by their uuid; None
         while a server has no host
+    :ivar placed: the uuids of those that are in a cell: they have been
+        placed before
     :ivar tagged: tag to the hosts of the servers with it, as often as each
         has one
     """
 
     servers: Mapping[str, str | None]
+    placed: frozenset[str]
     tagged: Mapping[str, list[str]]
 
 
@@ -59,16 +62,32 @@ def find(
     """
     hosts: dict[str, str | None] = dict.fromkeys(
         _mapped(context, project_id, servers))
+    placed = set()
     tagged = collections.defaultdict(list)
     for rows in computes.each_cell(
             context, _instances, project_id, list(servers), list(tags)):
         for uuid, host, tag in rows:
             if uuid in servers:
                 hosts[uuid] = host
+                placed.add(uuid)
             # Databases that compare without case find other tags too.
             if tag in tags and host and uuid != but:
                 tagged[tag].append(host)
-    return Found(hosts, tagged)
+    return Found(hosts, frozenset(placed), tagged)
+
+
+def last_host(
+    context: nova_context.RequestContext, server: str,
+) -> str | None:
+    """Return the host that a server is on, or was on last.
+
+    One query a cell. A server without a host, as after shelving, has left
+    its actions behind.
+
+    :raises: `exception.Unavailable` when a cell does not answer
+    """
+    return next((host for rows in computes.each_cell(
+        context, _hosts_of_actions, server) for host in rows), None)
 
 
 def _mapped(
@@ -89,6 +108,25 @@ def _instances(context, project_id, servers, tags):
         sa.select(server.uuid, server.host, tag.tag)
         .outerjoin(tag, sa.and_(tag.resource_id == server.uuid,
                                 tag.tag.in_(tags)))
+        # One of two copies is hidden while a server changes its cell.
         .where(server.deleted == 0, server.project_id == project_id,
+               sa.not_(sa.func.coalesce(server.hidden, False)),
                sa.or_(server.uuid.in_(servers), tag.tag.is_not(None)))
     ).all()
+
+
+@main_db.pick_context_manager_reader
+def _hosts_of_actions(context, server):
+    action, event = models.InstanceAction, models.InstanceActionEvent
+    instance = models.Instance
+    now = sa.select(instance.host).where(
+        instance.deleted == 0, instance.uuid == server,
+        instance.host.is_not(None))
+    before = sa.select(event.host).join(
+        action, action.id == event.action_id,
+    ).where(
+        action.instance_uuid == server, event.host.is_not(None),
+        event.event.startswith('compute_'),
+    ).order_by(event.id.desc()).limit(1)
+    return (context.session.scalars(now).all() or
+            context.session.scalars(before).all())

@@ -306,14 +306,34 @@ def attributes(
     Two queries. The aggregates have these hosts and their metadata about
     attributes only; their names, ids and uuids are left out.
     """
+    return _saying(context, hosts, _says_attribute())
+
+
+def node_keys(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[Aggregate]:
+    """Return what gives placement keys to any of `hosts`, as `attributes`.
+
+    Two queries.
+    """
+    key = models.AggregateMetadata.key
+    return _saying(context, hosts, sa.or_(*(
+        key.startswith(prefix, autoescape=True)
+        for prefix in (names.NODE_KEY_PREFIX, names.STICKY_PREFIX))))
+
+
+def _saying(
+    context: nova_context.RequestContext, hosts: Collection[str],
+    criterion: sa.ColumnElement[bool],
+) -> list[Aggregate]:
     if not hosts:
         return []
     key, member = models.AggregateMetadata, models.AggregateHost
     members = sa.select(member.aggregate_id, member.host).where(
         member.host.in_(hosts), member.aggregate_id.in_(
-            sa.select(key.aggregate_id).where(_says_attribute())))
+            sa.select(key.aggregate_id).where(criterion)))
     metadata = sa.select(key.aggregate_id, key.key, key.value).where(
-        sa.or_(_says_attribute(), key.key == names.TYPE),
+        sa.or_(criterion, key.key == names.TYPE),
         key.aggregate_id.in_(
             sa.select(member.aggregate_id).where(member.host.in_(hosts))))
     with api_db.context_manager.reader.using(context) as session:
@@ -376,6 +396,34 @@ def named(
     """Return the aggregate of exactly this name, or None (three queries)."""
     return next((found for found in read(
         context, models.Aggregate.name == name) if found.name == name), None)
+
+
+def alike(
+    context: nova_context.RequestContext, name: str,
+) -> list[str]:
+    """Return the names that the database takes for this one (one query)."""
+    with api_db.context_manager.reader.using(context) as session:
+        return list(session.scalars(
+            sa.select(models.Aggregate.name)
+            .where(models.Aggregate.name == name)))
+
+
+def metadata_of(
+    context: nova_context.RequestContext, names_: Collection[str],
+) -> dict[str, dict[str, str]]:
+    """Return the metadata of aggregates by their names (one query).
+
+    Databases that compare without case find others too.
+    """
+    row = models.AggregateMetadata
+    statement = sa.select(models.Aggregate.name, row.key, row.value).join(
+        row, row.aggregate_id == models.Aggregate.id,
+    ).where(models.Aggregate.name.in_(list(names_)))
+    found: dict[str, dict[str, str]] = {}
+    with api_db.context_manager.reader.using(context) as session:
+        for name, key, value in session.execute(statement):
+            found.setdefault(name, {})[key] = value
+    return found
 
 
 def metadata(

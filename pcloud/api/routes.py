@@ -111,6 +111,17 @@ ROUTES = [
     Route('DELETE', '/os-pcloud-attributes/{name}',
           handlers.attributes.delete, policies.attributes.DELETE, 204,
           query=schemas.attributes.delete_query),
+
+    Route('GET', '/os-pcloud-policies/{scope}/{id}',
+          handlers.scoped_policies.show,
+          policies.scoped_policies.SHOW, 200),
+    Route('PUT', '/os-pcloud-policies/{scope}/{id}',
+          handlers.scoped_policies.update,
+          policies.scoped_policies.UPDATE, 200,
+          schemas.scoped_policies.update),
+    Route('DELETE', '/os-pcloud-policies/{scope}/{id}',
+          handlers.scoped_policies.delete,
+          policies.scoped_policies.DELETE, 204),
 ]
 
 

@@ -26,8 +26,10 @@ import webob.exc
 
 from pcloud.api import call
 from pcloud.api import guard
+from pcloud.api import metadata_guard
 from pcloud.api import policy
 from pcloud.api import routes
+from pcloud.api import servers
 from pcloud import conf
 from pcloud import exception
 
@@ -70,6 +72,8 @@ class Middleware:
         try:
             if parameters is None:
                 guard.check(request)
+                metadata_guard.check(request)
+                servers.prepare(request)
                 return self._application
             request.set_api_version_request()
             return self._answer(request, parameters)

@@ -112,6 +112,13 @@ HOST = _HOST_HEAD + (Field('instances', 'Instances', joined),) + (
 HOST_FOR_ADMIN = HOST + (
     Field('hypervisor_hostname', 'Hypervisor Hostname'),)
 
+POLICY = (
+    Field('scope', 'Scope'),
+    Field('id', 'ID'),
+    Field('customer_keys', 'Customer Keys', joined),
+)
+POLICY_FOR_ADMIN = POLICY + (Field('system_keys', 'System Keys', joined),)
+
 TENANT_LIST = (Field('project_id', 'Project ID'),)
 
 ATTRIBUTE = (
@@ -141,6 +148,11 @@ HOST_FLAVOR_FOR_ADMIN = HOST_FLAVOR_LIST + (Field('hosts', 'Hosts', pool),)
 def host_fields(host: resources.Host) -> Sequence[Field]:
     """Tell what to show of a host: its real name if the caller may see it."""
     return HOST if host.hypervisor_hostname is None else HOST_FOR_ADMIN
+
+
+def policy_fields(policy: resources.Policy) -> Sequence[Field]:
+    """Tell what to show of a policy: system keys if the caller may see."""
+    return POLICY if policy.system_keys is None else POLICY_FOR_ADMIN
 
 
 def host_flavor_fields(flavor: resources.HostFlavor) -> Sequence[Field]:

@@ -170,6 +170,22 @@ class Attribute(Resource):
 
 
 @dataclasses.dataclass(frozen=True)
+class Policy(Resource):
+    """What is wished for the servers of a scope.
+
+    :ivar customer_keys: placement keys, each as NAME=VALUE:WEIGHT
+    :ivar system_keys: likewise; None for who is not an admin
+    """
+
+    MEMBER = 'policy'
+
+    scope: str
+    id: str
+    customer_keys: tuple[str, ...] = ()
+    system_keys: tuple[str, ...] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Tenant:
     """A project that may start servers in a Pcloud."""
 

@@ -26,6 +26,7 @@ PCLOUDS = '/os-pclouds'
 HOST_FLAVORS = '/os-host-flavors'
 QUOTAS = '/os-pcloud-quotas'
 ATTRIBUTES = '/os-pcloud-attributes'
+POLICIES = '/os-pcloud-policies'
 
 _COLLECTIONS = (PCLOUDS, HOST_FLAVORS, ATTRIBUTES)
 # As many as Nova gives out at once unless it is configured otherwise.

@@ -349,6 +349,43 @@ class Client:
         query = {} if hosts is None else {'host': list(hosts)}
         self._transport.request('DELETE', _attribute_path(name), params=query)
 
+    # Policies: what is wished for the servers of a scope
+
+    def get_policy(self, scope: str, scope_id: str) -> resources.Policy:
+        """Get the policy of a scope. Admin; owners for their Pclouds.
+
+        :param scope: cloud, domain, project, pcloud or role
+        :param scope_id: "default" for the cloud
+        :raises exceptions.NotFound: when nothing is set
+        """
+        return self._one(
+            resources.Policy, 'GET', _policy_path(scope, scope_id))
+
+    def update_policy(
+            self, scope: str, scope_id: str, *,
+            system_keys: Iterable[str] | None = None,
+            customer_keys: Iterable[str] | None = None) -> resources.Policy:
+        """Set what is given, not None. Admin; owners for their Pclouds.
+
+        :param system_keys: each as NAME=VALUE:WEIGHT; they take the place
+            of those that were set. Admin.
+        :param customer_keys: likewise, for projects and Pclouds
+        :raises exceptions.BadRequest: when a key is not right
+        """
+        changes = {name: list(keys) for name, keys in
+                   (('system_keys', system_keys),
+                    ('customer_keys', customer_keys)) if keys is not None}
+        return self._one(
+            resources.Policy, 'PUT', _policy_path(scope, scope_id),
+            json={'policy': changes})
+
+    def delete_policy(self, scope: str, scope_id: str) -> None:
+        """Take back all that is set for a scope. Admin.
+
+        :raises exceptions.NotFound: when nothing is set
+        """
+        self._transport.request('DELETE', _policy_path(scope, scope_id))
+
     def _named(self, name: str, **scope: bool) -> list[resources.Pcloud]:
         # The server may match loosely; a name is given exactly.
         return [pcloud for pcloud in self.list_pclouds(name=name, **scope)
@@ -394,6 +431,10 @@ def _quota_path(project_id: str) -> str:
 
 def _attribute_path(name: str) -> str:
     return transport.path(transport.ATTRIBUTES, name)
+
+
+def _policy_path(scope: str, scope_id: str) -> str:
+    return transport.path(transport.POLICIES, scope, scope_id)
 
 
 def _is_uuid(text: str) -> bool:

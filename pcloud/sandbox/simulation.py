@@ -54,10 +54,14 @@ REBOOT_WEEKS = (8, 11, 14, None)
 
 HOST_VCPUS = 48
 HOST_MB = 96 * 1024
+HOST_DISK_MB = 2 * 1024 * 1024
 SERVER_MB = (4096, 8192, 16384, 32768)
 
 NOVA = ('nova.scheduler.weights.all_weighers',)
-PCLOUD = (*NOVA, 'pcloud.scheduler.weights.all_weighers')
+# Those by attributes; the others have nothing to say here.
+PCLOUD = (*NOVA, *(f'pcloud.scheduler.weights.{each}' for each in (
+    'platform.PlatformWeigher', 'reboot.RebootWeigher',
+    'hardware_class.HardwareClassWeigher')))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -195,7 +199,7 @@ class _Cloud:
 def _host(number: int, platform: int) -> host_manager.HostState:
     host = host_manager.HostState(f'host-{number}', f'host-{number}', 'cell')
     host.total_usable_ram_mb = host.free_ram_mb = HOST_MB
-    host.free_disk_mb = 2 ** 30
+    host.free_disk_mb = HOST_DISK_MB
     host.vcpus_total = HOST_VCPUS
     host.cpu_allocation_ratio = 4.0
     host.hypervisor_version = 1
@@ -211,8 +215,9 @@ def _host(number: int, platform: int) -> host_manager.HostState:
 
 def _use(host: host_manager.HostState, memory_mb: int) -> None:
     host.free_ram_mb -= memory_mb
-    host.free_disk_mb -= memory_mb
-    host.vcpus_used += memory_mb // 4096
+    # 20 GiB of disk and two virtual cpus for 4 GiB of memory.
+    host.free_disk_mb -= 5 * memory_mb
+    host.vcpus_used += memory_mb // 2048
     host.num_instances += 1 if memory_mb > 0 else -1
 
 

@@ -23,17 +23,17 @@ CONF = nova.conf.CONF
 
 HOSTS, SERVERS, DAYS, LIFETIME = 200, 400, 42, 14
 CLOUDS = {
-    "Nova's default weighers": (simulation.NOVA, 'tab:gray', 1.0, 1.0),
-    "with Pcloud's": (simulation.PCLOUD, 'tab:blue', -1.0, 0.0),
+    "Nova's default weighers": (simulation.NOVA, 'tab:gray', {}),
+    "with Pcloud's": (simulation.PCLOUD, 'tab:blue', {
+        'ram': -0.1, 'cpu': 0.0, 'disk': 0.0, 'hypervisor_version': 0.0}),
 }
 
 
-def outcome(servers, weighers, ram, version):
+def outcome(servers, weighers, multipliers):
     """Return what becomes of the servers with these weighers."""
-    CONF.set_override(
-        'ram_weight_multiplier', ram, 'filter_scheduler')
-    CONF.set_override(
-        'hypervisor_version_weight_multiplier', version, 'filter_scheduler')
+    for name, value in multipliers.items():
+        CONF.set_override(
+            f'{name}_weight_multiplier', value, 'filter_scheduler')
     return simulation.run(
         servers, HOSTS, DAYS, weighers, random.Random(2))
 
@@ -42,9 +42,9 @@ CONF([], project='nova', default_config_files=[])
 servers = simulation.trace(random.Random(1), DAYS, SERVERS, LIFETIME)
 figure, (left, right) = pyplot.subplots(
     1, 2, figsize=(11, 4.5), layout='constrained')
-for place, (name, (weighers, color, ram, version)) in enumerate(
+for place, (name, (weighers, color, multipliers)) in enumerate(
         CLOUDS.items()):
-    found = outcome(servers, weighers, ram, version)
+    found = outcome(servers, weighers, multipliers)
     days = range(len(found.days))
     for platform, style, which in (
             (simulation.PLATFORMS[0], '-', 'oldest'),

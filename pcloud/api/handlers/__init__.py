@@ -17,4 +17,5 @@ from pcloud.api.handlers import host_flavors  # noqa: F401
 from pcloud.api.handlers import hosts  # noqa: F401
 from pcloud.api.handlers import pclouds  # noqa: F401
 from pcloud.api.handlers import quotas  # noqa: F401
+from pcloud.api.handlers import scoped_policies  # noqa: F401
 from pcloud.api.handlers import tenants  # noqa: F401

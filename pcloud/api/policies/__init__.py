@@ -19,6 +19,7 @@ from pcloud.api.policies import host_flavors
 from pcloud.api.policies import hosts
 from pcloud.api.policies import pclouds
 from pcloud.api.policies import quotas
+from pcloud.api.policies import scoped_policies
 from pcloud.api.policies import tenants
 
 
@@ -26,4 +27,5 @@ def list_rules() -> list:
     """Return every rule (``oslo.policy.policies``)."""
     return list(itertools.chain(
         host_flavors.rules, pclouds.rules, hosts.rules, tenants.rules,
-        quotas.rules, attributes.rules))
+        quotas.rules, attributes.rules,
+        scoped_policies.rules))

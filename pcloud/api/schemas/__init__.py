@@ -17,3 +17,4 @@ from pcloud.api.schemas import host_flavors  # noqa: F401
 from pcloud.api.schemas import hosts  # noqa: F401
 from pcloud.api.schemas import pclouds  # noqa: F401
 from pcloud.api.schemas import quotas  # noqa: F401
+from pcloud.api.schemas import scoped_policies  # noqa: F401

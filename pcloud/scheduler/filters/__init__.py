@@ -19,6 +19,7 @@ Placement: there is no option for that, and one is not safe without the other.
 from oslo_config import cfg
 
 from pcloud import conf
+from pcloud.scheduler.filters import affinity
 from pcloud.scheduler.filters import locality
 from pcloud.scheduler.filters import pcloud
 from pcloud.scheduler.filters import reboot
@@ -30,5 +31,5 @@ prefilter.register()
 
 def all_filters() -> list[type]:
     """Return every filter class of Pcloud."""
-    return [pcloud.PcloudFilter, locality.LocalityFilter,
-            reboot.RebootFilter]
+    return [pcloud.PcloudFilter, affinity.AffinityFilter,
+            locality.LocalityFilter, reboot.RebootFilter]

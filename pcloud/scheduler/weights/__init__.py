@@ -15,7 +15,9 @@
 from oslo_config import cfg
 
 from pcloud import conf
+from pcloud.scheduler.weights import affinity
 from pcloud.scheduler.weights import hardware_class
+from pcloud.scheduler.weights import locality
 from pcloud.scheduler.weights import platform
 from pcloud.scheduler.weights import reboot
 
@@ -24,5 +26,6 @@ conf.register_opts(cfg.CONF)
 
 def all_weighers() -> list[type]:
     """Return every weigher class of Pcloud."""
-    return [platform.PlatformWeigher, reboot.RebootWeigher,
+    return [affinity.AffinityWeigher, locality.LocalityWeigher,
+            platform.PlatformWeigher, reboot.RebootWeigher,
             hardware_class.HardwareClassWeigher]

@@ -93,7 +93,7 @@ class PcloudTestCase(
         self._configure()
         self.useFixture(nova_fixtures.RealPolicyFixture())
         self.useFixture(nova_fixtures.NeutronFixture(self))
-        self.useFixture(nova_fixtures.GlanceFixture(self))
+        self.glance = self.useFixture(nova_fixtures.GlanceFixture(self))
         self.useFixture(nova_fixtures.CinderFixture(self))
         self.placement = self.useFixture(
             func_fixtures.PlacementFixture()).api

@@ -77,6 +77,7 @@ class ApiSamplesTest(base.PcloudTestCase):
         self._hosts(pcloud)
         self._tenants_and_quota(pcloud)
         self._attributes()
+        self._policies(pcloud)
         self._endings(pcloud)
         self.assertEqual(
             set(), {(route.method, route.path) for route in routes.ROUTES} -
@@ -140,6 +141,15 @@ class ApiSamplesTest(base.PcloudTestCase):
         self._sample('attributes/list', self.admin, 'GET', path)
         self._sample('attributes/delete', self.admin, 'DELETE',
                      f'{path}/rack?host=node-1')
+
+    def _policies(self, pcloud):
+        path = f'/os-pcloud-policies/pcloud/{pcloud}'
+        self._sample('policies/update', self.admin, 'PUT', path, {
+            'policy': {'system_keys': ['premium=1:50'],
+                       'customer_keys': ['Repel1=1:-100']}})
+        self._sample('policies/show', self.alice, 'GET', path)
+        self._sample('policies/show-admin', self.admin, 'GET', path)
+        self._sample('policies/delete', self.admin, 'DELETE', path)
 
     def _endings(self, pcloud):
         path = f'/os-pclouds/{pcloud}'

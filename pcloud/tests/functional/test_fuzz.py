@@ -42,13 +42,16 @@ KNOWN = {
     'name': ['web', 'WEB', 'db', 'rack'],
     'hosts': [['node-1'], ['node-2', 'node-3'], ['node-4']],
     'value': ['r1', 'r2'],
+    'scope': ['cloud', 'project', 'pcloud', 'domain', 'role'],
+    'system_keys': [['A=1:1'], ['A=1:1', '#RAM=0:5'], ['_A=1:1'], []],
+    'customer_keys': [['B=1:-1'], ['B=1:1', 'b=2:1'], []],
     'tenant': [base.ALICE, base.BOB, DAVE, 'owner'],
     'project': [base.ALICE, base.BOB, DAVE],
     'host_flavor': ['gpu', 'big'],
     'availability_zone': ['az1', 'az2'],
 }
 
-PCLOUDS = ['<mine>', '<mine>', '<theirs>']
+PCLOUDS = ['<mine>', '<mine>', '<theirs>', 'default']
 
 GROUPS = {
     'host_flavors': ['/os-host-flavors', '/os-host-flavors/{id}'],
@@ -59,6 +62,7 @@ GROUPS = {
     'tenants': ['/os-pclouds/{id}/tenants',
                 '/os-pclouds/{id}/tenants/{tenant}'],
     'quotas': ['/os-pcloud-quotas/{project}'],
+    'policies': ['/os-pcloud-policies/{scope}/{id}'],
     'attributes': ['/os-pcloud-attributes', '/os-pcloud-attributes/{name}'],
 }
 
@@ -252,7 +256,8 @@ def _paths(route: routes.Route, choose: Callable) -> st.SearchStrategy[bytes]:
         if name == part:
             parts.append(st.just(part.encode()))
             continue
-        of_pcloud = route.path.startswith('/os-pclouds') and name == 'id'
+        of_pcloud = route.path.startswith(
+            ('/os-pclouds', '/os-pcloud-policies')) and name == 'id'
         known = PCLOUDS if of_pcloud else KNOWN[name]
         parts.append(choose(st.sampled_from(
             [value.encode() for value in known])))
@@ -326,6 +331,8 @@ class FuzzTest(base.PcloudTestCase):
             'PUT', f'/os-pclouds/{mine}/tenants/{base.BOB}')
         self.admin.call_json('PUT', f'/os-pcloud-quotas/{base.BOB}', {
             'quota': {'units': {'limit': 2}}})
+        self.admin.call_json('PUT', f'/os-pcloud-policies/pcloud/{mine}', {
+            'policy': {'customer_keys': ['A=1:1']}})
         self.admin.call_json('PUT', '/os-pcloud-attributes/rack', {
             'attribute': {'value': 'r1', 'hosts': ['node-1']}})
         self.mapper = routes.mapper()
@@ -428,6 +435,9 @@ class FuzzTest(base.PcloudTestCase):
 
     def test_quotas(self):
         self._fuzz(*GROUPS['quotas'])
+
+    def test_policies(self):
+        self._fuzz(*GROUPS['policies'])
 
     def test_attributes(self):
         self._fuzz(*GROUPS['attributes'])

@@ -93,7 +93,7 @@ class LocalityTest(LocalityTestCase):
         other = self._on('node-4', base.ALICE, 'db')
         self.assertLessEqual(self._hosts(near=[self.first, other]),
                              {'node-1', 'node-4'})
-        self.assertIn('near to and far from', self._fault(
+        self.assertIn('near and far want it', self._fault(
             near=[self.first, 'tag:db'], locality='strict'))
         self.assertEqual({'node-2'}, self._hosts(
             near='tag:web', far=['tag:db', self.first]))
@@ -143,6 +143,15 @@ class LocalityTest(LocalityTestCase):
         moved = self.wait_for(server, status='VERIFY_RESIZE')
         self.assertNotEqual('node-1', moved['OS-EXT-SRV-ATTR:host'])
 
+    def test_unshelving_does_not_mind_who_is_gone(self):
+        server = self.boot(self.alice, {
+            'near': self.first.upper(), 'locality': 'strict'})
+        self.act(server, {'shelve': None})
+        self.wait_for(server, status='SHELVED_OFFLOADED')
+        self._delete_server(self.alice.get_server(self.first))
+        self.act(server, {'unshelve': None})
+        self.wait_for(server, status='ACTIVE')
+
     def test_it_is_not_far_from_itself(self):
         server = self.boot(self.alice, {'far': 'tag:web', 'locality':
                                         'strict'}, tags=['web'])
@@ -155,12 +164,26 @@ class LocalityTest(LocalityTestCase):
         self.act(server, {'unshelve': None})
         self.wait_for(server, status='ACTIVE')
 
+    def _several_hosts(self, count, **hints):
+        """Return the host of each of some servers of 2048 MiB."""
+        self.boot(self.alice, hints, min_count=count, flavorRef='2')
+
+        def hosts():
+            found = [self.host_of(each) for each in self.alice.get_servers()
+                     if each['id'] != self.first]
+            self.assertNotIn(None, found)
+            return found
+
+        return self.wait_until(hosts)
+
     def test_several_at_once(self):
-        server = self.boot(self.alice, {'far': 'tag:web'}, min_count=3)
-        del server
-        found = {self.host_of(each) for each in self.alice.get_servers()
-                 if each['id'] != self.first}
-        self.assertLessEqual(found, {'node-3', 'node-4'})
+        self.assertLessEqual(
+            set(self._several_hosts(3, far='tag:web')), {'node-3', 'node-4'})
+
+    def test_more_than_fit_where_they_would_like_to_be(self):
+        # 7680 MiB for servers, of which the first has 512.
+        found = self._several_hosts(5, near=self.first)
+        self.assertEqual((3, 5), (found.count('node-1'), len(found)))
 
     def test_a_cell_that_does_not_answer(self):
         with mock.patch.object(computes, 'each_cell',

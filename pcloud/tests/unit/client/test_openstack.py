@@ -479,6 +479,71 @@ class TestAttributes(base.CloudTestCase):
         self.assertEqual({}, self.calls()[-1].query)
 
 
+class TestPolicies(base.CloudTestCase):
+    """What the commands of policies send and show."""
+
+    POLICY = {'scope': 'pcloud', 'id': base.PCLOUD_ID,
+              'customer_keys': ['A=1:1', 'B=2:-1']}
+    PATH = f'/os-pcloud-policies/pcloud/{base.PCLOUD_ID}'
+
+    def setUp(self):
+        super().setUp()
+        self.answer_farm()
+
+    def test_show(self):
+        self.answer('GET', self.PATH, json={'policy': self.POLICY})
+
+        result = self.openstack('pcloud', 'policy', 'show', 'pcloud', 'farm',
+                                '-f', 'json')
+        table = self.openstack('pcloud', 'policy', 'show', 'pcloud', 'farm')
+
+        self.assertEqual(self.POLICY, result.json)
+        self.assertIn('| customer_keys | A=1:1, B=2:-1 ', table.out)
+        self.assertNotIn('system', table.out)
+
+    def test_set(self):
+        whole = {**self.POLICY, 'system_keys': []}
+        self.answer('PUT', self.PATH, json={'policy': whole})
+
+        result = self.openstack(
+            'pcloud', 'policy', 'set', 'pcloud', 'farm', '--customer-key',
+            'A=1:1', '--customer-key', 'B=2:-1', '-f', 'json')
+
+        self.assertEqual(whole, result.json)
+        self.assertEqual(('PUT', self.PATH, {'policy': {
+            'customer_keys': ['A=1:1', 'B=2:-1']}}), self.last_call())
+
+    def test_set_for_the_cloud(self):
+        path = '/os-pcloud-policies/cloud/default'
+        self.answer('PUT', path, json={'policy': {
+            'scope': 'cloud', 'id': 'default', 'customer_keys': [],
+            'system_keys': ['A=1:1']}})
+
+        result = self.openstack('pcloud', 'policy', 'set', 'cloud',
+                                '--system-key', 'A=1:1')
+
+        self.assertEqual(0, result.status)
+        self.assertEqual(('PUT', path, {'policy': {
+            'system_keys': ['A=1:1']}}), self.last_call())
+
+    def test_nothing_to_set(self):
+        result = self.openstack('pcloud', 'policy', 'set', 'cloud')
+
+        self.assert_one_line('Nothing to change', result)
+
+    def test_unset(self):
+        self.answer('PUT', self.PATH, json={'policy': self.POLICY})
+        self.answer('DELETE', self.PATH, status_code=204)
+
+        self.openstack('pcloud', 'policy', 'unset', 'pcloud', 'farm',
+                       '--customer-keys')
+        self.assertEqual(('PUT', self.PATH, {'policy': {
+            'customer_keys': []}}), self.last_call())
+
+        self.openstack('pcloud', 'policy', 'unset', 'pcloud', 'farm')
+        self.assertEqual(('DELETE', self.PATH, None), self.last_call())
+
+
 class TestHelp(base.CloudTestCase):
     """What is told about the commands."""
 
@@ -488,7 +553,7 @@ class TestHelp(base.CloudTestCase):
         commands = [line.strip() for line in listed.splitlines()
                     if line.startswith(('  pcloud ', '  host flavor '))]
 
-        self.assertEqual(26, len(commands))
+        self.assertEqual(29, len(commands))
         for command in commands:
             text = self.openstack(*command.split(), '--help').out
             self.assertIn(f'Example:\n  openstack {command}', text)

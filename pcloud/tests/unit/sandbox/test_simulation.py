@@ -47,8 +47,9 @@ class SimulationTest(testtools.TestCase):
 
     def test_old_platforms_drain(self):
         default = self._run(simulation.NOVA)
-        self.conf.config(ram_weight_multiplier=-1.0,
-                         group='filter_scheduler')
+        self.conf.config(
+            ram_weight_multiplier=-0.1, cpu_weight_multiplier=0.0,
+            disk_weight_multiplier=0.0, group='filter_scheduler')
         ours = self._run(simulation.PCLOUD)
 
         self.assertEqual(default.days[0], ours.days[0])

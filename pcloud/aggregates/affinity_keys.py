@@ -1,0 +1,175 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Placement keys where Nova keeps them: flavors, images, aggregates, hints.
+
+Bad keys are refused where they are set through an API. What got there by
+another way is left out, with one warning.
+
+Source: CONTRACT section 6.
+"""
+
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from fractions import Fraction
+import functools
+
+from nova import context as nova_context
+from oslo_log import log as logging
+
+from pcloud.aggregates import names
+from pcloud.aggregates import request_specs
+from pcloud.aggregates import snapshot
+from pcloud import exception
+from pcloud.rules import affinity
+
+LOG = logging.getLogger(__name__)
+
+IMAGE_SYSTEM_PREFIX = 'pcloud_system_key_'
+IMAGE_CUSTOMER_PREFIX = 'pcloud_customer_key_'
+
+# What nova-api adds to the hints of a new server, so that it is kept with
+# the server's request spec and never changes.
+RECORD_PREFIX = '_pcloud_'
+CUSTOMER_RECORD = RECORD_PREFIX + 'customer_keys'
+IMAGE_RECORD = RECORD_PREFIX + 'image_keys'
+DOMAIN_RECORD = RECORD_PREFIX + 'domain'
+
+# So many different keys that are not valid are each told of once.
+_TOLD = 1024
+# Servers whose keys are remembered: they never change.
+_REMEMBERED = 100_000
+
+
+def system(
+    metadata: Mapping[str, str], prefix: str = names.SYSTEM_KEY_PREFIX,
+) -> list[affinity.Key]:
+    """Return the system keys in extra specs or properties."""
+    return list(_valid(metadata, prefix, affinity.check_system))
+
+
+def customer(
+    metadata: Mapping[str, str], prefix: str = names.CUSTOMER_KEY_PREFIX,
+) -> list[affinity.Key]:
+    """Return the customer keys in extra specs or properties."""
+    return list(_valid(metadata, prefix, affinity.check_customer))
+
+
+def _valid(
+    metadata: Mapping[str, str], prefix: str,
+    check: Callable[[affinity.Key], affinity.Key],
+) -> Iterable[affinity.Key]:
+    for name, text in sorted(names.stripped(metadata, prefix).items()):
+        try:
+            yield check(affinity.key(name, str(text)))
+        except exception.InvalidPlacementKey as error:
+            _warn(str(error))
+
+
+def recorded(
+    hints: Mapping[str, Sequence[str]] | None, name: str,
+) -> list[affinity.Key]:
+    """Return the keys that were recorded in the hints of a server."""
+    found = []
+    for text in (hints or {}).get(name) or ():
+        try:
+            found.append(affinity.parse(text))
+        except exception.InvalidPlacementKey as error:
+            _warn(str(error))
+    return found
+
+
+def of_node(
+    metadata: Iterable[Mapping[str, str]],
+) -> tuple[dict[str, Fraction], dict[str, Fraction]]:
+    """Return the keys of a host, and the weights of the sticky ones.
+
+    Of several values the lowest counts, so that all schedulers agree.
+
+    :param metadata: those of each aggregate that the host is in
+    """
+    values: dict[str, Fraction] = {}
+    sticky: dict[str, Fraction] = {}
+    for each in metadata:
+        for prefix, found in ((names.NODE_KEY_PREFIX, values),
+                              (names.STICKY_PREFIX, sticky)):
+            for name, number in _numbers(each, prefix):
+                found[name] = min(found.get(name, number), number)
+    return values, {name: weight for name, weight in sticky.items() if weight}
+
+
+def _numbers(
+    metadata: Mapping[str, str], prefix: str,
+) -> Iterable[tuple[str, Fraction]]:
+    for name, text in names.stripped(metadata, prefix).items():
+        try:
+            if affinity.name(name) in affinity.SPECIAL:
+                raise exception.InvalidPlacementKey(
+                    key=name, expected='a name that is not computed')
+            yield name, _number(text)
+        except exception.InvalidPlacementKey as error:
+            _warn(str(error))
+
+
+_number = functools.lru_cache(maxsize=4096)(affinity.number)
+
+
+@functools.lru_cache(maxsize=_TOLD)
+def _warn(message: str) -> None:
+    """Say what is wrong with a key; remembered, so that it is said once."""
+    LOG.warning('It counts nowhere: %s', message)
+
+
+def sticky_of_host(
+    context: nova_context.RequestContext, host: str,
+) -> list[affinity.Key]:
+    """Return the copies that a server gets of a host's sticky keys.
+
+    Two queries.
+
+    Source: dynamic-workload-placement-affinity, Step 6.
+    """
+    values, weights = of_node(
+        each.metadata for each in snapshot.node_keys(context, [host]))
+    return [affinity.Key(name, values[name], weight)
+            for name, weight in sorted(weights.items()) if name in values]
+
+
+class Memory:
+    """The customer keys that servers were started with; they never change.
+
+    It is shared by all requests of a scheduler.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[str, tuple[affinity.Key, ...]]] = {}
+
+    def of(
+        self, context: nova_context.RequestContext,
+        servers: Collection[str],
+    ) -> dict[str, tuple[str, tuple[affinity.Key, ...]]]:
+        """Return project and keys of each server that has keys.
+
+        One query for five hundred servers that were not asked for before.
+        """
+        known = self._known
+        if len(known) + len(servers) > _REMEMBERED:
+            known = self._known = {}
+        unknown = [each for each in servers if each not in known]
+        found = request_specs.with_hint(context, unknown, CUSTOMER_RECORD)
+        for each in unknown:
+            project, hints = found.get(each, ('', {}))
+            known[each] = project, tuple(recorded(hints, CUSTOMER_RECORD))
+        return {each: known[each] for each in servers if known[each][1]}

@@ -1,0 +1,170 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What is wished for all servers of a cloud, domain, project or Pcloud.
+
+These are settings of the scheduler, not the RBAC policies of the API. Each
+scope has an aggregate without hosts.
+
+Source: CONTRACT sections 1 and 3, "Attributes and policies".
+"""
+
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+import dataclasses
+
+from nova import context as nova_context
+from oslo_log import log as logging
+import tenacity
+
+from pcloud.aggregates import names
+from pcloud.aggregates import snapshot
+from pcloud.aggregates import store
+from pcloud import exception
+from pcloud.rules import affinity
+
+LOG = logging.getLogger(__name__)
+
+CLOUD, DOMAIN, PROJECT, PCLOUD, ROLE = SCOPES = (
+    'cloud', 'domain', 'project', 'pcloud', 'role')
+# The one id of scope cloud.
+DEFAULT = 'default'
+
+_again = tenacity.retry(
+    retry=tenacity.retry_if_exception_type(exception.AggregateGone),
+    stop=tenacity.stop_after_attempt(5), reraise=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class Policy:
+    """The settings of one scope.
+
+    :ivar system_keys: what the administrator wishes, by name
+    :ivar customer_keys: what the customer wishes, by name
+    """
+
+    scope: str
+    id: str
+    system_keys: tuple[affinity.Key, ...] = ()
+    customer_keys: tuple[affinity.Key, ...] = ()
+
+
+def show(
+    context: nova_context.RequestContext, scope: str, scope_id: str,
+) -> Policy:
+    """Return the policy of a scope.
+
+    :raises: `exception.ScopedPolicyNotFound` when nothing is set,
+        `exception.NameTooLong`
+    """
+    found = several(context, [(scope, scope_id)])
+    if not found:
+        raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
+    return found[scope, scope_id]
+
+
+def several(
+    context: nova_context.RequestContext,
+    scopes: Collection[tuple[str, str]],
+) -> dict[tuple[str, str], Policy]:
+    """Return the policies of several scopes, by scope and id (one query).
+
+    Where nothing is set there is none. Keys that are not valid are left out,
+    and logged: nobody could have set them here.
+    """
+    wanted = {names.policy(*each): each for each in scopes}
+    found = {}
+    for name, metadata in snapshot.metadata_of(context, wanted).items():
+        if name in wanted:
+            policy = _policy(*wanted[name], metadata)
+            if policy.system_keys or policy.customer_keys:
+                found[wanted[name]] = policy
+    return found
+
+
+@_again
+def update(
+    context: nova_context.RequestContext, scope: str, scope_id: str,
+    changes: Mapping[str, Iterable[affinity.Key]],
+) -> Policy:
+    """Set 'system_keys' or 'customer_keys' of a scope, or both.
+
+    What is set takes the place of what was set; the other stays.
+
+    :raises: `exception.NameTooLong`
+    """
+    name = names.policy(scope, scope_id)
+    metadata = {names.TYPE: names.TYPE_POLICY, names.SCOPE: scope,
+                names.SCOPE_ID: scope_id}
+    for member, keys in changes.items():
+        metadata |= {names.placement_key(_PREFIXES[member], key.name):
+                     _written(key) for key in keys}
+    if not store.create(context, name, metadata):
+        there = snapshot.named(context, name)
+        if there is None:
+            raise exception.AggregateGone()
+        old = {key: None for member in changes for key in there.metadata
+               if key.startswith(_PREFIXES[member])}
+        store.set_metadata(context, there.id, {**old, **metadata})
+    try:
+        return show(context, scope, scope_id)
+    except exception.ScopedPolicyNotFound:
+        return Policy(scope, scope_id)
+
+
+def delete(
+    context: nova_context.RequestContext, scope: str, scope_id: str,
+) -> None:
+    """Take all settings of a scope back; its quota stays.
+
+    :raises: `exception.ScopedPolicyNotFound` when nothing is set
+    """
+    show(context, scope, scope_id)
+    there = snapshot.named(context, names.policy(scope, scope_id))
+    if there is None:
+        raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
+    ours = {key: None for key in there.metadata
+            if key.startswith(tuple(_PREFIXES.values()))}
+    try:
+        store.set_metadata(context, there.id, ours)
+    except exception.AggregateGone:
+        raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
+    if not there.metadata.keys() - ours.keys() - _FRAME:
+        store.delete(context, there.id)
+
+
+_PREFIXES = {'system_keys': names.SYSTEM_KEY_PREFIX,
+             'customer_keys': names.CUSTOMER_KEY_PREFIX}
+_FRAME = {names.TYPE, names.SCOPE, names.SCOPE_ID}
+
+
+def _written(key: affinity.Key) -> str:
+    return str(key).partition('=')[2]
+
+
+def _policy(
+    scope: str, scope_id: str, metadata: Mapping[str, str],
+) -> Policy:
+    return Policy(scope, scope_id, **{
+        member: tuple(_keys(metadata, prefix))
+        for member, prefix in _PREFIXES.items()})
+
+
+def _keys(
+    metadata: Mapping[str, str], prefix: str,
+) -> Iterable[affinity.Key]:
+    for name, text in sorted(names.stripped(metadata, prefix).items()):
+        try:
+            yield affinity.key(name, text)
+        except exception.InvalidPlacementKey as error:
+            LOG.warning('A policy is left out: %s', error)

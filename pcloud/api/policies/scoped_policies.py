@@ -1,0 +1,44 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Who may see and change what is wished for the servers of a scope."""
+
+from oslo_policy import policy
+
+from pcloud.api.policies import base
+
+ROOT = base.PREFIX + 'os-pcloud-policies:'
+SHOW = ROOT + 'show'
+UPDATE = ROOT + 'update'
+DELETE = ROOT + 'delete'
+ALL = ROOT + 'all'
+
+_ITEM = '/os-pcloud-policies/{scope}/{id}'
+
+rules = [
+    policy.DocumentedRuleDefault(
+        SHOW, base.READER,
+        'Show what the customer wishes for the servers of an own Pcloud.',
+        [{'path': _ITEM, 'method': 'GET'}], scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        UPDATE, base.MEMBER,
+        'Set what the customer wishes for the servers of an own Pcloud.',
+        [{'path': _ITEM, 'method': 'PUT'}], scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        DELETE, base.ADMIN, 'Take back all settings of a scope.',
+        [{'path': _ITEM, 'method': 'DELETE'}], scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        ALL, base.ADMIN,
+        'See and set all settings of all scopes, system keys too.',
+        [{'path': _ITEM, 'method': 'GET'}, {'path': _ITEM, 'method': 'PUT'}],
+        scope_types=base.SCOPES),
+]

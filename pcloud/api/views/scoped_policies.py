@@ -1,0 +1,28 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How the settings of a scope are shown."""
+
+from pcloud.aggregates import scoped_policies
+
+
+def show(policy: scoped_policies.Policy) -> dict:
+    """Return what the owner of a Pcloud sees: what customers wish."""
+    return {'scope': policy.scope,
+            'id': policy.id,
+            'customer_keys': [str(key) for key in policy.customer_keys]}
+
+
+def detail(policy: scoped_policies.Policy) -> dict:
+    """Return what an administrator sees: what the cloud wishes too."""
+    return {**show(policy),
+            'system_keys': [str(key) for key in policy.system_keys]}

@@ -1,0 +1,119 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The commands of what is wished for the servers of a scope."""
+
+import argparse
+
+from pcloud.client import display
+from pcloud.client.osc import common
+
+_SCOPES = ('cloud', 'domain', 'project', 'pcloud', 'role')
+_KEY = 'NAME=VALUE:WEIGHT'
+
+
+class ShowPcloudPolicy(common.ShowOne):
+    """Show what is wished for the servers of a scope
+
+    The owner of a Pcloud sees its customer keys; an admin sees all.
+    """
+
+    _epilog = 'Example:\n  openstack pcloud policy show pcloud render-farm'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which scope."""
+        _add_scope_arguments(parser)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
+        """Show it."""
+        policy = self.client.get_policy(
+            parsed_args.scope, _find_id(self, parsed_args))
+        return common.one(policy, display.policy_fields(policy))
+
+
+class SetPcloudPolicy(common.ShowOne):
+    """Set what is wished for the servers of a scope
+
+    The keys take the place of those that were set. System keys, and scopes
+    other than one's own Pclouds, are for admins.
+    """
+
+    _epilog = ('Example:\n  openstack pcloud policy set pcloud render-farm '
+               '--customer-key Repel1=1:-100')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which scope and the keys."""
+        _add_scope_arguments(parser)
+        parser.add_argument(
+            '--system-key', metavar=f'<{_KEY}>', dest='system_keys',
+            action='append',
+            help='System placement key (repeat for several)')
+        parser.add_argument(
+            '--customer-key', metavar=f'<{_KEY}>', dest='customer_keys',
+            action='append',
+            help='Customer placement key (repeat for several)')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
+        """Set them, and show what is set now."""
+        changes = common.require_changes(
+            {'system_keys': parsed_args.system_keys,
+             'customer_keys': parsed_args.customer_keys},
+            '--system-key and --customer-key')
+        policy = self.client.update_policy(
+            parsed_args.scope, _find_id(self, parsed_args), **changes)
+        return common.one(policy, display.policy_fields(policy))
+
+
+class UnsetPcloudPolicy(common.PcloudCommand):
+    """Take back what is wished for the servers of a scope
+
+    Without options, all of it (admin only).
+    """
+
+    _epilog = ('Example:\n  openstack pcloud policy unset pcloud render-farm '
+               '--customer-keys')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which scope and which part."""
+        _add_scope_arguments(parser)
+        parser.add_argument('--system-keys', action='store_true',
+                            help='Only its system keys')
+        parser.add_argument('--customer-keys', action='store_true',
+                            help='Only its customer keys')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Take it back."""
+        scope, scope_id = parsed_args.scope, _find_id(self, parsed_args)
+        parts = {name: [] for name in ('system_keys', 'customer_keys')
+                 if getattr(parsed_args, name)}
+        if parts:
+            self.client.update_policy(scope, scope_id, **parts)
+        else:
+            self.client.delete_policy(scope, scope_id)
+
+
+def _add_scope_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        'scope', metavar='<scope>', choices=_SCOPES,
+        help=f'One of {", ".join(_SCOPES)}')
+    parser.add_argument(
+        'id', metavar='<id>', nargs='?', default='default',
+        help='Id of the domain or project, id or name of the Pcloud, name of '
+             'the role; none for the cloud')
+
+
+def _find_id(
+    command: common.PcloudCommand, parsed_args: argparse.Namespace,
+) -> str:
+    if parsed_args.scope == 'pcloud':
+        return command.client.find_pcloud(parsed_args.id).id
+    return parsed_args.id

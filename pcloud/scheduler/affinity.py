@@ -1,0 +1,283 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Feed the affinity algorithm from a request and the hosts it may have.
+
+What a request wishes is read once and kept with the request, which lives no
+longer than it is placed; what hosts have changes from one server of a
+multi-create to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+from fractions import Fraction
+
+from nova import context as nova_context
+from nova import objects
+from nova.scheduler import host_manager
+from oslo_config import cfg
+from oslo_log import log as logging
+
+from pcloud.aggregates import affinity_keys
+from pcloud.aggregates import computes
+from pcloud.aggregates import names
+from pcloud.aggregates import scoped_policies
+from pcloud.aggregates import servers
+from pcloud import exception
+from pcloud.rules import affinity
+from pcloud.rules import hints
+
+CONF = cfg.CONF
+LOG = logging.getLogger(__name__)
+
+# Where a request keeps what was read for it.
+_KEPT = '_pcloud_affinity'
+_SPECIAL_WEIGHTS = {affinity.RAM: 'ram_contention_weight',
+                    affinity.CPU: 'cpu_contention_weight',
+                    affinity.LOAD: 'load_weight'}
+
+_memory = affinity_keys.Memory()
+
+
+@dataclasses.dataclass
+class Wishes:
+    """What a request wishes.
+
+    :ivar system: compiled system keys, by name
+    :ivar customer: compiled customer keys, by name
+    :ivar running: service host to the customer keys, as (name, value), of
+        the servers on it; None until they have been asked for
+    :ivar before: how many servers each host had when the first server of the
+        request was placed
+    """
+
+    system: Mapping[str, affinity.Key]
+    customer: Mapping[str, affinity.Key]
+    running: dict[str, list[tuple[str, Fraction]]] | None = None
+    before: dict[tuple[str, str], int] | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.system or self.customer)
+
+
+def wishes(
+    spec: objects.RequestSpec,
+    host_states: Sequence[host_manager.HostState],
+) -> Wishes:
+    """Return what a request wishes; false when it has no key.
+
+    One query; two more where hosts have sticky keys, and one a cell.
+    """
+    found = getattr(spec, _KEPT, None)
+    if found is None:
+        found = _read(spec, host_states)
+        setattr(spec, _KEPT, found)
+    return found
+
+
+def rounds() -> list[Fraction]:
+    """Return the thresholds of the rounds, from the options."""
+    options = CONF.pcloud
+    return affinity.thresholds(
+        _exact(options.initial_msav), _exact(options.final_msav),
+        options.msav_steps)
+
+
+def system_score(
+    host_state: host_manager.HostState, wished: Wishes,
+) -> Fraction:
+    """Return how much the administrator likes a host for a request."""
+    values, _ = affinity_keys.of_node(
+        each.metadata for each in host_state.aggregates)
+    offered = [(name, value) for name, value in values.items()
+               if not affinity.is_reserved(name)]
+    return affinity.score(
+        wished.system, offered + list(_special(host_state).items()))
+
+
+def customer_scores(
+    host_states: Sequence[host_manager.HostState],
+    spec: objects.RequestSpec, wished: Wishes,
+) -> list[Fraction]:
+    """Return how much the customer likes each host.
+
+    The servers of the same request that were placed before count: as many
+    as a host has more than it had at the first.
+    """
+    if not wished.customer:
+        return [Fraction(0)] * len(host_states)
+    if wished.running is None or wished.before is None:
+        wished.running = _running(spec, [each.host for each in host_states])
+        wished.before = {_id(each): each.num_instances
+                         for each in host_states}
+    return [affinity.score(wished.customer, [
+        *_reserved(each), *wished.running.get(each.host, ()),
+        *_siblings(each, wished)]) for each in host_states]
+
+
+def _siblings(
+    host_state: host_manager.HostState, wished: Wishes,
+) -> list[tuple[str, Fraction]]:
+    own = [(key.name, key.value) for key in wished.customer.values()]
+    before = wished.before.get(_id(host_state), host_state.num_instances)
+    return own * max(0, host_state.num_instances - before)
+
+
+def _id(host_state: host_manager.HostState) -> tuple[str, str]:
+    return host_state.host, host_state.nodename
+
+
+def _exact(value: float) -> Fraction:
+    """Return what a number is as it is written: 0.1 is a tenth."""
+    return Fraction(str(value))
+
+
+def _reserved(
+    host_state: host_manager.HostState,
+) -> list[tuple[str, Fraction]]:
+    values, _ = affinity_keys.of_node(
+        each.metadata for each in host_state.aggregates)
+    return [(name, value) for name, value in values.items()
+            if affinity.is_reserved(name)]
+
+
+def _special(
+    host_state: host_manager.HostState,
+) -> dict[str, Fraction]:
+    """Return the keys of a host that are computed.
+
+    Source: dynamic-workload-placement-affinity, Step 3.
+    """
+    memory = host_state.total_usable_ram_mb
+    load = {each.name: each.value for each in host_state.metrics or ()}
+    return {
+        affinity.RAM: affinity.share(
+            Fraction(memory - host_state.free_ram_mb),
+            memory * _ratio(host_state, 'ram_allocation_ratio')),
+        affinity.CPU: affinity.share(
+            Fraction(host_state.vcpus_used),
+            host_state.vcpus_total * _ratio(
+                host_state, 'cpu_allocation_ratio')),
+        # Nova's monitor tells it from 0 to 1.
+        affinity.LOAD: affinity.share(
+            _exact(load.get('cpu.percent', 0)), Fraction(1)),
+    }
+
+
+def _ratio(host_state: host_manager.HostState, name: str) -> Fraction:
+    """Return a ratio: a Pcloud's own, which Nova's hosts do not know."""
+    for each in host_state.aggregates:
+        if (each.metadata.get(names.TYPE) == names.TYPE_PCLOUD and
+                name in each.metadata):
+            return _exact(float(each.metadata[name]))
+    return _exact(getattr(host_state, name) or 1.0)
+
+
+def _read(
+    spec: objects.RequestSpec,
+    host_states: Sequence[host_manager.HostState],
+) -> Wishes:
+    context = nova_context.get_admin_context()
+    said = spec.scheduler_hints if 'scheduler_hints' in spec else None
+    said = said or {}
+    # Where no host has a sticky key there is nothing to go back to.
+    sticky = _sticky(context, spec) if any(map(
+        _has_sticky, host_states)) else []
+    system = affinity.compiled([
+        *_system_levels(context, spec, said),
+        [key for key in sticky if not affinity.is_reserved(key.name)]])
+    customer = affinity.compiled([
+        affinity_keys.recorded(said, affinity_keys.CUSTOMER_RECORD),
+        [key for key in sticky if affinity.is_reserved(key.name)]])
+    return Wishes(system, customer)
+
+
+def _system_levels(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+    said: Mapping[str, Sequence[str]],
+) -> list[Sequence[affinity.Key]]:
+    """Return the system keys of each level, from the highest."""
+    domain = (said.get(affinity_keys.DOMAIN_RECORD) or [''])[0]
+    try:
+        pcloud = hints.pcloud_id(said) or ''
+    except exception.InvalidHint:
+        pcloud = ''
+    scopes = [(scoped_policies.CLOUD, scoped_policies.DEFAULT),
+              (scoped_policies.DOMAIN, domain),
+              (scoped_policies.PROJECT, spec.project_id),
+              (scoped_policies.PCLOUD, pcloud)]
+    policies = scoped_policies.several(context, scopes)
+    cloud, of_domain, project, of_pcloud = (
+        policies[each].system_keys if each in policies else ()
+        for each in scopes)
+    defaults = [affinity.Key(name, Fraction(0), weight) for name, option
+                in _SPECIAL_WEIGHTS.items()
+                if (weight := _exact(CONF.pcloud[option]))]
+    image = affinity_keys.recorded(said, affinity_keys.IMAGE_RECORD)
+    return [defaults, cloud, of_domain, project, image, of_pcloud,
+            affinity_keys.system(_extra_specs(spec))]
+
+
+def _extra_specs(spec: objects.RequestSpec) -> Mapping[str, str]:
+    flavor = spec.flavor if 'flavor' in spec else None
+    if flavor is None or 'extra_specs' not in flavor:
+        return {}
+    return flavor.extra_specs
+
+
+def _has_sticky(host_state: host_manager.HostState) -> bool:
+    return any(key.startswith(names.STICKY_PREFIX)
+               for each in host_state.aggregates for key in each.metadata)
+
+
+def _sticky(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+) -> list[affinity.Key]:
+    """Return the sticky keys of the host that a server was on, if any."""
+    if 'instance_uuid' not in spec or not spec.instance_uuid:
+        return []
+    try:
+        host = servers.last_host(context, spec.instance_uuid)
+    except exception.Unavailable as error:
+        LOG.warning('Sticky keys of server %(server)s are left out: '
+                    '%(error)s',
+                    {'server': spec.instance_uuid, 'error': error})
+        return []
+    return affinity_keys.sticky_of_host(context, host) if host else []
+
+
+def _running(
+    spec: objects.RequestSpec, hosts: Sequence[str],
+) -> dict[str, list[tuple[str, Fraction]]]:
+    """Return service host to the customer keys of the servers on it."""
+    context = nova_context.get_admin_context()
+    try:
+        there = computes.instances(context, hosts)
+    except exception.Unavailable as error:
+        LOG.warning('Customer keys of running servers are left out: '
+                    '%(error)s', {'error': error})
+        return {}
+    keys = _memory.of(context, [each for uuids in there.values()
+                                for each in uuids])
+    own_only = CONF.pcloud.customer_key_scope == 'project'
+    found: dict[str, list[tuple[str, Fraction]]] = {}
+    for host, uuids in there.items():
+        for uuid in uuids:
+            project, offered = keys.get(uuid, ('', ()))
+            if uuid != spec.instance_uuid and (
+                    not own_only or project == spec.project_id):
+                found.setdefault(host, []).extend(
+                    (key.name, key.value) for key in offered)
+    return found

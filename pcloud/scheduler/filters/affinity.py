@@ -1,0 +1,55 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The filter of the affinity algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+
+from nova import objects
+from nova.scheduler import filters
+from nova.scheduler import host_manager
+from nova.scheduler import utils
+
+from pcloud.rules import affinity as rules
+from pcloud.scheduler import affinity
+
+
+class AffinityFilter(filters.BaseHostFilter):
+    """Drop hosts whose system score exceeds no round's threshold.
+
+    In which round a host is, is for `AffinityWeigher`: the hosts that are
+    kept for the first server of a multi-create are the only ones that the
+    others may have, and those of an early round fill up.
+
+    Source: CONTRACT section 6; dynamic-workload-placement-affinity, Step 4.
+    """
+
+    def filter_all(
+        self, filter_obj_list: Sequence[host_manager.HostState],
+        spec_obj: objects.RequestSpec,
+    ) -> Iterator[host_manager.HostState]:
+        """Yield the hosts that the administrator accepts for the request.
+
+        A rebuild stays where it is. A request without any key may have all.
+        """
+        if utils.request_is_rebuild(spec_obj):
+            return iter(filter_obj_list)
+        wished = affinity.wishes(spec_obj, filter_obj_list)
+        if not wished:
+            return iter(filter_obj_list)
+        thresholds = affinity.rounds()
+        return (host_state for host_state in filter_obj_list
+                if rules.round_of(affinity.system_score(host_state, wished),
+                                  thresholds) is not None)

@@ -1,0 +1,79 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Weigh hosts by the affinity algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nova import objects
+from nova.scheduler import host_manager
+from nova.scheduler import weights
+
+from pcloud.rules import affinity as rules
+from pcloud.scheduler import affinity
+
+# One rank is worth more than all other weighers together, two of which have
+# 1,000,000 by default in Nova.
+_MULTIPLIER = 1e8
+
+
+class AffinityWeigher(weights.BaseHostWeigher):
+    """Order hosts by round, and within a round by the customer's score.
+
+    =============  ==========================================
+    hosts          order
+    =============  ==========================================
+    of rounds      the earlier round first
+    of one round   the higher customer score first
+    of one score   equal: other weighers decide, then chance
+    =============  ==========================================
+
+    A request without any key is left to the other weighers.
+
+    Source: CONTRACT section 6; dynamic-workload-placement-affinity, Steps 4
+    and 5.
+    """
+
+    # Ranks are not to be normalised: however many there are, from one to the
+    # next it is the multiplier.
+    minval, maxval = 0, 1
+
+    def weight_multiplier(
+        self, host_state: host_manager.HostState,
+    ) -> float:
+        """Return what one rank is worth."""
+        return _MULTIPLIER
+
+    def weigh_objects(
+        self, weighed_obj_list: Sequence[weights.WeighedHost],
+        weight_properties: objects.RequestSpec,
+    ) -> list[int]:
+        """Return the rank of each host, 0 for the worst."""
+        hosts = [weighed.obj for weighed in weighed_obj_list]
+        wished = affinity.wishes(weight_properties, hosts)
+        if not wished:
+            return [0] * len(hosts)
+        thresholds = affinity.rounds()
+        last = len(thresholds)
+        found = [rules.round_of(affinity.system_score(host, wished),
+                                thresholds) for host in hosts]
+        customer = affinity.customer_scores(hosts, weight_properties, wished)
+        # Without the filter there may be hosts that are in no round.
+        return rules.ranks([
+            (last if each is None else each, score)
+            for each, score in zip(found, customer, strict=True)])
+
+    def _weigh_object(self, obj, weight_properties):
+        """Never asked: the rank depends on the other hosts."""
+        raise NotImplementedError()

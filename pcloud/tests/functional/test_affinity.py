@@ -1,0 +1,348 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Placement keys through real Nova: the use cases of the algorithm."""
+
+from unittest import mock
+
+import fixtures
+from nova import objects
+
+from pcloud.aggregates import affinity_keys
+from pcloud.aggregates import computes
+from pcloud.aggregates import store
+from pcloud.tests.functional import base
+
+IMAGE = '5e6d7c8b-1a2b-4c3d-8e9f-0a1b2c3d4e5f'
+POLICIES = '/os-pcloud-policies'
+TOGETHER, APART = 'Group1=1:100', 'Repel1=1:-100'
+
+
+class AffinityTestCase(base.PcloudTestCase):
+
+    def _configure(self):
+        super()._configure()
+        self.flags(enabled_filters=['ComputeFilter', 'PcloudFilter',
+                                    'AffinityFilter'],
+                   group='filter_scheduler')
+
+    def set_policy(self, scope, scope_id='default', user=None, **keys):
+        (user or self.admin).call_json(
+            'PUT', f'{POLICIES}/{scope}/{scope_id}', {'policy': keys})
+
+    def node_keys(self, host, **metadata):
+        """Give a host keys, in an aggregate as an administrator makes it."""
+        made = self.admin.post_aggregate({'aggregate': {
+            'name': f'keys of {host} {len(self.dump()["aggregates"])}'}})
+        self.admin.add_host_to_aggregate(made['id'], host)
+        self.admin.api_post(f'/os-aggregates/{made["id"]}/action', {
+            'set_metadata': {'metadata': {
+                f'pcloud:{key}': value for key, value in metadata.items()}}})
+
+    def flavor(self, **extra_specs):
+        """Make a flavor with extra specs, and return its id."""
+        flavor = objects.Flavor(
+            self.context, name=f'f{len(extra_specs)}{self.id()[-9:]}',
+            flavorid=f'f-{sorted(extra_specs)}'[:60], memory_mb=512, vcpus=1,
+            root_gb=1, ephemeral_gb=0, swap=0, rxtx_factor=1.0,
+            is_public=True, disabled=False, extra_specs={
+                key.replace('__', ':'): value
+                for key, value in extra_specs.items()})
+        flavor.create()
+        return flavor.flavorid
+
+    def started(self, *keys, user=None, **more):
+        """Boot a server with customer keys in hints; return its host."""
+        hints = {'placement_key': list(keys)} if keys else {}
+        return self.host_of(self.boot(user or self.alice, hints, **more))
+
+    def several(self, count, *keys, flavor='1'):
+        """Boot several servers at once, and return their hosts, sorted."""
+        known = {each['id'] for each in self.alice.get_servers()}
+        self.boot(self.alice, {'placement_key': list(keys)} if keys else {},
+                  min_count=count, flavorRef=flavor)
+
+        def hosts():
+            found = [self.host_of(each) for each in self.alice.get_servers()
+                     if each['id'] not in known]
+            self.assertNotIn(None, found)
+            return sorted(found)
+
+        return self.wait_until(hosts)
+
+
+class CustomerTest(AffinityTestCase):
+
+    def test_keep_together(self):
+        first = self.started(TOGETHER)
+        self.assertEqual([first] * 2, [self.started(TOGETHER)
+                                       for _ in range(2)])
+        self.assertEqual([first] * 3, self.several(3, TOGETHER))
+
+    def test_keep_apart(self):
+        found = {self.started(APART) for _ in range(3)}
+        self.assertEqual(3, len(found))
+        fourth = self.started(APART)
+        self.assertEqual(set(self.hosts), found | {fourth})
+        # There is no host left without one; it starts all the same.
+        self.assertIn(self.started(APART), self.hosts)
+
+    def test_siblings_keep_apart(self):
+        self.assertEqual(sorted(self.hosts), self.several(4, APART))
+
+    def test_above_every_other_weigher(self):
+        first = self.started(TOGETHER)
+        self.flags(ram_weight_multiplier=1000000.0,
+                   cpu_weight_multiplier=1000000.0,
+                   group='filter_scheduler')
+        self.assertEqual(first, self.started(TOGETHER))
+
+    def test_keys_are_those_it_was_started_with(self):
+        flavor = self.flavor(**{'pcloud__customer_key__Group1': '1:100'})
+        first = self.started(flavorRef=flavor)
+        found = objects.Flavor.get_by_flavor_id(self.context, flavor)
+        found.extra_specs = {'pcloud:customer_key:Group1': '9:100'}
+        found.save()
+        self.set_policy('project', base.ALICE, customer_keys=['Group1=5:1'])
+        self.assertEqual(first, self.started(TOGETHER))
+        # In another scheduler too.
+        self.scheduler.stop()
+        self.useFixture(fixtures.MonkeyPatch(
+            'pcloud.scheduler.affinity._memory', affinity_keys.Memory()))
+        self.scheduler = self.start_service('scheduler')
+        self.assertEqual(first, self.started(TOGETHER))
+
+    def test_levels_of_customer_keys(self):
+        first = self.started('A=1:100')
+        other = self.started('A=3:-1', 'B=2:1', 'A.x=0:1')
+        if other == first:
+            other = self.started('A=1:-100', 'B=2:1')
+        self.set_policy('project', base.ALICE, customer_keys=['A=1:100'])
+        self.assertEqual(first, self.started())
+        flavor = self.flavor(**{'pcloud__customer_key__A': '1:-100'})
+        self.assertNotEqual(first, self.started(flavorRef=flavor))
+        self.assertEqual(first, self.started('A=1:100', flavorRef=flavor))
+        self.assertEqual(404, self.admin.call(
+            'GET', f'{POLICIES}/project/{base.BOB}').status_code)
+
+    def test_scope_of_customer_keys(self):
+        theirs = self.started(TOGETHER, user=self.bob)
+        self.assertEqual(theirs, self.started(TOGETHER))
+        self.flags(customer_key_scope='project', group='pcloud')
+        mine = {self.started('Other=1:-100') for _ in range(3)}
+        self.started('Other=1:-100', user=self.bob)
+        self.assertNotIn(self.started('Other=1:-100'), mine)
+
+    def test_reserved_keys_of_hosts(self):
+        self.node_keys('node-3', **{'key:_gpus': '4'})
+        self.node_keys('node-2', **{'key:_gpus': '2'})
+        self.assertEqual('node-3', self.started('_gpus=4:10'))
+        self.assertEqual('node-2', self.started('_gpus=2.2:10'))
+
+    def test_no_query_per_host_and_none_without_keys(self):
+        with mock.patch.object(computes, 'instances',
+                               wraps=computes.instances) as read:
+            self.several(3)
+            self.assertEqual(0, read.call_count)
+            self.several(3, TOGETHER)
+        self.assertEqual(1, read.call_count)
+
+
+class SystemTest(AffinityTestCase):
+
+    def test_premium_hosts(self):
+        """0 on the cloud, 1 on the premium hosts and offers."""
+        self.set_policy('cloud', system_keys=['premium=0:100'])
+        for host in self.hosts:
+            self.node_keys(host, **{
+                'key:premium': '1' if host == 'node-4' else '0'})
+        flavor = self.flavor(**{'pcloud__system_key__premium': '1:100'})
+        self.assertEqual('node-4', self.started(flavorRef=flavor))
+        for _ in range(3):
+            self.assertNotEqual('node-4', self.started())
+
+    def test_what_is_in_no_round(self):
+        self.set_policy('cloud', system_keys=['bad=1:-100'])
+        for host in self.hosts:
+            self.node_keys(host, **{'key:bad': '1'})
+        server = self.boot(self.alice, expected='ERROR')
+        self.assertIn('No valid host', self.fault(server))
+        self.set_policy('cloud', system_keys=[])
+        self.started()
+
+    def test_later_servers_reach_the_next_round(self):
+        """node-1 is in an earlier round until its memory is given out."""
+        self.set_policy('cloud', system_keys=['first=1:50',
+                                              'special.RAM=0:50'])
+        self.node_keys('node-1', **{'key:first': '1'})
+        # Each server takes a quarter of 8 GiB. node-1 has 100, 87.5, 75; the
+        # others have 50, 37.5. So two are above 80, and one above 70.
+        self.flags(ram_weight_multiplier=1000000.0, group='filter_scheduler')
+        self.assertEqual(['node-1'] * 3, self.several(3, flavor='2'))
+        # Now it is full.
+        self.assertNotIn('node-1', self.several(2, flavor='2'))
+
+    def test_spread_and_pack_by_memory(self):
+        self.flags(ram_weight_multiplier=0.0, cpu_weight_multiplier=0.0,
+                   disk_weight_multiplier=0.0, group='filter_scheduler')
+        self.set_policy('cloud', system_keys=['special.RAM=1:1000'])
+        self.flags(initial_msav=200.0, final_msav=-10.0, msav_steps=50,
+                   group='pcloud')
+        first = self.started()
+        self.assertEqual([first] * 3, [self.started() for _ in range(3)])
+        self.set_policy('cloud', system_keys=['special.RAM=0:1000'])
+        self.assertNotEqual(first, self.started())
+
+    def test_sticky_keys(self):
+        for host, kept in (('node-1', '1'), ('node-2', '2'),
+                           ('node-3', '1'), ('node-4', '2')):
+            self.node_keys(host, **{'key:store': kept, 'sticky:store': '60'})
+        server = self.boot(self.alice)
+        same = {'node-1': 'node-3', 'node-3': 'node-1',
+                'node-2': 'node-4', 'node-4': 'node-2'}
+        for _ in range(2):
+            before = self.host_of(server)
+            self.act(server, {'migrate': None})
+            self.wait_for(server, status='VERIFY_RESIZE')
+            self.assertEqual(same[before], self.host_of(server))
+            self.act(server, {'confirmResize': None})
+            self.wait_for(server, status='ACTIVE')
+        before = self.host_of(server)
+        self.act(server, {'shelve': None})
+        self.wait_for(server, status='SHELVED_OFFLOADED')
+        self.disable_service(before)
+        self.act(server, {'unshelve': None})
+        self.wait_for(server, status='ACTIVE')
+        self.assertEqual(same[before], self.host_of(server))
+
+
+class KeysTest(AffinityTestCase):
+    """Who may set what, and what becomes of keys that are not right."""
+
+    def _refused(self, hints, status=400):
+        response = self.alice.call('POST', '/servers', {
+            'server': self._build_server(flavor_id='1', networks='none'),
+            'os:scheduler_hints': hints})
+        self.assertEqual(status, response.status_code, response.text)
+        return response.json()['badRequest']['message']
+
+    def test_hints(self):
+        for keys in ('A', ['A=1:1', 'A=2:1'], 'A=1:0', '#RAM=0:100',
+                     ['A=1:1', 'x'], 7):
+            self.assertIn('has to be', self._refused({'placement_key': keys}))
+        self.assertIn('not for users', self._refused(
+            {'_pcloud_image_keys': ['premium=1:1000']}))
+
+    def test_policies(self):
+        def put(user, scope, scope_id, **keys):
+            return user.call('PUT', f'{POLICIES}/{scope}/{scope_id}',
+                             {'policy': keys}).status_code
+
+        mine = self.make_pcloud(self.alice)
+        self.assertEqual(200, put(self.alice, 'pcloud', mine,
+                                  customer_keys=['A=1:1']))
+        self.assertEqual(403, put(self.alice, 'pcloud', mine,
+                                  system_keys=['A=1:1']))
+        self.assertEqual(200, put(self.admin, 'pcloud', mine,
+                                  system_keys=['special.RAM=1:1']))
+        self.assertEqual(
+            {'policy': {'scope': 'pcloud', 'id': mine,
+                        'customer_keys': ['A=1:1']}},
+            self.alice.get_json(f'{POLICIES}/pcloud/{mine}'))
+        self.assertEqual(['#RAM=1:1'], self.admin.get_json(
+            f'{POLICIES}/pcloud/{mine}')['policy']['system_keys'])
+        for user, scope, scope_id, status in (
+                (self.bob, 'pcloud', mine, 404),
+                (self.alice, 'project', base.ALICE, 403),
+                (self.alice, 'cloud', 'default', 403),
+                (self.admin, 'cloud', 'other', 404),
+                (self.admin, 'planet', 'default', 404),
+                (self.admin, 'cloud', 'default', 400)):
+            self.assertEqual(status, put(
+                user, scope, scope_id, customer_keys=['A=1:1']))
+            self.assertEqual(
+                404 if status in (404, 400) else 403, user.call(
+                    'GET', f'{POLICIES}/{scope}/{scope_id}').status_code)
+        for keys in (['A'], ['A=1:1', 'a=2:1'], ['#RAM=1:1'], ['A=x:1']):
+            self.assertEqual(400, put(self.alice, 'pcloud', mine,
+                                      customer_keys=keys))
+        self.assertEqual(400, put(self.admin, 'cloud', 'default',
+                                  system_keys=['_A=1:1']))
+        self.assertEqual(403, self.alice.call(
+            'DELETE', f'{POLICIES}/pcloud/{mine}').status_code)
+        self.admin.call_json('DELETE', f'{POLICIES}/pcloud/{mine}')
+        self.assertEqual(404, self.alice.call(
+            'GET', f'{POLICIES}/pcloud/{mine}').status_code)
+        self.assertNotIn('Pcloud:policy', str(self.dump()['aggregates']))
+
+    def test_quota_stays(self):
+        self.admin.call_json('PUT', f'/os-pcloud-quotas/{base.ALICE}', {
+            'quota': {'units': {'limit': 3}}})
+        self.set_policy('project', base.ALICE, system_keys=['A=1:1'])
+        self.admin.call_json('DELETE', f'{POLICIES}/project/{base.ALICE}')
+        self.assertEqual(3, self.admin.get_json(
+            f'/os-pcloud-quotas/{base.ALICE}')['quota']['units']['limit'])
+
+    def test_images(self):
+        self.set_policy('cloud', system_keys=['premium=0:100'])
+        for host in self.hosts:
+            self.node_keys(host, **{
+                'key:premium': '1' if host == 'node-4' else '0'})
+        image = self.glance.create(self.context, {
+            'id': IMAGE, 'name': 'own', 'is_public': False,
+            'owner': 'image-project', 'status': 'active', 'size': 1,
+            'min_ram': 0, 'min_disk': 0, 'container_format': 'raw',
+            'disk_format': 'raw', 'properties': {
+                'pcloud_system_key_premium': '1:100'}})['id']
+        self.assertNotEqual('node-4', self.started(imageRef=image))
+        self.flags(system_key_image_projects=['image-project'],
+                   group='pcloud')
+        self.assertEqual('node-4', self.started(imageRef=image))
+
+    def test_refused_where_they_are_set(self):
+        flavor = self.flavor()
+        made = self.admin.post_aggregate({'aggregate': {'name': 'odd'}})
+        specs = f'/flavors/{flavor}/os-extra_specs'
+        action = f'/os-aggregates/{made["id"]}/action'
+        for method, path, body in (
+                ('POST', specs, {'extra_specs': {
+                    'pcloud:system_key:A': '1'}}),
+                ('POST', specs, {'extra_specs': {
+                    'pcloud:customer_key:special.RAM': '1:1'}}),
+                ('PUT', f'{specs}/pcloud:system_key:_A', {
+                    'pcloud:system_key:_A': '1:1'}),
+                ('POST', action, {'set_metadata': {'metadata': {
+                    'pcloud:key:A': 'x'}}}),
+                ('POST', action, {'set_metadata': {'metadata': {
+                    'pcloud:sticky:A': ''}}}),
+                ('POST', action, {'set_metadata': {'metadata': {
+                    'pcloud:attr:next_reboot': 'soon'}}})):
+            response = self.admin.call(method, path, body)
+            self.assertEqual(400, response.status_code, body)
+            self.assertIn('has to be', response.text)
+        self.admin.call_json('POST', specs, {'extra_specs': {
+            'pcloud:system_key:special.RAM': '0:-1', 'other': 'x'}})
+        self.admin.call_json('PUT', f'{specs}/pcloud:system_key:A', {
+            'pcloud:system_key:A': '1:1'})
+
+    def test_what_is_not_valid_breaks_nothing(self):
+        self.node_keys('node-1', **{'key:B': '1'})
+        odd = next(each for each in objects.AggregateList.get_all(
+            self.context) if each.name.startswith('keys of'))
+        store.set_metadata(self.context, odd.id, {
+            'pcloud:key:A': 'x', 'pcloud:key:special.RAM': '1',
+            'pcloud:sticky:A': 'much'})
+        flavor = self.flavor(**{'pcloud__system_key__A': 'x',
+                                'pcloud__customer_key__A': '1',
+                                'pcloud__system_key__B': '1:100'})
+        self.assertEqual('node-1', self.started(flavorRef=flavor))
+        self.assertIn('counts nowhere', self.stdlog.logger.output)
