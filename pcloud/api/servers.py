@@ -32,6 +32,7 @@ from nova import exception as nova_exception
 from nova.image import glance
 from nova import objects
 from oslo_config import cfg
+from oslo_utils import uuidutils
 
 from pcloud.aggregates import affinity_keys
 from pcloud.aggregates import scoped_policies
@@ -153,9 +154,10 @@ def _image(
 ) -> tuple[Mapping[str, str], bool]:
     """Return an image's properties, and whether its system keys count.
 
-    An image that cannot be had is for Nova to refuse.
+    An image that cannot be had is for Nova to refuse, and so is anything but
+    an id: from an address the token would be sent to whoever is there.
     """
-    if not isinstance(reference, str) or not reference:
+    if not uuidutils.is_uuid_like(reference):
         return {}, False
     try:
         image = glance.API().get(context, reference)
@@ -170,7 +172,8 @@ def _extra_specs(
     context: nova_context.RequestContext, flavor: object,
 ) -> Mapping[str, str]:
     try:
+        # Nova takes the last part of an address for the id, too.
         return objects.Flavor.get_by_flavor_id(
-            context, str(flavor)).extra_specs
+            context, str(flavor).rsplit('/', 1)[-1]).extra_specs
     except nova_exception.FlavorNotFound:
         return {}

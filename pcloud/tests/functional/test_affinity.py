@@ -15,6 +15,7 @@
 from unittest import mock
 
 import fixtures
+from nova.image import glance
 from nova import objects
 
 from pcloud.aggregates import affinity_keys
@@ -333,6 +334,15 @@ class KeysTest(AffinityTestCase):
             'pcloud:system_key:special.RAM': '0:-1', 'other': 'x'}})
         self.admin.call_json('PUT', f'{specs}/pcloud:system_key:A', {
             'pcloud:system_key:A': '1:1'})
+
+    def test_an_address_is_no_image(self):
+        """Nobody is called there, with the user's token."""
+        body = {'server': self._build_server(flavor_id='1', networks='none')}
+        body['server']['imageRef'] = f'http://203.0.113.1/images/{IMAGE}'
+        with mock.patch.object(glance.API, 'get') as get:
+            self.assertEqual(400, self.alice.call(
+                'POST', '/servers', body).status_code)
+        get.assert_not_called()
 
     def test_what_is_not_valid_breaks_nothing(self):
         self.node_keys('node-1', **{'key:B': '1'})
