@@ -181,16 +181,27 @@ class SystemTest(AffinityTestCase):
         self.started()
 
     def test_later_servers_reach_the_next_round(self):
-        """node-1 is in an earlier round until its memory is given out."""
+        """All of one request, on hosts that were kept for the first.
+
+        A host has 8192 MiB, of which 512 are its own, and a server takes
+        2048: 1 - share is 0.9375, 0.6875, 0.4375. The first thresholds are
+        120, 105.6 and 91.1.
+
+        =======  ======  ======  ======
+        servers  node-1  others  round
+        =======  ======  ======  ======
+        0        143.75  93.75   1st, 3rd
+        1        118.75  68.75   2nd
+        2        93.75           3rd
+        =======  ======  ======  ======
+        """
+        self.flags(initial_msav=120.0, group='pcloud')
         self.set_policy('cloud', system_keys=['first=1:50',
-                                              'special.RAM=0:50'])
+                                              'special.RAM=0:100'])
         self.node_keys('node-1', **{'key:first': '1'})
-        # Each server takes a quarter of 8 GiB. node-1 has 100, 87.5, 75; the
-        # others have 50, 37.5. So two are above 80, and one above 70.
-        self.flags(ram_weight_multiplier=1000000.0, group='filter_scheduler')
-        self.assertEqual(['node-1'] * 3, self.several(3, flavor='2'))
-        # Now it is full.
-        self.assertNotIn('node-1', self.several(2, flavor='2'))
+        # From the third on they are in one round, and the emptiest is taken.
+        self.assertEqual(['node-1', 'node-1', 'node-2', 'node-3', 'node-4'],
+                         self.several(5, flavor='2'))
 
     def test_spread_and_pack_by_memory(self):
         self.flags(ram_weight_multiplier=0.0, cpu_weight_multiplier=0.0,
@@ -293,17 +304,28 @@ class KeysTest(AffinityTestCase):
         self.assertEqual(3, self.admin.get_json(
             f'/os-pcloud-quotas/{base.ALICE}')['quota']['units']['limit'])
 
+    def _image(self, **properties):
+        """Make a private image of a project 'image-project'."""
+        return self.glance.create(self.context, {
+            'id': IMAGE, 'name': 'own', 'is_public': False,
+            'owner': 'image-project', 'status': 'active', 'size': 1,
+            'min_ram': 0, 'min_disk': 0, 'container_format': 'raw',
+            'disk_format': 'raw', 'properties': properties})['id']
+
+    def test_software_groups(self):
+        image = self._image(pcloud_customer_key_Group1='1:100',
+                            pcloud_customer_key_odd='x')
+        first = self.started(imageRef=image)
+        self.assertEqual([first] * 2, [self.started(imageRef=image)
+                                       for _ in range(2)])
+        self.assertEqual(first, self.started(TOGETHER))
+
     def test_images(self):
         self.set_policy('cloud', system_keys=['premium=0:100'])
         for host in self.hosts:
             self.node_keys(host, **{
                 'key:premium': '1' if host == 'node-4' else '0'})
-        image = self.glance.create(self.context, {
-            'id': IMAGE, 'name': 'own', 'is_public': False,
-            'owner': 'image-project', 'status': 'active', 'size': 1,
-            'min_ram': 0, 'min_disk': 0, 'container_format': 'raw',
-            'disk_format': 'raw', 'properties': {
-                'pcloud_system_key_premium': '1:100'}})['id']
+        image = self._image(pcloud_system_key_premium='1:100')
         self.assertNotEqual('node-4', self.started(imageRef=image))
         self.flags(system_key_image_projects=['image-project'],
                    group='pcloud')
