@@ -12,8 +12,10 @@
 
 """Weeks of a cloud: what the weighers make of them."""
 
+import logging
 import random
 
+import fixtures
 from nova import conf as nova_conf
 from oslo_config import fixture
 import testtools
@@ -29,6 +31,9 @@ class SimulationTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
+        # Nova writes every weight of every host, thousands of times.
+        self.useFixture(fixtures.FakeLogger(
+            'nova.weights', level=logging.INFO))
         self.conf = self.useFixture(fixture.Config(CONF))
         CONF([], project='nova', default_config_files=[])
         self.servers = simulation.trace(
