@@ -115,12 +115,21 @@ def _numbers(
 ) -> Iterable[tuple[str, Fraction]]:
     for name, text in names.stripped(metadata, prefix).items():
         try:
-            if affinity.name(name) in affinity.SPECIAL:
-                raise exception.InvalidPlacementKey(
-                    key=name, expected='a name that is not computed')
-            yield name, _number(text)
+            yield node_key_name(name), _number(text)
         except exception.InvalidPlacementKey as error:
             _warn(str(error))
+
+
+def node_key_name(text: str) -> str:
+    """Read the name of a host's key: one that is not computed.
+
+    :raises: `exception.InvalidPlacementKey`
+    """
+    name = affinity.name(text)
+    if name in affinity.SPECIAL:
+        raise exception.InvalidPlacementKey(
+            key=text, expected='a name that is not computed for every host')
+    return name
 
 
 _number = functools.lru_cache(maxsize=4096)(affinity.number)
@@ -165,9 +174,10 @@ class Memory:
         One query for five hundred servers that were not asked for before.
         """
         known = self._known
-        if len(known) + len(servers) > _REMEMBERED:
-            known = self._known = {}
         unknown = [each for each in servers if each not in known]
+        if len(known) + len(unknown) > _REMEMBERED:
+            known = self._known = {each: known[each] for each in servers
+                                   if each in known}
         found = request_specs.with_hint(context, unknown, CUSTOMER_RECORD)
         for each in unknown:
             project, hints = found.get(each, ('', {}))

@@ -17,6 +17,7 @@ Source: CONTRACT section 3, "Pclouds"; whole-host-allocation, "Pclouds".
 
 from collections.abc import Collection
 from collections.abc import Mapping
+import contextlib
 import dataclasses
 
 from nova import context as nova_context
@@ -27,6 +28,7 @@ from pcloud.aggregates import computes
 from pcloud.aggregates import names
 from pcloud.aggregates import notifications
 from pcloud.aggregates import ratios
+from pcloud.aggregates import scoped_policies
 from pcloud.aggregates import snapshot
 from pcloud.aggregates import store
 from pcloud import exception
@@ -139,6 +141,8 @@ def delete(context: nova_context.RequestContext, pcloud: Pcloud) -> None:
     if pcloud.aggregate.hosts or not store.delete(
             context, pcloud.aggregate.id):
         raise exception.PcloudInUse(pcloud=pcloud.id)
+    with contextlib.suppress(exception.ScopedPolicyNotFound):
+        scoped_policies.delete(context, scoped_policies.PCLOUD, pcloud.id)
     notifications.pcloud(context, 'delete', pcloud)
 
 

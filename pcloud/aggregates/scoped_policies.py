@@ -109,10 +109,13 @@ def update(
     for member, keys in changes.items():
         metadata |= {names.placement_key(_PREFIXES[member], key.name):
                      _written(key) for key in keys}
-    if not store.create(context, name, metadata):
-        there = snapshot.named(context, name)
-        if there is None:
+    there = snapshot.named(context, name)
+    if there is None:
+        # Without any key there is nothing to keep.
+        if metadata.keys() - _FRAME and not store.create(
+                context, name, metadata):
             raise exception.AggregateGone()
+    else:
         old = {key: None for member in changes for key in there.metadata
                if key.startswith(_PREFIXES[member])}
         store.set_metadata(context, there.id, {**old, **metadata})

@@ -23,6 +23,7 @@ import re
 
 from nova.api.openstack import wsgi as nova_wsgi
 
+from pcloud.aggregates import affinity_keys
 from pcloud.aggregates import names
 from pcloud.rules import affinity
 from pcloud.rules import attributes
@@ -69,8 +70,14 @@ def _check(
 
 
 def _node_key(name: str, value: str) -> None:
-    affinity.name(name)
+    affinity_keys.node_key_name(name)
     affinity.number(value)
+
+
+def _sticky_key(name: str, value: str) -> None:
+    affinity_keys.node_key_name(name)
+    # The copy that a server gets of it is a key with this weight.
+    affinity.key(name, f'0:{value}')
 
 
 def _system_key(name: str, value: str) -> None:
@@ -83,6 +90,6 @@ def _customer_key(name: str, value: str) -> None:
 
 _OF_AGGREGATES = {names.ATTRIBUTE_KEY_PREFIX: attributes.read,
                   names.NODE_KEY_PREFIX: _node_key,
-                  names.STICKY_PREFIX: _node_key}
+                  names.STICKY_PREFIX: _sticky_key}
 _OF_FLAVORS = {names.SYSTEM_KEY_PREFIX: _system_key,
                names.CUSTOMER_KEY_PREFIX: _customer_key}

@@ -47,6 +47,10 @@ CONF = cfg.CONF
 KEY_HINT = 'placement_key'
 
 _PATH = re.compile(r'(?:/[0-9a-f-]+)?/(?:servers|os-volumes_boot)')
+_SERVERS = re.compile(r'(?:/[0-9a-f-]+)?/servers')
+_MARK = f'"{affinity_keys.RECORD_PREFIX}'.encode()
+# So many keys are taken from the hints of a request.
+_MOST_KEYS = 100
 # Nova takes the first of these that is there.
 _HINTS = ('os:scheduler_hints', 'OS-SCH-HNT:scheduler_hints')
 
@@ -73,6 +77,35 @@ def prepare(request: nova_wsgi.Request) -> None:
     if record:
         body[name] = {**hints, **record}
         request.body = json.dumps(body).encode()
+
+
+def answer(request: nova_wsgi.Request, application):
+    """Return what answers a request, without what was recorded.
+
+    Nova shows the hints of servers; the keys that a project or a Pcloud gave
+    to a server are not for everybody who may start one.
+    """
+    if not _SERVERS.match(request.path_info):
+        return application
+    response = request.get_response(application)
+    if _MARK in response.body:
+        body = json.loads(response.body)
+        _strip(body)
+        response.body = json.dumps(body).encode()
+    return response
+
+
+def _strip(found: object) -> None:
+    """Take records out of all hints in an answer's body."""
+    if isinstance(found, list):
+        for each in found:
+            _strip(each)
+    elif isinstance(found, dict):
+        for name in [name for name in found if isinstance(name, str) and
+                     name.startswith(affinity_keys.RECORD_PREFIX)]:
+            del found[name]
+        for each in found.values():
+            _strip(each)
 
 
 def _record(
@@ -120,14 +153,18 @@ def _own_keys(values: object) -> list[affinity.Key]:
         return []
     if not isinstance(values, list):
         values = [values]
-    found = []
+    if len(values) > _MOST_KEYS:
+        raise exception.InvalidPlacementKey(
+            key=values[_MOST_KEYS], expected=f'one of at most {_MOST_KEYS}')
+    found: dict[str, affinity.Key] = {}
     for value in values:
         key = affinity.check_customer(affinity.parse(str(value)))
-        if any(key.name == each.name for each in found):
+        if key.name.casefold() in found:
             raise exception.InvalidPlacementKey(
-                key=value, expected='the only one of its name')
-        found.append(key)
-    return found
+                key=value, expected='the only one of its name, whatever the '
+                                    'letter case')
+        found[key.name.casefold()] = key
+    return list(found.values())
 
 
 def _pcloud(

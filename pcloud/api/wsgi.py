@@ -13,6 +13,7 @@
 """The filter in nova-api: route, check, call, answer."""
 
 import json
+import re
 
 import jsonschema
 from nova.api.openstack import wsgi as nova_wsgi
@@ -34,6 +35,8 @@ from pcloud import conf
 from pcloud import exception
 
 LOG = logging.getLogger(__name__)
+
+_CONTROL = re.compile(r'[\x00-\x1f\x7f]')
 
 # The only place where our errors become status codes.
 _FAULTS = [
@@ -65,16 +68,21 @@ class Middleware:
         logs it and answers 500.
         """
         try:
-            parameters = self._mapper.match(request.path_info)
+            path = request.path_info
         except UnicodeDecodeError:
             return nova_wsgi.Fault(webob.exc.HTTPBadRequest(
                 explanation='The path is not UTF-8 encoded'))
+        # To Nova a path that ends in a newline is the same as without.
+        if _CONTROL.search(path):
+            return nova_wsgi.Fault(webob.exc.HTTPBadRequest(
+                explanation='The path has a control character in it'))
+        parameters = self._mapper.match(path)
         try:
             if parameters is None:
                 guard.check(request)
                 metadata_guard.check(request)
                 servers.prepare(request)
-                return self._application
+                return servers.answer(request, self._application)
             request.set_api_version_request()
             return self._answer(request, parameters)
         except exception.PcloudError as error:

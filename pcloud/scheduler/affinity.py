@@ -57,16 +57,14 @@ class Wishes:
 
     :ivar system: compiled system keys, by name
     :ivar customer: compiled customer keys, by name
-    :ivar running: service host to the customer keys, as (name, value), of
-        the servers on it; None until they have been asked for
-    :ivar before: how many servers each host had when the first server of the
-        request was placed
+    :ivar before: what each host was like when the first server of the
+        request was placed: its customer score, and its number of servers;
+        None until then
     """
 
     system: Mapping[str, affinity.Key]
     customer: Mapping[str, affinity.Key]
-    running: dict[str, list[tuple[str, Fraction]]] | None = None
-    before: dict[tuple[str, str], int] | None = None
+    before: dict[tuple[str, str], tuple[Fraction, int]] | None = None
 
     def __bool__(self) -> bool:
         return bool(self.system or self.customer)
@@ -103,8 +101,9 @@ def system_score(
         each.metadata for each in host_state.aggregates)
     offered = [(name, value) for name, value in values.items()
                if not affinity.is_reserved(name)]
-    return affinity.score(
-        wished.system, offered + list(_special(host_state).items()))
+    special = [(name, computed(host_state)) for name, computed
+               in _SPECIAL.items() if name in wished.system]
+    return affinity.score(wished.system, offered + special)
 
 
 def customer_scores(
@@ -118,21 +117,36 @@ def customer_scores(
     """
     if not wished.customer:
         return [Fraction(0)] * len(host_states)
-    if wished.running is None or wished.before is None:
-        wished.running = _running(spec, [each.host for each in host_states])
-        wished.before = {_id(each): each.num_instances
-                         for each in host_states}
-    return [affinity.score(wished.customer, [
-        *_reserved(each), *wished.running.get(each.host, ()),
-        *_siblings(each, wished)]) for each in host_states]
+    if wished.before is None:
+        wished.before = _before(host_states, spec, wished)
+    own = affinity.score(wished.customer, (
+        (key.name, key.value) for key in wished.customer.values()))
+    found = []
+    for each in host_states:
+        score, count = wished.before.get(
+            _id(each), (Fraction(0), each.num_instances))
+        found.append(score + own * max(0, each.num_instances - count))
+    return found
 
 
-def _siblings(
-    host_state: host_manager.HostState, wished: Wishes,
-) -> list[tuple[str, Fraction]]:
-    own = [(key.name, key.value) for key in wished.customer.values()]
-    before = wished.before.get(_id(host_state), host_state.num_instances)
-    return own * max(0, host_state.num_instances - before)
+def _before(
+    host_states: Sequence[host_manager.HostState],
+    spec: objects.RequestSpec, wished: Wishes,
+) -> dict[tuple[str, str], tuple[Fraction, int]]:
+    running = _running(spec, [each.host for each in host_states])
+    # Of thousands of servers many have the same keys.
+    known: dict[tuple[str, Fraction], Fraction] = {}
+    found = {}
+    for each in host_states:
+        score = Fraction(0)
+        for offered in (*_reserved(each), *running.get(each.host, ())):
+            if offered[0] in wished.customer:
+                if offered not in known:
+                    known[offered] = affinity.score(
+                        wished.customer, [offered])
+                score += known[offered]
+        found[_id(each)] = score, each.num_instances
+    return found
 
 
 def _id(host_state: host_manager.HostState) -> tuple[str, str]:
@@ -153,35 +167,43 @@ def _reserved(
             if affinity.is_reserved(name)]
 
 
-def _special(
-    host_state: host_manager.HostState,
-) -> dict[str, Fraction]:
-    """Return the keys of a host that are computed.
+def _ram(host_state: host_manager.HostState) -> Fraction:
+    memory = host_state.total_usable_ram_mb or 0
+    return affinity.share(
+        Fraction(memory - (host_state.free_ram_mb or 0)),
+        memory * _ratio(host_state, 'ram_allocation_ratio'))
 
-    Source: dynamic-workload-placement-affinity, Step 3.
+
+def _cpu(host_state: host_manager.HostState) -> Fraction:
+    return affinity.share(
+        Fraction(host_state.vcpus_used or 0), (host_state.vcpus_total or 0) *
+        _ratio(host_state, 'cpu_allocation_ratio'))
+
+
+def _load(host_state: host_manager.HostState) -> Fraction:
+    """Return the load of a host's cpus, where its monitor tells it.
+
+    Nova hands it on in per cent.
     """
-    memory = host_state.total_usable_ram_mb
-    load = {each.name: each.value for each in host_state.metrics or ()}
-    return {
-        affinity.RAM: affinity.share(
-            Fraction(memory - host_state.free_ram_mb),
-            memory * _ratio(host_state, 'ram_allocation_ratio')),
-        affinity.CPU: affinity.share(
-            Fraction(host_state.vcpus_used),
-            host_state.vcpus_total * _ratio(
-                host_state, 'cpu_allocation_ratio')),
-        # Nova's monitor tells it from 0 to 1.
-        affinity.LOAD: affinity.share(
-            _exact(load.get('cpu.percent', 0)), Fraction(1)),
-    }
+    percent = next((each.value for each in host_state.metrics or ()
+                    if each.name == 'cpu.percent' and 'value' in each), 0)
+    return affinity.share(_exact(percent), Fraction(100))
+
+
+# The keys of a host that are computed.
+# Source: dynamic-workload-placement-affinity, Step 3.
+_SPECIAL = {affinity.RAM: _ram, affinity.CPU: _cpu, affinity.LOAD: _load}
 
 
 def _ratio(host_state: host_manager.HostState, name: str) -> Fraction:
     """Return a ratio: a Pcloud's own, which Nova's hosts do not know."""
     for each in host_state.aggregates:
-        if (each.metadata.get(names.TYPE) == names.TYPE_PCLOUD and
-                name in each.metadata):
-            return _exact(float(each.metadata[name]))
+        if each.metadata.get(names.TYPE) == names.TYPE_PCLOUD:
+            try:
+                return _exact(float(each.metadata[name]))
+            except (KeyError, ValueError):
+                # It has none, or somebody has changed it by hand.
+                continue
     return _exact(getattr(host_state, name) or 1.0)
 
 

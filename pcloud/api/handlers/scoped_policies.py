@@ -44,6 +44,8 @@ def show(call: api_call.Call) -> dict:
     if not everything:
         _check_own(call, scope)
     found = scoped_policies.show(call.context, scope, scope_id)
+    if not everything and not found.customer_keys:
+        raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
     return {'policy': (views.detail if everything else views.show)(found)}
 
 

@@ -12,15 +12,20 @@
 
 """Placement keys through real Nova: the use cases of the algorithm."""
 
+from fractions import Fraction
 from unittest import mock
 
 import fixtures
 from nova.image import glance
 from nova import objects
+from nova.scheduler import host_manager
+from oslo_serialization import jsonutils
 
 from pcloud.aggregates import affinity_keys
 from pcloud.aggregates import computes
 from pcloud.aggregates import store
+from pcloud.rules import affinity as rules
+from pcloud.scheduler import affinity
 from pcloud.tests.functional import base
 
 IMAGE = '5e6d7c8b-1a2b-4c3d-8e9f-0a1b2c3d4e5f'
@@ -237,6 +242,22 @@ class SystemTest(AffinityTestCase):
         self.assertEqual(same[before], self.host_of(server))
 
 
+class LoadTest(AffinityTestCase):
+    """Computed keys, from hosts as the scheduler has them."""
+
+    def test_load(self):
+        # As nova-compute writes it, and as Nova's hosts read it.
+        listed = objects.MonitorMetricList.from_json(jsonutils.dumps([
+            {'name': 'cpu.percent', 'value': 0.05, 'source': 'libvirt',
+             'timestamp': '2026-12-01T00:00:00'}]))
+        host = host_manager.HostState('h', 'h', 'cell')
+        for known, expected in ((listed, '0.05'), (None, '0'), ([], '0')):
+            host.metrics = known
+            self.assertEqual(Fraction(expected), affinity.system_score(
+                host, affinity.Wishes({'#LOAD': rules.Key(
+                    '#LOAD', Fraction(1), Fraction(1))}, {})))
+
+
 class KeysTest(AffinityTestCase):
     """Who may set what, and what becomes of keys that are not right."""
 
@@ -249,7 +270,8 @@ class KeysTest(AffinityTestCase):
 
     def test_hints(self):
         for keys in ('A', ['A=1:1', 'A=2:1'], 'A=1:0', '#RAM=0:100',
-                     ['A=1:1', 'x'], 7):
+                     ['A=1:1', 'x'], 7, ['A=1:1', 'a=2:1'],
+                     [f'A{number}=1:1' for number in range(101)]):
             self.assertIn('has to be', self._refused({'placement_key': keys}))
         self.assertIn('not for users', self._refused(
             {'_pcloud_image_keys': ['premium=1:1000']}))
@@ -294,7 +316,36 @@ class KeysTest(AffinityTestCase):
         self.admin.call_json('DELETE', f'{POLICIES}/pcloud/{mine}')
         self.assertEqual(404, self.alice.call(
             'GET', f'{POLICIES}/pcloud/{mine}').status_code)
+        put(self.admin, 'pcloud', mine, system_keys=['A=1:1'])
+        # Whether the administrator has set something is not for the owner.
+        self.assertEqual(404, self.alice.call(
+            'GET', f'{POLICIES}/pcloud/{mine}').status_code)
+        self.alice.call_json('DELETE', f'/os-pclouds/{mine}')
+        self.assertEqual(200, put(self.admin, 'cloud', 'default',
+                                  system_keys=[]))
         self.assertNotIn('Pcloud:policy', str(self.dump()['aggregates']))
+
+    def test_paths_with_control_characters(self):
+        body = {'server': self._build_server(flavor_id='1', networks='none'),
+                'os:scheduler_hints': {
+                    '_pcloud_image_keys': ['premium=1:1000']}}
+        for path in ('/servers%0A', '/servers%00',
+                     f'/{base.ALICE}/servers%0A'):
+            response = self.alice.call('POST', path, body)
+            self.assertEqual(400, response.status_code)
+            self.assertIn('control character', response.text)
+
+    def test_what_is_recorded_is_not_shown(self):
+        self.set_policy('project', base.ALICE, customer_keys=['A=1:1'])
+        server = self.boot(self.alice, {'placement_key': 'B=1:1'})
+        spec = objects.RequestSpec.get_by_instance_uuid(
+            self.context, server['id'])
+        self.assertEqual(['A=1:1', 'B=1:1'],
+                         spec.scheduler_hints['_pcloud_customer_keys'])
+        for path in (f'/servers/{server["id"]}', '/servers/detail'):
+            text = self.alice.call('GET', path).text
+            self.assertNotIn('_pcloud', text)
+            self.assertIn('B=1:1', text)
 
     def test_quota_stays(self):
         self.admin.call_json('PUT', f'/os-pcloud-quotas/{base.ALICE}', {
@@ -346,7 +397,9 @@ class KeysTest(AffinityTestCase):
                 ('POST', action, {'set_metadata': {'metadata': {
                     'pcloud:key:A': 'x'}}}),
                 ('POST', action, {'set_metadata': {'metadata': {
-                    'pcloud:sticky:A': ''}}}),
+                    'pcloud:sticky:A': '0'}}}),
+                ('POST', action, {'set_metadata': {'metadata': {
+                    'pcloud:key:special.RAM': '1'}}}),
                 ('POST', action, {'set_metadata': {'metadata': {
                     'pcloud:attr:next_reboot': 'soon'}}})):
             response = self.admin.call(method, path, body)

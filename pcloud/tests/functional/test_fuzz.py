@@ -42,7 +42,7 @@ KNOWN = {
     'name': ['web', 'WEB', 'db', 'rack'],
     'hosts': [['node-1'], ['node-2', 'node-3'], ['node-4']],
     'value': ['r1', 'r2'],
-    'scope': ['cloud', 'project', 'pcloud', 'domain', 'role'],
+    'scope': ['cloud', 'project', *['pcloud'] * 6, 'domain', 'role'],
     'system_keys': [['A=1:1'], ['A=1:1', '#RAM=0:5'], ['_A=1:1'], []],
     'customer_keys': [['B=1:-1'], ['B=1:1', 'b=2:1'], []],
     'tenant': [base.ALICE, base.BOB, DAVE, 'owner'],
@@ -51,7 +51,7 @@ KNOWN = {
     'availability_zone': ['az1', 'az2'],
 }
 
-PCLOUDS = ['<mine>', '<mine>', '<theirs>', 'default']
+PCLOUDS = ['<mine>', '<mine>', '<theirs>']
 
 GROUPS = {
     'host_flavors': ['/os-host-flavors', '/os-host-flavors/{id}'],
@@ -256,9 +256,11 @@ def _paths(route: routes.Route, choose: Callable) -> st.SearchStrategy[bytes]:
         if name == part:
             parts.append(st.just(part.encode()))
             continue
-        of_pcloud = route.path.startswith(
-            ('/os-pclouds', '/os-pcloud-policies')) and name == 'id'
-        known = PCLOUDS if of_pcloud else KNOWN[name]
+        known = KNOWN[name]
+        if name == 'id' and route.path.startswith('/os-pclouds'):
+            known = PCLOUDS
+        elif name == 'id' and route.path.startswith('/os-pcloud-policies'):
+            known = [*PCLOUDS, 'default']
         parts.append(choose(st.sampled_from(
             [value.encode() for value in known])))
     return st.tuples(*parts).map(lambda found: b'/v2.1' + b'/'.join(found))
