@@ -174,11 +174,15 @@ def _pcloud(
 
     One of which the project is no tenant tells nothing.
     """
-    try:
-        wanted = hint_rules.pcloud_id(hints)
-    except exception.InvalidHint:
+    name = hint_rules.PCLOUD_HINT
+    if name not in hints:
         return ''
-    if wanted is None:
+    values = hints[name]
+    try:
+        # As Nova will keep it in the request spec.
+        wanted = hint_rules.pcloud_id({
+            name: values if isinstance(values, list) else [values]})
+    except exception.InvalidHint:
         return ''
     found = snapshot.pcloud_access(context, wanted)
     verdict = access.project_verdict(
