@@ -24,16 +24,14 @@ from collections.abc import Mapping
 import dataclasses
 
 from nova import context as nova_context
-from oslo_log import log as logging
 import tenacity
 
+from pcloud.aggregates import affinity_keys
 from pcloud.aggregates import names
 from pcloud.aggregates import snapshot
 from pcloud.aggregates import store
 from pcloud import exception
 from pcloud.rules import affinity
-
-LOG = logging.getLogger(__name__)
 
 CLOUD, DOMAIN, PROJECT, PCLOUD, ROLE = SCOPES = (
     'cloud', 'domain', 'project', 'pcloud', 'role')
@@ -79,8 +77,7 @@ def several(
 ) -> dict[tuple[str, str], Policy]:
     """Return the policies of several scopes, by scope and id (one query).
 
-    Where nothing is set there is none. Keys that are not valid are left out,
-    and logged: nobody could have set them here.
+    Where nothing is set there is none.
     """
     wanted = {names.policy(*each): each for each in scopes}
     found = {}
@@ -158,16 +155,5 @@ def _written(key: affinity.Key) -> str:
 def _policy(
     scope: str, scope_id: str, metadata: Mapping[str, str],
 ) -> Policy:
-    return Policy(scope, scope_id, **{
-        member: tuple(_keys(metadata, prefix))
-        for member, prefix in _PREFIXES.items()})
-
-
-def _keys(
-    metadata: Mapping[str, str], prefix: str,
-) -> Iterable[affinity.Key]:
-    for name, text in sorted(names.stripped(metadata, prefix).items()):
-        try:
-            yield affinity.key(name, text)
-        except exception.InvalidPlacementKey as error:
-            LOG.warning('A policy is left out: %s', error)
+    return Policy(scope, scope_id, tuple(affinity_keys.system(metadata)),
+                  tuple(affinity_keys.customer(metadata)))

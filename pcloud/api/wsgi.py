@@ -82,9 +82,9 @@ class Middleware:
                 guard.check(request)
                 metadata_guard.check(request)
                 servers.prepare(request)
-                return servers.answer(request, self._application)
-            request.set_api_version_request()
-            return self._answer(request, parameters)
+            else:
+                request.set_api_version_request()
+                return self._answer(request, parameters)
         except exception.PcloudError as error:
             return nova_wsgi.Fault(_fault(error))
         except nova_exception.InvalidAPIVersionString as error:
@@ -100,6 +100,8 @@ class Middleware:
             return nova_wsgi.Fault(webob.exc.HTTPServiceUnavailable(
                 explanation='The database of the compute service cannot be '
                             'reached; try again later.'))
+        # What goes wrong behind us is not ours to translate.
+        return servers.answer(request, self._application)
 
     def _answer(
         self, request: nova_wsgi.Request, parameters: dict,

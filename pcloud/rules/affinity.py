@@ -21,6 +21,7 @@ the sum is its score. Everything is computed with fractions, so that scores
 which are equal on paper are equal here: 0.1 + 0.2 is 0.3.
 """
 
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -152,6 +153,27 @@ def check_customer(found: Key) -> Key:
             key=found, expected='a system key: #RAM, #CPU and #LOAD are for '
                                 'administrators')
     return found
+
+
+def distinct(
+    texts: Iterable[str], check: Callable[[Key], Key],
+) -> list[Key]:
+    """Read several keys; names that differ only in case are the same.
+
+    Some of Nova's databases cannot tell them apart.
+
+    :param check: `check_system` or `check_customer`
+    :raises: `exception.InvalidPlacementKey`
+    """
+    found: dict[str, Key] = {}
+    for text in texts:
+        each = check(parse(text))
+        if each.name.casefold() in found:
+            raise exception.InvalidPlacementKey(
+                key=text, expected='the only one of its name, whatever the '
+                                   'letter case')
+        found[each.name.casefold()] = each
+    return list(found.values())
 
 
 def compiled(levels: Iterable[Iterable[Key]]) -> dict[str, Key]:

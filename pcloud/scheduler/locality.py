@@ -27,6 +27,7 @@ from pcloud import exception
 from pcloud.rules import attributes as attribute_rules
 from pcloud.rules import locality
 from pcloud.scheduler import attributes
+from pcloud.scheduler import request
 
 LOG = logging.getLogger(__name__)
 
@@ -39,8 +40,7 @@ def wish(spec: objects.RequestSpec) -> locality.Wish | None:
 
     :raises: `exception.InvalidLocality`
     """
-    return locality.wish(
-        spec.scheduler_hints if 'scheduler_hints' in spec else None)
+    return locality.wish(request.scheduler_hints(spec))
 
 
 def prefer(spec: objects.RequestSpec, hosts: frozenset[str]) -> None:

@@ -15,6 +15,9 @@
 # Nova's objects are registered when its services start, perhaps after us.
 from __future__ import annotations
 
+from collections.abc import Mapping
+from collections.abc import Sequence
+
 from nova import context as nova_context
 from nova import objects
 
@@ -24,13 +27,19 @@ from pcloud.rules import access
 from pcloud.rules import hints
 
 
+def scheduler_hints(
+    spec: objects.RequestSpec,
+) -> Mapping[str, Sequence[str]]:
+    """Return the hints of a request, each a list of values."""
+    return (spec.scheduler_hints if 'scheduler_hints' in spec else None) or {}
+
+
 def pcloud_id(spec: objects.RequestSpec) -> str | None:
     """Return the id of the Pcloud that a request asks for, None if none.
 
     :raises: `exception.InvalidHint` when the hint cannot be understood
     """
-    return hints.pcloud_id(
-        spec.scheduler_hints if 'scheduler_hints' in spec else None)
+    return hints.pcloud_id(scheduler_hints(spec))
 
 
 def pcloud(

@@ -12,9 +12,6 @@
 
 """``/os-pcloud-policies``."""
 
-from collections.abc import Callable
-from collections.abc import Iterable
-
 from pcloud.aggregates import scoped_policies
 from pcloud.api import call as api_call
 from pcloud.api.handlers import access
@@ -67,7 +64,7 @@ def update(call: api_call.Call) -> dict:
         if scope not in _SCOPES[member]:
             raise exception.NotInScope(member=member, scope=scope,
                                        scopes=', '.join(_SCOPES[member]))
-    changes = {member: _keys(texts, _CHECKS[member])
+    changes = {member: affinity.distinct(texts, _CHECKS[member])
                for member, texts in call.body.items()}
     found = scoped_policies.update(call.context, scope, scope_id, changes)
     return {'policy': (views.detail if everything else views.show)(found)}
@@ -99,21 +96,3 @@ def _check_own(call: api_call.Call, scope: str) -> None:
     if scope != scoped_policies.PCLOUD:
         raise exception.PolicyForbids(rule=rules.ALL)
     access.own_pcloud(call)
-
-
-def _keys(
-    texts: Iterable[str], check: Callable[[affinity.Key], affinity.Key],
-) -> list[affinity.Key]:
-    """Read keys; names that differ only in case are the same, as in Nova.
-
-    :raises: `exception.InvalidPlacementKey`
-    """
-    found: dict[str, affinity.Key] = {}
-    for text in texts:
-        key = check(affinity.parse(text))
-        if key.name.casefold() in found:
-            raise exception.InvalidPlacementKey(
-                key=text, expected='the only one of its name, whatever the '
-                                   'letter case')
-        found[key.name.casefold()] = key
-    return list(found.values())

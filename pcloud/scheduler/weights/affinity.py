@@ -17,18 +17,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nova import objects
-from nova.scheduler import host_manager
 from nova.scheduler import weights
 
 from pcloud.rules import affinity as rules
 from pcloud.scheduler import affinity
-
-# One rank is worth more than all other weighers together, two of which have
-# 1,000,000 by default in Nova.
-_MULTIPLIER = 1e8
+from pcloud.scheduler.weights import base
 
 
-class AffinityWeigher(weights.BaseHostWeigher):
+class AffinityWeigher(base.RankWeigher):
     """Order hosts by round, and within a round by the customer's score.
 
     =============  ==========================================
@@ -45,15 +41,9 @@ class AffinityWeigher(weights.BaseHostWeigher):
     and 5.
     """
 
-    # Ranks are not to be normalised: however many there are, from one to the
-    # next it is the multiplier.
-    minval, maxval = 0, 1
-
-    def weight_multiplier(
-        self, host_state: host_manager.HostState,
-    ) -> float:
-        """Return what one rank is worth."""
-        return _MULTIPLIER
+    # One rank is worth more than all other weighers together, two of which
+    # have 1,000,000 by default in Nova.
+    multiplier = 1e8
 
     def weigh_objects(
         self, weighed_obj_list: Sequence[weights.WeighedHost],
@@ -73,7 +63,3 @@ class AffinityWeigher(weights.BaseHostWeigher):
         return rules.ranks([
             (last if each is None else each, score)
             for each, score in zip(found, customer, strict=True)])
-
-    def _weigh_object(self, obj, weight_properties):
-        """Never asked: the rank depends on the other hosts."""
-        raise NotImplementedError()

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What Pcloud's weighers by attributes of hosts share."""
+"""What Pcloud's weighers share."""
 
 from __future__ import annotations
 
@@ -29,7 +29,33 @@ from pcloud.scheduler import attributes
 CONF = cfg.CONF
 
 
-class AttributeWeigher(weights.BaseHostWeigher):
+class ListWeigher(weights.BaseHostWeigher):
+    """Weigh hosts by something that depends on all of them."""
+
+    def _weigh_object(self, obj, weight_properties):
+        """Never asked: `weigh_objects` answers for all."""
+        raise NotImplementedError()
+
+
+class RankWeigher(ListWeigher):
+    """Put hosts into an order that comes before that of other weighers.
+
+    :cvar multiplier: what one rank is worth
+    """
+
+    # Ranks are not to be normalised: however many there are, from one to the
+    # next it is the multiplier.
+    minval, maxval = 0, 1
+    multiplier: float
+
+    def weight_multiplier(
+        self, host_state: host_manager.HostState,
+    ) -> float:
+        """Return what one rank is worth."""
+        return self.multiplier
+
+
+class AttributeWeigher(ListWeigher):
     """Weigh hosts by one of their attributes.
 
     Scores are from 0 to 1 and depend on all the hosts, so that Nova's own
@@ -57,10 +83,6 @@ class AttributeWeigher(weights.BaseHostWeigher):
         """Return the score of each host."""
         return self.scores(attributes.of(
             (weighed.obj for weighed in weighed_obj_list), self.attribute))
-
-    def _weigh_object(self, obj, weight_properties):
-        """Never asked: the score depends on the other hosts."""
-        raise NotImplementedError()
 
     @abc.abstractmethod
     def scores(self, values: list[Any]) -> list[float]:

@@ -17,16 +17,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nova import objects
-from nova.scheduler import host_manager
 from nova.scheduler import weights
 
 from pcloud.scheduler import locality
-
-# Above all weighers but that of placement keys; two of Nova's have 1,000,000.
-_MULTIPLIER = 1e7
+from pcloud.scheduler.weights import base
 
 
-class LocalityWeigher(weights.BaseHostWeigher):
+class LocalityWeigher(base.RankWeigher):
     """Prefer the hosts that `LocalityFilter` would keep.
 
     For a multi-create only: dropped hosts would be missing when those that
@@ -36,13 +33,9 @@ class LocalityWeigher(weights.BaseHostWeigher):
     Source: CONTRACT section 4: an empty result is undone.
     """
 
-    minval, maxval = 0, 1
-
-    def weight_multiplier(
-        self, host_state: host_manager.HostState,
-    ) -> float:
-        """Return what being preferred is worth."""
-        return _MULTIPLIER
+    # Above all weighers but that of placement keys; two of Nova's have
+    # 1,000,000.
+    multiplier = 1e7
 
     def weigh_objects(
         self, weighed_obj_list: Sequence[weights.WeighedHost],
@@ -52,7 +45,3 @@ class LocalityWeigher(weights.BaseHostWeigher):
         preferred = locality.preferred(weight_properties)
         return [int(weighed.obj.host in preferred)
                 for weighed in weighed_obj_list]
-
-    def _weigh_object(self, obj, weight_properties):
-        """Never asked: `weigh_objects` answers for all."""
-        raise NotImplementedError()
