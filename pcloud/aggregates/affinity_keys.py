@@ -29,11 +29,13 @@ import functools
 from nova import context as nova_context
 from oslo_log import log as logging
 
+from pcloud.aggregates import computes
 from pcloud.aggregates import names
 from pcloud.aggregates import request_specs
 from pcloud.aggregates import snapshot
 from pcloud import exception
 from pcloud.rules import affinity
+from pcloud.rules import hints as rules_hints
 
 LOG = logging.getLogger(__name__)
 
@@ -46,6 +48,11 @@ RECORD_PREFIX = '_pcloud_'
 CUSTOMER_RECORD = RECORD_PREFIX + 'customer_keys'
 IMAGE_RECORD = RECORD_PREFIX + 'image_keys'
 DOMAIN_RECORD = RECORD_PREFIX + 'domain'
+
+# One of these is in the request spec of any server with customer keys.
+_MARKS = (CUSTOMER_RECORD, names.CUSTOMER_KEY_PREFIX,
+          rules_hints.PLACEMENT_KEY)
+_NOTHING = ('', ())
 
 # So many different keys that are not valid are each told of once.
 _TOLD = 1024
@@ -89,6 +96,22 @@ def recorded(
         except exception.InvalidPlacementKey as error:
             _warn(str(error))
     return found
+
+
+def of_server(
+    hints: Mapping[str, Sequence[str]] | None,
+    extra_specs: Mapping[str, str],
+) -> dict[str, affinity.Key]:
+    """Return the customer keys of a server, by name.
+
+    What counted above its flavor was recorded when it was created; the
+    flavor and the server's own keys are with it in its request spec.
+
+    :param extra_specs: of the flavor that it has, or will have
+    """
+    return affinity.compiled([
+        recorded(hints, CUSTOMER_RECORD), customer(extra_specs),
+        recorded(hints, rules_hints.PLACEMENT_KEY)])
 
 
 def of_node(
@@ -157,18 +180,20 @@ def sticky_of_host(
 
 
 class Memory:
-    """The customer keys that servers were started with; they never change.
+    """The customer keys that servers were started with.
 
-    It is shared by all requests of a scheduler.
+    They do not change as long as a server's flavor does not. It is shared by
+    all requests of a scheduler.
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[str, tuple[affinity.Key, ...]]] = {}
+        self._known: dict[
+            computes.Server, tuple[str, tuple[affinity.Key, ...]]] = {}
 
     def of(
         self, context: nova_context.RequestContext,
-        servers: Collection[str],
-    ) -> dict[str, tuple[str, tuple[affinity.Key, ...]]]:
+        servers: Collection[computes.Server],
+    ) -> dict[computes.Server, tuple[str, tuple[affinity.Key, ...]]]:
         """Return project and keys of each server that has keys.
 
         One query for five hundred servers that were not asked for before.
@@ -178,8 +203,12 @@ class Memory:
         if len(known) + len(unknown) > _REMEMBERED:
             known = self._known = {each: known[each] for each in servers
                                    if each in known}
-        found = request_specs.with_hint(context, unknown, CUSTOMER_RECORD)
+        found = request_specs.with_any(
+            context, [each.uuid for each in unknown], _MARKS)
         for each in unknown:
-            project, hints = found.get(each, ('', {}))
-            known[each] = project, tuple(recorded(hints, CUSTOMER_RECORD))
+            known[each] = _NOTHING
+            if each.uuid in found:
+                spec = found[each.uuid]
+                known[each] = spec.project, tuple(
+                    of_server(spec.hints, spec.extra_specs).values())
         return {each: known[each] for each in servers if known[each][1]}

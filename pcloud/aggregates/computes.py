@@ -23,17 +23,20 @@ from collections.abc import Iterator
 import dataclasses
 from typing import Any
 
+from nova.compute import vm_states
 from nova import context as nova_context
 from nova.db.main import api as main_db
 from nova.db.main import models
 from nova import servicegroup
 from oslo_config import cfg
+from oslo_log import log as logging
 import sqlalchemy as sa
 
 from pcloud.aggregates import snapshot
 from pcloud import exception
 
 CONF = cfg.CONF
+LOG = logging.getLogger(__name__)
 
 # Nova's own notion of a migration that is over. 'finished' is not among
 # them: a finished resize can still be reverted to its source.
@@ -57,6 +60,17 @@ class Node:
     memory_mb: int
     memory_mb_used: int
     disk_gb: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Server:
+    """A server on a host.
+
+    :ivar flavor: the id of its flavor in the database
+    """
+
+    uuid: str
+    flavor: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,6 +175,26 @@ def instances(
     return uuids
 
 
+def running(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, list[Server]]:
+    """Return service host to the servers that run there, or may at any time.
+
+    One query a cell. Stopped ones count, for nobody is asked when they start
+    again; soft-deleted ones do not. Cells that do not answer are left out,
+    with a warning.
+    """
+    found = collections.defaultdict(list)
+    for cell, rows in _ask_cells(_running, hosts).items():
+        if nova_context.is_cell_failure_sentinel(rows):
+            LOG.warning('Cell %(cell)s does not answer; what runs there is '
+                        'left out.', {'cell': cell})
+            continue
+        for host, *columns in rows:
+            found[host].append(Server(*columns))
+    return found
+
+
 def migrations(context: nova_context.RequestContext, host: str) -> list[str]:
     """Return the uuids of migrations from or to a host that are not over.
 
@@ -180,13 +214,16 @@ def each_cell(
     :raises: `exception.Unavailable` when one does not: what is not known
         must not be taken for empty or free
     """
-    answers = nova_context.scatter_gather_skip_cell0(
-        nova_context.get_admin_context(), read, *args)
-    for answer in answers.values():
+    for answer in _ask_cells(read, *args).values():
         if nova_context.is_cell_failure_sentinel(answer):
             raise exception.Unavailable() from (
                 answer if isinstance(answer, Exception) else None)
         yield answer
+
+
+def _ask_cells(read: Callable, *args: Any) -> dict[str, Any]:
+    return nova_context.scatter_gather_skip_cell0(
+        nova_context.get_admin_context(), read, *args)
 
 
 @main_db.pick_context_manager_reader
@@ -227,6 +264,17 @@ def _instances(context, hosts):
         .where(models.Instance.deleted == 0,
                models.Instance.host.in_(hosts))
         .order_by(models.Instance.created_at, models.Instance.uuid)).all()
+
+
+@main_db.pick_context_manager_reader
+def _running(context, hosts):
+    """The host, and then the columns of `Server` in their order."""
+    server = models.Instance
+    return context.session.execute(
+        sa.select(server.host, server.uuid, server.instance_type_id)
+        .where(server.deleted == 0, server.host.in_(hosts),
+               sa.func.coalesce(server.vm_state, '') !=
+               vm_states.SOFT_DELETED)).all()
 
 
 @main_db.pick_context_manager_reader

@@ -16,6 +16,7 @@ from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+import dataclasses
 import itertools
 
 from nova import context as nova_context
@@ -28,6 +29,18 @@ import sqlalchemy as sa
 _BATCH = 500
 
 
+@dataclasses.dataclass(frozen=True)
+class Spec:
+    """What a server was started with.
+
+    :ivar extra_specs: those that its flavor had then
+    """
+
+    project: str
+    hints: Mapping[str, Sequence[str]]
+    extra_specs: Mapping[str, str]
+
+
 def hints(
     context: nova_context.RequestContext, servers: Collection[str],
 ) -> dict[str, Mapping[str, Sequence[str]]]:
@@ -36,41 +49,50 @@ def hints(
     One query for five hundred servers. One without a request spec has no
     entry.
     """
-    found = {}
-    row = models.RequestSpec
-    for batch in _batches(servers):
-        statement = sa.select(row.instance_uuid, row.spec).where(
-            row.instance_uuid.in_(batch))
-        with api_db.context_manager.reader.using(context) as session:
-            for server, spec in session.execute(statement):
-                data = jsonutils.loads(spec)['nova_object.data']
-                found[server] = data.get('scheduler_hints') or {}
-    return found
+    return {server: data.get('scheduler_hints') or {}
+            for server, data in _read(context, servers)}
 
 
-def with_hint(
+def with_any(
     context: nova_context.RequestContext, servers: Collection[str],
-    name: str,
-) -> dict[str, tuple[str, Mapping[str, Sequence[str]]]]:
-    """Return project and scheduler hints of the servers that have a hint.
+    texts: Collection[str],
+) -> dict[str, Spec]:
+    """Return what those servers were started with that have any of texts.
 
-    One query for five hundred servers; the specs of the others, which are
-    long, are not even sent.
+    One query for five hundred servers. Only the request specs with one of
+    the texts are read, so that servers without one cost next to nothing.
 
-    :param name: the hint's name, which occurs nowhere else
+    :param texts: names of hints and extra specs
     """
-    found = {}
+    column = models.RequestSpec.spec
+    has_any = sa.or_(*(column.contains(text, autoescape=True)
+                       for text in texts))
+    return {server: _spec(data)
+            for server, data in _read(context, servers, has_any)}
+
+
+def _spec(data: Mapping) -> Spec:
+    return Spec(data.get('project_id') or '',
+                data.get('scheduler_hints') or {},
+                _data(data.get('flavor')).get('extra_specs') or {})
+
+
+def _data(primitive: Mapping | None) -> Mapping:
+    return (primitive or {}).get('nova_object.data') or {}
+
+
+def _read(
+    context: nova_context.RequestContext, servers: Collection[str],
+    *criteria: sa.ColumnElement[bool],
+) -> Iterator[tuple[str, Mapping]]:
+    """Yield each server with what its request spec has, as primitives."""
     row = models.RequestSpec
     for batch in _batches(servers):
         statement = sa.select(row.instance_uuid, row.spec).where(
-            row.instance_uuid.in_(batch),
-            row.spec.contains(name, autoescape=True))
+            row.instance_uuid.in_(batch), *criteria)
         with api_db.context_manager.reader.using(context) as session:
             for server, spec in session.execute(statement):
-                data = jsonutils.loads(spec)['nova_object.data']
-                found[server] = (data.get('project_id') or '',
-                                 data.get('scheduler_hints') or {})
-    return found
+                yield server, _data(jsonutils.loads(spec))
 
 
 def _batches(servers: Collection[str]) -> Iterator[tuple[str, ...]]:

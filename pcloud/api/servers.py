@@ -25,30 +25,23 @@ from collections.abc import Mapping
 import json
 import re
 
-from keystoneauth1 import exceptions as ks_exc
 from nova.api.openstack import wsgi as nova_wsgi
 from nova import context as nova_context
-from nova import exception as nova_exception
-from nova.image import glance
-from nova import objects
-from oslo_config import cfg
-from oslo_utils import uuidutils
 
 from pcloud.aggregates import affinity_keys
 from pcloud.aggregates import scoped_policies
 from pcloud.aggregates import snapshot
+from pcloud.api import images
 from pcloud import exception
 from pcloud.rules import access
 from pcloud.rules import affinity
 from pcloud.rules import hints as hint_rules
 
-CONF = cfg.CONF
-
-KEY_HINT = 'placement_key'
-
 _PATH = re.compile(r'(?:/[0-9a-f-]+)?/(?:servers|os-volumes_boot)')
 _SERVERS = re.compile(r'(?:/[0-9a-f-]+)?/servers')
 _MARK = f'"{affinity_keys.RECORD_PREFIX}'.encode()
+# The member of a server in an answer.
+_SHOWN_HINTS = 'scheduler_hints'
 # So many keys are taken from the hints of a request.
 _MOST_KEYS = 100
 # Nova takes the first of these that is there.
@@ -101,42 +94,45 @@ def _strip(found: object) -> None:
         for each in found:
             _strip(each)
     elif isinstance(found, dict):
-        for name in [name for name in found if isinstance(name, str) and
-                     name.startswith(affinity_keys.RECORD_PREFIX)]:
-            del found[name]
-        for each in found.values():
-            _strip(each)
+        for name, value in found.items():
+            if name == _SHOWN_HINTS and isinstance(value, dict):
+                found[name] = {
+                    hint: values for hint, values in value.items()
+                    if not hint.startswith(affinity_keys.RECORD_PREFIX)}
+            else:
+                _strip(value)
 
 
 def _record(
     context: nova_context.RequestContext, server: Mapping, hints: Mapping,
 ) -> dict[str, list[str]]:
-    """Return the hints to add."""
+    """Return the hints to add.
+
+    Keys of the flavor are in its copy in the request spec, and follow it
+    when the server gets another one. The domain is known only now: whoever
+    moves the server later may be of another one.
+    """
     for name in hints:
         if name.startswith(affinity_keys.RECORD_PREFIX):
             raise exception.ReservedHint(name=name)
-    own = _own_keys(hints.get(KEY_HINT))
-    properties, trusted = _image(context, server.get('imageRef'))
-    pcloud = _pcloud(context, hints)
-    domain = context.project_domain_id or ''
+    _check_own_keys(hints.get(hint_rules.PLACEMENT_KEY))
+    properties, trusted = images.properties(context, server)
     scopes = [(scoped_policies.PROJECT, context.project_id),
-              (scoped_policies.PCLOUD, pcloud),
-              (scoped_policies.DOMAIN, domain)]
+              (scoped_policies.PCLOUD, _pcloud(context, hints))]
     policies = scoped_policies.several(context, scopes)
     project, of_pcloud = (
         policies[each].customer_keys if each in policies else ()
-        for each in scopes[:2])
+        for each in scopes)
     customer = affinity.compiled([
         project, affinity_keys.customer(
-            properties, affinity_keys.IMAGE_CUSTOMER_PREFIX), of_pcloud,
-        affinity_keys.customer(_extra_specs(
-            context, server.get('flavorRef'))), own])
+            properties, affinity_keys.IMAGE_CUSTOMER_PREFIX), of_pcloud])
     image = affinity_keys.system(
         properties, affinity_keys.IMAGE_SYSTEM_PREFIX) if trusted else []
     record = {affinity_keys.CUSTOMER_RECORD: _texts(customer.values()),
               affinity_keys.IMAGE_RECORD: _texts(image),
               affinity_keys.DOMAIN_RECORD:
-                  [domain] if scopes[2] in policies else []}
+                  [context.project_domain_id] if context.project_domain_id
+                  else []}
     return {name: values for name, values in record.items() if values}
 
 
@@ -144,27 +140,19 @@ def _texts(keys: Iterable[affinity.Key]) -> list[str]:
     return [str(key) for key in keys]
 
 
-def _own_keys(values: object) -> list[affinity.Key]:
-    """Read the keys of the hint.
+def _check_own_keys(values: object) -> None:
+    """Look at the keys of the hint.
 
     :raises: `exception.InvalidPlacementKey`
     """
     if values is None:
-        return []
+        return
     if not isinstance(values, list):
         values = [values]
     if len(values) > _MOST_KEYS:
         raise exception.InvalidPlacementKey(
             key=values[_MOST_KEYS], expected=f'one of at most {_MOST_KEYS}')
-    found: dict[str, affinity.Key] = {}
-    for value in values:
-        key = affinity.check_customer(affinity.parse(str(value)))
-        if key.name.casefold() in found:
-            raise exception.InvalidPlacementKey(
-                key=value, expected='the only one of its name, whatever the '
-                                    'letter case')
-        found[key.name.casefold()] = key
-    return list(found.values())
+    affinity.distinct(map(str, values), affinity.check_customer)
 
 
 def _pcloud(
@@ -188,33 +176,3 @@ def _pcloud(
     verdict = access.project_verdict(
         found[1] if found else None, context.project_id)
     return wanted if verdict else ''
-
-
-def _image(
-    context: nova_context.RequestContext, reference: object,
-) -> tuple[Mapping[str, str], bool]:
-    """Return an image's properties, and whether its system keys count.
-
-    An image that cannot be had is for Nova to refuse, and so is anything but
-    an id: from an address the token would be sent to whoever is there.
-    """
-    if not uuidutils.is_uuid_like(reference):
-        return {}, False
-    try:
-        image = glance.API().get(context, reference)
-    except (nova_exception.NovaException, ks_exc.ClientException):
-        return {}, False
-    trusted = bool(image.get('is_public')) or (
-        image.get('owner') in CONF.pcloud.system_key_image_projects)
-    return image.get('properties') or {}, trusted
-
-
-def _extra_specs(
-    context: nova_context.RequestContext, flavor: object,
-) -> Mapping[str, str]:
-    try:
-        # Nova takes the last part of an address for the id, too.
-        return objects.Flavor.get_by_flavor_id(
-            context, str(flavor).rsplit('/', 1)[-1]).extra_specs
-    except nova_exception.FlavorNotFound:
-        return {}

@@ -19,6 +19,7 @@ import re
 from pcloud import exception
 
 PCLOUD_HINT = 'pcloud'
+PLACEMENT_KEY = 'placement_key'
 
 # Pclouds get their ids from us, and always in this form. Anything else names
 # no Pcloud, and is better refused than mended.

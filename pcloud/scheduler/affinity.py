@@ -23,6 +23,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 from fractions import Fraction
+import itertools
 
 from nova import context as nova_context
 from nova import objects
@@ -38,6 +39,7 @@ from pcloud.aggregates import servers
 from pcloud import exception
 from pcloud.rules import affinity
 from pcloud.rules import hints
+from pcloud.scheduler import request
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
@@ -212,8 +214,7 @@ def _read(
     host_states: Sequence[host_manager.HostState],
 ) -> Wishes:
     context = nova_context.get_admin_context()
-    said = spec.scheduler_hints if 'scheduler_hints' in spec else None
-    said = said or {}
+    said = request.scheduler_hints(spec)
     # Where no host has a sticky key there is nothing to go back to.
     sticky = _sticky(context, spec) if any(map(
         _has_sticky, host_states)) else []
@@ -221,7 +222,7 @@ def _read(
         *_system_levels(context, spec, said),
         [key for key in sticky if not affinity.is_reserved(key.name)]])
     customer = affinity.compiled([
-        affinity_keys.recorded(said, affinity_keys.CUSTOMER_RECORD),
+        affinity_keys.of_server(said, _extra_specs(spec)).values(),
         [key for key in sticky if affinity.is_reserved(key.name)]])
     return Wishes(system, customer)
 
@@ -285,20 +286,14 @@ def _running(
 ) -> dict[str, list[tuple[str, Fraction]]]:
     """Return service host to the customer keys of the servers on it."""
     context = nova_context.get_admin_context()
-    try:
-        there = computes.instances(context, hosts)
-    except exception.Unavailable as error:
-        LOG.warning('Customer keys of running servers are left out: '
-                    '%(error)s', {'error': error})
-        return {}
-    keys = _memory.of(context, [each for uuids in there.values()
-                                for each in uuids])
+    there = computes.running(context, hosts)
+    keys = _memory.of(context, list(itertools.chain(*there.values())))
     own_only = CONF.pcloud.customer_key_scope == 'project'
     found: dict[str, list[tuple[str, Fraction]]] = {}
-    for host, uuids in there.items():
-        for uuid in uuids:
-            project, offered = keys.get(uuid, ('', ()))
-            if uuid != spec.instance_uuid and (
+    for host, its_servers in there.items():
+        for server in its_servers:
+            project, offered = keys.get(server, ('', ()))
+            if server.uuid != spec.instance_uuid and (
                     not own_only or project == spec.project_id):
                 found.setdefault(host, []).extend(
                     (key.name, key.value) for key in offered)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Sequence
+import random
 
 from nova import objects
 from nova.scheduler import filters
@@ -42,7 +43,9 @@ class AffinityFilter(filters.BaseHostFilter):
     ) -> Iterator[host_manager.HostState]:
         """Yield the hosts that the administrator accepts for the request.
 
-        A rebuild stays where it is. A request without any key may have all.
+        They come in a random order: Nova takes the first of those that all
+        weighers find equal, and by the contract chance decides. A rebuild
+        stays where it is. A request without any key may have all.
         """
         if utils.request_is_rebuild(spec_obj):
             return iter(filter_obj_list)
@@ -50,6 +53,7 @@ class AffinityFilter(filters.BaseHostFilter):
         if not wished:
             return iter(filter_obj_list)
         thresholds = affinity.rounds()
-        return (host_state for host_state in filter_obj_list
+        shuffled = random.sample(filter_obj_list, len(filter_obj_list))
+        return (host_state for host_state in shuffled
                 if rules.round_of(affinity.system_score(host_state, wished),
                                   thresholds) is not None)

@@ -16,16 +16,21 @@ from fractions import Fraction
 from unittest import mock
 
 import fixtures
+from nova import context as nova_context
 from nova.image import glance
 from nova import objects
 from nova.scheduler import host_manager
+from nova.tests import fixtures as nova_fixtures
+from nova.volume import cinder
 from oslo_serialization import jsonutils
+from oslo_utils.fixture import uuidsentinel as uuids
 
 from pcloud.aggregates import affinity_keys
 from pcloud.aggregates import computes
 from pcloud.aggregates import store
 from pcloud.rules import affinity as rules
 from pcloud.scheduler import affinity
+from pcloud.scheduler.filters import affinity as filters_affinity
 from pcloud.tests.functional import base
 
 IMAGE = '5e6d7c8b-1a2b-4c3d-8e9f-0a1b2c3d4e5f'
@@ -154,9 +159,56 @@ class CustomerTest(AffinityTestCase):
         self.assertEqual('node-3', self.started('_gpus=4:10'))
         self.assertEqual('node-2', self.started('_gpus=2.2:10'))
 
+    def test_keys_of_another_flavor(self):
+        first = self.started(TOGETHER, APART)
+        server = self.boot(self.alice, {'placement_key': APART})
+        other = self.started(APART, 'Group2=1:1')
+        self.assertEqual(3, len({first, other, self.host_of(server)}))
+        self._resize(server, self.flavor(**{
+            'pcloud__customer_key__Group1': '1:500',
+            'pcloud__customer_key__New': '1:1'}))
+        self.assertEqual(first, self.host_of(server))
+        self.assertEqual(first, self.started('New=1:1'))
+        self._resize(server, self.flavor(**{
+            'pcloud__customer_key__Group2': '1:500'}))
+        self.assertEqual(other, self.host_of(server))
+
+    def _resize(self, server, flavor):
+        self.act(server, {'resize': {'flavorRef': flavor}})
+        self.wait_for(server, status='VERIFY_RESIZE')
+        self.act(server, {'confirmResize': None})
+        self.wait_for(server, status='ACTIVE')
+
+    def test_deleted_for_the_moment(self):
+        self.flags(reclaim_instance_interval=3600)
+        server = self.boot(self.alice, {'placement_key': TOGETHER})
+        host = self.host_of(server)
+        running = computes.running(self.context, [host])
+        self.assertEqual([server['id']], [
+            each.uuid for each in running[host]])
+        self.alice.delete_server(server['id'])
+        self.wait_for(server, status='SOFT_DELETED')
+        self.assertFalse(computes.running(self.context, [host]))
+
+    def test_a_cell_that_does_not_answer(self):
+        """The others count all the same."""
+        first = self.started(TOGETHER)
+        asked = nova_context.scatter_gather_skip_cell0
+
+        def half(*args, **options):
+            return {**asked(*args, **options), uuids.other_cell:
+                    nova_context.did_not_respond_sentinel}
+
+        with mock.patch.object(nova_context, 'scatter_gather_skip_cell0',
+                               side_effect=half):
+            self.assertEqual([first], list(computes.running(
+                self.context, list(self.hosts))))
+        self.assertIn(f'Cell {uuids.other_cell} does not answer',
+                      self.stdlog.logger.output)
+
     def test_no_query_per_host_and_none_without_keys(self):
-        with mock.patch.object(computes, 'instances',
-                               wraps=computes.instances) as read:
+        with mock.patch.object(computes, 'running',
+                               wraps=computes.running) as read:
             self.several(3)
             self.assertEqual(0, read.call_count)
             self.several(3, TOGETHER)
@@ -175,6 +227,37 @@ class SystemTest(AffinityTestCase):
         self.assertEqual('node-4', self.started(flavorRef=flavor))
         for _ in range(3):
             self.assertNotEqual('node-4', self.started())
+
+    def test_a_policy_of_the_domain(self):
+        """It counts for servers that are older, whoever moves them."""
+        begin = nova_context.RequestContext.__init__
+
+        def with_domain(context, *args, **options):
+            # Nova's fixture for tests knows no domains.
+            begin(context, *args, **{**options, 'project_domain_id': 'd1'})
+
+        with mock.patch.object(
+                nova_context.RequestContext, '__init__', with_domain):
+            server = self.boot(self.alice)
+        target = next(iter(set(self.hosts) - {self.host_of(server)}))
+        self.node_keys(target, **{'key:A': '1'})
+        self.set_policy('domain', 'd1', system_keys=['A=1:100'])
+        self.act(server, {'migrate': None})
+        self.wait_for(server, status='VERIFY_RESIZE')
+        self.assertEqual(target, self.host_of(server))
+
+    def test_chance_decides_among_equals(self):
+        hosts = [host_manager.HostState(f'h{number}', 'n', 'cell')
+                 for number in range(5)]
+        for each in hosts:
+            each.aggregates = []
+        spec = objects.RequestSpec(
+            project_id=base.ALICE, instance_uuid=uuids.server,
+            scheduler_hints={'placement_key': ['A=1:1']})
+        first = {next(filters_affinity.AffinityFilter().filter_all(
+            hosts, spec)).host for _ in range(200)}
+        # 5 * 0.8 ** 200: once in 4e18 runs one of them is never the first.
+        self.assertEqual({each.host for each in hosts}, first)
 
     def test_what_is_in_no_round(self):
         self.set_policy('cloud', system_keys=['bad=1:-100'])
@@ -218,6 +301,9 @@ class SystemTest(AffinityTestCase):
         self.assertEqual([first] * 3, [self.started() for _ in range(3)])
         self.set_policy('cloud', system_keys=['special.RAM=0:1000'])
         self.assertNotEqual(first, self.started())
+        self.flags(initial_msav=0.0, group='pcloud')
+        self.set_policy('cloud', system_keys=['special.RAM=1:-10'])
+        self.assertNotIn(first, [self.started() for _ in range(2)])
 
     def test_sticky_keys(self):
         for host, kept in (('node-1', '1'), ('node-2', '2'),
@@ -340,7 +426,7 @@ class KeysTest(AffinityTestCase):
         server = self.boot(self.alice, {'placement_key': 'B=1:1'})
         spec = objects.RequestSpec.get_by_instance_uuid(
             self.context, server['id'])
-        self.assertEqual(['A=1:1', 'B=1:1'],
+        self.assertEqual(['A=1:1'],
                          spec.scheduler_hints['_pcloud_customer_keys'])
         for path in (f'/servers/{server["id"]}', '/servers/detail'):
             text = self.alice.call('GET', path).text
@@ -381,6 +467,23 @@ class KeysTest(AffinityTestCase):
         self.flags(system_key_image_projects=['image-project'],
                    group='pcloud')
         self.assertEqual('node-4', self.started(imageRef=image))
+        device = {'boot_index': 0, 'delete_on_termination': True}
+        self.assertEqual('node-4', self.started(
+            imageRef='', block_device_mapping_v2=[{
+                **device, 'source_type': 'volume',
+                'destination_type': 'volume', 'uuid': self._volume(image)}]))
+
+    def _volume(self, image):
+        """Return the id of a volume that was made of an image."""
+        show = cinder.API.get
+
+        def get(api, context, volume_id, **options):
+            volume = show(context, volume_id, **options)
+            return {**volume, 'volume_image_metadata': {'image_id': image}}
+
+        self.useFixture(fixtures.MonkeyPatch(
+            'nova.volume.cinder.API.get', get))
+        return nova_fixtures.CinderFixture.IMAGE_BACKED_VOL
 
     def test_refused_where_they_are_set(self):
         flavor = self.flavor()

@@ -1,0 +1,77 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The image that a new server is made of, and whose it is."""
+
+from collections.abc import Mapping
+
+from keystoneauth1 import exceptions as ks_exc
+from nova import context as nova_context
+from nova import exception as nova_exception
+from nova.image import glance
+from nova.volume import cinder
+from oslo_config import cfg
+from oslo_utils import uuidutils
+
+CONF = cfg.CONF
+
+_FAILURES = (nova_exception.NovaException, ks_exc.ClientException)
+# Where Cinder keeps which image a volume was made of.
+_OF_VOLUME = 'volume_image_metadata'
+
+
+def properties(
+    context: nova_context.RequestContext, server: Mapping,
+) -> tuple[Mapping[str, str], bool]:
+    """Return an image's properties, and whether administrators vouch for it.
+
+    Of a server that boots from a volume it is the image that the volume is,
+    or was, made of. One that cannot be had is for Nova to refuse.
+
+    :param server: as in the body of a request to create it
+    """
+    image_id = server.get('imageRef') or _of_root_device(context, server)
+    # From an address the token would be sent to whoever is there.
+    if not uuidutils.is_uuid_like(image_id):
+        return {}, False
+    try:
+        image = glance.API().get(context, image_id)
+    except _FAILURES:
+        return {}, False
+    trusted = bool(image.get('is_public')) or (
+        image.get('owner') in CONF.pcloud.system_key_image_projects)
+    return image.get('properties') or {}, trusted
+
+
+def _of_root_device(
+    context: nova_context.RequestContext, server: Mapping,
+) -> object:
+    devices = server.get('block_device_mapping_v2')
+    for each in devices if isinstance(devices, list) else ():
+        if isinstance(each, dict) and str(each.get('boot_index')) == '0':
+            if each.get('source_type') == 'image':
+                return each.get('uuid')
+            if each.get('source_type') == 'volume':
+                return _of_volume(context, each.get('uuid'))
+    return None
+
+
+def _of_volume(
+    context: nova_context.RequestContext, volume_id: object,
+) -> object:
+    if not uuidutils.is_uuid_like(volume_id):
+        return None
+    try:
+        volume = cinder.API().get(context, volume_id)
+    except _FAILURES:
+        return None
+    return volume.get(_OF_VOLUME, {}).get('image_id')
