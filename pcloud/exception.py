@@ -89,6 +89,31 @@ class InvalidLocality(Invalid):
                "'strict', or is left out.")
 
 
+class InvalidConstraint(Invalid):
+    message = ("Constraint '%(pair)s', at character %(position)d, is not "
+               'right; it has to be %(expected)s.')
+
+
+class RoleInRole(Invalid):
+    message = ("The constraints of a role cannot have role=%(role)s among "
+               'them; write out what it stands for.')
+
+
+class RoleUnknown(Invalid):
+    message = ("Role '%(role)s' is not defined; administrators define it as "
+               'a policy of scope role.')
+
+
+class HostConstraint(Denied):
+    message = ('The constraint host=%(host)s is for administrators; leave it '
+               'out.')
+
+
+class NothingFits(Conflict):
+    message = ('No host flavor with a free host%(zone)s meets the '
+               'constraints: %(reasons)s.')
+
+
 class LocalityUnknown(NotFound):
     message = ('Strict locality cannot be kept: no server of the project '
                'that is on a host is known as %(named)s.')

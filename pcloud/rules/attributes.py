@@ -186,6 +186,26 @@ def effective(
     return (valid[0] if valid else None), bad
 
 
+def held(
+    name: str, said: Iterable[Said], now: datetime.datetime,
+) -> frozenset:
+    """Return the values that a host has of an attribute, as `read` makes them.
+
+    Of the attributes known here it is the one that counts. Any other may be
+    a list, separated by commas; lists of aggregates of equal standing are
+    put together.
+    """
+    if name in _READERS:
+        value, _ = effective(name, said, now)
+        return frozenset() if value is None else frozenset(
+            [read(name, value)])
+    said = set(said)
+    own_only = any(each.own for each in said)
+    return frozenset(
+        part.strip() for each in said if each.own or not own_only
+        for part in each.value.split(','))
+
+
 def conflicting(name: str, said: Iterable[Said]) -> list[str]:
     """Return the different values of equal standing, of which one counts.
 

@@ -1,0 +1,312 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Machine constraints: what a machine has to have, and which wastes least.
+
+A constraint is a key with a value. `cpu`, `ram` and `storage` are minimums of
+a machine's size; `host` names a machine; `role` stands for a named group of
+constraints; any other key is an attribute of hosts. Each key falls back on
+its own from the request to what is built in.
+
+Source: CONTRACT section 5; machine-constraints, "Machine Placement" and
+"Potential Enhancements".
+"""
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+from fractions import Fraction
+import re
+
+from pcloud import exception
+from pcloud.rules import attributes
+
+CPU, RAM, STORAGE = SIZES = ('cpu', 'ram', 'storage')
+HOST, ROLE, MAX = 'host', 'role', 'max'
+# Source: machine-constraints: "defaulting to 1", "to 512MB", "to 4GB".
+DEFAULTS = {CPU: '1', RAM: '512M', STORAGE: '4G'}
+BUILT_IN = 'built-in'
+REQUEST = 'request'
+
+_FOREIGN = ('ec2-', 'orchestra-')
+_NOT = '^'
+_KEY = re.compile(r'(?! )[A-Za-z0-9._ -]{1,64}(?<! )', re.ASCII)
+_PAIR = re.compile(r'(?:\\.|[^\s\\]|\\(?=\s|$))+')
+_ESCAPED = re.compile(r'\\([ \\])')
+_TO_ESCAPE = re.compile(r'[ \\]')
+_NUMBER = re.compile(r'\d{1,15}(\.\d{1,15})?', re.ASCII)
+_SUFFIXES = {'': 1, 'M': 1, 'G': 1024, 'T': 1024 ** 2, 'P': 1024 ** 3}
+# A value is kept in so many characters.
+_LONGEST = 255
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """A constraint that counts.
+
+    :ivar source: the level that it comes from
+    """
+
+    key: str
+    value: str
+    source: str
+
+    def __str__(self) -> str:
+        return text({self.key: self.value})
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """What a machine has to have.
+
+    :ivar minimums: of `SIZES`, in cpus or MiB; None for the greatest there
+        is. One that is not there does not matter.
+    :ivar attributes: the values that a host has to have of each, and those
+        that it must not have
+    :ivar host: the name of the one host that will do, None for any
+    """
+
+    minimums: Mapping[str, Fraction | None]
+    attributes: Mapping[str, tuple[frozenset, frozenset]]
+    host: str | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """What there is.
+
+    :ivar sizes: cpus, MiB of memory and MiB of storage, by `SIZES`
+    :ivar attributes: the values that it has of each, as `attributes.read`
+        makes them
+    :ivar names: what it may be called in a constraint
+    """
+
+    sizes: Mapping[str, int]
+    attributes: Mapping[str, frozenset]
+    names: frozenset[str]
+
+
+def parse(written: str) -> dict[str, str]:
+    r"""Read constraints: ``key=value`` pairs between blanks.
+
+    A blank inside of a value is written ``\ ``, a backslash before a blank
+    or another one ``\\``.
+
+    :returns: the values as they are written, by key
+    :raises: `exception.InvalidConstraint` with position and rule
+    """
+    found: dict[str, str] = {}
+    seen: set[str] = set()
+    for match in _PAIR.finditer(written):
+        pair, where = match.group(), match.start() + 1
+        try:
+            key, value = _pair(_ESCAPED.sub(r'\1', pair))
+            # Some of Nova's databases cannot tell these apart.
+            if key.casefold() in seen:
+                raise _Bad('the only one of its key, whatever the letter '
+                           'case')
+        except _Bad as rule:
+            raise exception.InvalidConstraint(
+                pair=pair, position=where, expected=str(rule))
+        seen.add(key.casefold())
+        found[key] = value
+    return found
+
+
+def text(constraints: Mapping[str, str]) -> str:
+    """Write constraints as `parse` reads them."""
+    return ' '.join(_TO_ESCAPE.sub(r'\\\g<0>', f'{key}={value}')
+                    for key, value in constraints.items())
+
+
+class _Bad(ValueError):
+    """What a pair would have to be."""
+
+
+def _pair(written: str) -> tuple[str, str]:
+    key, equals, value = written.partition('=')
+    if not equals or not _KEY.fullmatch(key):
+        raise _Bad('KEY=VALUE, with a key of 1 to 64 letters, digits, ".", '
+                   '"_", "-" or blanks')
+    if len(value) > _LONGEST or not value.isprintable():
+        raise _Bad(f'of at most {_LONGEST} characters that can be printed')
+    if key in SIZES:
+        if value not in ('', MAX):
+            _amount(key, value)
+    elif key not in (HOST, ROLE) and not _is_foreign(key):
+        if key.casefold() in (*SIZES, HOST, ROLE):
+            raise _Bad(f'written {key.casefold()}=')
+        _choice(key, value)
+    return key, value
+
+
+def _is_foreign(key: str) -> bool:
+    """Whether a key is for other providers, who are not here.
+
+    Source: machine-constraints: "silently ignored".
+    """
+    return key.startswith(_FOREIGN)
+
+
+def _amount(key: str, value: str) -> Fraction:
+    """Read a minimum, exactly, in cpus or MiB."""
+    number, unit = value, ''
+    if key != CPU and value[-1:] in _SUFFIXES:
+        number, unit = value[:-1], value[-1:]
+    if not _NUMBER.fullmatch(number):
+        raise _Bad('a number that is not negative, such as 2 or 0.5, or max'
+                   if key == CPU else
+                   'a number that is not negative, such as 512M, 1.5G, 2T or '
+                   '1P, or max')
+    return Fraction(number) * _SUFFIXES[unit]
+
+
+def _choice(key: str, value: str) -> tuple[frozenset, frozenset]:
+    """Read the values that a host has to have, and those it must not."""
+    has: set = set()
+    has_not: set = set()
+    for each in value.split(',') if value else ():
+        plain = each.removeprefix(_NOT)
+        if not plain:
+            raise _Bad(f'a list such as a,{_NOT}b: has a and has not b')
+        try:
+            (has if plain == each else has_not).add(
+                attributes.read(key, plain))
+        except exception.InvalidAttribute as error:
+            raise _Bad(error.details['expected'])
+    return frozenset(has), frozenset(has_not)
+
+
+def check_role(constraints: Mapping[str, str]) -> None:
+    """Refuse a role in a role.
+
+    :raises: `exception.RoleInRole`
+    """
+    if constraints.get(ROLE):
+        raise exception.RoleInRole(role=constraints[ROLE])
+
+
+def role_of(levels: Iterable[tuple[str, Mapping[str, str]]]) -> str | None:
+    """Return the role that counts: that of the lowest level that has one.
+
+    :param levels: as for `effective`
+    """
+    return next((each[ROLE] for _, each in levels if ROLE in each),
+                None) or None
+
+
+def effective(
+    levels: Sequence[tuple[str, Mapping[str, str]]],
+    role: Mapping[str, str],
+) -> dict[str, Setting]:
+    """Return the constraints that count, each key falling back on its own.
+
+    An empty value ends the fallback: what is built in counts. The role
+    stands right behind the level that names it.
+
+    :param levels: name and constraints of each, the lowest, the request,
+        first
+    :param role: the constraints of the role that counts
+    """
+    found: dict[str, Setting] = {}
+    named = role_of(levels)
+    for source, constraints in levels:
+        parts = [(source, constraints)]
+        if named and constraints.get(ROLE) == named:
+            parts.append((f'role {named}', role))
+        for its_source, part in parts:
+            for key, value in part.items():
+                found.setdefault(key, Setting(key, value, its_source))
+    for key, value in DEFAULTS.items():
+        if key not in found or not found[key].value:
+            found[key] = Setting(key, value, BUILT_IN)
+    return {key: found[key] for key in sorted(found) if found[key].value}
+
+
+def wanted(settings: Mapping[str, Setting]) -> Wanted:
+    """Return what constraints that count ask for."""
+    minimums: dict[str, Fraction | None] = {}
+    for key in SIZES:
+        value = settings[key].value
+        amount = None if value == MAX else _amount(key, value)
+        if amount != 0:
+            minimums[key] = amount
+    host = settings.get(HOST)
+    return Wanted(minimums, {
+        key: _choice(key, each.value) for key, each in settings.items()
+        if key not in (*SIZES, HOST, ROLE) and not _is_foreign(key)},
+        host.value if host else None)
+
+
+def unmet(
+    what: Wanted, machines: Sequence[Machine],
+) -> list[frozenset[str]]:
+    """Return the keys that each machine does not satisfy; none if it does.
+
+    The greatest of a size is that among the machines which satisfy all else;
+    where several sizes are to be the greatest, each is on its own.
+
+    Source: machine-constraints, "Max constraints".
+    """
+    found = [_unmet(what, each) for each in machines]
+    for key in [key for key, value in what.minimums.items()
+                if value is None]:
+        greatest = max((machine.sizes[key] for machine, keys in
+                        zip(machines, found, strict=True)
+                        if not keys - set(SIZES) and
+                        not _too_small(what, machine)), default=0)
+        for machine, keys in zip(machines, found, strict=True):
+            if machine.sizes[key] < greatest:
+                keys.add(key)
+    return [frozenset(keys) for keys in found]
+
+
+def _unmet(what: Wanted, machine: Machine) -> set[str]:
+    keys = {key for key, (has, has_not) in what.attributes.items()
+            if not has <= machine.attributes.get(key, frozenset()) or
+            has_not & machine.attributes.get(key, frozenset())}
+    if what.host is not None and what.host not in machine.names:
+        keys.add(HOST)
+    return keys | _too_small(what, machine)
+
+
+def _too_small(what: Wanted, machine: Machine) -> set[str]:
+    return {key for key, least in what.minimums.items()
+            if least is not None and machine.sizes[key] < least}
+
+
+def waste(
+    what: Wanted, sizes: Mapping[str, int],
+) -> tuple[Fraction, Fraction, Fraction]:
+    """Return what would be wasted: memory first, then cpus, then storage.
+
+    Of the greatest there is nothing is.
+
+    Source: machine-constraints: "as little wastage as possible".
+    """
+    def excess(key: str) -> Fraction:
+        least = what.minimums.get(key, Fraction(0))
+        return Fraction(0) if least is None else sizes[key] - least
+
+    return excess(RAM), excess(CPU), excess(STORAGE)
+
+
+def waste_scores(wastes: Sequence[tuple]) -> list[float]:
+    """Score machines: 1.0 for the least waste, 0.0 for the most.
+
+    Those between are as far from each other as their neighbours.
+    """
+    order = sorted(set(wastes), reverse=True)
+    last = max(len(order) - 1, 1)
+    places = {each: number / last for number, each in enumerate(order)}
+    return [places[each] if len(order) > 1 else 1.0 for each in wastes]
