@@ -59,6 +59,13 @@ def pool(hosts: Sequence[resources.PoolHost] | None) -> str:
         for host in hosts or ()) or '-'
 
 
+def settings(values: Sequence[resources.Setting]) -> str:
+    """Write the constraints that count, one a line; no value if hidden."""
+    return '\n'.join(
+        f'{each.key} ({each.source})' if each.value is None else
+        f'{each.key}={each.value} ({each.source})' for each in values) or '-'
+
+
 class Field(typing.NamedTuple):
     """A member to show.
 
@@ -115,9 +122,11 @@ HOST_FOR_ADMIN = HOST + (
 POLICY = (
     Field('scope', 'Scope'),
     Field('id', 'ID'),
+    Field('constraints', 'Constraints'),
     Field('customer_keys', 'Customer Keys', joined),
 )
 POLICY_FOR_ADMIN = POLICY + (Field('system_keys', 'System Keys', joined),)
+_EFFECTIVE = (Field('effective', 'Effective', settings),)
 
 TENANT_LIST = (Field('project_id', 'Project ID'),)
 
@@ -151,8 +160,12 @@ def host_fields(host: resources.Host) -> Sequence[Field]:
 
 
 def policy_fields(policy: resources.Policy) -> Sequence[Field]:
-    """Tell what to show of a policy: system keys if the caller may see."""
-    return POLICY if policy.system_keys is None else POLICY_FOR_ADMIN
+    """Tell what to show of a policy: system keys if the caller may see.
+
+    And what counts, if that was asked for.
+    """
+    fields = POLICY if policy.system_keys is None else POLICY_FOR_ADMIN
+    return fields if policy.effective is None else fields + _EFFECTIVE
 
 
 def host_flavor_fields(flavor: resources.HostFlavor) -> Sequence[Field]:

@@ -36,18 +36,18 @@ class NotDrained(exceptions.ClientError):
 
 
 def add_together(client: v1.Client, pcloud_id: str, names: Iterable[str],
-                 host_flavor: str, availability_zone: str | None,
-                 ) -> list[resources.Host]:
+                 **wanted: str | None) -> list[resources.Host]:
     """Add several hosts to a Pcloud, or none.
 
+    :param wanted: what :meth:`pcloud.client.v1.Client.add_host` takes beside
+        a name, the same for all
     :raises HostsNotAdded: when one could not be added. Those added before
         are removed again; the message names any that could not be.
     """
     added: list[resources.Host] = []
     for name in names:
         try:
-            added.append(client.add_host(
-                pcloud_id, name, host_flavor, availability_zone))
+            added.append(client.add_host(pcloud_id, name, **wanted))
         except (Exception, KeyboardInterrupt) as cause:
             left = _take_back(client, pcloud_id, added)
             raise HostsNotAdded(

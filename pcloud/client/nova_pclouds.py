@@ -18,6 +18,7 @@ An extension of python-novaclient: each function named do_... is a command.
 import argparse
 import typing
 
+from novaclient import exceptions as nova_exceptions
 from novaclient import utils
 
 from pcloud.client import arguments
@@ -84,15 +85,26 @@ def do_pcloud_delete(cs, args):
 @_pcloud_arg
 @utils.arg('name', metavar='<name>',
            help='New name of the host, unique in the Pcloud.')
-@utils.arg('--host-flavor', metavar='<host-flavor>', required=True,
+@utils.arg('--host-flavor', metavar='<host-flavor>', dest='host_flavor',
+           group='kind',
            help='Kind of host (id, see "nova host-flavor-list").')
+@utils.arg('--constraints', metavar='<constraints>', dest='constraints',
+           group='kind',
+           help='Instead of the kind: what the host must have, such as '
+                '"ram=64G cpu=16"; the host flavor that wastes least is '
+                'taken.')
 @utils.arg('--availability-zone', metavar='<zone>',
            help='Zone the host must be in (default: any).')
 def do_pcloud_host_add(cs, args):
     """Take a free host into a Pcloud. It is disabled at first."""
+    # A group of novaclient's refuses two options, but not none.
+    if args.host_flavor is None and args.constraints is None:
+        raise nova_exceptions.CommandError(
+            'Which host is wanted? Give one of --host-flavor, --constraints')
     client, pcloud_id = _find(cs, args)
     host = client.add_host(
-        pcloud_id, args.name, args.host_flavor, args.availability_zone)
+        pcloud_id, args.name, args.host_flavor, args.availability_zone,
+        args.constraints)
     output.show(host, display.host_fields(host))
 
 

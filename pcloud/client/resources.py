@@ -24,9 +24,11 @@ class Resource:
     """Made from a body of the API; members it does not know are ignored.
 
     :cvar MEMBER: the member of an answer's body that holds one
+    :cvar PARTS: what the items are of members that hold lists of others
     """
 
     MEMBER: typing.ClassVar[str]
+    PARTS: typing.ClassVar[Mapping[str, type['Resource']]] = {}
 
     @classmethod
     def from_body(cls, body: object) -> typing.Self:
@@ -39,7 +41,7 @@ class Resource:
             raise exceptions.UnexpectedResponse(
                 f'The server sent {body!r} for a {cls.__name__}')
         names = {field.name for field in dataclasses.fields(cls)}
-        members = {name: tuple(value) if isinstance(value, list) else value
+        members = {name: cls._value(name, value)
                    for name, value in body.items() if name in names}
         try:
             return cls(**members)
@@ -47,6 +49,13 @@ class Resource:
             raise exceptions.UnexpectedResponse(
                 f'The server sent an incomplete {cls.__name__}: '
                 f'{error}') from None
+
+    @classmethod
+    def _value(cls, name: str, value: typing.Any) -> typing.Any:
+        if not isinstance(value, list):
+            return value
+        part = cls.PARTS.get(name)
+        return tuple(map(part.from_body, value) if part else value)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,6 +85,7 @@ class HostFlavor(Resource):
     """
 
     MEMBER = 'host_flavor'
+    PARTS = {'hosts': PoolHost}
 
     id: str
     units: int
@@ -85,18 +95,6 @@ class HostFlavor(Resource):
     disk_gb: int | None = None
     available: Mapping[str, int] = dataclasses.field(default_factory=dict)
     hosts: tuple[PoolHost, ...] | None = None
-
-    @classmethod
-    def from_body(cls, body: object) -> typing.Self:
-        """Make one, with its hosts, from what the API sent.
-
-        :raises exceptions.UnexpectedResponse: as the base class
-        """
-        flavor = super().from_body(body)
-        if flavor.hosts is None:
-            return flavor
-        hosts = tuple(PoolHost.from_body(host) for host in flavor.hosts)
-        return dataclasses.replace(flavor, hosts=hosts)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -170,19 +168,40 @@ class Attribute(Resource):
 
 
 @dataclasses.dataclass(frozen=True)
+class Setting(Resource):
+    """A machine constraint that counts.
+
+    :ivar value: None where the caller may not see it
+    :ivar source: where it is set: "request", "pcloud", "project", "domain",
+        "cloud" or "role NAME"; or "built-in"
+    """
+
+    key: str
+    value: str | None
+    source: str
+
+
+@dataclasses.dataclass(frozen=True)
 class Policy(Resource):
     """What is wished for the servers of a scope.
 
     :ivar customer_keys: placement keys, each as NAME=VALUE:WEIGHT
     :ivar system_keys: likewise; None for who is not an admin
+    :ivar constraints: the machine constraints that are set here, such as
+        "ram=2G rack=r1"; '' for none
+    :ivar effective: the machine constraints that count here, wherever they
+        are set; None unless they were asked for
     """
 
     MEMBER = 'policy'
+    PARTS = {'effective': Setting}
 
     scope: str
     id: str
     customer_keys: tuple[str, ...] = ()
     system_keys: tuple[str, ...] | None = None
+    constraints: str = ''
+    effective: tuple[Setting, ...] | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -246,22 +246,33 @@ class Client:
         """Get one host of a Pcloud by its name there."""
         return self._one(resources.Host, 'GET', _host_path(pcloud_id, name))
 
-    def add_host(self, pcloud_id: str, name: str, host_flavor: str,
-                 availability_zone: str | None = None) -> resources.Host:
+    def add_host(self, pcloud_id: str, name: str,
+                 host_flavor: str | None = None,
+                 availability_zone: str | None = None,
+                 constraints: str | None = None) -> resources.Host:
         """Take a free host into a Pcloud; it is disabled at first.
+
+        Either a host flavor is given or constraints are.
 
         :param name: what to call it, 1 to 63 of letters, digits, ".", "_"
             and "-", unique in the Pcloud whatever the letter case
         :param availability_zone: where it must be, or None for anywhere
-        :raises exceptions.Conflict: when no host is free, or the name taken
+        :param constraints: what the host must have, such as "ram=64G
+            cpu=16"; the host flavor that wastes least is taken, and the host
+            tells which
+        :raises exceptions.BadRequest: when a constraint is not right, or
+            with both a host flavor and constraints, or neither
+        :raises exceptions.Conflict: when no host is free or none fits, or the
+            name is taken
         :raises exceptions.Forbidden: when it would exceed the quota
         """
-        wanted = {'name': name, 'host_flavor': host_flavor}
-        if availability_zone is not None:
-            wanted['availability_zone'] = availability_zone
+        wanted = {'host_flavor': host_flavor, 'constraints': constraints,
+                  'availability_zone': availability_zone}
+        given = {member: value for member, value in wanted.items()
+                 if value is not None}
         return self._one(
             resources.Host, 'POST', _pcloud_path(pcloud_id, 'hosts'),
-            json={'host': wanted})
+            json={'host': {'name': name, **given}})
 
     def set_host_state(
             self, pcloud_id: str, name: str,
@@ -361,20 +372,40 @@ class Client:
         return self._one(
             resources.Policy, 'GET', _policy_path(scope, scope_id))
 
+    def get_effective_policy(
+            self, scope: str, scope_id: str) -> resources.Policy:
+        """Get the policy of a scope with the constraints that count there.
+
+        Those that are set elsewhere or built in are among them, so there is
+        an answer where nothing is set. Admin; owners for their Pclouds.
+
+        :param scope: as for :meth:`get_policy`; likewise scope_id
+        """
+        return self._one(
+            resources.Policy, 'GET', _policy_path(scope, scope_id),
+            params={'effective': 1})
+
     def update_policy(
             self, scope: str, scope_id: str, *,
             system_keys: Iterable[str] | None = None,
-            customer_keys: Iterable[str] | None = None) -> resources.Policy:
+            customer_keys: Iterable[str] | None = None,
+            constraints: str | None = None) -> resources.Policy:
         """Set what is given, not None. Admin; owners for their Pclouds.
 
         :param system_keys: each as NAME=VALUE:WEIGHT; they take the place
             of those that were set. Admin.
         :param customer_keys: likewise, for projects and Pclouds
-        :raises exceptions.BadRequest: when a key is not right
+        :param constraints: machine constraints, such as "ram=2G rack=r1", in
+            place of those that were set; '' takes them all away
+        :raises exceptions.BadRequest: when a key or a constraint is not
+            right
         """
-        changes = {name: list(keys) for name, keys in
-                   (('system_keys', system_keys),
-                    ('customer_keys', customer_keys)) if keys is not None}
+        changes: dict[str, typing.Any] = {
+            name: list(keys) for name, keys in
+            (('system_keys', system_keys),
+             ('customer_keys', customer_keys)) if keys is not None}
+        if constraints is not None:
+            changes['constraints'] = constraints
         return self._one(
             resources.Policy, 'PUT', _policy_path(scope, scope_id),
             json={'policy': changes})

@@ -13,6 +13,8 @@
 """The commands of the hosts in a Pcloud."""
 
 import argparse
+from collections.abc import Mapping
+from collections.abc import Sequence
 
 from osc_lib import exceptions as osc_exceptions
 
@@ -33,9 +35,14 @@ class AddPcloudHost(common.ShowOne):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add where to, how to call it, and what is wanted."""
         _add_host_arguments(parser, 'New name, unique in the Pcloud')
-        parser.add_argument(
-            '--host-flavor', metavar='<host-flavor>', required=True,
+        kind = parser.add_mutually_exclusive_group(required=True)
+        kind.add_argument(
+            '--host-flavor', metavar='<host-flavor>',
             help='Kind of host (id, see "openstack host flavor list")')
+        kind.add_argument(
+            '--constraints', metavar='<constraints>',
+            help='What the host must have, such as "ram=64G cpu=16"; the '
+                 'host flavor that wastes least is taken')
         parser.add_argument(
             '--availability-zone', metavar='<zone>',
             help='Zone the host must be in (default: any)')
@@ -47,20 +54,20 @@ class AddPcloudHost(common.ShowOne):
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Add it, or them, and show it."""
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
+        wanted = {'host_flavor': parsed_args.host_flavor,
+                  'constraints': parsed_args.constraints,
+                  'availability_zone': parsed_args.availability_zone}
         if parsed_args.count is not None:
-            return self._add_several(pcloud.id, parsed_args)
-        host = self.client.add_host(
-            pcloud.id, parsed_args.name, parsed_args.host_flavor,
-            parsed_args.availability_zone)
+            names = [f'{parsed_args.name}-{number}'
+                     for number in range(1, parsed_args.count + 1)]
+            return self._add_several(pcloud.id, names, wanted)
+        host = self.client.add_host(pcloud.id, parsed_args.name, **wanted)
         return common.one(host, display.host_fields(host))
 
-    def _add_several(self, pcloud_id: str,
-                     parsed_args: argparse.Namespace) -> common.Shown:
-        names = [f'{parsed_args.name}-{number}'
-                 for number in range(1, parsed_args.count + 1)]
+    def _add_several(self, pcloud_id: str, names: Sequence[str],
+                     wanted: Mapping[str, str | None]) -> common.Shown:
         hosts = host_runs.add_together(
-            self.client, pcloud_id, names, parsed_args.host_flavor,
-            parsed_args.availability_zone)
+            self.client, pcloud_id, names, **wanted)
         described = [{field.name: getattr(host, field.name)
                       for field in display.host_fields(host)}
                      for host in hosts]

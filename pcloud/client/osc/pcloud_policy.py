@@ -19,40 +19,52 @@ from pcloud.client.osc import common
 
 _SCOPES = ('cloud', 'domain', 'project', 'pcloud', 'role')
 _KEY = 'NAME=VALUE:WEIGHT'
+# What stands for none of each part.
+_NONE = {'constraints': '', 'system_keys': [], 'customer_keys': []}
 
 
 class ShowPcloudPolicy(common.ShowOne):
     """Show what is wished for the servers of a scope
 
-    The owner of a Pcloud sees its customer keys; an admin sees all.
+    The owner of a Pcloud sees its constraints and customer keys; an admin
+    sees all.
     """
 
-    _epilog = 'Example:\n  openstack pcloud policy show pcloud render-farm'
+    _epilog = ('Example:\n  openstack pcloud policy show pcloud render-farm '
+               '--effective')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which scope."""
+        """Add which scope, and how far to look."""
         _add_scope_arguments(parser)
+        parser.add_argument(
+            '--effective', action='store_true',
+            help='Show which constraints count there too, and where each of '
+                 'them comes from')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Show it."""
-        policy = self.client.get_policy(
-            parsed_args.scope, _find_id(self, parsed_args))
+        get = (self.client.get_effective_policy if parsed_args.effective
+               else self.client.get_policy)
+        policy = get(parsed_args.scope, _find_id(self, parsed_args))
         return common.one(policy, display.policy_fields(policy))
 
 
 class SetPcloudPolicy(common.ShowOne):
     """Set what is wished for the servers of a scope
 
-    The keys take the place of those that were set. System keys, and scopes
-    other than one's own Pclouds, are for admins.
+    What is given takes the place of what was set; the rest stays. System
+    keys, and scopes other than one's own Pclouds, are for admins.
     """
 
     _epilog = ('Example:\n  openstack pcloud policy set pcloud render-farm '
                '--customer-key Repel1=1:-100')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which scope and the keys."""
+        """Add which scope, the constraints and the keys."""
         _add_scope_arguments(parser)
+        parser.add_argument(
+            '--constraints', metavar='<constraints>',
+            help='Machine constraints, such as "ram=2G rack=r1"')
         parser.add_argument(
             '--system-key', metavar=f'<{_KEY}>', dest='system_keys',
             action='append',
@@ -65,9 +77,10 @@ class SetPcloudPolicy(common.ShowOne):
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Set them, and show what is set now."""
         changes = common.require_changes(
-            {'system_keys': parsed_args.system_keys,
+            {'constraints': parsed_args.constraints,
+             'system_keys': parsed_args.system_keys,
              'customer_keys': parsed_args.customer_keys},
-            '--system-key and --customer-key')
+            '--constraints, --system-key and --customer-key')
         policy = self.client.update_policy(
             parsed_args.scope, _find_id(self, parsed_args), **changes)
         return common.one(policy, display.policy_fields(policy))
@@ -85,6 +98,8 @@ class UnsetPcloudPolicy(common.PcloudCommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add which scope and which part."""
         _add_scope_arguments(parser)
+        parser.add_argument('--constraints', action='store_true',
+                            help='Only its constraints')
         parser.add_argument('--system-keys', action='store_true',
                             help='Only its system keys')
         parser.add_argument('--customer-keys', action='store_true',
@@ -93,7 +108,7 @@ class UnsetPcloudPolicy(common.PcloudCommand):
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Take it back."""
         scope, scope_id = parsed_args.scope, _find_id(self, parsed_args)
-        parts = {name: [] for name in ('system_keys', 'customer_keys')
+        parts = {name: none for name, none in _NONE.items()
                  if getattr(parsed_args, name)}
         if parts:
             self.client.update_policy(scope, scope_id, **parts)

@@ -51,6 +51,15 @@ FLAVOR = {
     'id': 'gold', 'description': '64 cores', 'units': 4, 'vcpus': 64,
     'memory_mb': 262144, 'disk_gb': 900, 'available': {'az1': 3, 'az2': 0},
 }
+POLICY = {
+    'scope': 'pcloud', 'id': PCLOUD_ID, 'constraints': 'ram=2G rack=r1',
+    'customer_keys': ['A=1:1', 'B=2:-1'],
+}
+EFFECTIVE = [
+    {'key': 'cpu', 'value': '1', 'source': 'built-in'},
+    {'key': 'rack', 'value': None, 'source': 'cloud'},
+    {'key': 'ram', 'value': '2G', 'source': 'role big one'},
+]
 QUOTA = {'units': {'limit': 10, 'in_use': 4}}
 
 _CREDENTIALS = (

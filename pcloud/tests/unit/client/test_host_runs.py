@@ -39,9 +39,9 @@ class TestAddTogether(base.CloudTestCase):
         for number in (1, 2):
             self.answer('DELETE', f'{HOSTS}/web-{number}', status_code=204)
 
-    def _add(self, *options):
+    def _add(self, *options, kind=('--host-flavor', 'gold')):
         return self.openstack('pcloud', 'host', 'add', 'farm', 'web',
-                              '--host-flavor', 'gold', *options)
+                              *kind, *options)
 
     def _requested(self):
         return [call.body['host']['name'] for call in self.calls()
@@ -60,6 +60,18 @@ class TestAddTogether(base.CloudTestCase):
         self.assertEqual({'host': {
             'name': 'web-3', 'host_flavor': 'gold',
             'availability_zone': 'az1'}}, self.last_call()[2])
+
+    def test_all_have_the_constraints(self):
+        self.answer('POST', HOSTS, status_code=201, json={'host': base.HOST})
+
+        result = self._add('--count', '2',
+                           kind=('--constraints', 'ram=64G cpu=16'))
+
+        self.assertEqual(0, result.status)
+        self.assertEqual([{'host': {
+            'name': f'web-{number}', 'constraints': 'ram=64G cpu=16'}}
+            for number in (1, 2)],
+            [call.body for call in self.calls() if call.method == 'POST'])
 
     def test_all_for_people(self):
         self.answer('POST', HOSTS, json=_added)

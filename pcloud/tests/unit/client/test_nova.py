@@ -76,6 +76,11 @@ SHOWING = (
      'POST', HOSTS, {'host': {'name': 'web-1', 'host_flavor': 'gold',
                               'availability_zone': 'az1'}},
      {'host': base.HOST}, SHOWN_HOST),
+    ('pcloud-host-add farm web-1 --constraints ram=64G '
+     '--availability-zone az1', 'POST', HOSTS,
+     {'host': {'name': 'web-1', 'constraints': 'ram=64G',
+               'availability_zone': 'az1'}},
+     {'host': base.HOST}, SHOWN_HOST),
     ('pcloud-host-show farm web-1', 'GET', f'{HOSTS}/web-1', None,
      {'host': base.HOST}, SHOWN_HOST),
     (f'pcloud-quota-show {base.OTHER_PROJECT}', 'GET', QUOTA, None,
@@ -144,6 +149,32 @@ class TestCommands(base.CloudTestCase):
 
         self.assert_one_line('Nothing to change; give at least one of --',
                              result)
+        self.assertEqual([], self.calls())
+
+    def test_several_constraints(self):
+        self.answer('POST', HOSTS, json={'host': base.HOST})
+
+        self.nova('pcloud-host-add', 'farm', 'web-1', '--constraints',
+                  'ram=64G rack=a\\ b')
+
+        self.assertEqual({'host': {
+            'name': 'web-1', 'constraints': 'ram=64G rack=a\\ b'}},
+            self.last_call()[2])
+
+    def test_a_host_of_no_kind(self):
+        result = self.nova('pcloud-host-add', 'farm', 'web-1')
+
+        self.assert_one_line('Give one of --host-flavor, --constraints',
+                             result)
+        self.assertEqual([], self.calls())
+
+    def test_a_host_of_two_kinds(self):
+        result = self.nova('pcloud-host-add', 'farm', 'web-1',
+                           '--host-flavor', 'gold', '--constraints', 'cpu=4')
+
+        self.assertEqual(2, result.status)
+        self.assertIn('--constraints: not allowed with argument '
+                      '--host-flavor', result.err)
         self.assertEqual([], self.calls())
 
     def test_asks_in_the_newest_microversion(self):

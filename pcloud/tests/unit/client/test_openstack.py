@@ -254,11 +254,39 @@ class TestHosts(base.CloudTestCase):
         self.assertEqual({'host': {'name': 'web-1', 'host_flavor': 'gold'}},
                          self.last_call()[2])
 
-    def test_add_without_a_flavor(self):
-        result = self.openstack('pcloud', 'host', 'add', 'farm', 'web-1')
+    def test_add_by_what_it_must_have(self):
+        self.answer('POST', HOSTS, json={'host': base.HOST}, status_code=201)
+
+        result = self.openstack(
+            'pcloud', 'host', 'add', 'farm', 'web-1', '--constraints',
+            'ram=64G cpu=16', '--availability-zone', 'az1')
+
+        self.assertEqual('gold', base.properties(result.out)['host_flavor'])
+        self.assertEqual(('POST', HOSTS, {'host': {
+            'name': 'web-1', 'constraints': 'ram=64G cpu=16',
+            'availability_zone': 'az1'}}), self.last_call())
+
+    @ddt.data(
+        ((), 'one of the arguments --host-flavor --constraints is required'),
+        (('--host-flavor', 'gold', '--constraints', 'cpu=4'),
+         '--constraints: not allowed with argument --host-flavor'))
+    @ddt.unpack
+    def test_add_wants_one_kind(self, kinds, told):
+        result = self.openstack(
+            'pcloud', 'host', 'add', 'farm', 'web-1', *kinds)
 
         self.assertEqual(2, result.status)
-        self.assertIn('--host-flavor', result.err)
+        self.assertIn(told, result.err)
+        self.assertEqual([], self.calls())
+
+    def test_add_by_what_nothing_has(self):
+        self.answer('POST', HOSTS, status_code=409, json={
+            'conflictingRequest': {'code': 409, 'message': 'nothing fits'}})
+
+        result = self.openstack('pcloud', 'host', 'add', 'farm', 'web-1',
+                                '--constraints', 'ram=9P')
+
+        self.assert_one_line('nothing fits (HTTP 409)', result)
 
     def test_list(self):
         empty = {**base.HOST, 'name': 'web-2', 'instances': [],
@@ -482,8 +510,6 @@ class TestAttributes(base.CloudTestCase):
 class TestPolicies(base.CloudTestCase):
     """What the commands of policies send and show."""
 
-    POLICY = {'scope': 'pcloud', 'id': base.PCLOUD_ID,
-              'customer_keys': ['A=1:1', 'B=2:-1']}
     PATH = f'/os-pcloud-policies/pcloud/{base.PCLOUD_ID}'
 
     def setUp(self):
@@ -491,18 +517,57 @@ class TestPolicies(base.CloudTestCase):
         self.answer_farm()
 
     def test_show(self):
-        self.answer('GET', self.PATH, json={'policy': self.POLICY})
+        self.answer('GET', self.PATH, json={'policy': base.POLICY})
 
         result = self.openstack('pcloud', 'policy', 'show', 'pcloud', 'farm',
                                 '-f', 'json')
         table = self.openstack('pcloud', 'policy', 'show', 'pcloud', 'farm')
 
-        self.assertEqual(self.POLICY, result.json)
-        self.assertIn('| customer_keys | A=1:1, B=2:-1 ', table.out)
-        self.assertNotIn('system', table.out)
+        self.assertEqual(base.POLICY, result.json)
+        self.assertEqual({
+            'scope': 'pcloud', 'id': base.PCLOUD_ID,
+            'constraints': 'ram=2G rack=r1',
+            'customer_keys': 'A=1:1, B=2:-1'}, base.properties(table.out))
+
+    def test_show_what_counts(self):
+        policy = {**base.POLICY, 'system_keys': [], 'constraints': '',
+                  'effective': base.EFFECTIVE}
+        self.answer('GET', self.PATH, json={'policy': policy})
+        show = 'pcloud policy show pcloud farm --effective'.split()
+
+        result = self.openstack(*show, '-f', 'json')
+        table = self.openstack(*show)
+
+        self.assertEqual(policy, result.json)
+        self.assertEqual(['1'], self.calls()[-1].query['effective'])
+        self.assertEqual([
+            ['constraints', '-'], ['customer_keys', 'A=1:1, B=2:-1'],
+            ['system_keys', '-'], ['effective', 'cpu=1 (built-in)'],
+            ['', 'rack (cloud)'], ['', 'ram=2G (role big one)'],
+        ], base.table(table.out)[3:])
+
+    def test_show_what_counts_where_nothing_does(self):
+        self.answer('GET', self.PATH, json={'policy': {
+            **base.POLICY, 'effective': []}})
+
+        table = self.openstack('pcloud', 'policy', 'show', 'pcloud', 'farm',
+                               '--effective')
+
+        self.assertEqual('-', base.properties(table.out)['effective'])
+
+    def test_show_for_the_cloud(self):
+        path = '/os-pcloud-policies/cloud/default'
+        self.answer('GET', path, json={'policy': {
+            **base.POLICY, 'scope': 'cloud', 'id': 'default',
+            'effective': base.EFFECTIVE}})
+
+        self.openstack('pcloud', 'policy', 'show', 'cloud', '--effective')
+
+        self.assertEqual([('GET', path, {'effective': ['1']}, None)],
+                         self.calls())
 
     def test_set(self):
-        whole = {**self.POLICY, 'system_keys': []}
+        whole = {**base.POLICY, 'system_keys': []}
         self.answer('PUT', self.PATH, json={'policy': whole})
 
         result = self.openstack(
@@ -526,19 +591,50 @@ class TestPolicies(base.CloudTestCase):
         self.assertEqual(('PUT', path, {'policy': {
             'system_keys': ['A=1:1']}}), self.last_call())
 
+    def test_set_constraints(self):
+        self.answer('PUT', self.PATH, json={'policy': base.POLICY})
+
+        result = self.openstack('pcloud', 'policy', 'set', 'pcloud', 'farm',
+                                '--constraints', 'ram=2G rack=r1')
+
+        self.assertEqual('ram=2G rack=r1',
+                         base.properties(result.out)['constraints'])
+        self.assertEqual(('PUT', self.PATH, {'policy': {
+            'constraints': 'ram=2G rack=r1'}}), self.last_call())
+
+    def test_set_a_constraint_that_is_not_right(self):
+        self.answer('PUT', self.PATH, status_code=400, json={
+            'badRequest': {'code': 400, 'message': 'ram=much: a number'}})
+
+        result = self.openstack('pcloud', 'policy', 'set', 'pcloud', 'farm',
+                                '--constraints', 'ram=much')
+
+        self.assert_one_line('ram=much: a number (HTTP 400)', result)
+
     def test_nothing_to_set(self):
         result = self.openstack('pcloud', 'policy', 'set', 'cloud')
 
-        self.assert_one_line('Nothing to change', result)
+        self.assert_one_line('Nothing to change; give at least one of '
+                             '--constraints', result)
 
     def test_unset(self):
-        self.answer('PUT', self.PATH, json={'policy': self.POLICY})
+        self.answer('PUT', self.PATH, json={'policy': base.POLICY})
         self.answer('DELETE', self.PATH, status_code=204)
 
         self.openstack('pcloud', 'policy', 'unset', 'pcloud', 'farm',
                        '--customer-keys')
         self.assertEqual(('PUT', self.PATH, {'policy': {
             'customer_keys': []}}), self.last_call())
+
+        self.openstack('pcloud', 'policy', 'unset', 'pcloud', 'farm',
+                       '--constraints')
+        self.assertEqual(('PUT', self.PATH, {'policy': {
+            'constraints': ''}}), self.last_call())
+
+        self.openstack('pcloud', 'policy', 'unset', 'pcloud', 'farm',
+                       '--constraints', '--system-keys')
+        self.assertEqual(('PUT', self.PATH, {'policy': {
+            'constraints': '', 'system_keys': []}}), self.last_call())
 
         self.openstack('pcloud', 'policy', 'unset', 'pcloud', 'farm')
         self.assertEqual(('DELETE', self.PATH, None), self.last_call())

@@ -24,6 +24,7 @@ from pcloud.client import v1
 from pcloud.tests.unit.client import base
 
 FARM = f'/os-pclouds/{base.PCLOUD_ID}'
+POLICY = f'/os-pcloud-policies/pcloud/{base.PCLOUD_ID}'
 
 
 def _pcloud(number, name='farm'):
@@ -250,6 +251,69 @@ class TestResources(base.CloudTestCase):
 
         self.assertEqual({'pcloud': {'cpu_allocation_ratio': None}},
                          self.last_call()[2])
+
+    def test_a_host_by_what_it_must_have(self):
+        self.answer('POST', f'{FARM}/hosts', json={'host': base.HOST})
+
+        host = self.client.add_host(base.PCLOUD_ID, 'web-1',
+                                    constraints='ram=64G')
+
+        self.assertEqual('gold', host.host_flavor)
+        self.assertEqual({'host': {'name': 'web-1',
+                                   'constraints': 'ram=64G'}},
+                         self.last_call()[2])
+
+    def test_a_host_with_arguments_by_position(self):
+        self.answer('POST', f'{FARM}/hosts', json={'host': base.HOST})
+
+        self.client.add_host(base.PCLOUD_ID, 'web-1', 'gold', 'az1')
+
+        self.assertEqual({'host': {
+            'name': 'web-1', 'host_flavor': 'gold',
+            'availability_zone': 'az1'}}, self.last_call()[2])
+
+    def test_no_constraints_are_not_the_same_as_none_given(self):
+        self.answer('PUT', POLICY, json={'policy': base.POLICY})
+
+        self.client.update_policy('pcloud', base.PCLOUD_ID, constraints='')
+        self.assertEqual({'policy': {'constraints': ''}},
+                         self.last_call()[2])
+
+        self.client.update_policy('pcloud', base.PCLOUD_ID, customer_keys=())
+        self.assertEqual({'policy': {'customer_keys': []}},
+                         self.last_call()[2])
+
+    def test_a_policy(self):
+        self.answer('GET', POLICY, json={'policy': base.POLICY})
+
+        policy = self.client.get_policy('pcloud', base.PCLOUD_ID)
+
+        self.assertEqual(('ram=2G rack=r1', None),
+                         (policy.constraints, policy.effective))
+        self.assertEqual({}, self.calls()[-1].query)
+
+    def test_an_effective_policy(self):
+        self.answer('GET', POLICY, json={'policy': {
+            **base.POLICY, 'constraints': '', 'effective': base.EFFECTIVE}})
+
+        policy = self.client.get_effective_policy('pcloud', base.PCLOUD_ID)
+
+        self.assertEqual('', policy.constraints)
+        self.assertEqual((
+            resources.Setting('cpu', '1', 'built-in'),
+            resources.Setting('rack', None, 'cloud'),
+            resources.Setting('ram', '2G', 'role big one')),
+            policy.effective)
+        self.assertEqual({'effective': ['1']}, self.calls()[-1].query)
+
+    def test_a_setting_that_makes_no_sense(self):
+        for setting in ('ram=2G', None, {'key': 'ram'}):
+            self.answer('GET', POLICY, json={'policy': {
+                **base.POLICY, 'effective': [setting]}})
+
+            self.assertRaises(
+                exceptions.UnexpectedResponse,
+                self.client.get_effective_policy, 'pcloud', base.PCLOUD_ID)
 
     def test_resources_cannot_be_changed(self):
         pcloud = resources.Pcloud('id', 'name', 'owner')
