@@ -239,6 +239,22 @@ Ids of the projects whose images may carry system placement keys although they
 are not public: those of administrators. Anybody can set any property on an
 image of their own, so the keys of other images are left out.
 """),
+    cfg.FloatOpt(
+        'waste_weight_multiplier',
+        default=0.0,
+        help="""
+How much less waste counts when a host is chosen for a server.
+
+Hosts score from 0 to 1 (those whose size exceeds the machine constraints of
+the request the least: in memory, then in cpus, then in storage); the score is
+multiplied by this and added to those of the other weighers. 0 takes no notice.
+An aggregate with metadata ``waste_weight_multiplier`` overrides it for its
+hosts.
+
+Related options:
+
+* ``[filter_scheduler] enabled_filters``, for ``ConstraintsFilter``
+"""),
 ]
 
 

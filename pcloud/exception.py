@@ -94,6 +94,11 @@ class InvalidConstraint(Invalid):
                'right; it has to be %(expected)s.')
 
 
+class RepeatedConstraints(Invalid):
+    message = ('The scheduler hint constraints takes one text with all pairs '
+               'in it, such as constraints="ram=4G cpu=2"; give it once.')
+
+
 class RoleInRole(Invalid):
     message = ("The constraints of a role cannot have role=%(role)s among "
                'them; write out what it stands for.')
@@ -102,6 +107,11 @@ class RoleInRole(Invalid):
 class RoleUnknown(Invalid):
     message = ("Role '%(role)s' is not defined; administrators define it as "
                'a policy of scope role.')
+
+
+class RoleInUse(Conflict):
+    message = ("Role '%(role)s' is named in the constraints of a policy; set "
+               'those first.')
 
 
 class HostConstraint(Denied):

@@ -27,6 +27,7 @@ Source: CONTRACT section 3, "Allocation"; whole-host-allocation, "Host
 Operations".
 """
 
+from collections.abc import Mapping
 import random
 import time
 
@@ -34,8 +35,10 @@ from nova import context as nova_context
 from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_utils import excutils
+import tenacity
 
 from pcloud.aggregates import computes
+from pcloud.aggregates import constraints
 from pcloud.aggregates import emptiness
 from pcloud.aggregates import host_flavors
 from pcloud.aggregates import hosts
@@ -49,6 +52,7 @@ from pcloud.aggregates import store
 from pcloud import exception
 from pcloud.rules import access
 from pcloud.rules import choice
+from pcloud.rules import constraints as constraint_rules
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
@@ -59,6 +63,9 @@ LOG = logging.getLogger(__name__)
 QUOTA_LOOKS = 10
 _QUOTA_PAUSE = 0.2
 
+# How many host flavors a request with constraints tries at most.
+_FLAVORS = 5
+
 
 class _Lost(Exception):
     """A host that cannot be kept; another one may do."""
@@ -67,11 +74,13 @@ class _Lost(Exception):
 def add(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     name: str, flavor_id: str, zone: str | None,
+    only: frozenset[str] | None = None,
     chance: random.Random | None = None,
 ) -> hosts.Host:
     """Add a free host to a Pcloud, under a name of the owner's choice.
 
     :param zone: the availability zone to take it from, None for any
+    :param only: the service hosts of which it has to be one, None for any
     :param chance: where the randomness comes from
     :returns: the host, disabled
     :raises: `exception.HostFlavorNotFound`, `exception.HostNameInUse`,
@@ -85,7 +94,7 @@ def add(
     _check_quota(context, pcloud, units)
     tried: list[str] = []
     for attempt in range(1, CONF.pcloud.allocation_attempts + 1):
-        chosen = _choose(context, flavor_id, zone, tried, chance)
+        chosen = _choose(context, flavor_id, zone, only, tried, chance)
         tried.append(chosen.compute.host)
         try:
             _take(context, pcloud, name, chosen, units)
@@ -105,19 +114,41 @@ def add(
             notifications.host(context, 'add', pcloud, added)
             return added
     raise exception.HostsContended(
-        host_flavor=flavor_id, zone=_in_zone(zone), attempts=attempt)
+        host_flavor=flavor_id, zone=host_flavors.in_zone(zone),
+        attempts=attempt)
+
+
+@tenacity.retry(
+    retry=tenacity.retry_if_exception_type(exception.NoFreeHost),
+    stop=tenacity.stop_after_attempt(_FLAVORS), reraise=True)
+def add_fitting(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    name: str, settings: Mapping[str, constraint_rules.Setting],
+    zone: str | None,
+) -> hosts.Host:
+    """Add a free host of the host flavor that fits with the least waste.
+
+    When others take its last hosts meanwhile, the next best one is chosen.
+
+    :param settings: the constraints that count
+    :raises: `exception.NothingFits`, and as `add`
+    """
+    flavor_id, fitting = constraints.choose_flavor(context, settings, zone)
+    return add(context, pcloud, name, flavor_id, zone, fitting)
 
 
 def _choose(
     context: nova_context.RequestContext, flavor_id: str, zone: str | None,
-    tried: list[str], chance: random.Random,
+    only: frozenset[str] | None, tried: list[str], chance: random.Random,
 ) -> host_flavors.PoolHost:
-    pool_hosts = host_flavors.show(context, flavor_id).hosts
+    pool_hosts = [
+        host for host in host_flavors.show(context, flavor_id).hosts
+        if only is None or host.compute.host in only]
     candidates = [host_flavors.candidate(host) for host in pool_hosts]
     chosen = choice.choose(candidates, zone, tried, chance)
     if chosen is None:
         raise exception.NoFreeHost(
-            host_flavor=flavor_id, zone=_in_zone(zone))
+            host_flavor=flavor_id, zone=host_flavors.in_zone(zone))
     return next(host for host in pool_hosts
                 if host.compute.host == chosen.host)
 
@@ -269,7 +300,3 @@ def _check_quota(
     if now.refuses(units):
         raise exception.QuotaExceeded(
             requested=units, in_use=sum(now.kept.values()), limit=now.limit)
-
-
-def _in_zone(zone: str | None) -> str:
-    return f" in availability zone '{zone}'" if zone else ''

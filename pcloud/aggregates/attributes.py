@@ -111,6 +111,25 @@ def effective(
     return found
 
 
+def held(
+    context: nova_context.RequestContext, hosts: Collection[str],
+    wanted: Collection[str],
+) -> dict[str, dict[str, frozenset]]:
+    """Return service host to the values that it has of wanted attributes.
+
+    Two queries, none without hosts.
+
+    :returns: values as `rules.held` makes them
+    """
+    now = timeutils.utcnow(with_timezone=True)
+    found: dict[str, dict[str, frozenset]] = {}
+    for (host, name), values in said(
+            snapshot.attributes(context, hosts)).items():
+        if name in wanted:
+            found.setdefault(host, {})[name] = rules.held(name, values, now)
+    return found
+
+
 @_again
 def put(
     context: nova_context.RequestContext, name: str, value: str,

@@ -282,6 +282,20 @@ def _available(hosts: tuple[PoolHost, ...]) -> dict[str, int]:
     return dict(sorted(free.items()))
 
 
+def free(flavor: HostFlavor, zone: str | None) -> list[PoolHost]:
+    """Return the hosts of a flavor that may be given to a Pcloud.
+
+    :param zone: the availability zone they have to be in, None for any
+    """
+    return [host for host in flavor.hosts
+            if candidate(host).free and zone in (None, host.compute.zone)]
+
+
+def in_zone(zone: str | None) -> str:
+    """Return how a message says that only one zone will do."""
+    return f" in availability zone '{zone}'" if zone else ''
+
+
 def candidate(host: PoolHost) -> choice.Candidate:
     """Return what choosing needs to know of a host of a pool."""
     return choice.Candidate(

@@ -57,6 +57,8 @@ QUOTA_UNITS = 'pcloud:quota:units'
 # On policies, and in the extra specs of flavors.
 SYSTEM_KEY_PREFIX = 'pcloud:system_key:'
 CUSTOMER_KEY_PREFIX = 'pcloud:customer_key:'
+# On policies.
+CONSTRAINT_PREFIX = 'pcloud:constraint:'
 # On any aggregate: a key of its hosts, and the weight that makes it sticky.
 NODE_KEY_PREFIX = 'pcloud:key:'
 STICKY_PREFIX = 'pcloud:sticky:'

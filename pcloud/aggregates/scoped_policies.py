@@ -20,10 +20,12 @@ Source: CONTRACT sections 1 and 3, "Attributes and policies".
 
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 import dataclasses
 
 from nova import context as nova_context
+from oslo_log import log as logging
 import tenacity
 
 from pcloud.aggregates import affinity_keys
@@ -32,6 +34,9 @@ from pcloud.aggregates import snapshot
 from pcloud.aggregates import store
 from pcloud import exception
 from pcloud.rules import affinity
+from pcloud.rules import constraints
+
+LOG = logging.getLogger(__name__)
 
 CLOUD, DOMAIN, PROJECT, PCLOUD, ROLE = SCOPES = (
     'cloud', 'domain', 'project', 'pcloud', 'role')
@@ -47,14 +52,20 @@ _again = tenacity.retry(
 class Policy:
     """The settings of one scope.
 
+    :ivar constraints: what machines have to have, by key
     :ivar system_keys: what the administrator wishes, by name
     :ivar customer_keys: what the customer wishes, by name
     """
 
     scope: str
     id: str
+    constraints: Mapping[str, str] = dataclasses.field(default_factory=dict)
     system_keys: tuple[affinity.Key, ...] = ()
     customer_keys: tuple[affinity.Key, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.constraints or self.system_keys or
+                    self.customer_keys)
 
 
 def show(
@@ -84,7 +95,7 @@ def several(
     for name, metadata in snapshot.metadata_of(context, wanted).items():
         if name in wanted:
             policy = _policy(*wanted[name], metadata)
-            if policy.system_keys or policy.customer_keys:
+            if policy:
                 found[wanted[name]] = policy
     return found
 
@@ -92,23 +103,22 @@ def several(
 @_again
 def update(
     context: nova_context.RequestContext, scope: str, scope_id: str,
-    changes: Mapping[str, Iterable[affinity.Key]],
+    changes: Mapping[str, Iterable[affinity.Key] | Mapping[str, str]],
 ) -> Policy:
-    """Set 'system_keys' or 'customer_keys' of a scope, or both.
+    """Set 'constraints', 'system_keys' and 'customer_keys' of a scope.
 
-    What is set takes the place of what was set; the other stays.
+    What is set takes the place of what was set; what is left out stays.
 
     :raises: `exception.NameTooLong`
     """
     name = names.policy(scope, scope_id)
     metadata = {names.TYPE: names.TYPE_POLICY, names.SCOPE: scope,
                 names.SCOPE_ID: scope_id}
-    for member, keys in changes.items():
-        metadata |= {names.placement_key(_PREFIXES[member], key.name):
-                     _written(key) for key in keys}
+    for member, values in changes.items():
+        metadata |= _written(member, values)
     there = snapshot.named(context, name)
     if there is None:
-        # Without any key there is nothing to keep.
+        # Without any setting there is nothing to keep.
         if metadata.keys() - _FRAME and not store.create(
                 context, name, metadata):
             raise exception.AggregateGone()
@@ -143,17 +153,42 @@ def delete(
         store.delete(context, there.id)
 
 
-_PREFIXES = {'system_keys': names.SYSTEM_KEY_PREFIX,
+_CONSTRAINTS = 'constraints'
+_PREFIXES = {_CONSTRAINTS: names.CONSTRAINT_PREFIX,
+             'system_keys': names.SYSTEM_KEY_PREFIX,
              'customer_keys': names.CUSTOMER_KEY_PREFIX}
 _FRAME = {names.TYPE, names.SCOPE, names.SCOPE_ID}
 
 
-def _written(key: affinity.Key) -> str:
-    return str(key).partition('=')[2]
+def _written(
+    member: str, values: Iterable[affinity.Key] | Mapping[str, str],
+) -> dict[str, str]:
+    """Return what metadata hold a member of a policy."""
+    prefix = _PREFIXES[member]
+    if member == _CONSTRAINTS:
+        return {prefix + key: value for key, value in values.items()}
+    return {names.placement_key(prefix, key.name):
+            str(key).partition('=')[2] for key in values}
 
 
 def _policy(
     scope: str, scope_id: str, metadata: Mapping[str, str],
 ) -> Policy:
-    return Policy(scope, scope_id, tuple(affinity_keys.system(metadata)),
+    return Policy(scope, scope_id, dict(_constraints(metadata)),
+                  tuple(affinity_keys.system(metadata)),
                   tuple(affinity_keys.customer(metadata)))
+
+
+def _constraints(
+    metadata: Mapping[str, str],
+) -> Iterator[tuple[str, str]]:
+    """Yield the constraints in metadata; nobody sets a bad one here."""
+    stored = names.stripped(metadata, names.CONSTRAINT_PREFIX)
+    for key, value in sorted(stored.items()):
+        try:
+            constraints.parse(constraints.text({key: value}))
+        except exception.InvalidConstraint as error:
+            LOG.warning('A constraint in the metadata of a policy is left '
+                        'out: %s', error)
+        else:
+            yield key, value

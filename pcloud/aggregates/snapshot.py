@@ -445,6 +445,16 @@ def has_key(context: nova_context.RequestContext, key: str) -> bool:
             models.AggregateMetadata.key == key)))
 
 
+def has_entry(
+    context: nova_context.RequestContext, key: str, value: str,
+) -> bool:
+    """Whether any aggregate has a metadata key with a value (one query)."""
+    row = models.AggregateMetadata
+    with api_db.context_manager.reader.using(context) as session:
+        return session.scalar(sa.select(sa.exists().where(
+            row.key == key, row.value == value)))
+
+
 def _has(key: str, value: str) -> sa.ColumnElement[bool]:
     return models.Aggregate.id.in_(
         sa.select(models.AggregateMetadata.aggregate_id)

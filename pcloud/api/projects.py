@@ -10,8 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Ask Keystone whether a project exists."""
+"""Ask Keystone about projects."""
 
+from collections.abc import Mapping
 import re
 
 from keystoneauth1 import exceptions as ks_exc
@@ -49,24 +50,46 @@ def check(context: nova_context.RequestContext, project_id: str) -> None:
 
     :raises: `exception.ProjectUnknown`
     """
+    if project_id != context.project_id:
+        check_id(project_id)
+        _ask(context, project_id)
+
+
+def domain(
+    context: nova_context.RequestContext, project_id: str,
+) -> str | None:
+    """Return the domain of a project, None where Keystone does not say.
+
+    :raises: `exception.ProjectUnknown`
+    """
     if project_id == context.project_id:
-        return
-    check_id(project_id)
+        return context.project_domain_id
+    return _ask(context, project_id).get('domain_id')
+
+
+def _ask(
+    context: nova_context.RequestContext, project_id: str,
+) -> Mapping[str, str]:
+    """Return what Keystone knows of a project, nothing where it is silent.
+
+    :raises: `exception.ProjectUnknown`
+    """
     try:
         auth = ks_loading.load_auth_from_conf_options(CONF, 'service_user')
         keystone = utils.get_ksa_adapter(
             'identity', ksa_auth=auth or context.get_auth_plugin(),
             min_version=(3, 0), max_version=(3, 'latest'))
-        status = keystone.get(f'/projects/{project_id}').status_code
+        answer = keystone.get(f'/projects/{project_id}')
     except ks_exc.ClientException as error:
-        LOG.warning('Keystone cannot be asked whether project %(project)s '
-                    'exists: %(error)s',
-                    {'project': project_id, 'error': error})
-        return
-    if status == 404:
+        LOG.warning('Keystone cannot be asked about project %(project)s: '
+                    '%(error)s', {'project': project_id, 'error': error})
+        return {}
+    if answer.status_code == 404:
         raise exception.ProjectUnknown(project=project_id)
-    if status != 200:
-        LOG.warning('Keystone answered %(status)d when asked whether project '
-                    '%(project)s exists; does the user of [service_user] '
-                    'in nova.conf have a role that lets it look?',
-                    {'status': status, 'project': project_id})
+    if answer.status_code != 200:
+        LOG.warning('Keystone answered %(status)d when asked about project '
+                    '%(project)s; does the user of [service_user] in '
+                    'nova.conf have a role that lets it look?',
+                    {'status': answer.status_code, 'project': project_id})
+        return {}
+    return answer.json()['project']

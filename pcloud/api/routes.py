@@ -114,7 +114,8 @@ ROUTES = [
 
     Route('GET', '/os-pcloud-policies/{scope}/{id}',
           handlers.scoped_policies.show,
-          policies.scoped_policies.SHOW, 200),
+          policies.scoped_policies.SHOW, 200,
+          query=schemas.scoped_policies.show_query),
     Route('PUT', '/os-pcloud-policies/{scope}/{id}',
           handlers.scoped_policies.update,
           policies.scoped_policies.UPDATE, 200,

@@ -31,7 +31,9 @@ from nova import context as nova_context
 from pcloud.aggregates import affinity_keys
 from pcloud.aggregates import scoped_policies
 from pcloud.aggregates import snapshot
+from pcloud.api import constraints
 from pcloud.api import images
+from pcloud.api import policy
 from pcloud import exception
 from pcloud.rules import access
 from pcloud.rules import affinity
@@ -48,12 +50,15 @@ _MOST_KEYS = 100
 _HINTS = ('os:scheduler_hints', 'OS-SCH-HNT:scheduler_hints')
 
 
-def prepare(request: nova_wsgi.Request) -> None:
-    """Record the keys of a server that is to be created.
+def prepare(
+    request: nova_wsgi.Request, policies: policy.Policies,
+) -> None:
+    """Look at the hints of a server that is to be created; record its keys.
 
     Whatever is not such a request, or not well-formed, is left to Nova.
 
-    :raises: `exception.InvalidPlacementKey`, `exception.ReservedHint`
+    :raises: `exception.InvalidPlacementKey`, `exception.ReservedHint`, and
+        as `constraints.read`
     """
     if request.method != 'POST' or not _PATH.fullmatch(request.path_info):
         return
@@ -66,7 +71,9 @@ def prepare(request: nova_wsgi.Request) -> None:
             return
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return
-    record = _record(request.environ['nova.context'], server, hints)
+    context = request.environ['nova.context']
+    _check_constraints(context, hints, policies)
+    record = _record(context, server, hints)
     if record:
         body[name] = {**hints, **record}
         request.body = json.dumps(body).encode()
@@ -101,6 +108,19 @@ def _strip(found: object) -> None:
                     if not hint.startswith(affinity_keys.RECORD_PREFIX)}
             else:
                 _strip(value)
+
+
+def _check_constraints(
+    context: nova_context.RequestContext, hints: Mapping,
+    policies: policy.Policies,
+) -> None:
+    """Look at the hint with machine constraints, which are not kept here."""
+    values = hints.get(hint_rules.CONSTRAINTS)
+    if values is None:
+        return
+    text = hint_rules.constraints({hint_rules.CONSTRAINTS: values})
+    constraints.read(
+        context, text, lambda rule: policies.allow(context, rule, None))
 
 
 def _record(

@@ -81,7 +81,7 @@ class Middleware:
             if parameters is None:
                 guard.check(request)
                 metadata_guard.check(request)
-                servers.prepare(request)
+                servers.prepare(request, self._policies)
             else:
                 request.set_api_version_request()
                 return self._answer(request, parameters)

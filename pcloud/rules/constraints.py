@@ -40,7 +40,8 @@ REQUEST = 'request'
 
 _FOREIGN = ('ec2-', 'orchestra-')
 _NOT = '^'
-_KEY = re.compile(r'(?! )[A-Za-z0-9._ -]{1,64}(?<! )', re.ASCII)
+_KEY = re.compile(
+    r'(?!\.{1,2}\Z)(?! )[A-Za-z0-9._ -]{1,64}(?<! )', re.ASCII)
 _PAIR = re.compile(r'(?:\\.|[^\s\\]|\\(?=\s|$))+')
 _ESCAPED = re.compile(r'\\([ \\])')
 _TO_ESCAPE = re.compile(r'[ \\]')
@@ -205,6 +206,11 @@ def role_of(levels: Iterable[tuple[str, Mapping[str, str]]]) -> str | None:
                 None) or None
 
 
+def role_source(role: str) -> str:
+    """Return what the constraints of a role have as their source."""
+    return f'role {role}'
+
+
 def effective(
     levels: Sequence[tuple[str, Mapping[str, str]]],
     role: Mapping[str, str],
@@ -223,7 +229,7 @@ def effective(
     for source, constraints in levels:
         parts = [(source, constraints)]
         if named and constraints.get(ROLE) == named:
-            parts.append((f'role {named}', role))
+            parts.append((role_source(named), role))
         for its_source, part in parts:
             for key, value in part.items():
                 found.setdefault(key, Setting(key, value, its_source))

@@ -20,6 +20,7 @@ from pcloud import exception
 
 PCLOUD_HINT = 'pcloud'
 PLACEMENT_KEY = 'placement_key'
+CONSTRAINTS = 'constraints'
 
 # Pclouds get their ids from us, and always in this form. Anything else names
 # no Pcloud, and is better refused than mended.
@@ -52,4 +53,22 @@ def pcloud_id(hints: Mapping[str, Sequence[str]] | None) -> str | None:
     if not values or len(values) != 1 or not is_pcloud_id(values[0]):
         shown = values if values is None else ','.join(map(str, values))
         raise exception.InvalidHint(value=shown)
+    return values[0]
+
+
+def constraints(hints: Mapping[str, Sequence[str]] | None) -> str:
+    """Return the machine constraints that a request asks for, '' if none.
+
+    :raises: `exception.RepeatedConstraints` when the hint is given several
+        times, or is no text
+
+    Source: CONTRACT section 5.
+    """
+    values = (hints or {}).get(CONSTRAINTS)
+    if values is None:
+        return ''
+    if not isinstance(values, list):
+        values = [values]
+    if len(values) != 1 or not isinstance(values[0], str):
+        raise exception.RepeatedConstraints()
     return values[0]

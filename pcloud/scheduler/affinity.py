@@ -34,11 +34,9 @@ from oslo_log import log as logging
 from pcloud.aggregates import affinity_keys
 from pcloud.aggregates import computes
 from pcloud.aggregates import names
-from pcloud.aggregates import scoped_policies
 from pcloud.aggregates import servers
 from pcloud import exception
 from pcloud.rules import affinity
-from pcloud.rules import hints
 from pcloud.scheduler import request
 
 CONF = cfg.CONF
@@ -219,7 +217,7 @@ def _read(
     sticky = _sticky(context, spec) if any(map(
         _has_sticky, host_states)) else []
     system = affinity.compiled([
-        *_system_levels(context, spec, said),
+        *_system_levels(spec, said),
         [key for key in sticky if not affinity.is_reserved(key.name)]])
     customer = affinity.compiled([
         affinity_keys.of_server(said, _extra_specs(spec)).values(),
@@ -228,23 +226,11 @@ def _read(
 
 
 def _system_levels(
-    context: nova_context.RequestContext, spec: objects.RequestSpec,
-    said: Mapping[str, Sequence[str]],
+    spec: objects.RequestSpec, said: Mapping[str, Sequence[str]],
 ) -> list[Sequence[affinity.Key]]:
     """Return the system keys of each level, from the highest."""
-    domain = (said.get(affinity_keys.DOMAIN_RECORD) or [''])[0]
-    try:
-        pcloud = hints.pcloud_id(said) or ''
-    except exception.InvalidHint:
-        pcloud = ''
-    scopes = [(scoped_policies.CLOUD, scoped_policies.DEFAULT),
-              (scoped_policies.DOMAIN, domain),
-              (scoped_policies.PROJECT, spec.project_id),
-              (scoped_policies.PCLOUD, pcloud)]
-    policies = scoped_policies.several(context, scopes)
-    cloud, of_domain, project, of_pcloud = (
-        policies[each].system_keys if each in policies else ()
-        for each in scopes)
+    of_pcloud, project, of_domain, cloud = (
+        each.system_keys for each in request.policies(spec))
     defaults = [affinity.Key(name, Fraction(0), weight) for name, option
                 in _SPECIAL_WEIGHTS.items()
                 if (weight := _exact(CONF.pcloud[option]))]

@@ -55,6 +55,21 @@ def of(
     return [_read(name, _said(each, key), moment) for each in host_states]
 
 
+def held(
+    host_states: Iterable[host_manager.HostState], name: str,
+) -> list[frozenset]:
+    """Return all values of an attribute, for each host, as `rules.held`."""
+    moment, key = now(), names.attribute_key(name)
+    known: dict[frozenset, frozenset] = {}
+    found = []
+    for each in host_states:
+        said = _said(each, key)
+        if said not in known:
+            known[said] = rules.held(name, said, moment)
+        found.append(known[said])
+    return found
+
+
 def _said(
     host_state: host_manager.HostState, key: str,
 ) -> frozenset[rules.Said]:

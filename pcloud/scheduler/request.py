@@ -21,10 +21,15 @@ from collections.abc import Sequence
 from nova import context as nova_context
 from nova import objects
 
+from pcloud.aggregates import affinity_keys
+from pcloud.aggregates import scoped_policies
 from pcloud.aggregates import snapshot
 from pcloud import exception
 from pcloud.rules import access
 from pcloud.rules import hints
+
+# Where a request keeps the policies that were read for it.
+_POLICIES = '_pcloud_policies'
 
 
 def scheduler_hints(
@@ -59,3 +64,36 @@ def pcloud(
     if not verdict:
         raise exception.PcloudUnusable(pcloud=wanted, reason=verdict.reason)
     return found
+
+
+def policies(
+    spec: objects.RequestSpec,
+) -> list[scoped_policies.Policy]:
+    """Return the policies of Pcloud, project, domain and cloud, in this order.
+
+    One query for a request, whoever asks. Where nothing is set the policy is
+    empty.
+    """
+    found = getattr(spec, _POLICIES, None)
+    if found is None:
+        scopes = _scopes(spec)
+        there = scoped_policies.several(
+            nova_context.get_admin_context(), scopes)
+        found = [there.get(each, scoped_policies.Policy(*each))
+                 for each in scopes]
+        setattr(spec, _POLICIES, found)
+    return found
+
+
+def _scopes(spec: objects.RequestSpec) -> list[tuple[str, str]]:
+    said = scheduler_hints(spec)
+    try:
+        pcloud = hints.pcloud_id(said) or ''
+    except exception.InvalidHint:
+        # PcloudFilter lets it in nowhere.
+        pcloud = ''
+    domain = (said.get(affinity_keys.DOMAIN_RECORD) or [''])[0]
+    return [(scoped_policies.PCLOUD, pcloud),
+            (scoped_policies.PROJECT, spec.project_id),
+            (scoped_policies.DOMAIN, domain),
+            (scoped_policies.CLOUD, scoped_policies.DEFAULT)]

@@ -15,10 +15,15 @@
 from collections.abc import Callable
 
 from pcloud.aggregates import allocation
+from pcloud.aggregates import constraints
 from pcloud.aggregates import hosts
+from pcloud.aggregates import pclouds
 from pcloud.api import call as api_call
+from pcloud.api import constraints as api_constraints
 from pcloud.api.handlers import access
 from pcloud.api.views import hosts as views
+from pcloud import exception
+from pcloud.rules import constraints as rules
 
 
 def _view(call: api_call.Call) -> Callable[[hosts.Host], dict]:
@@ -39,10 +44,33 @@ def show(call: api_call.Call) -> dict:
 
 
 def add(call: api_call.Call) -> dict:
-    """Add a free host of a host flavor to a Pcloud."""
-    return {'host': _view(call)(allocation.add(
-        call.context, access.own_pcloud(call), call.body['name'],
-        call.body['host_flavor'], call.body.get('availability_zone')))}
+    """Add a free host of a host flavor, or that fits, to a Pcloud.
+
+    :raises: `exception.InvalidBody` unless it is just one of these
+    """
+    name, zone = call.body['name'], call.body.get('availability_zone')
+    if ('host_flavor' in call.body) == ('constraints' in call.body):
+        raise exception.InvalidBody(
+            reason='Invalid input for field/attribute host. Name either a '
+                   'host_flavor or constraints.')
+    pcloud = access.own_pcloud(call)
+    if 'host_flavor' in call.body:
+        added = allocation.add(
+            call.context, pcloud, name, call.body['host_flavor'], zone)
+    else:
+        added = allocation.add_fitting(
+            call.context, pcloud, name, _constraints(call, pcloud), zone)
+    return {'host': _view(call)(added)}
+
+
+def _constraints(
+    call: api_call.Call, pcloud: pclouds.Pcloud,
+) -> dict[str, rules.Setting]:
+    wanted = api_constraints.read(
+        call.context, call.body['constraints'], call.can)
+    return constraints.effective(
+        call.context, wanted,
+        api_constraints.levels_of_pcloud(call.context, pcloud))
 
 
 def update(call: api_call.Call) -> dict:

@@ -12,20 +12,28 @@
 
 """``/os-pcloud-policies``."""
 
+from collections.abc import Callable
+
+from oslo_utils import strutils
+
+from pcloud.aggregates import constraints
 from pcloud.aggregates import scoped_policies
 from pcloud.api import call as api_call
+from pcloud.api import constraints as api_constraints
 from pcloud.api.handlers import access
 from pcloud.api.policies import scoped_policies as rules
 from pcloud.api import projects
 from pcloud.api.views import scoped_policies as views
 from pcloud import exception
 from pcloud.rules import affinity
+from pcloud.rules import constraints as constraint_rules
 
 # The scopes in which there are keys; source: CONTRACT section 6.
 _SCOPES = {
     'system_keys': (scoped_policies.CLOUD, scoped_policies.DOMAIN,
                     scoped_policies.PROJECT, scoped_policies.PCLOUD),
-    'customer_keys': (scoped_policies.PROJECT, scoped_policies.PCLOUD)}
+    'customer_keys': (scoped_policies.PROJECT, scoped_policies.PCLOUD),
+    'constraints': scoped_policies.SCOPES}
 _CHECKS = {'system_keys': affinity.check_system,
            'customer_keys': affinity.check_customer}
 
@@ -33,21 +41,52 @@ _CHECKS = {'system_keys': affinity.check_system,
 def show(call: api_call.Call) -> dict:
     """Show the settings of a scope.
 
-    The owner of a Pcloud sees its customer keys; nobody else but
-    administrators sees anything.
+    The owner of a Pcloud sees its constraints and customer keys; nobody
+    else but administrators sees anything.
     """
     scope, scope_id = _scope(call)
     everything = call.can(rules.ALL)
     if not everything:
         _check_own(call, scope)
+    if strutils.bool_from_string(call.query.get('effective', '0')):
+        return {'policy': _effective(call, scope, scope_id)}
     found = scoped_policies.show(call.context, scope, scope_id)
-    if not everything and not found.customer_keys:
+    if not everything and not (found.customer_keys or found.constraints):
         raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
-    return {'policy': (views.detail if everything else views.show)(found)}
+    return {'policy': _view(call)(found)}
+
+
+def _view(call: api_call.Call) -> Callable[[scoped_policies.Policy], dict]:
+    return views.detail if call.can(rules.ALL) else views.show
+
+
+def _effective(call: api_call.Call, scope: str, scope_id: str) -> dict:
+    """Return the settings of a scope, and the constraints that count."""
+    scopes = _levels(call, scope, scope_id)
+    policy = scoped_policies.several(call.context, scopes[:1]).get(
+        scopes[0], scoped_policies.Policy(scope, scope_id))
+    settings = constraints.effective(call.context, {}, scopes)
+    return {**_view(call)(policy), 'effective': [
+        (views.setting if call.can(rules.ALL) else views.open_setting)(each)
+        for each in settings.values()]}
+
+
+def _levels(
+    call: api_call.Call, scope: str, scope_id: str,
+) -> list[tuple[str, str]]:
+    """Return the scope and the levels above it, the lowest first."""
+    if scope == scoped_policies.PCLOUD:
+        return api_constraints.levels_of_pcloud(
+            call.context, access.visible_pcloud(call))
+    if scope == scoped_policies.PROJECT:
+        return api_constraints.levels_of_project(call.context, scope_id)
+    if scope == scoped_policies.DOMAIN:
+        return [(scope, scope_id), api_constraints.CLOUD]
+    return [(scope, scope_id)]
 
 
 def update(call: api_call.Call) -> dict:
-    """Set keys of a scope, in place of those that were set.
+    """Set constraints or keys of a scope, in place of those that were set.
 
     :raises: `exception.PolicyForbids` when system keys are not for the
         caller
@@ -64,15 +103,31 @@ def update(call: api_call.Call) -> dict:
         if scope not in _SCOPES[member]:
             raise exception.NotInScope(member=member, scope=scope,
                                        scopes=', '.join(_SCOPES[member]))
-    changes = {member: affinity.distinct(texts, _CHECKS[member])
-               for member, texts in call.body.items()}
-    found = scoped_policies.update(call.context, scope, scope_id, changes)
-    return {'policy': (views.detail if everything else views.show)(found)}
+    changes = {member: affinity.distinct(call.body[member], check)
+               for member, check in _CHECKS.items() if member in call.body}
+    if 'constraints' in call.body:
+        changes['constraints'] = _constraints(call, scope)
+    return {'policy': _view(call)(scoped_policies.update(
+        call.context, scope, scope_id, changes))}
+
+
+def _constraints(call: api_call.Call, scope: str) -> dict[str, str]:
+    found = api_constraints.read(
+        call.context, call.body['constraints'], call.can)
+    if scope == scoped_policies.ROLE:
+        constraint_rules.check_role(found)
+    return found
 
 
 def delete(call: api_call.Call) -> None:
-    """Take back all settings of a scope."""
-    scoped_policies.delete(call.context, *_scope(call))
+    """Take back all settings of a scope.
+
+    :raises: `exception.RoleInUse`
+    """
+    scope, scope_id = _scope(call)
+    if scope == scoped_policies.ROLE:
+        constraints.check_unused(call.context, scope_id)
+    scoped_policies.delete(call.context, scope, scope_id)
 
 
 def _scope(call: api_call.Call) -> tuple[str, str]:

@@ -15,6 +15,7 @@
 import itertools
 
 from pcloud.api.policies import attributes
+from pcloud.api.policies import constraints
 from pcloud.api.policies import host_flavors
 from pcloud.api.policies import hosts
 from pcloud.api.policies import pclouds
@@ -27,5 +28,5 @@ def list_rules() -> list:
     """Return every rule (``oslo.policy.policies``)."""
     return list(itertools.chain(
         host_flavors.rules, pclouds.rules, hosts.rules, tenants.rules,
-        quotas.rules, attributes.rules,
-        scoped_policies.rules))
+        quotas.rules, attributes.rules, scoped_policies.rules,
+        constraints.rules))

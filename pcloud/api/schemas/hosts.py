@@ -19,8 +19,9 @@ add = types.body(
     'host',
     {'name': types.host_name,
      'host_flavor': types.host_flavor_id,
+     'constraints': types.constraints,
      'availability_zone': {**types.display_name}},
-    required=['name', 'host_flavor'])
+    required=['name'])
 
 update = types.body(
     'host', {'state': {'type': 'string', 'enum': list(access.STATES)}},

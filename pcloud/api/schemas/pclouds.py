@@ -27,8 +27,7 @@ update = types.body(
 index_query = {
     'type': 'object',
     'properties': {
-        'all_tenants': {'type': 'string', 'enum': [
-            '0', '1', 'false', 'true', 'False', 'True']},
+        'all_tenants': types.query_flag,
         'name': {'type': 'string'},
         'limit': {'type': 'string', 'pattern': r'^[0-9]{1,9}\Z'},
         'marker': {'type': 'string'},

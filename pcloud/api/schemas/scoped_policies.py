@@ -19,4 +19,11 @@ _KEYS = {'type': 'array', 'items': types.text, 'minItems': 0,
          'maxItems': 100, 'uniqueItems': True}
 
 update = types.body(
-    'policy', {'system_keys': _KEYS, 'customer_keys': _KEYS}, required=[])
+    'policy', {'constraints': types.constraints, 'system_keys': _KEYS,
+               'customer_keys': _KEYS}, required=[])
+
+show_query = {
+    'type': 'object',
+    'properties': {'effective': types.query_flag},
+    'additionalProperties': False,
+}

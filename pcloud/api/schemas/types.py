@@ -23,6 +23,9 @@ _NO_CONTROL = (r'[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff'
 text = {'type': 'string', 'maxLength': 255,
         'pattern': rf'^{_NO_CONTROL}*\Z'}
 
+constraints = {'type': 'string', 'maxLength': 4096,
+               'pattern': rf'^{_NO_CONTROL}*\Z'}
+
 display_name = {'type': 'string', 'minLength': 1, 'maxLength': 255,
                 'pattern': rf'^(?=.*\S){_NO_CONTROL}+\Z'}
 
@@ -44,6 +47,9 @@ host_name = {
 compute_host = {'type': 'string', 'pattern': r'^[A-Za-z0-9._-]{1,255}\Z'}
 
 # The sum of many still fits the integers of every client.
+query_flag = {'type': 'string', 'enum': [
+    '0', '1', 'false', 'true', 'False', 'True']}
+
 units = {'type': 'integer', 'minimum': 0, 'maximum': 1000000}
 
 

@@ -12,13 +12,16 @@
 
 """How the settings of a scope are shown."""
 
+from pcloud.aggregates import constraints
 from pcloud.aggregates import scoped_policies
+from pcloud.rules import constraints as rules
 
 
 def show(policy: scoped_policies.Policy) -> dict:
     """Return what the owner of a Pcloud sees: what customers wish."""
     return {'scope': policy.scope,
             'id': policy.id,
+            'constraints': rules.text(policy.constraints),
             'customer_keys': [str(key) for key in policy.customer_keys]}
 
 
@@ -26,3 +29,15 @@ def detail(policy: scoped_policies.Policy) -> dict:
     """Return what an administrator sees: what the cloud wishes too."""
     return {**show(policy),
             'system_keys': [str(key) for key in policy.system_keys]}
+
+
+def setting(found: rules.Setting) -> dict:
+    """Return a constraint that counts, as an administrator sees it."""
+    return {'key': found.key, 'value': found.value, 'source': found.source}
+
+
+def open_setting(found: rules.Setting) -> dict:
+    """Return it as a tenant sees it."""
+    if constraints.is_open(found):
+        return setting(found)
+    return {**setting(found), 'value': None}

@@ -20,6 +20,7 @@ from oslo_config import cfg
 
 from pcloud import conf
 from pcloud.scheduler.filters import affinity
+from pcloud.scheduler.filters import constraints
 from pcloud.scheduler.filters import locality
 from pcloud.scheduler.filters import pcloud
 from pcloud.scheduler.filters import reboot
@@ -32,4 +33,5 @@ prefilter.register()
 def all_filters() -> list[type]:
     """Return every filter class of Pcloud."""
     return [pcloud.PcloudFilter, affinity.AffinityFilter,
-            locality.LocalityFilter, reboot.RebootFilter]
+            constraints.ConstraintsFilter, locality.LocalityFilter,
+            reboot.RebootFilter]

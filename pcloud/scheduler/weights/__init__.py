@@ -17,6 +17,7 @@ from oslo_config import cfg
 from pcloud import conf
 from pcloud.scheduler.weights import affinity
 from pcloud.scheduler.weights import hardware_class
+from pcloud.scheduler.weights import least_waste
 from pcloud.scheduler.weights import locality
 from pcloud.scheduler.weights import platform
 from pcloud.scheduler.weights import reboot
@@ -28,4 +29,5 @@ def all_weighers() -> list[type]:
     """Return every weigher class of Pcloud."""
     return [affinity.AffinityWeigher, locality.LocalityWeigher,
             platform.PlatformWeigher, reboot.RebootWeigher,
-            hardware_class.HardwareClassWeigher]
+            hardware_class.HardwareClassWeigher,
+            least_waste.LeastWasteWeigher]

@@ -24,3 +24,15 @@ class RenamingDriver(fake.MediumFakeDriver):
 
     def _set_nodes(self, nodes):
         super()._set_nodes([f'{node}.hv.example.org' for node in nodes])
+
+
+class SizedDriver(RenamingDriver):
+    """Hosts of different sizes: cpus, MiB of memory, GiB of disk."""
+
+    sizes = {'node-1': (2, 2048, 100), 'node-2': (4, 4096, 100),
+             'node-3': (8, 6144, 100), 'node-4': (4, 8192, 200),
+             'node-5': (4, 8192, 200)}
+
+    def init_host(self, host):
+        self.resources = fake.Resources(*self.sizes[host])
+        super().init_host(host)

@@ -100,6 +100,7 @@ class RefusedTest(testscenarios.WithScenarios, testtools.TestCase):
         ('=2', 1, 'KEY=VALUE'),
         ('ram=1G cpu', 8, 'KEY=VALUE'),
         ('ca/t=1', 1, 'KEY=VALUE'),
+        ('..=1', 1, 'KEY=VALUE'),
         ('ram=1G  ram=2G', 9, 'only one of its key'),
         ('x=1 X=1', 5, 'only one of its key'),
         ('cpu=-1', 1, 'not negative'),

@@ -1,0 +1,69 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Machine constraints in requests, and the levels they fall back to."""
+
+from collections.abc import Callable
+
+from nova import context as nova_context
+
+from pcloud.aggregates import constraints
+from pcloud.aggregates import pclouds
+from pcloud.aggregates import scoped_policies
+from pcloud.api.policies import constraints as policies
+from pcloud.api import projects
+from pcloud import exception
+from pcloud.rules import constraints as rules
+
+
+def read(
+    context: nova_context.RequestContext, text: str,
+    can: Callable[[str], bool],
+) -> dict[str, str]:
+    """Read the constraints in a request.
+
+    One query where they name a role.
+
+    :param can: whether the caller passes a policy rule
+    :raises: `exception.InvalidConstraint`, `exception.RoleUnknown`,
+        `exception.HostConstraint` when the caller may not name hosts
+    """
+    found = rules.parse(text)
+    if rules.HOST in found and not can(policies.HOST):
+        raise exception.HostConstraint(host=found[rules.HOST])
+    if found.get(rules.ROLE):
+        constraints.role_constraints(context, found[rules.ROLE])
+    return found
+
+
+def levels_of_pcloud(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+) -> list[tuple[str, str]]:
+    """Return scope and id of a Pcloud and the levels above, lowest first."""
+    return [(scoped_policies.PCLOUD, pcloud.id),
+            *levels_of_project(context, pcloud.owner)]
+
+
+def levels_of_project(
+    context: nova_context.RequestContext, project_id: str,
+) -> list[tuple[str, str]]:
+    """Return scope and id of a project and the levels above, lowest first.
+
+    Keystone is asked for the domain of a project that is not the caller's;
+    where it does not say, that level is left out.
+    """
+    domain = projects.domain(context, project_id)
+    return [(scoped_policies.PROJECT, project_id),
+            *([(scoped_policies.DOMAIN, domain)] if domain else []), CLOUD]
+
+
+CLOUD = scoped_policies.CLOUD, scoped_policies.DEFAULT

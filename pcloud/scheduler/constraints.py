@@ -1,0 +1,82 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Machine constraints of a request, against hosts as the scheduler has them.
+
+Source: CONTRACT section 5; machine-constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nova import context as nova_context
+from nova import objects
+from nova.scheduler import host_manager
+
+from pcloud.aggregates import constraints
+from pcloud.rules import constraints as rules
+from pcloud.rules import hints
+from pcloud.scheduler import attributes
+from pcloud.scheduler import request
+
+# Where a request keeps what was read for it.
+_KEPT = '_pcloud_constraints'
+_MIB = 1024
+
+
+def wanted(spec: objects.RequestSpec) -> rules.Wanted:
+    """Return what a request asks of its host.
+
+    One query, and one more where a role is named; none when it was asked
+    for before.
+
+    :raises: `exception.InvalidConstraint`, `exception.RepeatedConstraints`,
+        `exception.RoleUnknown`
+    """
+    found = getattr(spec, _KEPT, None)
+    if found is None:
+        found = rules.wanted(effective(spec))
+        setattr(spec, _KEPT, found)
+    return found
+
+
+def effective(spec: objects.RequestSpec) -> dict[str, rules.Setting]:
+    """Return the constraints of a request that count.
+
+    Queries and errors as of `wanted`.
+    """
+    own = rules.parse(hints.constraints(request.scheduler_hints(spec)))
+    return constraints.of_levels(nova_context.get_admin_context(), [
+        (rules.REQUEST, own),
+        *((each.scope, each.constraints)
+          for each in request.policies(spec))])
+
+
+def machines(
+    host_states: Sequence[host_manager.HostState], what: rules.Wanted,
+) -> list[rules.Machine]:
+    """Return what hosts are, as far as constraints go."""
+    held = {name: attributes.held(host_states, name)
+            for name in what.attributes}
+    return [
+        rules.Machine(sizes(each),
+                      {name: held[name][number] for name in held},
+                      frozenset([each.host, each.nodename]))
+        for number, each in enumerate(host_states)]
+
+
+def sizes(host_state: host_manager.HostState) -> dict[str, int]:
+    """Return the size of a host, whatever runs there, in cpus and MiB."""
+    return {rules.CPU: host_state.vcpus_total or 0,
+            rules.RAM: host_state.total_usable_ram_mb or 0,
+            rules.STORAGE: (host_state.total_usable_disk_gb or 0) * _MIB}

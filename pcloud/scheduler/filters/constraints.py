@@ -1,0 +1,75 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The filter of machine constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+
+from nova import objects
+from nova.scheduler import filters
+from nova.scheduler import host_manager
+from nova.scheduler import utils
+from oslo_log import log as logging
+
+from pcloud import exception
+from pcloud.rules import constraints as rules
+from pcloud.scheduler import constraints
+
+LOG = logging.getLogger(__name__)
+
+
+class ConstraintsFilter(filters.BaseHostFilter):
+    """Drop hosts that are not what is asked for.
+
+    =========================  ========================================
+    constraint                 a host passes
+    =========================  ========================================
+    ``cpu ram storage``        when it is as large, whatever runs there
+    ``max`` of one of these    when none that meets all else is larger
+    ``host=NAME``              when it is that host
+    ``NAME=a,^b``              when it has a and has not b
+    of other providers         always
+    =========================  ========================================
+
+    Constraints that cannot be understood, which nova-api would have refused,
+    let the server in nowhere.
+
+    Source: CONTRACT section 5; machine-constraints.
+    """
+
+    # Hosts do not change their size; and those that are kept for the first
+    # server of a request are the greatest for the others too.
+    run_filter_once_per_request = True
+
+    def filter_all(
+        self, filter_obj_list: Sequence[host_manager.HostState],
+        spec_obj: objects.RequestSpec,
+    ) -> Iterator[host_manager.HostState]:
+        """Yield the hosts that satisfy the constraints of a request.
+
+        A rebuild stays where it is: changes of constraints move nothing.
+        """
+        if utils.request_is_rebuild(spec_obj):
+            return iter(filter_obj_list)
+        try:
+            what = constraints.wanted(spec_obj)
+        except exception.Invalid as error:
+            LOG.warning('Server %(server)s is let in nowhere: %(error)s',
+                        {'server': spec_obj.instance_uuid, 'error': error})
+            return iter(())
+        unmet = rules.unmet(
+            what, constraints.machines(filter_obj_list, what))
+        return (host_state for host_state, keys
+                in zip(filter_obj_list, unmet, strict=True) if not keys)

@@ -1,0 +1,67 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Weigh hosts by what would be wasted on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nova import objects
+from nova.scheduler import host_manager
+from nova.scheduler import utils
+from nova.scheduler import weights
+from oslo_config import cfg
+
+from pcloud import exception
+from pcloud.rules import constraints as rules
+from pcloud.scheduler import constraints
+from pcloud.scheduler.weights import base
+
+CONF = cfg.CONF
+
+_OPTION = 'waste_weight_multiplier'
+
+
+class LeastWasteWeigher(base.ListWeigher):
+    """Prefer hosts that exceed the constraints of a request the least.
+
+    Memory counts first, then cpus, then storage.
+
+    Source: CONTRACT sections 4 and 5; machine-constraints: "as little
+    wastage as possible".
+    """
+
+    def weight_multiplier(
+        self, host_state: host_manager.HostState,
+    ) -> float:
+        """Return what the weight of a host is multiplied by."""
+        return utils.get_weight_multiplier(
+            host_state, _OPTION, CONF.pcloud[_OPTION])
+
+    def weigh_objects(
+        self, weighed_obj_list: Sequence[weights.WeighedHost],
+        weight_properties: objects.RequestSpec,
+    ) -> list[float]:
+        """Return a score from 0 to 1 for each host."""
+        if not any(self.weight_multiplier(weighed.obj)
+                   for weighed in weighed_obj_list):
+            # By default nothing has to be read.
+            return [0.0] * len(weighed_obj_list)
+        try:
+            what = constraints.wanted(weight_properties)
+        except exception.Invalid:
+            # ConstraintsFilter, where it is on, has told and let it nowhere.
+            return [0.0] * len(weighed_obj_list)
+        return rules.waste_scores([
+            rules.waste(what, constraints.sizes(weighed.obj))
+            for weighed in weighed_obj_list])

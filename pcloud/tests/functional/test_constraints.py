@@ -1,0 +1,309 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Machine constraints through real Nova, for servers and for hosts."""
+
+import fixtures
+import sqlalchemy as sa
+
+from pcloud.tests.functional import base
+from pcloud.tests.functional import driver
+
+POLICIES = '/os-pcloud-policies'
+ATTRIBUTES = '/os-pcloud-attributes'
+
+
+class ConstraintsTestCase(base.PcloudTestCase):
+
+    hosts = dict.fromkeys(driver.SizedDriver.sizes, 'az1') | {
+        'node-5': 'az2'}
+    compute_driver = 'fake.SizedDriver'
+
+    def _configure(self):
+        super()._configure()
+        self.useFixture(fixtures.MonkeyPatch(
+            'nova.virt.fake.SizedDriver', driver.SizedDriver))
+        self.flags(enabled_filters=['ComputeFilter', 'PcloudFilter',
+                                    'ConstraintsFilter'],
+                   ram_weight_multiplier=0.0, cpu_weight_multiplier=0.0,
+                   disk_weight_multiplier=0.0, io_ops_weight_multiplier=0.0,
+                   group='filter_scheduler')
+        self.flags(waste_weight_multiplier=1.0, group='pcloud')
+
+    def set_policy(self, scope, scope_id, written, user=None):
+        (user or self.admin).call_json(
+            'PUT', f'{POLICIES}/{scope}/{scope_id}',
+            {'policy': {'constraints': written}})
+
+    def set_attribute(self, name, value, *hosts):
+        self.admin.call_json('PUT', f'{ATTRIBUTES}/{name}', {
+            'attribute': {'value': value, 'hosts': list(hosts)}})
+
+    def started(self, written=None, **more):
+        """Boot a server with constraints; return its host."""
+        hints = {} if written is None else {'constraints': written}
+        return self.host_of(self.boot(more.pop('user', self.alice), {
+            **hints, **more.pop('hints', {})}, **more))
+
+    def refused(self, status, call, *args):
+        response = call(*args)
+        self.assertEqual(status, response.status_code, response.text)
+        return next(iter(response.json().values()))['message']
+
+
+class ServersTest(ConstraintsTestCase):
+
+    def test_least_waste(self):
+        """ram=3G, and machines of 2G, 4G, 6G and 8G."""
+        self.assertEqual('node-2', self.started('ram=3G'))
+        self.assertEqual('node-1', self.started('ram=0.5M'))
+        self.assertEqual('node-3', self.started('cpu=4.5'))
+        self.assertIn(self.started('storage=150G'), ('node-4', 'node-5'))
+        # Its size counts, not its room.
+        self.assertEqual('node-1', self.started())
+
+    def test_the_greatest(self):
+        self.assertEqual('node-3', self.started('cpu=max'))
+        self.assertIn(self.started('ram=max'), ('node-4', 'node-5'))
+        server = self.boot(
+            self.alice, {'constraints': 'cpu=max ram=max'}, expected='ERROR')
+        self.assertIn('No valid host', self.fault(server))
+        self.set_attribute('rack', 'r 1', 'node-1', 'node-2')
+        self.assertEqual('node-2', self.started('cpu=max rack=r\\ 1'))
+
+    def test_of_one_request_all(self):
+        known = {each['id'] for each in self.alice.get_servers()}
+        self.boot(self.alice, {'constraints': 'ram=max'}, min_count=4)
+
+        def hosts():
+            found = {self.host_of(each) for each in self.alice.get_servers()
+                     if each['id'] not in known}
+            self.assertNotIn(None, found)
+            return found
+
+        self.assertLessEqual(self.wait_until(hosts), {'node-4', 'node-5'})
+
+    def test_levels(self):
+        self.set_policy('cloud', 'default', 'ram=8G')
+        self.assertIn(self.started(), ('node-4', 'node-5'))
+        self.set_policy('project', base.ALICE, 'ram=6G')
+        self.assertEqual('node-3', self.started())
+        self.assertEqual('node-2', self.started('ram=4096'))
+        # What is built in, and not what the project wishes.
+        self.assertEqual('node-1', self.started('ram='))
+        # Each key falls back on its own.
+        self.assertEqual('node-3', self.started('storage=5G'))
+        self.admin.call_json('DELETE', f'{POLICIES}/project/{base.ALICE}')
+        self.assertIn(self.started(), ('node-4', 'node-5'))
+        # Nothing that has been placed is moved, not even rebuilt elsewhere.
+        server = self.boot(self.alice, {'constraints': 'ram=0'})
+        self.assertEqual('node-1', self.host_of(server))
+        self.set_policy('cloud', 'default', 'host=node-2')
+        self.act(server, {'rebuild': {'imageRef': server['image']['id']}})
+        self.wait_for(server, status='ACTIVE')
+        self.assertEqual('node-1', self.host_of(server))
+
+    def test_of_a_pcloud(self):
+        self.make_pool('any', 'node-1', 'node-3')
+        pcloud = self.make_pcloud(self.alice)
+        for name in ('a', 'b'):
+            self.add_host(self.alice, pcloud, name, 'any')
+        hints = {'pcloud': pcloud}
+        self.assertEqual('node-1', self.started(hints=hints))
+        self.set_policy('pcloud', pcloud, 'cpu=3', self.alice)
+        self.assertEqual('node-3', self.started(hints=hints))
+        self.assertEqual('node-2', self.started())
+
+    def test_attributes(self):
+        self.set_attribute('classes', 'a,c', 'node-3')
+        self.set_attribute('classes', 'a,b', 'node-2')
+        self.assertEqual('node-3', self.started('classes=a,^b'))
+        self.assertEqual('node-2', self.started('classes=a'))
+        self.assertEqual('node-1', self.started('classes=^a'))
+        self.boot(self.alice, {'constraints': 'classes=d'}, expected='ERROR')
+        # Those of other providers are not for us.
+        self.assertEqual('node-1', self.started('ec2-zone=a'))
+
+    def test_roles(self):
+        self.set_attribute('rack', 'switch', 'node-4')
+        self.set_policy('role', 'fast-network', 'rack=switch cpu=3')
+        self.assertEqual('node-4', self.started('role=fast-network'))
+        self.set_policy('project', base.ALICE, 'role=fast-network')
+        self.assertEqual('node-4', self.started())
+        self.assertEqual('node-2', self.started('rack='))
+        self.assertEqual('node-1', self.started('role='))
+        self.assertIn('named in the constraints', self.refused(
+            409, self.admin.call, 'DELETE', f'{POLICIES}/role/fast-network'))
+        self.set_policy('project', base.ALICE, '')
+        self.admin.call_json('DELETE', f'{POLICIES}/role/fast-network')
+        self.assertIn("Role 'fast-network' is not defined", self._hint(
+            400, 'role=fast-network'))
+        self.set_policy('role', 'one', 'cpu=1')
+        self.assertIn('write out', self._policy(
+            400, 'role', 'two', 'role=one'))
+        self.assertIn('not defined', self._policy(
+            400, 'cloud', 'default', 'role=three'))
+
+    def _hint(self, status, written):
+        return self.refused(status, self.alice.call, 'POST', '/servers', {
+            'server': self._build_server(flavor_id='1', networks='none'),
+            'os:scheduler_hints': {'constraints': written}})
+
+    def _policy(self, status, scope, scope_id, written, user=None):
+        return self.refused(
+            status, (user or self.admin).call, 'PUT',
+            f'{POLICIES}/{scope}/{scope_id}',
+            {'policy': {'constraints': written}})
+
+    def test_hosts_are_for_administrators(self):
+        self.assertEqual('node-3', self.started(
+            'host=node-3', user=self.admin))
+        self.assertEqual('node-2', self.started(
+            'host=node-2.hv.example.org', user=self.admin))
+        self.assertIn('for administrators', self._hint(403, 'host=node-3'))
+        pcloud = self.make_pcloud(self.alice)
+        self.assertIn('for administrators', self._policy(
+            403, 'pcloud', pcloud, 'host=node-3', self.alice))
+        self.set_policy('pcloud', pcloud, 'host=node-3')
+
+    def test_refused(self):
+        for written, expected in (
+                ('ram=-1', 'at character 1'), ('cpu=2 ram=1X', 'character 7'),
+                ('cpu', 'KEY=VALUE'), ('cpu=1 cpu=1', 'the only one')):
+            self.assertIn(expected, self._hint(400, written))
+            self.assertIn(expected, self._policy(
+                400, 'cloud', 'default', written))
+        self.assertIn('give it once', self._hint(400, ['cpu=1'] * 2))
+        self.assertIn('give it once', self._hint(400, 7))
+
+    def test_what_is_not_valid_opens_nothing(self):
+        """A request that nova-api has not seen, as an older one."""
+        self.useFixture(fixtures.MonkeyPatch(
+            'pcloud.api.servers._check_constraints', lambda *args: None))
+        self.boot(self.alice, {'constraints': 'ram=x'}, expected='ERROR')
+        self.assertIn('is let in nowhere', self.stdlog.logger.output)
+
+
+class HostsTest(ConstraintsTestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.make_pool('small', 'node-1', 'node-2')
+        self.make_pool('medium', 'node-3', units=2)
+        self.pcloud = self.make_pcloud(self.alice)
+        self.admin.call_json('PUT', f'/os-pcloud-quotas/{base.ALICE}', {
+            'quota': {'units': {'limit': -1}}})
+
+    def _call(self, name, written, user=None, **more):
+        return (user or self.alice).call(
+            'POST', f'/os-pclouds/{self.pcloud}/hosts', {
+                'host': {'name': name, 'constraints': written, **more}})
+
+    def added(self, name, written, **more):
+        response = self._call(name, written, **more)
+        self.assertEqual(201, response.status_code, response.text)
+        return response.json()['host']['host_flavor']
+
+    def test_least_waste(self):
+        self.make_pool('large', 'node-4', 'node-5', units=4)
+        # A flavor is as large as the smallest of its hosts.
+        self.assertEqual('medium', self.added('a', 'ram=3G'))
+        self.assertEqual('large', self.added('b', 'ram=3G'))
+        self.assertEqual('small', self.added('c', ''))
+        self.assertEqual('large', self.added('d', 'cpu=max'))
+        message = self.refused(409, self._call, 'e', 'cpu=3 storage=1T')
+        self.assertIn('2 of 3 have no free host', message)
+        self.assertIn('; cpu=3 rules out 1 of 3', message)
+        self.assertIn('; storage=1T rules out 1 of 3', message)
+        self.assertNotIn('node-', message)
+
+    def test_fewest_units(self):
+        self.make_pool('dear', 'node-4', units=4)
+        self.make_pool('cheap', 'node-5', units=3)
+        self.assertEqual('cheap', self.added('a', 'ram=8G'))
+
+    def test_zones_and_attributes(self):
+        self.make_pool('large', 'node-4', 'node-5', units=4)
+        self.set_attribute('classes', 'a', 'node-4')
+        self.set_attribute('rack', 'r2', 'node-5', 'node-2')
+        message = self.refused(
+            409, self._call, 'a', 'classes=a rack=r2')
+        self.assertIn('all together rule out 1 of 3', message)
+        self.assertIn('classes=a rules out 2 of 3', message)
+        message = self.refused(409, lambda: self._call(
+            'a', 'classes=a', availability_zone='az2'))
+        self.assertIn("in availability zone 'az2'", message)
+        self.assertEqual('large', self.added('a', 'classes=a'))
+        self.assertEqual('small', self.added('b', 'rack=r2'))
+        shown = self.admin.get_json(
+            f'/os-pclouds/{self.pcloud}/hosts/b')['host']
+        self.assertEqual('node-2.hv.example.org',
+                         shown['hypervisor_hostname'])
+
+    def test_levels(self):
+        self.set_policy('pcloud', self.pcloud, 'ram=6G', self.alice)
+        self.set_policy('cloud', 'default', 'cpu=9 rack=secret')
+        message = self.refused(409, self._call, 'a', '')
+        self.assertIn('rack (cloud) rules out 2 of 2', message)
+        self.assertNotIn('secret', message)
+        path = f'{POLICIES}/pcloud/{self.pcloud}?effective=1'
+        expected = [('cpu', '9', 'cloud'), ('rack', None, 'cloud'),
+                    ('ram', '6G', 'pcloud'), ('storage', '4G', 'built-in')]
+        for user, rack in ((self.alice, None), (self.admin, 'secret')):
+            shown = user.get_json(path)['policy']
+            self.assertEqual('ram=6G', shown['constraints'])
+            expected[1] = ('rack', rack, 'cloud')
+            self.assertEqual(expected, [
+                (each['key'], each['value'], each['source'])
+                for each in shown['effective']])
+        self.assertEqual(404, self.bob.call('GET', path).status_code)
+        self.assertEqual('medium', self.added('a', 'cpu= rack='))
+        self.set_policy('pcloud', self.pcloud, '', self.alice)
+        self.assertEqual([('cpu', '9', 'cloud')], [
+            (each['key'], each['value'], each['source']) for each in
+            self.alice.get_json(path)['policy']['effective'][:1]])
+
+    def test_hosts_are_for_administrators(self):
+        self.assertIn('for administrators', self.refused(
+            403, self._call, 'a', 'host=node-2'))
+        self.assertEqual('medium', self.added(
+            'a', 'host=node-3', user=self.admin))
+        self.assertEqual(409, self._call(
+            'b', 'host=node-3', user=self.admin).status_code)
+
+    def test_either_or(self):
+        self.assertIn('either', self.refused(400, lambda: self._call(
+            'a', 'cpu=1', host_flavor='small')))
+        self.assertIn('either', self.refused(
+            400, self.alice.call, 'POST',
+            f'/os-pclouds/{self.pcloud}/hosts', {'host': {'name': 'a'}}))
+        self.assertIn('not negative', self.refused(
+            400, self._call, 'a', 'cpu=x'))
+
+    def test_queries_do_not_grow(self):
+        """Choosing costs the same, however many flavors and hosts."""
+        def cost():
+            count = []
+
+            def on_execute(connection, cursor, statement, *args):
+                if statement.startswith('SELECT'):
+                    count.append(statement)
+
+            sa.event.listen(sa.Engine, 'before_cursor_execute', on_execute)
+            self.assertEqual(409, self._call('a', 'rack=x').status_code)
+            sa.event.remove(sa.Engine, 'before_cursor_execute', on_execute)
+            return len(count)
+
+        cost()
+        few = min(cost() for _ in range(5))
+        self.make_pool('large', 'node-4', 'node-5')
+        self.assertEqual(few, min(cost() for _ in range(5)))
