@@ -145,9 +145,11 @@ class ApiSamplesTest(base.PcloudTestCase):
     def _policies(self, pcloud):
         path = f'/os-pcloud-policies/pcloud/{pcloud}'
         self._sample('policies/update', self.admin, 'PUT', path, {
-            'policy': {'system_keys': ['premium=1:50'],
-                       'customer_keys': ['Repel1=1:-100']}})
+            'policy': {'constraints': 'ram=2G', 'system_keys': [
+                'premium=1:50'], 'customer_keys': ['Repel1=1:-100']}})
         self._sample('policies/show', self.alice, 'GET', path)
+        self._sample('policies/show-effective', self.alice, 'GET',
+                     f'{path}?effective=1')
         self._sample('policies/show-admin', self.admin, 'GET', path)
         self._sample('policies/delete', self.admin, 'DELETE', path)
 
