@@ -26,6 +26,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 from fractions import Fraction
+import math
 import re
 
 from pcloud import exception
@@ -71,13 +72,14 @@ class Wanted:
     """What a machine has to have.
 
     :ivar minimums: of `SIZES`, in cpus or MiB; None for the greatest there
-        is. One that is not there does not matter.
+        is. One that is not there does not matter. Machines come in whole
+        cpus and MiB, so a minimum is the next whole number.
     :ivar attributes: the values that a host has to have of each, and those
         that it must not have
     :ivar host: the name of the one host that will do, None for any
     """
 
-    minimums: Mapping[str, Fraction | None]
+    minimums: Mapping[str, int | None]
     attributes: Mapping[str, tuple[frozenset, frozenset]]
     host: str | None
 
@@ -241,12 +243,13 @@ def effective(
 
 def wanted(settings: Mapping[str, Setting]) -> Wanted:
     """Return what constraints that count ask for."""
-    minimums: dict[str, Fraction | None] = {}
+    minimums: dict[str, int | None] = {}
     for key in SIZES:
         value = settings[key].value
-        amount = None if value == MAX else _amount(key, value)
-        if amount != 0:
-            minimums[key] = amount
+        if value == MAX:
+            minimums[key] = None
+        elif amount := _amount(key, value):
+            minimums[key] = math.ceil(amount)
     host = settings.get(HOST)
     return Wanted(minimums, {
         key: _choice(key, each.value) for key, each in settings.items()
@@ -293,16 +296,16 @@ def _too_small(what: Wanted, machine: Machine) -> set[str]:
 
 def waste(
     what: Wanted, sizes: Mapping[str, int],
-) -> tuple[Fraction, Fraction, Fraction]:
+) -> tuple[int, int, int]:
     """Return what would be wasted: memory first, then cpus, then storage.
 
     Of the greatest there is nothing is.
 
     Source: machine-constraints: "as little wastage as possible".
     """
-    def excess(key: str) -> Fraction:
-        least = what.minimums.get(key, Fraction(0))
-        return Fraction(0) if least is None else sizes[key] - least
+    def excess(key: str) -> int:
+        least = what.minimums.get(key, 0)
+        return 0 if least is None else sizes[key] - least
 
     return excess(RAM), excess(CPU), excess(STORAGE)
 

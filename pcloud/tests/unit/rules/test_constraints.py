@@ -11,7 +11,6 @@
 # under the License.
 
 import datetime
-from fractions import Fraction
 
 import hypothesis
 from hypothesis import strategies as st
@@ -289,7 +288,7 @@ class WasteTest(testtools.TestCase):
             [(1024, 0, 1), (1024, 0, 2), (1025, 0, 0)], wastes)
         self.assertEqual([1.0, 0.5, 0.0], constraints.waste_scores(wastes))
         self.assertEqual([1.0, 1.0], constraints.waste_scores(
-            [(Fraction(1),)] * 2))
+            [(1,)] * 2))
         self.assertEqual([], constraints.waste_scores([]))
 
 
