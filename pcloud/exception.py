@@ -119,6 +119,11 @@ class HostConstraint(Denied):
                'out.')
 
 
+class ConstraintsUnmet(Conflict):
+    message = ('No host that could take the server meets the machine '
+               'constraints %(constraints)s.')
+
+
 class NothingFits(Conflict):
     message = ('No host flavor with a free host%(zone)s meets the '
                'constraints: %(reasons)s.')

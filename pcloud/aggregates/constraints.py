@@ -177,7 +177,7 @@ def _reasons(
     counts = collections.Counter(
         key for keys in ruled_out.values() for key in keys)
     for key, count in sorted(counts.items()):
-        yield f'{_shown(settings[key])} rules out {count} of {total}'
+        yield f'{shown(settings[key])} rules out {count} of {total}'
     together = sum(not keys for keys in ruled_out.values())
     if together:
         yield f'all together rule out {together} of {total}'
@@ -185,7 +185,8 @@ def _reasons(
         yield 'there is no host flavor'
 
 
-def _shown(setting: rules.Setting) -> str:
+def shown(setting: rules.Setting) -> str:
+    """Return a constraint as a tenant may see it."""
     if is_open(setting):
         return str(setting)
     return f'{setting.key} ({setting.source})'

@@ -24,6 +24,7 @@ from nova import objects
 from nova.scheduler import host_manager
 
 from pcloud.aggregates import constraints
+from pcloud import exception
 from pcloud.rules import constraints as rules
 from pcloud.rules import hints
 from pcloud.scheduler import attributes
@@ -34,8 +35,8 @@ _KEPT = '_pcloud_constraints'
 _MIB = 1024
 
 
-def wanted(spec: objects.RequestSpec) -> rules.Wanted:
-    """Return what a request asks of its host.
+def settings(spec: objects.RequestSpec) -> dict[str, rules.Setting]:
+    """Return the constraints of a request that count.
 
     One query, and one more where a role is named; none when it was asked
     for before.
@@ -45,27 +46,40 @@ def wanted(spec: objects.RequestSpec) -> rules.Wanted:
     """
     found = getattr(spec, _KEPT, None)
     if found is None:
-        found = rules.wanted(effective(spec))
+        own = rules.parse(hints.constraints(request.scheduler_hints(spec)))
+        found = constraints.of_levels(nova_context.get_admin_context(), [
+            (rules.REQUEST, own),
+            *((each.scope, each.constraints)
+              for each in request.policies(spec))])
         setattr(spec, _KEPT, found)
     return found
 
 
-def effective(spec: objects.RequestSpec) -> dict[str, rules.Setting]:
-    """Return the constraints of a request that count.
+def kept(
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+) -> list[host_manager.HostState]:
+    """Return the hosts that satisfy the constraints of a request.
 
-    Queries and errors as of `wanted`.
+    :param host_states: one host or more
+    :raises: `exception.ConstraintsUnmet` when there is none, and as
+        `settings`
     """
-    own = rules.parse(hints.constraints(request.scheduler_hints(spec)))
-    return constraints.of_levels(nova_context.get_admin_context(), [
-        (rules.REQUEST, own),
-        *((each.scope, each.constraints)
-          for each in request.policies(spec))])
+    counting = settings(spec)
+    what = rules.wanted(counting)
+    unmet = rules.unmet(what, _machines(host_states, what))
+    found = [host_state for host_state, keys
+             in zip(host_states, unmet, strict=True) if not keys]
+    if not found:
+        # What no host meets, or else what none meets together.
+        keys = (frozenset.intersection(*unmet) or frozenset.union(*unmet))
+        raise exception.ConstraintsUnmet(constraints=', '.join(
+            constraints.shown(counting[key]) for key in sorted(keys)))
+    return found
 
 
-def machines(
+def _machines(
     host_states: Sequence[host_manager.HostState], what: rules.Wanted,
 ) -> list[rules.Machine]:
-    """Return what hosts are, as far as constraints go."""
     held = {name: attributes.held(host_states, name)
             for name in what.attributes}
     return [

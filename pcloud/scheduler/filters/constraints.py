@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence
 
+from nova import exception as nova_exception
 from nova import objects
 from nova.scheduler import filters
 from nova.scheduler import host_manager
@@ -24,7 +25,6 @@ from nova.scheduler import utils
 from oslo_log import log as logging
 
 from pcloud import exception
-from pcloud.rules import constraints as rules
 from pcloud.scheduler import constraints
 
 LOG = logging.getLogger(__name__)
@@ -43,8 +43,8 @@ class ConstraintsFilter(filters.BaseHostFilter):
     of other providers         always
     =========================  ========================================
 
-    Constraints that cannot be understood, which nova-api would have refused,
-    let the server in nowhere.
+    Constraints that no host meets, or that cannot be understood, end the
+    request, so that the server's fault says why.
 
     Source: CONTRACT section 5; machine-constraints.
     """
@@ -60,16 +60,15 @@ class ConstraintsFilter(filters.BaseHostFilter):
         """Yield the hosts that satisfy the constraints of a request.
 
         A rebuild stays where it is: changes of constraints move nothing.
+
+        :raises: `nova.exception.NoValidHost`; its reason becomes the
+            server's fault
         """
-        if utils.request_is_rebuild(spec_obj):
+        if not filter_obj_list or utils.request_is_rebuild(spec_obj):
             return iter(filter_obj_list)
         try:
-            what = constraints.wanted(spec_obj)
-        except exception.Invalid as error:
-            LOG.warning('Server %(server)s is let in nowhere: %(error)s',
-                        {'server': spec_obj.instance_uuid, 'error': error})
-            return iter(())
-        unmet = rules.unmet(
-            what, constraints.machines(filter_obj_list, what))
-        return (host_state for host_state, keys
-                in zip(filter_obj_list, unmet, strict=True) if not keys)
+            return iter(constraints.kept(filter_obj_list, spec_obj))
+        except (exception.Invalid, exception.ConstraintsUnmet) as error:
+            LOG.info('No host for a server of project %(project)s: %(error)s',
+                     {'project': spec_obj.project_id, 'error': error})
+            raise nova_exception.NoValidHost(reason=str(error))

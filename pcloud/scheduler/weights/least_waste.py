@@ -58,9 +58,9 @@ class LeastWasteWeigher(base.ListWeigher):
             # By default nothing has to be read.
             return [0.0] * len(weighed_obj_list)
         try:
-            what = constraints.wanted(weight_properties)
+            what = rules.wanted(constraints.settings(weight_properties))
         except exception.Invalid:
-            # ConstraintsFilter, where it is on, has told and let it nowhere.
+            # ConstraintsFilter, where it is on, has ended the request.
             return [0.0] * len(weighed_obj_list)
         return rules.waste_scores([
             rules.waste(what, constraints.sizes(weighed.obj))

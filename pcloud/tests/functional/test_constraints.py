@@ -76,7 +76,8 @@ class ServersTest(ConstraintsTestCase):
         self.assertIn(self.started('ram=max'), ('node-4', 'node-5'))
         server = self.boot(
             self.alice, {'constraints': 'cpu=max ram=max'}, expected='ERROR')
-        self.assertIn('No valid host', self.fault(server))
+        self.assertIn('meets the machine constraints cpu=max, ram=max.',
+                      self.fault(server))
         self.set_attribute('rack', 'r 1', 'node-1', 'node-2')
         self.assertEqual('node-2', self.started('cpu=max rack=r\\ 1'))
 
@@ -129,7 +130,13 @@ class ServersTest(ConstraintsTestCase):
         self.assertEqual('node-3', self.started('classes=a,^b'))
         self.assertEqual('node-2', self.started('classes=a'))
         self.assertEqual('node-1', self.started('classes=^a'))
-        self.boot(self.alice, {'constraints': 'classes=d'}, expected='ERROR')
+        server = self.boot(self.alice, {'constraints': 'cpu=1 classes=d'},
+                           expected='ERROR')
+        self.assertIn('constraints classes=d.', self.fault(server))
+        self.set_policy('cloud', 'default', 'rack=secret')
+        server = self.boot(self.alice, expected='ERROR')
+        self.assertIn('constraints rack (cloud).', self.fault(server))
+        self.set_policy('cloud', 'default', '')
         # Those of other providers are not for us.
         self.assertEqual('node-1', self.started('ec2-zone=a'))
 
@@ -189,8 +196,9 @@ class ServersTest(ConstraintsTestCase):
         """A request that nova-api has not seen, as an older one."""
         self.useFixture(fixtures.MonkeyPatch(
             'pcloud.api.servers._check_constraints', lambda *args: None))
-        self.boot(self.alice, {'constraints': 'ram=x'}, expected='ERROR')
-        self.assertIn('is let in nowhere', self.stdlog.logger.output)
+        server = self.boot(
+            self.alice, {'constraints': 'ram=x'}, expected='ERROR')
+        self.assertIn("'ram=x', at character 1", self.fault(server))
 
 
 class HostsTest(ConstraintsTestCase):
