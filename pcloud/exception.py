@@ -129,6 +129,30 @@ class NothingFits(Conflict):
                'constraints: %(reasons)s.')
 
 
+class InvalidServiceHint(Invalid):
+    message = ("The scheduler hint %(name)s=%(value)s is not right; it has to "
+               'be %(expected)s.')
+
+
+class InvalidColocationFlag(Invalid):
+    message = ("The co-located flag '%(value)s' is not right; it has to be "
+               'one of %(expected)s.')
+
+
+class NotColocatable(Invalid):
+    message = ("The server may not be co-located with '%(parent)s': its image "
+               'or flavor has to allow it (pcloud_co_located=allow).')
+
+
+class OnlyColocated(Invalid):
+    message = ('The server can only be co-located, its image or flavor says '
+               '(pcloud_co_located=always): name its parent with the hint in.')
+
+
+class ColocationUnmet(Conflict):
+    message = 'The server cannot be co-located: %(reason)s.'
+
+
 class LocalityUnknown(NotFound):
     message = ('Strict locality cannot be kept: no server of the project '
                'that is on a host is known as %(named)s.')

@@ -25,6 +25,8 @@ from nova.db.api import models
 from oslo_serialization import jsonutils
 import sqlalchemy as sa
 
+from pcloud.rules import colocation
+
 # So many ids go into one query; not every database takes all of a cloud's.
 _BATCH = 500
 
@@ -69,6 +71,28 @@ def with_any(
                        for text in texts))
     return {server: _spec(data)
             for server, data in _read(context, servers, has_any)}
+
+
+def of_service(
+    context: nova_context.RequestContext, project_id: str, service: str,
+) -> list[str]:
+    """Return the uuids of a project's servers that are units of a service.
+
+    One query.
+    """
+    spec, server = models.RequestSpec, models.InstanceMapping
+    hint = {colocation.SERVICE: [service]}
+    statement = sa.select(spec.instance_uuid, spec.spec).join(
+        server, server.instance_uuid == spec.instance_uuid,
+    ).where(
+        server.project_id == project_id,
+        sa.not_(sa.func.coalesce(server.queued_for_delete, False)),
+        # As it is written in there, to read no more than has to be read.
+        spec.spec.contains(jsonutils.dumps(hint)[1:-1], autoescape=True))
+    with api_db.context_manager.reader.using(context) as session:
+        return [uuid for uuid, data in session.execute(statement)
+                if (_data(jsonutils.loads(data)).get('scheduler_hints') or {}
+                    ).get(colocation.SERVICE) == [service]]
 
 
 def _spec(data: Mapping) -> Spec:

@@ -21,6 +21,7 @@ from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
 
+from nova.compute import vm_states
 from nova import context as nova_context
 from nova.db.api import api as api_db
 from nova.db.api import models as api_models
@@ -29,6 +30,7 @@ from nova.db.main import models
 import sqlalchemy as sa
 
 from pcloud.aggregates import computes
+from pcloud.aggregates import request_specs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,6 +78,24 @@ def find(
     return Found(hosts, frozenset(placed), tagged)
 
 
+def units(
+    context: nova_context.RequestContext, project_id: str, service: str,
+) -> dict[str, str]:
+    """Return uuid to service host of the units of a project's service.
+
+    One query, and one a cell. Those that have no host, are in error or are
+    deleted for the moment are left out.
+
+    :param service: a name of letters, digits, ".", "_" and "-"
+    :raises: `exception.Unavailable` when a cell does not answer
+    """
+    uuids = request_specs.of_service(context, project_id, service)
+    if not uuids:
+        return {}
+    answers = computes.each_cell(context, _hosts_of_units, uuids)
+    return {uuid: host for rows in answers for uuid, host in rows}
+
+
 def last_host(
     context: nova_context.RequestContext, server: str,
 ) -> str | None:
@@ -113,6 +133,18 @@ def _instances(context, project_id, servers, tags):
                sa.not_(sa.func.coalesce(server.hidden, False)),
                sa.or_(server.uuid.in_(servers), tag.tag.is_not(None)))
     ).all()
+
+
+@main_db.pick_context_manager_reader
+def _hosts_of_units(context, uuids):
+    server = models.Instance
+    return context.session.execute(
+        sa.select(server.uuid, server.host)
+        .where(server.deleted == 0, server.uuid.in_(uuids),
+               sa.not_(sa.func.coalesce(server.hidden, False)),
+               server.host.is_not(None),
+               sa.func.coalesce(server.vm_state, '').not_in(
+                   [vm_states.SOFT_DELETED, vm_states.ERROR]))).all()
 
 
 @main_db.pick_context_manager_reader

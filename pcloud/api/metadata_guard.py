@@ -27,6 +27,7 @@ from pcloud.aggregates import affinity_keys
 from pcloud.aggregates import names
 from pcloud.rules import affinity
 from pcloud.rules import attributes
+from pcloud.rules import colocation
 
 _AGGREGATE = re.compile(r'(?:/[0-9a-f-]+)?/os-aggregates/[^/]+/action')
 _FLAVOR = re.compile(
@@ -38,7 +39,8 @@ def check(request: nova_wsgi.Request) -> None:
 
     Whatever is not such a request, or not well-formed, is left to Nova.
 
-    :raises: `exception.InvalidAttribute`, `exception.InvalidPlacementKey`
+    :raises: `exception.InvalidAttribute`, `exception.InvalidPlacementKey`,
+        `exception.InvalidColocationFlag`
     """
     if request.method not in ('POST', 'PUT'):
         return
@@ -88,8 +90,15 @@ def _customer_key(name: str, value: str) -> None:
     affinity.check_customer(affinity.key(name, value))
 
 
+def _co_located(rest: str, value: str) -> None:
+    # What only begins like it is not ours.
+    if not rest:
+        colocation.check_flag(value)
+
+
 _OF_AGGREGATES = {names.ATTRIBUTE_KEY_PREFIX: attributes.read,
                   names.NODE_KEY_PREFIX: _node_key,
                   names.STICKY_PREFIX: _sticky_key}
 _OF_FLAVORS = {names.SYSTEM_KEY_PREFIX: _system_key,
-               names.CUSTOMER_KEY_PREFIX: _customer_key}
+               names.CUSTOMER_KEY_PREFIX: _customer_key,
+               names.CO_LOCATED: _co_located}

@@ -27,8 +27,11 @@ import re
 
 from nova.api.openstack import wsgi as nova_wsgi
 from nova import context as nova_context
+from nova import exception as nova_exception
+from nova import objects
 
 from pcloud.aggregates import affinity_keys
+from pcloud.aggregates import names
 from pcloud.aggregates import scoped_policies
 from pcloud.aggregates import snapshot
 from pcloud.api import constraints
@@ -37,6 +40,7 @@ from pcloud.api import policy
 from pcloud import exception
 from pcloud.rules import access
 from pcloud.rules import affinity
+from pcloud.rules import colocation
 from pcloud.rules import hints as hint_rules
 
 _PATH = re.compile(r'(?:/[0-9a-f-]+)?/(?:servers|os-volumes_boot)')
@@ -58,7 +62,7 @@ def prepare(
     Whatever is not such a request, or not well-formed, is left to Nova.
 
     :raises: `exception.InvalidPlacementKey`, `exception.ReservedHint`, and
-        as `constraints.read`
+        as `constraints.read` and `rules.colocation.check`
     """
     if request.method != 'POST' or not _PATH.fullmatch(request.path_info):
         return
@@ -73,7 +77,9 @@ def prepare(
         return
     context = request.environ['nova.context']
     _check_constraints(context, hints, policies)
-    record = _record(context, server, hints)
+    properties, trusted = images.properties(context, server)
+    _check_colocation(context, server, hints, properties)
+    record = _record(context, hints, properties, trusted)
     if record:
         body[name] = {**hints, **record}
         request.body = json.dumps(body).encode()
@@ -123,8 +129,37 @@ def _check_constraints(
         context, text, lambda rule: policies.allow(context, rule, None))
 
 
-def _record(
+def _check_colocation(
     context: nova_context.RequestContext, server: Mapping, hints: Mapping,
+    properties: Mapping[str, str],
+) -> None:
+    """Look at the hints about services, and whether they are permitted."""
+    wish = colocation.wish(hints)
+    for each in wish.room_for:
+        if _flavor(context, each) is None:
+            raise exception.InvalidServiceHint(
+                name=colocation.ROOM_FOR, value=each,
+                expected='the id of a flavor')
+    # Nova takes the last part of an address for the id, too.
+    flavor = _flavor(context, str(server.get('flavorRef')).rsplit('/', 1)[-1])
+    colocation.check(wish, colocation.flag(
+        flavor.extra_specs.get(names.CO_LOCATED) if flavor else None,
+        properties.get(names.IMAGE_CO_LOCATED)))
+
+
+def _flavor(
+    context: nova_context.RequestContext, flavor_id: str,
+) -> objects.Flavor | None:
+    """Return a flavor, None when it is not there or not for the caller."""
+    try:
+        return objects.Flavor.get_by_flavor_id(context, flavor_id, 'no')
+    except nova_exception.FlavorNotFound:
+        return None
+
+
+def _record(
+    context: nova_context.RequestContext, hints: Mapping,
+    properties: Mapping[str, str], trusted: bool,
 ) -> dict[str, list[str]]:
     """Return the hints to add.
 
@@ -136,7 +171,6 @@ def _record(
         if name.startswith(affinity_keys.RECORD_PREFIX):
             raise exception.ReservedHint(name=name)
     _check_own_keys(hints.get(hint_rules.PLACEMENT_KEY))
-    properties, trusted = images.properties(context, server)
     scopes = [(scoped_policies.PROJECT, context.project_id),
               (scoped_policies.PCLOUD, _pcloud(context, hints))]
     policies = scoped_policies.several(context, scopes)

@@ -37,6 +37,7 @@ from pcloud.aggregates import names
 from pcloud.aggregates import servers
 from pcloud import exception
 from pcloud.rules import affinity
+from pcloud.scheduler import ratios
 from pcloud.scheduler import request
 
 CONF = cfg.CONF
@@ -89,7 +90,7 @@ def rounds() -> list[Fraction]:
     """Return the thresholds of the rounds, from the options."""
     options = CONF.pcloud
     return affinity.thresholds(
-        _exact(options.initial_msav), _exact(options.final_msav),
+        ratios.exact(options.initial_msav), ratios.exact(options.final_msav),
         options.msav_steps)
 
 
@@ -153,11 +154,6 @@ def _id(host_state: host_manager.HostState) -> tuple[str, str]:
     return host_state.host, host_state.nodename
 
 
-def _exact(value: float) -> Fraction:
-    """Return what a number is as it is written: 0.1 is a tenth."""
-    return Fraction(str(value))
-
-
 def _reserved(
     host_state: host_manager.HostState,
 ) -> list[tuple[str, Fraction]]:
@@ -171,13 +167,13 @@ def _ram(host_state: host_manager.HostState) -> Fraction:
     memory = host_state.total_usable_ram_mb or 0
     return affinity.share(
         Fraction(memory - (host_state.free_ram_mb or 0)),
-        memory * _ratio(host_state, 'ram_allocation_ratio'))
+        memory * ratios.of(host_state, names.RAM_RATIO))
 
 
 def _cpu(host_state: host_manager.HostState) -> Fraction:
     return affinity.share(
         Fraction(host_state.vcpus_used or 0), (host_state.vcpus_total or 0) *
-        _ratio(host_state, 'cpu_allocation_ratio'))
+        ratios.of(host_state, names.CPU_RATIO))
 
 
 def _load(host_state: host_manager.HostState) -> Fraction:
@@ -187,24 +183,12 @@ def _load(host_state: host_manager.HostState) -> Fraction:
     """
     percent = next((each.value for each in host_state.metrics or ()
                     if each.name == 'cpu.percent' and 'value' in each), 0)
-    return affinity.share(_exact(percent), Fraction(100))
+    return affinity.share(ratios.exact(percent), Fraction(100))
 
 
 # The keys of a host that are computed.
 # Source: dynamic-workload-placement-affinity, Step 3.
 _SPECIAL = {affinity.RAM: _ram, affinity.CPU: _cpu, affinity.LOAD: _load}
-
-
-def _ratio(host_state: host_manager.HostState, name: str) -> Fraction:
-    """Return a ratio: a Pcloud's own, which Nova's hosts do not know."""
-    for each in host_state.aggregates:
-        if each.metadata.get(names.TYPE) == names.TYPE_PCLOUD:
-            try:
-                return _exact(float(each.metadata[name]))
-            except (KeyError, ValueError):
-                # It has none, or somebody has changed it by hand.
-                continue
-    return _exact(getattr(host_state, name) or 1.0)
 
 
 def _read(
@@ -233,7 +217,7 @@ def _system_levels(
         each.system_keys for each in request.policies(spec))
     defaults = [affinity.Key(name, Fraction(0), weight) for name, option
                 in _SPECIAL_WEIGHTS.items()
-                if (weight := _exact(CONF.pcloud[option]))]
+                if (weight := ratios.exact(CONF.pcloud[option]))]
     image = affinity_keys.recorded(said, affinity_keys.IMAGE_RECORD)
     return [defaults, cloud, of_domain, project, image, of_pcloud,
             affinity_keys.system(_extra_specs(spec))]

@@ -20,6 +20,7 @@ from oslo_config import cfg
 
 from pcloud import conf
 from pcloud.scheduler.filters import affinity
+from pcloud.scheduler.filters import colocation
 from pcloud.scheduler.filters import constraints
 from pcloud.scheduler.filters import locality
 from pcloud.scheduler.filters import pcloud
@@ -34,4 +35,4 @@ def all_filters() -> list[type]:
     """Return every filter class of Pcloud."""
     return [pcloud.PcloudFilter, affinity.AffinityFilter,
             constraints.ConstraintsFilter, locality.LocalityFilter,
-            reboot.RebootFilter]
+            colocation.ColocationFilter, reboot.RebootFilter]

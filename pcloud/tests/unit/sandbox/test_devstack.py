@@ -76,7 +76,8 @@ class PluginTest(base.BaseTestCase):
             'weight_classes = nova.scheduler.weights.all_weighers,'
             'other.weights,pcloud.scheduler.weights.all_weighers',
             'enabled_filters = ComputeFilter,OtherFilter,PcloudFilter,'
-            'RebootFilter,ConstraintsFilter,AffinityFilter,LocalityFilter',
+            'RebootFilter,ConstraintsFilter,AffinityFilter,ColocationFilter,'
+            'LocalityFilter',
             'available_filters = nova.scheduler.filters.all_filters',
             'available_filters = other.filters.OtherFilter',
             'available_filters = pcloud.scheduler.filters.all_filters',

@@ -1,0 +1,208 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Co-located services: which server may, and has to, be on whose host.
+
+A service is a set of servers of one project that were started with the same
+``service`` hint; each is a unit of it.
+
+===========  ===========================================================
+hint         what it says
+===========  ===========================================================
+``service``  the server is a unit of this service
+``in``       it goes to a host that runs a unit of this service, or the
+             server of this id
+``with``     it is co-located with this service, whose unit is started
+             after it, on its host
+``beside``   it is started on the host that runs this server; repeated
+             for several on one host
+``room_for`` it is started on a host that has room for a server of this
+             flavor too; repeated for several
+===========  ===========================================================
+
+Source: CONTRACT section 7; co-located-services, "Deploy" and "Metadata
+Changes".
+"""
+
+from collections.abc import Mapping
+import dataclasses
+import re
+
+from pcloud import exception
+
+SERVICE, IN, WITH, BESIDE, ROOM_FOR = (
+    'service', 'in', 'with', 'beside', 'room_for')
+ALLOW, ALWAYS, NEVER = FLAGS = ('allow', 'always', 'never')
+
+_NAME = re.compile(r'(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}', re.ASCII)
+_UUID = re.compile(
+    r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}')
+# So many servers or flavors a request names at most.
+_MOST = 100
+
+
+@dataclasses.dataclass(frozen=True)
+class Wish:
+    """What a request says of its service and of its neighbours.
+
+    :ivar service: what it is a unit of
+    :ivar parent: the service, or the id of the server, on whose host it
+        goes
+    :ivar coming: the service whose unit comes to its host later
+    :ivar beside: the ids of servers on whose host it is started
+    :ivar room_for: the ids of flavors that its host has room for too
+    """
+
+    service: str | None = None
+    parent: str | None = None
+    coming: str | None = None
+    beside: tuple[str, ...] = ()
+    room_for: tuple[str, ...] = ()
+
+    @property
+    def is_co_located(self) -> bool:
+        """Whether it is to be co-located."""
+        return bool(self.parent or self.coming)
+
+
+@dataclasses.dataclass(frozen=True)
+class Room:
+    """Room on a host: cpus, MiB of memory and GiB of disk."""
+
+    vcpus: int
+    memory_mb: int
+    disk_gb: int
+
+    def __add__(self, other: 'Room') -> 'Room':
+        return Room(self.vcpus + other.vcpus,
+                    self.memory_mb + other.memory_mb,
+                    self.disk_gb + other.disk_gb)
+
+    def __le__(self, other: 'Room') -> bool:
+        """Whether it has its place in another one."""
+        return (self.vcpus <= other.vcpus and
+                self.memory_mb <= other.memory_mb and
+                self.disk_gb <= other.disk_gb)
+
+
+def wish(hints: Mapping[str, object] | None) -> Wish:
+    """Read what the hints of a request say.
+
+    :raises: `exception.InvalidServiceHint`
+    """
+    hints = hints or {}
+    found = Wish(
+        service=_name(hints, SERVICE), parent=_name_or_id(hints, IN),
+        coming=_name(hints, WITH), beside=_ids(hints, BESIDE),
+        room_for=_texts(hints, ROOM_FOR))
+    if found.parent and found.coming:
+        raise exception.InvalidServiceHint(
+            name=WITH, value=found.coming,
+            expected=f'left out where there is {IN}={found.parent}')
+    return found
+
+
+def is_server(parent: str) -> bool:
+    """Whether it is the id of a server, and not the name of a service."""
+    return _UUID.fullmatch(parent) is not None
+
+
+def flag(extra_spec: object, image_property: object) -> str:
+    """Return whether a server may be co-located: `FLAGS`.
+
+    The flavor, as the lower level, counts before the image. Anything else
+    than the three words is as good as none, which is never.
+
+    Source: co-located-services, "Metadata Changes": "defaulting to never
+    when omitted".
+    """
+    return next((each for each in (extra_spec, image_property)
+                 if each in FLAGS), NEVER)
+
+
+def check_flag(found: str) -> str:
+    """Refuse what is not one of `FLAGS`.
+
+    :raises: `exception.InvalidColocationFlag`
+    """
+    if found not in FLAGS:
+        raise exception.InvalidColocationFlag(
+            value=found, expected=', '.join(FLAGS))
+    return found
+
+
+def check(asked: Wish, permission: str) -> None:
+    """Refuse a server that may not be co-located, or only so.
+
+    ==========  ==================  ==============
+    permission  ``in`` or ``with``  neither
+    ==========  ==================  ==============
+    allow       passes              passes
+    always      passes              refused
+    never       refused             passes
+    ==========  ==================  ==============
+
+    :param permission: that of the server itself; its parent's does not
+        matter
+    :raises: `exception.NotColocatable`, `exception.OnlyColocated`
+    """
+    if asked.is_co_located and permission == NEVER:
+        raise exception.NotColocatable(parent=asked.parent or asked.coming)
+    if permission == ALWAYS and not asked.is_co_located:
+        raise exception.OnlyColocated()
+
+
+def _texts(hints: Mapping[str, object], name: str) -> tuple[str, ...]:
+    values = hints.get(name)
+    if values is None:
+        return ()
+    values = values if isinstance(values, list) else [values]
+    if len(values) > _MOST or not all(
+            isinstance(each, str) and each for each in values):
+        raise exception.InvalidServiceHint(
+            name=name, value=values, expected=f'at most {_MOST} texts')
+    return tuple(values)
+
+
+def _one(hints: Mapping[str, object], name: str) -> str | None:
+    values = _texts(hints, name)
+    if name in hints and len(values) != 1:
+        raise exception.InvalidServiceHint(
+            name=name, value=values, expected='given once')
+    return values[0] if values else None
+
+
+def _name(hints: Mapping[str, object], name: str) -> str | None:
+    found = _name_or_id(hints, name)
+    # It could not be told from a server's id.
+    if found is not None and is_server(found.lower()):
+        raise exception.InvalidServiceHint(
+            name=name, value=found, expected='no uuid')
+    return found
+
+
+def _name_or_id(hints: Mapping[str, object], name: str) -> str | None:
+    found = _one(hints, name)
+    if found is not None and not _NAME.fullmatch(found):
+        raise exception.InvalidServiceHint(
+            name=name, value=found,
+            expected='1 to 64 letters, digits, ".", "_" or "-"')
+    return found
+
+
+def _ids(hints: Mapping[str, object], name: str) -> tuple[str, ...]:
+    found = _texts(hints, name)
+    for each in found:
+        if not is_server(each):
+            raise exception.InvalidServiceHint(
+                name=name, value=each, expected='the id of a server')
+    return found

@@ -1,0 +1,65 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The filter that puts co-located servers on one host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+
+from nova import exception as nova_exception
+from nova import objects
+from nova.scheduler import filters
+from nova.scheduler import host_manager
+from nova.scheduler import utils
+from oslo_log import log as logging
+
+from pcloud import exception
+from pcloud.scheduler import colocation
+
+LOG = logging.getLogger(__name__)
+
+
+class ColocationFilter(filters.BaseHostFilter):
+    """Keep hosts that run what a server is to be co-located with.
+
+    What the hints say is told in `rules.colocation`. Only the project's own
+    servers count. A wish that no host can meet ends the request, so that the
+    server's fault says why.
+
+    Source: CONTRACT section 7; co-located-services.
+    """
+
+    # Every server of a multi-create has the same wish.
+    run_filter_once_per_request = True
+
+    def filter_all(
+        self, filter_obj_list: Sequence[host_manager.HostState],
+        spec_obj: objects.RequestSpec,
+    ) -> Iterator[host_manager.HostState]:
+        """Yield the hosts where the server may be co-located.
+
+        A rebuild stays where it is.
+
+        :raises: `nova.exception.NoValidHost`; its reason becomes the
+            server's fault
+        """
+        if not filter_obj_list or utils.request_is_rebuild(spec_obj):
+            return iter(filter_obj_list)
+        try:
+            return iter(colocation.kept(filter_obj_list, spec_obj))
+        except (exception.InvalidServiceHint,
+                exception.ColocationUnmet) as error:
+            LOG.info('No host for a server of project %(project)s: %(error)s',
+                     {'project': spec_obj.project_id, 'error': error})
+            raise nova_exception.NoValidHost(reason=str(error))

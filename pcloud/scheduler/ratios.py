@@ -1,0 +1,41 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Allocation ratios of hosts as the scheduler has them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from nova.scheduler import host_manager
+
+from pcloud.aggregates import names
+
+
+def of(host_state: host_manager.HostState, name: str) -> Fraction:
+    """Return a ratio: a Pcloud's own, which Nova's hosts do not know.
+
+    :param name: `names.CPU_RATIO` or `names.RAM_RATIO`
+    """
+    for each in host_state.aggregates:
+        if each.metadata.get(names.TYPE) == names.TYPE_PCLOUD:
+            try:
+                return exact(float(each.metadata[name]))
+            except (KeyError, ValueError):
+                # It has none, or somebody has changed it by hand.
+                continue
+    return exact(getattr(host_state, name) or 1.0)
+
+
+def exact(value: float) -> Fraction:
+    """Return what a number is as it is written: 0.1 is a tenth."""
+    return Fraction(str(value))

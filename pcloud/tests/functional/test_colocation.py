@@ -1,0 +1,192 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Co-located services through real Nova."""
+
+from unittest import mock
+
+from nova import context as nova_context
+from nova import objects
+
+from pcloud.aggregates import servers
+from pcloud.tests.functional import base
+
+FLAG = 'pcloud:co_located'
+
+
+class ColocationTest(base.PcloudTestCase):
+
+    def _configure(self):
+        super()._configure()
+        self.flags(enabled_filters=['ComputeFilter', 'PcloudFilter',
+                                    'ColocationFilter'],
+                   group='filter_scheduler')
+
+    def setUp(self):
+        super().setUp()
+        self.flavors = {flag: self._flavor(flag) for flag in (
+            'allow', 'always', 'never')}
+
+    def _flavor(self, flag, memory_mb=512):
+        flavor = objects.Flavor(
+            self.context, name=f'f-{flag}-{memory_mb}',
+            flavorid=f'id-{flag}-{memory_mb}', memory_mb=memory_mb, vcpus=1,
+            root_gb=1, ephemeral_gb=0, swap=0, rxtx_factor=1.0,
+            is_public=True, disabled=False, extra_specs={FLAG: flag})
+        flavor.create()
+        return flavor.flavorid
+
+    def unit(self, user=None, flag='never', expected='ACTIVE', **hints):
+        return self.boot(
+            user or self.alice,
+            {name.rstrip('_'): values for name, values in hints.items()},
+            expected=expected, flavorRef=self.flavors[flag])
+
+    def refused(self, flag, hints, **more):
+        server = self._build_server(
+            flavor_id=self.flavors[flag], networks='none')
+        server.update(more)
+        response = self.alice.call('POST', '/servers', {
+            'server': server, 'os:scheduler_hints': hints})
+        self.assertEqual(400, response.status_code, response.text)
+        return response.json()['badRequest']['message']
+
+    def test_in_a_service(self):
+        units = [self.unit(service='web') for _ in range(2)]
+        hosts = {self.host_of(each) for each in units}
+        for flag in ('allow', 'always') * 2:
+            self.assertIn(self.host_of(self.unit(
+                flag=flag, service='log', in_='web')), hosts)
+        # A unit of the one that is co-located is one as any other.
+        self.assertIn(self.host_of(self.unit(flag='allow', in_='log')), hosts)
+        with mock.patch.object(servers, 'units',
+                               wraps=servers.units) as asked:
+            self.unit()
+            self.unit(service='other')
+            asked.assert_not_called()
+
+    def test_in_a_server(self):
+        parent = self.unit()
+        self.assertEqual(
+            [self.host_of(parent)] * 2,
+            [self.host_of(self.unit(flag='allow', in_=parent['id']))
+             for _ in range(2)])
+
+    def test_of_the_same_project_only(self):
+        theirs = self.unit(user=self.bob, service='web')
+        for parent in ('web', theirs['id']):
+            server = self.unit(flag='allow', in_=parent, expected='ERROR')
+            self.assertIn(f"known as '{parent}' is on a host",
+                          self.fault(server))
+        mine = self.unit(service='web')
+        self.assertEqual(self.host_of(mine), self.host_of(
+            self.unit(flag='allow', in_='web')))
+
+    def test_permission(self):
+        self.unit(service='web')
+        self.assertIn('pcloud_co_located=allow', self.refused(
+            'never', {'in': 'web'}))
+        self.assertIn('pcloud_co_located=allow', self.refused(
+            'never', {'with': 'web'}))
+        self.assertIn('can only be co-located', self.refused('always', {}))
+        image = self.glance.create(self.context, {
+            'name': 'agent', 'is_public': True, 'status': 'active',
+            'size': 1, 'min_ram': 0, 'min_disk': 0, 'container_format': 'raw',
+            'disk_format': 'raw',
+            'properties': {'pcloud_co_located': 'always'}})['id']
+        self.boot(self.alice, {'in': 'web'}, imageRef=image)
+        response = self.alice.call('POST', '/servers', {'server': {
+            **self._build_server(flavor_id='1', networks='none'),
+            'imageRef': image}})
+        self.assertEqual(400, response.status_code)
+        # The flavor counts before the image.
+        self.boot(self.alice, flavorRef=self.flavors['never'], imageRef=image)
+        response = self.admin.call(
+            'POST', f'/flavors/{self.flavors["never"]}/os-extra_specs',
+            {'extra_specs': {FLAG: 'sometimes'}})
+        self.assertIn('one of allow, always, never', response.text)
+
+    def test_hints_that_are_not_right(self):
+        uuid = 'a' * 8 + '-' + '-'.join(['b' * 4] * 3) + '-' + 'c' * 12
+        for hints, expected in (
+                ({'service': 'a b'}, '1 to 64 letters'),
+                ({'service': uuid}, 'no uuid'),
+                ({'service': ['a', 'b']}, 'given once'),
+                ({'service': []}, 'given once'),
+                ({'in': 7}, 'texts'), ({'in': ['web', 'db']}, 'given once'),
+                ({'in': 'web', 'with': 'db'}, 'left out'),
+                ({'beside': 'web'}, 'the id of a server'),
+                ({'room_for': 'nothing'}, 'the id of a flavor'),
+                ({'room_for': [{}]}, 'texts')):
+            self.assertIn(expected, self.refused('allow', hints), hints)
+
+    def test_a_group(self):
+        """Those of --with first, on a host with room for all."""
+        large = self._flavor('never', 6656)
+        for host in ('node-1', 'node-2', 'node-3'):
+            self.boot(self.admin, host=host)
+        y = self.unit(flag='always', service='y', with_='x',
+                      room_for=[large, self.flavors['allow']])
+        self.assertEqual('node-4', self.host_of(y))
+
+    def test_no_room_for_a_group(self):
+        large = self._flavor('never', 7168)
+        server = self.unit(flag='always', service='y', with_='x',
+                           room_for=[large, large], expected='ERROR')
+        self.assertIn('no host has room for all of its group (3 cpus, 14848 '
+                      'MiB', self.fault(server))
+
+    def test_beside(self):
+        y = self.unit(flag='allow', service='y', with_='x')
+        z = self.unit(flag='allow', service='z', with_='x', beside=y['id'])
+        x = self.unit(service='x', beside=[y['id'], z['id']])
+        self.assertEqual(1, len({self.host_of(each) for each in (x, y, z)}))
+        apart = next(each for each in (
+            self.unit() for _ in range(4))
+            if self.host_of(each) != self.host_of(y))
+        server = self.unit(beside=[y['id'], apart['id']], expected='ERROR')
+        self.assertIn('can take it', self.fault(server))
+
+    def test_moves(self):
+        """What is co-located follows its parent, which moves as it likes."""
+        parent = self.unit(service='x')
+        follower = self.unit(flag='allow', service='y', in_='x')
+        started = self.unit(flag='allow', service='z', with_='x',
+                            beside=parent['id'], room_for=['1'])
+        for server in (follower, started):
+            response = self.admin.call(
+                'POST', f'/servers/{server["id"]}/action', {'migrate': None})
+            self.assertEqual(202, response.status_code)
+            self.wait_for(server, status='ACTIVE')
+            self.assertEqual(self.host_of(parent), self.host_of(server))
+        self._migrate(parent)
+        for server in (follower, started):
+            self._migrate(server)
+            self.assertEqual(self.host_of(parent), self.host_of(server))
+        self._delete_server(parent)
+        before = self.host_of(follower)
+        self._migrate(follower)
+        self.assertNotEqual(before, self.host_of(follower))
+
+    def _migrate(self, server):
+        self.act(server, {'migrate': None})
+        self.wait_for(server, status='VERIFY_RESIZE')
+        self.act(server, {'confirmResize': None})
+        self.wait_for(server, status='ACTIVE')
+
+    def test_a_cell_that_does_not_answer(self):
+        self.unit(service='web')
+        with mock.patch.object(
+                nova_context, 'scatter_gather_skip_cell0',
+                return_value={'cell': nova_context.did_not_respond_sentinel}):
+            server = self.unit(flag='allow', in_='web', expected='ERROR')
+        self.assertIn('does not tell where servers are', self.fault(server))

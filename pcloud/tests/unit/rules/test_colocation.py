@@ -1,0 +1,85 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import testscenarios
+import testtools
+
+from pcloud import exception
+from pcloud.rules import colocation
+
+SERVER = '5e6d7c8b-1a2b-4c3d-8e9f-0a1b2c3d4e5f'
+
+
+class WishTest(testscenarios.WithScenarios, testtools.TestCase):
+
+    scenarios = [(str(hints), {'hints': hints, 'expected': expected})
+                 for hints, expected in (
+        (None, {}),
+        ({'pcloud': ['x']}, {}),
+        ({'service': 'web'}, {'service': 'web'}),
+        ({'service': ['web']}, {'service': 'web'}),
+        ({'in': ['web']}, {'parent': 'web'}),
+        ({'in': SERVER}, {'parent': SERVER}),
+        ({'with': 'web'}, {'coming': 'web'}),
+        ({'beside': [SERVER]}, {'beside': (SERVER,)}),
+        ({'room_for': ['m1.small', 'm1.small']},
+         {'room_for': ('m1.small', 'm1.small')}))]
+
+    def test(self):
+        self.assertEqual(colocation.Wish(**self.expected),
+                         colocation.wish(self.hints))
+
+
+class FlagTest(testscenarios.WithScenarios, testtools.TestCase):
+
+    scenarios = [(f'{spec},{image}', {
+        'spec': spec, 'image': image, 'expected': expected})
+                 for spec, image, expected in (
+        (None, None, 'never'), ('allow', None, 'allow'),
+        (None, 'always', 'always'), ('never', 'always', 'never'),
+        ('always', 'allow', 'always'), ('maybe', 'allow', 'allow'),
+        ('maybe', 7, 'never'))]
+
+    def test(self):
+        self.assertEqual(
+            self.expected, colocation.flag(self.spec, self.image))
+
+
+class CheckTest(testtools.TestCase):
+
+    def test_table(self):
+        alone = colocation.Wish(service='x', beside=(SERVER,))
+        for wish in (colocation.Wish(parent='web'),
+                     colocation.Wish(coming='web')):
+            for permission in ('allow', 'always'):
+                colocation.check(wish, permission)
+            self.assertRaises(exception.NotColocatable, colocation.check,
+                              wish, 'never')
+        for permission in ('allow', 'never'):
+            colocation.check(alone, permission)
+        self.assertRaises(exception.OnlyColocated, colocation.check,
+                          alone, 'always')
+
+    def test_flag(self):
+        self.assertEqual('allow', colocation.check_flag('allow'))
+        self.assertRaises(exception.InvalidColocationFlag,
+                          colocation.check_flag, 'Allow')
+
+
+class RoomTest(testtools.TestCase):
+
+    def test_room(self):
+        group = colocation.Room(1, 512, 2) + colocation.Room(2, 1024, 3)
+        self.assertEqual(colocation.Room(3, 1536, 5), group)
+        self.assertTrue(group <= colocation.Room(3, 1536, 5))
+        for host in ((2, 1536, 5), (3, 1535, 5), (3, 1536, 4)):
+            self.assertFalse(group <= colocation.Room(*host))
