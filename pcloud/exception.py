@@ -104,14 +104,29 @@ class RoleInRole(Invalid):
                'them; write out what it stands for.')
 
 
+class InvalidScopeId(Invalid):
+    message = ("'%(id)s' cannot be the id of a %(scope)s; it has to be 1 to "
+               '64 letters, digits, "_" or "-".')
+
+
+class PolicyContended(Conflict):
+    message = ('Other requests changed the same policy at the same moment; '
+               'try again.')
+
+
+class PolicyTwin(Conflict):
+    message = ("The database cannot tell %(scope)s '%(id)s' from another one "
+               'that has a policy already; use that one.')
+
+
 class RoleUnknown(Invalid):
     message = ("Role '%(role)s' is not defined; administrators define it as "
                'a policy of scope role.')
 
 
 class RoleInUse(Conflict):
-    message = ("Role '%(role)s' is named in the constraints of a policy; set "
-               'those first.')
+    message = ("Role '%(role)s' is named in the constraints of %(policies)s; "
+               'set those first.')
 
 
 class HostConstraint(Denied):

@@ -52,7 +52,6 @@ DOMAIN_RECORD = RECORD_PREFIX + 'domain'
 # One of these is in the request spec of any server with customer keys.
 _MARKS = (CUSTOMER_RECORD, names.CUSTOMER_KEY_PREFIX,
           rules_hints.PLACEMENT_KEY)
-_NOTHING = ('', ())
 
 # So many different keys that are not valid are each told of once.
 _TOLD = 1024
@@ -205,10 +204,21 @@ class Memory:
                                    if each in known}
         found = request_specs.with_any(
             context, [each.uuid for each in unknown], _MARKS)
-        for each in unknown:
-            known[each] = _NOTHING
-            if each.uuid in found:
-                spec = found[each.uuid]
-                known[each] = spec.project, tuple(
-                    of_server(spec.hints, spec.extra_specs).values())
-        return {each: known[each] for each in servers if known[each][1]}
+        fresh = {each: _of_spec(found.get(each.uuid)) for each in unknown}
+        # In the midst of a resize a server may have another flavor than its
+        # request spec; that passes.
+        known.update({
+            each: keys for each, keys in fresh.items()
+            if each.uuid not in found or
+            found[each.uuid].flavor == each.flavor})
+        counting = {each: known.get(each) or fresh[each] for each in servers}
+        return {each: keys for each, keys in counting.items() if keys[1]}
+
+
+def _of_spec(
+    spec: request_specs.Spec | None,
+) -> tuple[str, tuple[affinity.Key, ...]]:
+    if spec is None:
+        return '', ()
+    return spec.project, tuple(
+        of_server(spec.hints, spec.extra_specs).values())

@@ -64,7 +64,7 @@ QUOTA_LOOKS = 10
 _QUOTA_PAUSE = 0.2
 
 # How many host flavors a request with constraints tries at most.
-_FLAVORS = 5
+_FLAVORS = 100
 
 
 class _Lost(Exception):
@@ -119,7 +119,9 @@ def add(
 
 
 @tenacity.retry(
-    retry=tenacity.retry_if_exception_type(exception.NoFreeHost),
+    retry=tenacity.retry_if_exception_type(
+        (exception.NoFreeHost, exception.HostFlavorNotFound)),
+    wait=tenacity.wait_random(0, 0.1),
     stop=tenacity.stop_after_attempt(_FLAVORS), reraise=True)
 def add_fitting(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
@@ -128,7 +130,8 @@ def add_fitting(
 ) -> hosts.Host:
     """Add a free host of the host flavor that fits with the least waste.
 
-    When others take its last hosts meanwhile, the next best one is chosen.
+    When others take its last hosts meanwhile, the next best one is chosen;
+    each time somebody else has got a host, so this has an end.
 
     :param settings: the constraints that count
     :raises: `exception.NothingFits`, and as `add`

@@ -16,6 +16,7 @@ Source: CONTRACT section 5; machine-constraints.
 """
 
 import collections
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -33,8 +34,9 @@ from pcloud.rules import constraints as rules
 Levels = Sequence[tuple[str, Mapping[str, str]]]
 
 _MIB = 1024
-# Of these a value tells nothing of the cloud.
-_OPEN_SOURCES = (rules.REQUEST, scoped_policies.PCLOUD, rules.BUILT_IN)
+# Whose values one may see, as the owner of the Pcloud or another tenant.
+TENANT_SEES = (rules.REQUEST, rules.BUILT_IN)
+OWNER_SEES = (*TENANT_SEES, scoped_policies.PCLOUD)
 
 
 def effective(
@@ -99,9 +101,11 @@ def check_unused(
 
     :raises: `exception.RoleInUse`
     """
-    if snapshot.has_entry(
-            context, names.CONSTRAINT_PREFIX + rules.ROLE, role):
-        raise exception.RoleInUse(role=role)
+    found = snapshot.names_with(
+        context, names.CONSTRAINT_PREFIX + rules.ROLE, role)
+    if found:
+        raise exception.RoleInUse(role=role, policies=', '.join(
+            each.removeprefix(names.POLICY_PREFIX) for each in found))
 
 
 def choose_flavor(
@@ -177,7 +181,8 @@ def _reasons(
     counts = collections.Counter(
         key for keys in ruled_out.values() for key in keys)
     for key, count in sorted(counts.items()):
-        yield f'{shown(settings[key])} rules out {count} of {total}'
+        yield (f'{shown(settings[key], OWNER_SEES)} rules out {count} of '
+               f'{total}')
     together = sum(not keys for keys in ruled_out.values())
     if together:
         yield f'all together rule out {together} of {total}'
@@ -185,17 +190,26 @@ def _reasons(
         yield 'there is no host flavor'
 
 
-def shown(setting: rules.Setting) -> str:
-    """Return a constraint as a tenant may see it."""
-    if is_open(setting):
+def shown(setting: rules.Setting, sources: Collection[str]) -> str:
+    """Return a constraint as somebody may see it.
+
+    :param sources: `OWNER_SEES` or `TENANT_SEES`
+    """
+    if is_open(setting, sources):
         return str(setting)
     return f'{setting.key} ({setting.source})'
 
 
-def is_open(setting: rules.Setting) -> bool:
-    """Whether a tenant may see the value of a constraint.
+def is_open(setting: rules.Setting, sources: Collection[str]) -> bool:
+    """Whether somebody may see the value of a constraint.
 
-    What the operator has set may name a rack or a host.
+    What the operator has set may name a rack or a host, and what the owner
+    of a Pcloud has set is not for its tenants.
+
+    :param sources: `OWNER_SEES` or `TENANT_SEES`
     """
-    return setting.source in _OPEN_SOURCES or (
+    if setting.key == rules.HOST:
+        return False
+    return setting.source in sources or (
+        setting.source != scoped_policies.PCLOUD and
         setting.key in (*rules.SIZES, rules.ROLE))

@@ -35,10 +35,12 @@ _BATCH = 500
 class Spec:
     """What a server was started with.
 
+    :ivar flavor: the id of its flavor in the database
     :ivar extra_specs: those that its flavor had then
     """
 
     project: str
+    flavor: int | None
     hints: Mapping[str, Sequence[str]]
     extra_specs: Mapping[str, str]
 
@@ -96,9 +98,10 @@ def of_service(
 
 
 def _spec(data: Mapping) -> Spec:
-    return Spec(data.get('project_id') or '',
+    flavor = _data(data.get('flavor'))
+    return Spec(data.get('project_id') or '', flavor.get('id'),
                 data.get('scheduler_hints') or {},
-                _data(data.get('flavor')).get('extra_specs') or {})
+                flavor.get('extra_specs') or {})
 
 
 def _data(primitive: Mapping | None) -> Mapping:

@@ -43,9 +43,19 @@ CLOUD, DOMAIN, PROJECT, PCLOUD, ROLE = SCOPES = (
 # The one id of scope cloud.
 DEFAULT = 'default'
 
+
+class _Lost(Exception):
+    """Another request changed the same policy at the same moment."""
+
+
+def _give_up(_: tenacity.RetryCallState):
+    raise exception.PolicyContended()
+
+
 _again = tenacity.retry(
-    retry=tenacity.retry_if_exception_type(exception.AggregateGone),
-    stop=tenacity.stop_after_attempt(5), reraise=True)
+    retry=tenacity.retry_if_exception_type((_Lost, exception.AggregateGone)),
+    wait=tenacity.wait_random(0, 0.3), stop=tenacity.stop_after_attempt(10),
+    retry_error_callback=_give_up)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,7 +119,8 @@ def update(
 
     What is set takes the place of what was set; what is left out stays.
 
-    :raises: `exception.NameTooLong`
+    :raises: `exception.NameTooLong`, `exception.PolicyTwin`,
+        `exception.PolicyContended`
     """
     name = names.policy(scope, scope_id)
     metadata = {names.TYPE: names.TYPE_POLICY, names.SCOPE: scope,
@@ -121,15 +132,34 @@ def update(
         # Without any setting there is nothing to keep.
         if metadata.keys() - _FRAME and not store.create(
                 context, name, metadata):
-            raise exception.AggregateGone()
+            if name not in snapshot.alike(context, name):
+                raise exception.PolicyTwin(scope=scope, id=scope_id)
+            raise _Lost()
     else:
         old = {key: None for member in changes for key in there.metadata
                if key.startswith(_PREFIXES[member])}
         store.set_metadata(context, there.id, {**old, **metadata})
-    try:
-        return show(context, scope, scope_id)
-    except exception.ScopedPolicyNotFound:
-        return Policy(scope, scope_id)
+    return _read_back(context, name, metadata, changes)
+
+
+def _read_back(
+    context: nova_context.RequestContext, name: str,
+    written: Mapping[str, str], members: Iterable[str],
+) -> Policy:
+    """Return a policy as it is now.
+
+    Of two requests that set the same member both may have added to it.
+
+    :raises: `_Lost` when it is not what was written
+    """
+    now = snapshot.metadata_of(context, [name]).get(name, {})
+    prefixes = tuple(_PREFIXES[member] for member in members)
+    if {key: value for key, value in now.items()
+            if key.startswith(prefixes)} != {
+            key: value for key, value in written.items()
+            if key.startswith(prefixes)}:
+        raise _Lost()
+    return _policy(written[names.SCOPE], written[names.SCOPE_ID], now)
 
 
 def delete(
@@ -149,7 +179,7 @@ def delete(
         store.set_metadata(context, there.id, ours)
     except exception.AggregateGone:
         raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
-    if not there.metadata.keys() - ours.keys() - _FRAME:
+    if not snapshot.metadata(context, there.id).keys() - _FRAME:
         store.delete(context, there.id)
 
 

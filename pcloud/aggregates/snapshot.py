@@ -445,14 +445,14 @@ def has_key(context: nova_context.RequestContext, key: str) -> bool:
             models.AggregateMetadata.key == key)))
 
 
-def has_entry(
+def names_with(
     context: nova_context.RequestContext, key: str, value: str,
-) -> bool:
-    """Whether any aggregate has a metadata key with a value (one query)."""
-    row = models.AggregateMetadata
+) -> list[str]:
+    """Return the names of aggregates with a metadata entry (one query)."""
     with api_db.context_manager.reader.using(context) as session:
-        return session.scalar(sa.select(sa.exists().where(
-            row.key == key, row.value == value)))
+        return list(session.scalars(
+            sa.select(models.Aggregate.name).where(_has(key, value))
+            .order_by(models.Aggregate.name)))
 
 
 def _has(key: str, value: str) -> sa.ColumnElement[bool]:

@@ -59,9 +59,12 @@ def levels_of_project(
     """Return scope and id of a project and the levels above, lowest first.
 
     Keystone is asked for the domain of a project that is not the caller's;
-    where it does not say, that level is left out.
+    where it does not say, or the project is gone, that level is left out.
     """
-    domain = projects.domain(context, project_id)
+    try:
+        domain = projects.domain(context, project_id)
+    except exception.ProjectUnknown:
+        domain = None
     return [(scoped_policies.PROJECT, project_id),
             *([(scoped_policies.DOMAIN, domain)] if domain else []), CLOUD]
 

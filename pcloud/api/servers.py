@@ -21,6 +21,7 @@ Source: CONTRACT section 6.
 """
 
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 import json
 import re
@@ -36,16 +37,19 @@ from pcloud.aggregates import scoped_policies
 from pcloud.aggregates import snapshot
 from pcloud.api import constraints
 from pcloud.api import images
+from pcloud.api.policies import constraints as constraint_policies
 from pcloud.api import policy
 from pcloud import exception
 from pcloud.rules import access
 from pcloud.rules import affinity
 from pcloud.rules import colocation
+from pcloud.rules import constraints as constraint_rules
 from pcloud.rules import hints as hint_rules
 
 _PATH = re.compile(r'(?:/[0-9a-f-]+)?/(?:servers|os-volumes_boot)')
 _SERVERS = re.compile(r'(?:/[0-9a-f-]+)?/servers')
 _MARK = f'"{affinity_keys.RECORD_PREFIX}'.encode()
+_HOST = f'{constraint_rules.HOST}='.encode()
 # The member of a server in an answer.
 _SHOWN_HINTS = 'scheduler_hints'
 # So many keys are taken from the hints of a request.
@@ -85,35 +89,55 @@ def prepare(
         request.body = json.dumps(body).encode()
 
 
-def answer(request: nova_wsgi.Request, application):
-    """Return what answers a request, without what was recorded.
+def answer(
+    request: nova_wsgi.Request, application, policies: policy.Policies,
+):
+    """Return what answers a request, without what is not for the caller.
 
-    Nova shows the hints of servers; the keys that a project or a Pcloud gave
-    to a server are not for everybody who may start one.
+    Nova shows the hints of servers. The keys that a project or a Pcloud gave
+    to a server are not for everybody who may start one, and the real host
+    that an administrator asked for is for administrators.
     """
     if not _SERVERS.match(request.path_info):
         return application
     response = request.get_response(application)
-    if _MARK in response.body:
+    sees_hosts = policies.allow(
+        request.environ['nova.context'], constraint_policies.HOST, None)
+    if _MARK in response.body or (
+            _HOST in response.body and not sees_hosts):
         body = json.loads(response.body)
-        _strip(body)
+        for hints in _all_hints(body):
+            for name in [each for each in hints if each.startswith(
+                    affinity_keys.RECORD_PREFIX)]:
+                del hints[name]
+            if not sees_hosts:
+                _hide_host(hints)
         response.body = json.dumps(body).encode()
     return response
 
 
-def _strip(found: object) -> None:
-    """Take records out of all hints in an answer's body."""
+def _all_hints(found: object) -> Iterator[dict]:
+    """Yield the hints of all servers in an answer's body."""
     if isinstance(found, list):
         for each in found:
-            _strip(each)
+            yield from _all_hints(each)
     elif isinstance(found, dict):
         for name, value in found.items():
             if name == _SHOWN_HINTS and isinstance(value, dict):
-                found[name] = {
-                    hint: values for hint, values in value.items()
-                    if not hint.startswith(affinity_keys.RECORD_PREFIX)}
+                yield value
             else:
-                _strip(value)
+                yield from _all_hints(value)
+
+
+def _hide_host(hints: dict) -> None:
+    """Take the name of a host out of the constraints in hints."""
+    try:
+        asked = constraint_rules.parse(hint_rules.constraints(hints))
+    except exception.Invalid:
+        # It is older than the rules, and names no host that counts.
+        return
+    if asked.pop(constraint_rules.HOST, None) is not None:
+        hints[hint_rules.CONSTRAINTS] = [constraint_rules.text(asked)]
 
 
 def _check_constraints(
@@ -121,12 +145,9 @@ def _check_constraints(
     policies: policy.Policies,
 ) -> None:
     """Look at the hint with machine constraints, which are not kept here."""
-    values = hints.get(hint_rules.CONSTRAINTS)
-    if values is None:
-        return
-    text = hint_rules.constraints({hint_rules.CONSTRAINTS: values})
     constraints.read(
-        context, text, lambda rule: policies.allow(context, rule, None))
+        context, hint_rules.constraints(hints),
+        lambda rule: policies.allow(context, rule, None))
 
 
 def _check_colocation(
@@ -170,7 +191,7 @@ def _record(
     for name in hints:
         if name.startswith(affinity_keys.RECORD_PREFIX):
             raise exception.ReservedHint(name=name)
-    _check_own_keys(hints.get(hint_rules.PLACEMENT_KEY))
+    _check_own_keys(hints.get(hint_rules.PLACEMENT_KEY, []))
     scopes = [(scoped_policies.PROJECT, context.project_id),
               (scoped_policies.PCLOUD, _pcloud(context, hints))]
     policies = scoped_policies.several(context, scopes)
@@ -199,8 +220,6 @@ def _check_own_keys(values: object) -> None:
 
     :raises: `exception.InvalidPlacementKey`
     """
-    if values is None:
-        return
     if not isinstance(values, list):
         values = [values]
     if len(values) > _MOST_KEYS:

@@ -101,7 +101,7 @@ class Middleware:
                 explanation='The database of the compute service cannot be '
                             'reached; try again later.'))
         # What goes wrong behind us is not ours to translate.
-        return servers.answer(request, self._application)
+        return servers.answer(request, self._application, self._policies)
 
     def _answer(
         self, request: nova_wsgi.Request, parameters: dict,

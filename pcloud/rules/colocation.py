@@ -162,9 +162,9 @@ def check(asked: Wish, permission: str) -> None:
 
 
 def _texts(hints: Mapping[str, object], name: str) -> tuple[str, ...]:
-    values = hints.get(name)
-    if values is None:
+    if name not in hints:
         return ()
+    values = hints[name]
     values = values if isinstance(values, list) else [values]
     if len(values) > _MOST or not all(
             isinstance(each, str) and each for each in values):

@@ -46,10 +46,14 @@ _KEY = re.compile(
 _PAIR = re.compile(r'(?:\\.|[^\s\\]|\\(?=\s|$))+')
 _ESCAPED = re.compile(r'\\([ \\])')
 _TO_ESCAPE = re.compile(r'[ \\]')
-_NUMBER = re.compile(r'\d{1,15}(\.\d{1,15})?', re.ASCII)
+_NUMBER = re.compile(r'\d+(\.\d+)?', re.ASCII)
+_ROLE = re.compile(r'[A-Za-z0-9_-]{1,64}', re.ASCII)
 _SUFFIXES = {'': 1, 'M': 1, 'G': 1024, 'T': 1024 ** 2, 'P': 1024 ** 3}
 # A value is kept in so many characters.
 _LONGEST = 255
+# Every request reads all of them, of every level.
+_LONGEST_TEXT, _MOST = 4096, 100
+_SHOWN = 40
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,6 +112,10 @@ def parse(written: str) -> dict[str, str]:
     :returns: the values as they are written, by key
     :raises: `exception.InvalidConstraint` with position and rule
     """
+    if len(written) > _LONGEST_TEXT:
+        raise exception.InvalidConstraint(
+            pair=f'{written[:_SHOWN]}...', position=1,
+            expected=f'in a text of at most {_LONGEST_TEXT} characters')
     found: dict[str, str] = {}
     seen: set[str] = set()
     for match in _PAIR.finditer(written):
@@ -118,6 +126,8 @@ def parse(written: str) -> dict[str, str]:
             if key.casefold() in seen:
                 raise _Bad('the only one of its key, whatever the letter '
                            'case')
+            if len(seen) == _MOST:
+                raise _Bad(f'one of at most {_MOST}')
         except _Bad as rule:
             raise exception.InvalidConstraint(
                 pair=pair, position=where, expected=str(rule))
@@ -146,7 +156,11 @@ def _pair(written: str) -> tuple[str, str]:
     if key in SIZES:
         if value not in ('', MAX):
             _amount(key, value)
-    elif key not in (HOST, ROLE) and not _is_foreign(key):
+    elif key == ROLE:
+        if value and not _ROLE.fullmatch(value):
+            raise _Bad('the name of a role, of 1 to 64 letters, digits, "_" '
+                       'or "-"')
+    elif key != HOST and not _is_foreign(key):
         if key.casefold() in (*SIZES, HOST, ROLE):
             raise _Bad(f'written {key.casefold()}=')
         _choice(key, value)
@@ -313,9 +327,11 @@ def waste(
 def waste_scores(wastes: Sequence[tuple]) -> list[float]:
     """Score machines: 1.0 for the least waste, 0.0 for the most.
 
-    Those between are as far from each other as their neighbours.
+    Those between are as far from each other as their neighbours. One that is
+    too small wastes more than all others.
     """
-    order = sorted(set(wastes), reverse=True)
+    order = sorted(set(wastes), reverse=True,
+                   key=lambda each: (min(each) < 0, each))
     last = max(len(order) - 1, 1)
     places = {each: number / last for number, each in enumerate(order)}
     return [places[each] if len(order) > 1 else 1.0 for each in wastes]

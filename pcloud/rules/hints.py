@@ -64,9 +64,9 @@ def constraints(hints: Mapping[str, Sequence[str]] | None) -> str:
 
     Source: CONTRACT section 5.
     """
-    values = (hints or {}).get(CONSTRAINTS)
-    if values is None:
+    if not hints or CONSTRAINTS not in hints:
         return ''
+    values = hints[CONSTRAINTS]
     if not isinstance(values, list):
         values = [values]
     if len(values) != 1 or not isinstance(values[0], str):

@@ -73,7 +73,8 @@ def kept(
         # What no host meets, or else what none meets together.
         keys = (frozenset.intersection(*unmet) or frozenset.union(*unmet))
         raise exception.ConstraintsUnmet(constraints=', '.join(
-            constraints.shown(counting[key]) for key in sorted(keys)))
+            constraints.shown(counting[key], constraints.TENANT_SEES)
+            for key in sorted(keys)))
     return found
 
 

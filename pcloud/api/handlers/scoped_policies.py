@@ -13,6 +13,7 @@
 """``/os-pcloud-policies``."""
 
 from collections.abc import Callable
+import re
 
 from oslo_utils import strutils
 
@@ -21,6 +22,7 @@ from pcloud.aggregates import scoped_policies
 from pcloud.api import call as api_call
 from pcloud.api import constraints as api_constraints
 from pcloud.api.handlers import access
+from pcloud.api.policies import constraints as constraint_policies
 from pcloud.api.policies import scoped_policies as rules
 from pcloud.api import projects
 from pcloud.api.views import scoped_policies as views
@@ -29,6 +31,7 @@ from pcloud.rules import affinity
 from pcloud.rules import constraints as constraint_rules
 
 # The scopes in which there are keys; source: CONTRACT section 6.
+_ID = re.compile(r'[A-Za-z0-9_-]{1,64}', re.ASCII)
 _SCOPES = {
     'system_keys': (scoped_policies.CLOUD, scoped_policies.DOMAIN,
                     scoped_policies.PROJECT, scoped_policies.PCLOUD),
@@ -106,16 +109,30 @@ def update(call: api_call.Call) -> dict:
     changes = {member: affinity.distinct(call.body[member], check)
                for member, check in _CHECKS.items() if member in call.body}
     if 'constraints' in call.body:
-        changes['constraints'] = _constraints(call, scope)
+        changes['constraints'] = _constraints(call, scope, scope_id)
     return {'policy': _view(call)(scoped_policies.update(
         call.context, scope, scope_id, changes))}
 
 
-def _constraints(call: api_call.Call, scope: str) -> dict[str, str]:
+def _constraints(
+    call: api_call.Call, scope: str, scope_id: str,
+) -> dict[str, str]:
+    """Return the constraints to set.
+
+    A host that an administrator has chosen stays: the owner of the Pcloud
+    does not see it.
+    """
     found = api_constraints.read(
         call.context, call.body['constraints'], call.can)
     if scope == scoped_policies.ROLE:
         constraint_rules.check_role(found)
+        if not found:
+            constraints.check_unused(call.context, scope_id)
+    if not call.can(constraint_policies.HOST):
+        there = scoped_policies.several(call.context, [(scope, scope_id)])
+        for policy in there.values():
+            found |= {key: value for key, value in policy.constraints.items()
+                      if key == constraint_rules.HOST}
     return found
 
 
@@ -142,8 +159,8 @@ def _scope(call: api_call.Call) -> tuple[str, str]:
         raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
     if scope == scoped_policies.PCLOUD:
         access.visible_pcloud(call)
-    else:
-        projects.check_id(scope_id)
+    elif not _ID.fullmatch(scope_id):
+        raise exception.InvalidScopeId(scope=scope, id=scope_id)
     return scope, scope_id
 
 

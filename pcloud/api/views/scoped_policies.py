@@ -18,16 +18,22 @@ from pcloud.rules import constraints as rules
 
 
 def show(policy: scoped_policies.Policy) -> dict:
-    """Return what the owner of a Pcloud sees: what customers wish."""
+    """Return what the owner of a Pcloud sees: what customers wish.
+
+    Which real host an administrator may have chosen is not shown.
+    """
     return {'scope': policy.scope,
             'id': policy.id,
-            'constraints': rules.text(policy.constraints),
+            'constraints': rules.text({
+                key: value for key, value in policy.constraints.items()
+                if key != rules.HOST}),
             'customer_keys': [str(key) for key in policy.customer_keys]}
 
 
 def detail(policy: scoped_policies.Policy) -> dict:
     """Return what an administrator sees: what the cloud wishes too."""
     return {**show(policy),
+            'constraints': rules.text(policy.constraints),
             'system_keys': [str(key) for key in policy.system_keys]}
 
 
@@ -38,6 +44,6 @@ def setting(found: rules.Setting) -> dict:
 
 def open_setting(found: rules.Setting) -> dict:
     """Return it as a tenant sees it."""
-    if constraints.is_open(found):
+    if constraints.is_open(found, constraints.OWNER_SEES):
         return setting(found)
     return {**setting(found), 'value': None}

@@ -375,7 +375,7 @@ class KeysTest(AffinityTestCase):
         self.assertEqual(200, put(self.admin, 'pcloud', mine,
                                   system_keys=['special.RAM=1:1']))
         self.assertEqual(
-            {'policy': {'scope': 'pcloud', 'id': mine,
+            {'policy': {'scope': 'pcloud', 'id': mine, 'constraints': '',
                         'customer_keys': ['A=1:1']}},
             self.alice.get_json(f'{POLICIES}/pcloud/{mine}'))
         self.assertEqual(['#RAM=1:1'], self.admin.get_json(

@@ -12,9 +12,13 @@
 
 """Machine constraints through real Nova, for servers and for hosts."""
 
+from unittest import mock
+
 import fixtures
 import sqlalchemy as sa
 
+from pcloud.aggregates import allocation
+from pcloud import exception
 from pcloud.tests.functional import base
 from pcloud.tests.functional import driver
 
@@ -148,8 +152,14 @@ class ServersTest(ConstraintsTestCase):
         self.assertEqual('node-4', self.started())
         self.assertEqual('node-2', self.started('rack='))
         self.assertEqual('node-1', self.started('role='))
-        self.assertIn('named in the constraints', self.refused(
-            409, self.admin.call, 'DELETE', f'{POLICIES}/role/fast-network'))
+        for message in (
+                self.refused(409, self.admin.call, 'DELETE',
+                             f'{POLICIES}/role/fast-network'),
+                self._policy(409, 'role', 'fast-network', '')):
+            self.assertIn(f'in the constraints of project:{base.ALICE};',
+                          message)
+        self.assertIn("cannot be the id of a role", self._policy(
+            400, 'role', 'fast.network', 'cpu=1'))
         self.set_policy('project', base.ALICE, '')
         self.admin.call_json('DELETE', f'{POLICIES}/role/fast-network')
         self.assertIn("Role 'fast-network' is not defined", self._hint(
@@ -180,7 +190,34 @@ class ServersTest(ConstraintsTestCase):
         pcloud = self.make_pcloud(self.alice)
         self.assertIn('for administrators', self._policy(
             403, 'pcloud', pcloud, 'host=node-3', self.alice))
-        self.set_policy('pcloud', pcloud, 'host=node-3')
+        self.set_policy('pcloud', pcloud, 'host=node-3 ram=1G')
+        # The owner does not see it, and does not take it away.
+        path = f'{POLICIES}/pcloud/{pcloud}'
+        for query in ('', '?effective=1'):
+            text = self.alice.call('GET', path + query).text
+            self.assertIn('ram', text)
+            self.assertNotIn('node-3', text)
+        self.set_policy('pcloud', pcloud, 'cpu=1', self.alice)
+        self.assertEqual('cpu=1 host=node-3', self.admin.get_json(
+            path)['policy']['constraints'])
+        server = self.boot(self.admin, {'constraints': 'host=node-3 ram=1G'})
+        reader = self.client_of('rosa', base.CAROL)
+        for path in (f'/servers/{server["id"]}', '/servers/detail'):
+            self.assertIn('host=node-3', self.admin.call('GET', path).text)
+            text = reader.call('GET', path).text
+            self.assertNotIn('host=', text)
+            self.assertIn('ram=1G', text)
+
+    def test_what_a_tenant_is_told(self):
+        self.make_pool('any', 'node-1')
+        pcloud = self.make_pcloud(self.alice)
+        self.add_host(self.alice, pcloud, 'a', 'any')
+        self.alice.call_json(
+            'PUT', f'/os-pclouds/{pcloud}/tenants/{base.BOB}')
+        self.set_policy('pcloud', pcloud, 'rack=r7 ram=64G', self.alice)
+        server = self.boot(self.bob, {'pcloud': pcloud}, expected='ERROR')
+        self.assertIn('constraints rack (pcloud), ram (pcloud).',
+                      self.fault(server))
 
     def test_refused(self):
         for written, expected in (
@@ -191,6 +228,7 @@ class ServersTest(ConstraintsTestCase):
                 400, 'cloud', 'default', written))
         self.assertIn('give it once', self._hint(400, ['cpu=1'] * 2))
         self.assertIn('give it once', self._hint(400, 7))
+        self.assertIn('give it once', self._hint(400, None))
 
     def test_what_is_not_valid_opens_nothing(self):
         """A request that nova-api has not seen, as an older one."""
@@ -238,6 +276,15 @@ class HostsTest(ConstraintsTestCase):
         self.make_pool('dear', 'node-4', units=4)
         self.make_pool('cheap', 'node-5', units=3)
         self.assertEqual('cheap', self.added('a', 'ram=8G'))
+
+    def test_others_take_the_last_hosts(self):
+        """One flavor after the other, until nothing is left."""
+        gone = exception.NoFreeHost(host_flavor='small', zone='')
+        add = allocation.add
+        with mock.patch.object(allocation, 'add', side_effect=[
+                *[gone] * 7, exception.HostFlavorNotFound(host_flavor='x'),
+                mock.DEFAULT], wraps=add):
+            self.assertEqual('small', self.added('a', ''))
 
     def test_zones_and_attributes(self):
         self.make_pool('large', 'node-4', 'node-5', units=4)

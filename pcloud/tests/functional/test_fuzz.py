@@ -43,6 +43,8 @@ KNOWN = {
     'hosts': [['node-1'], ['node-2', 'node-3'], ['node-4']],
     'value': ['r1', 'r2'],
     'scope': ['cloud', 'project', *['pcloud'] * 6, 'domain', 'role'],
+    'constraints': ['ram=2G cpu=1', 'storage= rack=r1', '', 'role=none',
+                    'cpu=x'],
     'system_keys': [['A=1:1'], ['A=1:1', '#RAM=0:5'], ['_A=1:1'], []],
     'customer_keys': [['B=1:-1'], ['B=1:1', 'b=2:1'], []],
     'tenant': [base.ALICE, base.BOB, DAVE, 'owner'],

@@ -12,6 +12,7 @@
 
 import testscenarios
 import testtools
+from testtools import matchers
 
 from pcloud import exception
 from pcloud.rules import colocation
@@ -41,8 +42,8 @@ class WishTest(testscenarios.WithScenarios, testtools.TestCase):
 
 class FlagTest(testscenarios.WithScenarios, testtools.TestCase):
 
-    scenarios = [(f'{spec},{image}', {
-        'spec': spec, 'image': image, 'expected': expected})
+    scenarios = [(f'{spec},{image}', {'spec': spec, 'image': image,
+                                      'expected': expected})
                  for spec, image, expected in (
         (None, None, 'never'), ('allow', None, 'allow'),
         (None, 'always', 'always'), ('never', 'always', 'never'),
@@ -80,6 +81,7 @@ class RoomTest(testtools.TestCase):
     def test_room(self):
         group = colocation.Room(1, 512, 2) + colocation.Room(2, 1024, 3)
         self.assertEqual(colocation.Room(3, 1536, 5), group)
-        self.assertTrue(group <= colocation.Room(3, 1536, 5))
+        self.assertLessEqual(group, colocation.Room(3, 1536, 5))
         for host in ((2, 1536, 5), (3, 1535, 5), (3, 1536, 4)):
-            self.assertFalse(group <= colocation.Room(*host))
+            self.assertThat(group <= colocation.Room(*host),
+                            matchers.Is(False))

@@ -60,6 +60,8 @@ class ParseTest(testscenarios.WithScenarios, testtools.TestCase):
         ('cpu=2', {'cpu': '2'}),
         ('cpu=0.5 ram=1.5G', {'cpu': '0.5', 'ram': '1.5G'}),
         ('ram=512', {'ram': '512'}),
+        ('ram=0.3333333333333333G cpu=1000000000000000000',
+         {'ram': '0.3333333333333333G', 'cpu': '1000000000000000000'}),
         ('ram=3G storage=2T', {'ram': '3G', 'storage': '2T'}),
         ('storage=1P\n ram=0.5M', {'storage': '1P', 'ram': '0.5M'}),
         ('cpu= ram= storage=', {'cpu': '', 'ram': '', 'storage': ''}),
@@ -123,6 +125,8 @@ class RefusedTest(testscenarios.WithScenarios, testtools.TestCase):
         ('ram=1G hardware_class=good', 8, 'a number'),
         ('next_reboot=soon', 1, 'ISO 8601'),
         ('rack=\x07', 1, 'can be printed'),
+        ('role=a.b', 1, 'the name of a role'),
+        ('role=\U0001f600', 1, 'the name of a role'),
         (f'rack={256 * "r"}', 1, '255'))]
 
     def test(self):
@@ -130,6 +134,19 @@ class RefusedTest(testscenarios.WithScenarios, testtools.TestCase):
             exception.InvalidConstraint, constraints.parse, self.written)
         self.assertEqual(self.position, error.details['position'])
         self.assertIn(self.rule, str(error))
+
+
+class LimitsTest(testtools.TestCase):
+
+    def test_limits(self):
+        for written, position, rule in (
+                (' '.join(f'a{number}=1' for number in range(101)), 591,
+                 'one of at most 100'),
+                ('a=1' + ' ' * 4096, 1, 'at most 4096')):
+            error = self.assertRaises(
+                exception.InvalidConstraint, constraints.parse, written)
+            self.assertEqual(position, error.details['position'])
+            self.assertIn(rule, str(error))
 
 
 class ParsePropertyTest(testtools.TestCase):
@@ -290,6 +307,11 @@ class WasteTest(testtools.TestCase):
         self.assertEqual([1.0, 1.0], constraints.waste_scores(
             [(1,)] * 2))
         self.assertEqual([], constraints.waste_scores([]))
+
+    def test_too_small(self):
+        wastes = [constraints.waste(wanted('ram=3G'), each.sizes) for each in (
+            machine(ram=1024), machine(ram=4096), machine(ram=8192))]
+        self.assertEqual([0.0, 1.0, 0.5], constraints.waste_scores(wastes))
 
 
 class HeldTest(testtools.TestCase):
