@@ -80,6 +80,56 @@ class FightTest(testtools.TestCase):
         self.assertEqual(201, users[0].add_host(
             pclouds[0], 'a', self.flavor).status_code)
 
+    def test_by_constraints(self):
+        """Ten Pclouds, four host flavors with a host each that fit."""
+        mark = f'm{self.flavor}'
+        admin = self._user(admin=True)
+        hosts = [host for number in range(4)
+                 for host in self.cloud.seed(f'{self.flavor}-{number}', 1)]
+        self.assertEqual(200, admin.call(
+            'PUT', f'/os-pcloud-attributes/{mark}', {'attribute': {
+                'value': 'yes', 'hosts': hosts}}).status_code)
+        users = [self._user() for _ in range(CLIENTS)]
+        pclouds = [user.make_pcloud() for user in users]
+        responses, full = [], 0
+        for _ in range(8):
+            asked = crowd.at_once([
+                functools.partial(self._add_fitting, user, pcloud, mark)
+                for user, pcloud in zip(users, pclouds)])
+            responses += asked
+            held = [(user, pcloud) for user, pcloud, answer
+                    in zip(users, pclouds, asked)
+                    if answer.status_code == 201]
+            self.assertLessEqual(set(crowd.codes(asked)), {201, 409},
+                                 self.cloud.errors())
+            full += len(held) == len(hosts)
+            responses += crowd.at_once([
+                functools.partial(user.remove_host, pcloud, 'a')
+                for user, pcloud in held])
+        self._check(responses, rounds_in_which_all_hosts_went=full)
+        self.assertEqual(201, self._add_fitting(
+            users[0], pclouds[0], mark).status_code)
+
+    def _add_fitting(self, user, pcloud, mark):
+        return user.call('POST', f'/os-pclouds/{pcloud}/hosts', {
+            'host': {'name': 'a', 'constraints': f'{mark}=yes'}})
+
+    def test_one_policy(self):
+        """Ten requests that set the constraints of one Pcloud."""
+        user = self._user()
+        path = f'/os-pcloud-policies/pcloud/{user.make_pcloud()}'
+        responses = []
+        for _ in range(10):
+            wishes = [f'a{number}=1' for number in range(CLIENTS)]
+            asked = crowd.at_once([
+                functools.partial(user.call, 'PUT', path, {
+                    'policy': {'constraints': wish}}) for wish in wishes])
+            responses += asked
+            self.assertIn(200, crowd.codes(asked))
+            self.assertIn(user.call('GET', path).json()[
+                'policy']['constraints'], wishes)
+        self._check(responses)
+
     def test_one_name(self):
         """Ten requests for one name, in all letter cases."""
         self.cloud.seed(self.flavor, CLIENTS)
