@@ -18,6 +18,8 @@ from collections.abc import Sequence
 import typing
 
 from pcloud.client import resources
+from pcloud.client import service_details
+from pcloud.client import services
 
 
 def text(value: object) -> str:
@@ -64,6 +66,25 @@ def settings(values: Sequence[resources.Setting]) -> str:
     return '\n'.join(
         f'{each.key} ({each.source})' if each.value is None else
         f'{each.key}={each.value} ({each.source})' for each in values) or '-'
+
+
+def units(values: Sequence[services.Unit]) -> str:
+    """Write units, one a line."""
+    return '\n'.join(f'{each.name} ({each.id}, {each.status})'
+                     for each in values) or '-'
+
+
+def co_located(values: Sequence[services.Unit]) -> str:
+    """Write co-located units, one a line, each with its parent."""
+    return '\n'.join(
+        f'{each.service}: {each.name} ({each.id}, {each.status}) '
+        f'beside {each.parent}' for each in values) or '-'
+
+
+def consumes(values: Sequence[service_details.Consumed]) -> str:
+    """Write whether services are there, one a line."""
+    return '\n'.join(f'{each.service}: {each.state}'
+                     for each in values) or '-'
 
 
 class Field(typing.NamedTuple):
@@ -134,6 +155,23 @@ ATTRIBUTE = (
     Field('name', 'Name'),
     Field('value', 'Value'),
     Field('hosts', 'Hosts', joined),
+)
+
+_UNIT_HEAD = (
+    Field('service', 'Service'),
+    Field('name', 'Name'),
+    Field('id', 'ID'),
+)
+UNIT_LIST = _UNIT_HEAD + (
+    Field('status', 'Status'),
+    Field('parent', 'Parent'),
+)
+CHANGE_LIST = _UNIT_HEAD + (Field('change', 'Change'),)
+SERVICE = (
+    Field('service', 'Service'),
+    Field('units', 'Units', units),
+    Field('co_located', 'Co-located', co_located),
+    Field('consumes', 'Consumes', consumes),
 )
 
 QUOTA = (

@@ -29,6 +29,8 @@ ATTRIBUTES = '/os-pcloud-attributes'
 POLICIES = '/os-pcloud-policies'
 
 _COLLECTIONS = (PCLOUDS, HOST_FLAVORS, ATTRIBUTES)
+# What the paths of Pcloud's own begin with; the others are Nova's.
+_OWN = ('/os-pcloud', HOST_FLAVORS)
 # As many as Nova gives out at once unless it is configured otherwise.
 _PAGE_SIZE = 1000
 
@@ -70,16 +72,19 @@ class Transport:
                 **options: typing.Any) -> typing.Any:
         """Send one request.
 
-        :param options: "json", a body, and "params", the query
+        :param options: "json", a body, "params", the query, and
+            "microversion"
         :returns: the body of the answer, None where it has none
         :raises exceptions.ClientError: the subclass that fits the status
         :raises exceptions.ExtensionNotEnabled: when the cloud has no Pclouds
         """
         response = self._send(method, url_path, **options)
+        own = url_path.startswith(_OWN)
         if response.status_code < 300:
-            self._known_to_be_enabled = True
+            self._known_to_be_enabled = self._known_to_be_enabled or own
             return _body(response)
-        if response.status_code == 404 and not self._is_enabled(url_path):
+        if response.status_code == 404 and own and not self._is_enabled(
+                url_path):
             raise exceptions.ExtensionNotEnabled()
         raise exceptions.from_response(response)
 
@@ -98,13 +103,17 @@ class Transport:
         return body[name]
 
     def pages(self, name: str, url_path: str,
-              query: Mapping[str, typing.Any]) -> Iterator[typing.Any]:
+              query: Mapping[str, typing.Any],
+              **options: typing.Any) -> Iterator[typing.Any]:
         """Yield what a collection holds, from as many pages as it takes.
 
         A server may cap the size of a page below what was asked for, so
         only a page that brings nothing new is known to be the last. What a
         marker stands for may be deleted before the next page is asked for;
         the one before it will do.
+
+        :param query: what narrows or widens the collection
+        :param options: as for :meth:`request`, beside "params"
         """
         seen: set[str] = set()
         markers: list[str] = []
@@ -113,7 +122,8 @@ class Transport:
             if markers:
                 params['marker'] = markers[-1]
             try:
-                page = self.member(name, 'GET', url_path, params=params)
+                page = self.member(
+                    name, 'GET', url_path, params=params, **options)
             except exceptions.BadRequest:
                 if not markers:
                     raise

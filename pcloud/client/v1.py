@@ -43,6 +43,7 @@ from openstack import config
 
 from pcloud.client import exceptions
 from pcloud.client import resources
+from pcloud.client import servers
 from pcloud.client import transport
 
 
@@ -98,6 +99,26 @@ class Client:
         client = cls(adapter.session)
         client._transport = transport.Transport(adapter)
         return client
+
+    @property
+    def servers(self) -> servers.Servers:
+        """Nova's own calls about servers, over the same adapter."""
+        return servers.Servers(self._transport)
+
+    def own_project_id(self) -> str:
+        """Tell the project that the caller is logged in to.
+
+        :raises exceptions.BadRequest: when it is none
+        """
+        return self._transport.own_project_id()
+
+    def check_enabled(self) -> None:
+        """Ask whether this cloud has Pclouds.
+
+        :raises exceptions.ExtensionNotEnabled: when it has none
+        """
+        self._transport.request(
+            'GET', transport.PCLOUDS, params={'limit': 1})
 
     # Host flavors
 

@@ -24,11 +24,13 @@ from keystoneauth1.identity import v3
 from keystoneauth1 import session as ksa_session
 from novaclient import shell as nova_shell
 from openstackclient import shell as openstack_shell
+from osc_lib import clientmanager
 from requests_mock.contrib import fixture as requests_mock_fixture
 import testtools
 
 KEYSTONE = 'http://keystone.test/v3'
 NOVA = 'http://nova.test/v2.1'
+GLANCE = 'http://glance.test'
 PROJECT = 'a' * 32
 OTHER_PROJECT = 'b' * 32
 PCLOUD_ID = '11111111-1111-4111-8111-111111111111'
@@ -90,11 +92,38 @@ class Call(typing.NamedTuple):
     body: object
 
 
+class Clock:
+    """A time that passes only while somebody sleeps.
+
+    :ivar at_nap: what is called then, or None
+    """
+
+    def __init__(self):
+        self.now = 100.0
+        self.naps = []
+        self.at_nap = None
+
+    def monotonic(self):
+        """Tell the time."""
+        return self.now
+
+    def sleep(self, seconds):
+        """Let time pass."""
+        self.naps.append(seconds)
+        if self.at_nap:
+            self.at_nap()
+        self.now += seconds
+
+
 class CloudTestCase(testtools.TestCase):
     """Keystone lets everybody in; what Nova says, each test tells."""
 
     def setUp(self):
         super().setUp()
+        # A process has one of each, as it runs one command.
+        for cache in vars(clientmanager.ClientManager).values():
+            if isinstance(cache, clientmanager.ClientCache):
+                cache._handle = None
         self.http = self.useFixture(requests_mock_fixture.Fixture())
         self._offer_keystone()
         version = ksa_fixture.discovery.MicroversionDiscovery(
@@ -108,6 +137,8 @@ class CloudTestCase(testtools.TestCase):
         token = ksa_fixture.V3Token(project_id=PROJECT, project_name='own')
         token.add_service('compute').add_standard_endpoints(
             public=NOVA, region='RegionOne')
+        token.add_service('image').add_standard_endpoints(
+            public=GLANCE, region='RegionOne')
         token.add_service('identity').add_standard_endpoints(
             public=KEYSTONE, region='RegionOne')
         self.http.get(KEYSTONE, json={

@@ -149,23 +149,6 @@ class TestAddTogether(base.CloudTestCase):
         self.assertEqual([], self.calls())
 
 
-class Clock:
-    """A time that passes only while somebody sleeps."""
-
-    def __init__(self):
-        self.now = 100.0
-        self.naps = []
-
-    def monotonic(self):
-        """Tell the time."""
-        return self.now
-
-    def sleep(self, seconds):
-        """Let time pass."""
-        self.naps.append(seconds)
-        self.now += seconds
-
-
 @ddt.ddt
 class TestDrain(base.CloudTestCase):
     """openstack pcloud host remove --drain."""
@@ -175,7 +158,7 @@ class TestDrain(base.CloudTestCase):
     def setUp(self):
         super().setUp()
         self.answer_farm()
-        self.clock = Clock()
+        self.clock = base.Clock()
         self.useFixture(fixtures.MonkeyPatch(
             'pcloud.client.host_runs.time', self.clock))
         self.answer('PUT', self.WEB, json={'host': base.HOST})

@@ -1,0 +1,245 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What is to be deployed, and in which order on which hosts."""
+
+from collections.abc import Mapping
+import dataclasses
+
+from pcloud.client import deployment_checks as checks
+from pcloud.client import resources
+from pcloud.client import server_runs
+from pcloud.client import servers
+from pcloud.client import services
+from pcloud.client import v1
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """A service of a deployment.
+
+    :ivar image: its id or name; likewise flavor
+    """
+
+    service: str
+    image: str
+    flavor: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Order:
+    """What is to be deployed.
+
+    :ivar parts: co-located with the main one, and started before it
+    :ivar pcloud: its id or name; None for none
+    :ivar parent: the service that the main one is co-located with
+    :ivar scale_with: likewise, and with each of its units
+    :ivar networks: "auto", "none" or a list, as Nova takes them
+    """
+
+    main: Part
+    parts: tuple[Part, ...] = ()
+    pcloud: str | None = None
+    parent: str | None = None
+    scale_with: str | None = None
+    count: int | None = None
+    networks: object = 'auto'
+
+    @property
+    def co_located_with(self) -> str | None:
+        """The service that the main one is co-located with, either way."""
+        return self.parent or self.scale_with
+
+
+@dataclasses.dataclass(frozen=True)
+class _Found:
+    """What an order names, looked up.
+
+    :ivar parts: one for each of the order, the main one last
+    """
+
+    order: Order
+    parts: tuple[checks.Kind, ...]
+    pcloud: resources.Pcloud | None
+    services: services.Services
+
+    @property
+    def near(self) -> tuple[servers.Server, ...]:
+        """All units of what the main one is co-located with."""
+        name = self.order.co_located_with
+        return tuple(self.services.units(name)) if name else ()
+
+    @property
+    def hosted(self) -> list[servers.Server]:
+        """One of them for each host that has any."""
+        name = self.order.co_located_with
+        return list(self.services.at_hosts(name).values()) if name else []
+
+
+def plan(client: v1.Client, find_image: checks.FindImage,
+         order: Order) -> list[server_runs.Group]:
+    """Check an order and lay out what it takes.
+
+    :raises deployment_checks.DeploymentRefused: telling all that is wrong
+    """
+    problems = checks.Problems()
+    _check_order(order, problems)
+    problems.refuse()
+    client.check_enabled()
+    found = _find(client, find_image, order, problems)
+    _check_permissions(found, problems)
+    _check_neighbours(found, problems)
+    problems.refuse()
+    count = len(found.hosted) if order.scale_with else order.count or 1
+    checks.check_quota(client.servers, found.parts, count, problems)
+    anchors = _place(client, found, count, problems)
+    problems.refuse()
+    return [_group(found, f'-{number}' if count > 1 else '', anchor)
+            for number, anchor in enumerate(anchors, 1)]
+
+
+def _check_order(order: Order, problems: checks.Problems) -> None:
+    names = [each.service for each in (*order.parts, order.main)]
+    named = [name for name in (order.parent, order.scale_with) if name]
+    for name in (*names, *named):
+        problems.add(services.name_problem(name))
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        problems.add(f"'{name}' is named twice; every part is a service of "
+                     f"its own")
+    for name in sorted({*names} & {*named}):
+        problems.add(f"'{name}' cannot be started and be the one that is "
+                     f"there already, too")
+    if order.parent and order.scale_with:
+        problems.add('--in and --scale-with exclude each other')
+    if order.scale_with and order.count is not None:
+        problems.add('--count makes no sense with --scale-with, which counts '
+                     'hosts')
+    if order.scale_with and order.parts:
+        problems.add('--with makes no sense with --scale-with, as later '
+                     'units would be without them')
+
+
+def _find(client: v1.Client, find_image: checks.FindImage, order: Order,
+          problems: checks.Problems) -> _Found:
+    """Look up all that an order names.
+
+    :raises deployment_checks.DeploymentRefused: when some of it is not there
+    """
+    kinds = [checks.find_kind(
+        client.servers, find_image, each.service, each.image, each.flavor,
+        problems) for each in (*order.parts, order.main)]
+    pcloud = None
+    if order.pcloud is not None:
+        with problems.collecting():
+            pcloud = client.find_pcloud(order.pcloud)
+            checks.check_tenant(client, pcloud, problems)
+    problems.refuse()
+    return _Found(order, tuple(each for each in kinds if each), pcloud,
+                  services.Services(client.servers.list_all()))
+
+
+def _check_permissions(found: _Found, problems: checks.Problems) -> None:
+    *parts, main = found.parts
+    for each in parts:
+        problems.add(services.co_location_problem(
+            each.flavor, each.image, True), each.service)
+    problems.add(services.co_location_problem(
+        main.flavor, main.image, bool(found.order.co_located_with)),
+        main.service)
+
+
+def _check_neighbours(found: _Found, problems: checks.Problems) -> None:
+    order = found.order
+    if order.co_located_with and not found.hosted:
+        problems.add(f"your project has no unit of a service "
+                     f"'{order.co_located_with}' on a host")
+    if order.scale_with and found.services.units(order.main.service):
+        problems.add(
+            f"there are units of '{order.main.service}' already; bring them "
+            f'up to date with "openstack pcloud service sync"')
+
+
+def _place(client: v1.Client, found: _Found, count: int,
+           problems: checks.Problems) -> list[servers.Server | None]:
+    """Choose beside which unit each group goes; None for wherever it may.
+
+    Where a tenant cannot know the room, the scheduler finds out at the first
+    server of each group.
+    """
+    order, hosted = found.order, found.hosted
+    anchors: list[servers.Server | None] = [None] * count
+    if order.scale_with or order.parent and order.parts:
+        anchors = [hosted[number % len(hosted)] for number in range(count)]
+    if order.scale_with:
+        checks.check_room_beside(
+            client, found.pcloud, found.parts, hosted, problems)
+        return anchors
+    hosts = found.pcloud and checks.hosts_of(client, found.pcloud)
+    if found.pcloud is None or hosts is None:
+        return anchors
+    near = {each.id: each for each in found.near}
+    size = checks.Size.of(found.parts)
+    chosen = checks.place(found.pcloud, hosts, size, count,
+                          near if order.parent else None)
+    if chosen is None:
+        problems.add(checks.no_room(found.pcloud, size, count))
+        return anchors
+    if order.parent and order.parts:
+        return [next(near[uuid] for uuid in host.instances if uuid in near)
+                for host in chosen]
+    return anchors
+
+
+def _group(found: _Found, suffix: str,
+           anchor: servers.Server | None) -> server_runs.Group:
+    order = found.order
+    *parts, main = found.parts
+    pcloud_id = found.pcloud and found.pcloud.id
+    planned = [unit(each, each.service + suffix, order.networks, pcloud_id,
+                    {services.WITH: main.service}) for each in parts]
+    if order.scale_with and anchor:
+        return scaled(main, main.service + suffix, order.networks, pcloud_id,
+                      anchor, order.scale_with)
+    planned.append(unit(
+        main, main.service + suffix, order.networks, pcloud_id,
+        {services.IN: order.parent} if order.parent else {}))
+    return server_runs.Group(
+        tuple(planned), (anchor,) if anchor else found.near,
+        is_pinned=anchor is not None)
+
+
+def scaled(kind: checks.Kind, name: str, networks: object,
+           pcloud_id: str | None, anchor: servers.Server,
+           scale_with: str) -> server_runs.Group:
+    """Plan a unit that is there because of another service's unit.
+
+    :param anchor: that unit
+    :param scale_with: its service
+    """
+    planned = unit(kind, name, networks, pcloud_id, {services.IN: anchor.id},
+                   {services.SCALE_WITH: scale_with})
+    return server_runs.Group((planned,), (anchor,))
+
+
+def unit(kind: checks.Kind, name: str, networks: object,
+         pcloud_id: str | None, hints: Mapping[str, object],
+         metadata: Mapping[str, str] | None = None) -> server_runs.Planned:
+    """Plan a unit of a service.
+
+    :param hints: what it is co-located with
+    """
+    all_hints = {services.SERVICE: kind.service, **hints}
+    if pcloud_id:
+        all_hints[services.PCLOUD] = pcloud_id
+    return server_runs.Planned(
+        name, kind.image.id, kind.flavor, networks, all_hints,
+        metadata or {})

@@ -1,0 +1,44 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How the commands look images up."""
+
+from collections.abc import Callable
+import typing
+
+from openstack import exceptions as sdk_exceptions
+
+from pcloud.client import exceptions
+from pcloud.client import servers
+
+
+def finder(client_manager: typing.Any) -> Callable[[str], servers.Image]:
+    """Return what finds an image by its id or its name.
+
+    It raises exceptions.NotFound when there is none, exceptions.BadRequest
+    when several have the name.
+    """
+    def find(name_or_id: str) -> servers.Image:
+        try:
+            found = client_manager.image.find_image(
+                name_or_id, ignore_missing=False)
+        except sdk_exceptions.NotFoundException:
+            raise exceptions.NotFound(
+                f"No image has the id or name '{name_or_id}'") from None
+        except sdk_exceptions.DuplicateResource:
+            raise exceptions.BadRequest(
+                f"Several images are named '{name_or_id}'; give the id of "
+                f"one of them instead") from None
+        return servers.Image(
+            found.id, found.name or found.id, found.status or 'active',
+            found.min_ram or 0, found.min_disk or 0, found.properties or {})
+    return find

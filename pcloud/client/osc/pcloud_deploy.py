@@ -1,0 +1,137 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The commands that deploy services and take them away."""
+
+import argparse
+import contextlib
+
+from pcloud.client import arguments
+from pcloud.client import deployment_plans as plans
+from pcloud.client import deployments
+from pcloud.client import display
+from pcloud.client.osc import common
+from pcloud.client.osc import images
+from pcloud.client import server_runs
+
+_TIMEOUT = 600
+
+
+class DeployPcloud(common.Lister):
+    """Start a service, with co-located ones: all of it or nothing
+
+    Everything is checked before the first server is created. The services of
+    --with are running before their parent is started. If any part fails, all
+    that was created is deleted again.
+    """
+
+    _epilog = ('Example:\n  openstack pcloud deploy db --image db '
+               '--flavor xl --with disk=nbd:s')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add what to deploy, and where."""
+        parser.add_argument(
+            'name', metavar='<name>',
+            help='Name of the service: up to 64 letters, digits, ".", "_" '
+                 'and "-"')
+        parser.add_argument('--image', metavar='<image>', required=True,
+                            help='Image of its servers (id or name)')
+        parser.add_argument('--flavor', metavar='<flavor>', required=True,
+                            help='Flavor of its servers (id or name)')
+        parser.add_argument('--pcloud', metavar='<pcloud>',
+                            help='Pcloud to start them in (id or name)')
+        parser.add_argument(
+            '--with', metavar='<name>=<image>:<flavor>', dest='parts',
+            type=_part, action='append', default=[],
+            help='Service that is started before it on the same host (repeat '
+                 'for several)')
+        parser.add_argument(
+            '--in', metavar='<service>', dest='parent',
+            help='Start it on a host that runs a unit of this service')
+        parser.add_argument(
+            '--scale-with', metavar='<service>',
+            help='Start one unit on every host that runs a unit of this '
+                 'service; see also "openstack pcloud service sync"')
+        parser.add_argument(
+            '--count', metavar='<count>', type=arguments.positive,
+            help='How many units to start, each with its own of --with '
+                 '(default: 1)')
+        add_waiting_arguments(parser)
+        _add_network_argument(parser)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
+        """Deploy it and show its units."""
+        order = plans.Order(
+            plans.Part(parsed_args.name, parsed_args.image,
+                       parsed_args.flavor),
+            tuple(parsed_args.parts), parsed_args.pcloud, parsed_args.parent,
+            parsed_args.scale_with, parsed_args.count, parsed_args.nic)
+        units = deployments.deploy(
+            self.client, images.finder(self.app.client_manager), order,
+            pace(self, parsed_args))
+        return common.several(units, display.UNIT_LIST)
+
+
+class UndeployPcloud(common.PcloudCommand):
+    """Stop a service, then those co-located with it, and delete them all"""
+
+    _epilog = 'Example:\n  openstack pcloud undeploy db'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which one."""
+        parser.add_argument('name', metavar='<name>',
+                            help='Name of the service')
+        add_waiting_arguments(parser)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Stop and delete them."""
+        deployments.undeploy(self.client, parsed_args.name,
+                             pace(self, parsed_args))
+
+
+def add_waiting_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add how long to wait."""
+    parser.add_argument(
+        '--timeout', metavar='<seconds>', type=arguments.positive,
+        default=_TIMEOUT,
+        help='How long to wait for each server (default: %(default)s)')
+
+
+def _add_network_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        '--nic', metavar='<network>', type=_networks, default='auto',
+        help='Network of the new servers: an id, "auto" or "none" (default: '
+             'auto)')
+
+
+def pace(command: common.PcloudCommand,
+         parsed_args: argparse.Namespace) -> server_runs.Pace:
+    """Tell how long to wait, and report to the terminal."""
+    def report(progress: str) -> None:
+        # Nobody listening any more is no reason to leave work half done.
+        with contextlib.suppress(OSError):
+            print(progress, file=command.app.stderr, flush=True)
+    return server_runs.Pace(parsed_args.timeout, report)
+
+
+def _part(text: str) -> plans.Part:
+    service, _, kind = text.partition('=')
+    # A name of an image may have a colon, as those of containers do.
+    image, _, flavor = kind.rpartition(':')
+    if not (service and image and flavor):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not <name>=<image>:<flavor>")
+    return plans.Part(service, image, flavor)
+
+
+def _networks(text: str) -> object:
+    return text if text in ('auto', 'none') else [{'uuid': text}]

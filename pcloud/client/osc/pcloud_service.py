@@ -1,0 +1,93 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The commands of services and their units."""
+
+import argparse
+
+from pcloud.client import display
+from pcloud.client.osc import common
+from pcloud.client.osc import images
+from pcloud.client.osc import pcloud_deploy
+from pcloud.client import service_details
+from pcloud.client import service_sync
+from pcloud.client import services
+
+
+class ListPcloudService(common.Lister):
+    """List the units of your project's services"""
+
+    _epilog = 'Example:\n  openstack pcloud service list --all'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add what widens the list."""
+        parser.add_argument(
+            '--all', action='store_true', dest='everything',
+            help='List co-located units too, below their parents')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
+        """List them."""
+        found = services.Services(self.client.servers.list_all())
+        return common.several(
+            found.listed(everything=parsed_args.everything),
+            display.UNIT_LIST)
+
+
+class ShowPcloudService(common.ShowOne):
+    """Show a service: its units, and what is beside them"""
+
+    _epilog = 'Example:\n  openstack pcloud service show db'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which one."""
+        _add_name_argument(parser)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
+        """Show it."""
+        found = service_details.get(
+            self.client, images.finder(self.app.client_manager),
+            parsed_args.name)
+        return common.one(found, display.SERVICE)
+
+
+class SyncPcloudService(common.Lister):
+    """Have units of a service on all hosts of the one it is scaled with
+
+    Units are added where they are missing, and those on hosts that the other
+    service has left are stopped and deleted.
+    """
+
+    _epilog = 'Example:\n  openstack pcloud service sync agent'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which one."""
+        _add_name_argument(
+            parser, nargs='?',
+            help='Name of a service that was deployed with --scale-with '
+                 '(default: all of them)')
+        pcloud_deploy.add_waiting_arguments(parser)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
+        """Add and remove units, and show which."""
+        pace = pcloud_deploy.pace(self, parsed_args)
+        changes = service_sync.sync(
+            self.client, images.finder(self.app.client_manager),
+            parsed_args.name, pace)
+        if not changes:
+            pace.report('Nothing to change')
+        return common.several(changes, display.CHANGE_LIST)
+
+
+def _add_name_argument(parser: argparse.ArgumentParser,
+                       **options: str) -> None:
+    parser.add_argument('name', metavar='<name>', **{
+        'help': 'Name of the service', **options})

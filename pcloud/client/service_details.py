@@ -1,0 +1,92 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""All that there is to tell of one service."""
+
+from collections.abc import Iterable
+import dataclasses
+
+from pcloud.client import deployment_checks as checks
+from pcloud.client import exceptions
+from pcloud.client import servers
+from pcloud.client import services
+from pcloud.client import v1
+
+
+@dataclasses.dataclass(frozen=True)
+class Consumed:
+    """A service that units can use where it is beside them.
+
+    :ivar state: "present" where it is beside every one of them, else
+        "absent"
+    :ivar absent_beside: the ids of the units without it
+    """
+
+    service: str
+    state: str
+    absent_beside: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Service:
+    """A service.
+
+    :ivar units: by name
+    :ivar co_located: the units whose parent one of them is
+    :ivar consumes: what the images of its units name
+    """
+
+    service: str
+    units: tuple[services.Unit, ...]
+    co_located: tuple[services.Unit, ...]
+    consumes: tuple[Consumed, ...]
+
+
+def get(client: v1.Client, find_image: checks.FindImage,
+        name: str) -> Service:
+    """Get one service by its name.
+
+    :raises exceptions.NotFound: when it has no units
+    """
+    found = services.Services(client.servers.list_all())
+    units = found.existing(name)
+    return Service(
+        name, tuple(map(found.unit, units)),
+        tuple(found.unit(below) for each in units
+              for below in found.co_located(each)),
+        tuple(_consumed(found, find_image, units)))
+
+
+def _consumed(found: services.Services, find_image: checks.FindImage,
+              units: Iterable[servers.Server]) -> Iterable[Consumed]:
+    users: dict[str, list[servers.Server]] = {}
+    known: dict[str, list[str]] = {}
+    for unit in units:
+        if unit.image_id not in known:
+            known[unit.image_id] = _named(find_image, unit.image_id)
+        for each in known[unit.image_id]:
+            users.setdefault(each, []).append(unit)
+    for each in sorted(users):
+        without = tuple(
+            unit.id for unit in users[each]
+            if not services.beside(unit, found.units(each)))
+        yield Consumed(each, 'absent' if without else 'present', without)
+
+
+def _named(find_image: checks.FindImage, image_id: str) -> list[str]:
+    if not image_id:
+        return []
+    try:
+        return services.consumed(find_image(image_id))
+    except exceptions.NotFound:
+        # Servers outlive their images.
+        return []

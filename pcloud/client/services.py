@@ -1,0 +1,229 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Services: which servers are units of which, and whose parent is who.
+
+A server that was started with the hint ``service`` is a unit of that
+service; ``in`` and ``with`` name what it is co-located with. Nothing here
+asks anybody: these are rules about servers that were listed before.
+"""
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+import dataclasses
+import re
+
+from pcloud.client import exceptions
+from pcloud.client import servers
+
+SERVICE, IN, WITH, BESIDE, ROOM_FOR, PCLOUD = (
+    'service', 'in', 'with', 'beside', 'room_for', 'pcloud')
+# Metadata of a server: the service on each of whose hosts it has a unit.
+SCALE_WITH = 'pcloud_scale_with'
+
+_EXTRA_SPEC = 'pcloud:co_located'
+_IMAGE_PROPERTY = 'pcloud_co_located'
+_CONSUMES = 'pcloud_consumes'
+_, _ALWAYS, _NEVER = _FLAGS = ('allow', 'always', 'never')
+_NAME = re.compile(r'(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}', re.ASCII)
+_UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}',
+                   re.ASCII | re.IGNORECASE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Unit:
+    """A server as a unit of a service.
+
+    :ivar parent: the id of the server that it is co-located with, or None
+    """
+
+    service: str
+    name: str
+    id: str
+    status: str
+    parent: str | None = None
+
+
+class Services:
+    """The services that servers make up.
+
+    :param found: all servers of a project
+    """
+
+    def __init__(self, found: Iterable[servers.Server]) -> None:
+        self._servers = {each.id: each for each in sorted(
+            found, key=lambda server: (server.name, server.id))}
+        self._units: dict[str, list[servers.Server]] = {}
+        for each in self._servers.values():
+            if each.hint(SERVICE):
+                self._units.setdefault(each.hint(SERVICE), []).append(each)
+        self._parents = {each.id: self._find_parent(each)
+                         for each in self._servers.values()}
+        self._children: dict[str | None, list[servers.Server]] = {}
+        for units in self._units.values():
+            for each in units:
+                self._children.setdefault(
+                    self._parents[each.id], []).append(each)
+
+    def units(self, service: str) -> list[servers.Server]:
+        """Return the units of a service, by their names."""
+        return list(self._units.get(service, ()))
+
+    def names(self) -> list[str]:
+        """Return the names of all services."""
+        return sorted(self._units)
+
+    def unit(self, server: servers.Server) -> Unit:
+        """Describe a server that is a unit."""
+        return Unit(server.hint(SERVICE) or '', server.name, server.id,
+                    server.status, self._parents.get(server.id))
+
+    def existing(self, service: str) -> list[servers.Server]:
+        """Return the units of a service that must have some.
+
+        :raises exceptions.NotFound: when it has none
+        """
+        found = self.units(service)
+        if not found:
+            raise exceptions.NotFound(
+                f"Your project has no units of a service '{service}'; see "
+                f'"openstack pcloud service list --all"')
+        return found
+
+    def co_located(self, server: servers.Server) -> list[servers.Server]:
+        """Return the units whose parent a server is."""
+        return list(self._children.get(server.id, ()))
+
+    def levels(self, roots: Iterable[servers.Server],
+               ) -> list[list[servers.Server]]:
+        """Return servers, those co-located with them, with those, and so on.
+
+        Each is there once, on the first level where it appears.
+        """
+        found: list[list[servers.Server]] = []
+        seen: set[str] = set()
+        level = list(roots)
+        while level:
+            found.append(level)
+            seen.update(each.id for each in level)
+            below = {each.id: each for parent in level
+                     for each in self.co_located(parent)}
+            level = [each for key, each in below.items() if key not in seen]
+        return found
+
+    def listed(self, *, everything: bool) -> list[Unit]:
+        """Return units by service and name, co-located ones below parents.
+
+        :param everything: those that have a parent too
+        """
+        all_units = [each for name in self.names()
+                     for each in self.units(name)]
+        roots = [each for each in all_units
+                 if self._parents[each.id] is None]
+        if not everything:
+            return [self.unit(each) for each in roots]
+        seen: set[str] = set()
+        # Those below a server that is no unit are below nothing shown, and
+        # units that are each other's parents have no root.
+        return [self.unit(each) for root in roots + all_units
+                for each in self._family(root, seen)]
+
+    def at_hosts(self, service: str) -> dict[str, servers.Server]:
+        """Return one unit of a service for each host that runs some."""
+        found: dict[str, servers.Server] = {}
+        for each in self.units(service):
+            if each.host_id:
+                found.setdefault(each.host_id, each)
+        return found
+
+    def _family(self, root: servers.Server,
+                seen: set[str]) -> Iterator[servers.Server]:
+        if root.id in seen:
+            return
+        seen.add(root.id)
+        yield root
+        for each in self.co_located(root):
+            yield from self._family(each, seen)
+
+    def _find_parent(self, server: servers.Server) -> str | None:
+        named = server.hint(IN) or server.hint(WITH)
+        if not named:
+            return None
+        if is_id(named):
+            return named if named in self._servers else None
+        others = [each for each in self.units(named) if each.id != server.id]
+        near = [each for each in others
+                if each.host_id and each.host_id == server.host_id]
+        mine = [each for each in others
+                if server.id in each.hints.get(BESIDE, ())]
+        # Of several on its host, the one that was started upon it; it may
+        # be on no host by now.
+        chosen = [each for each in near if each in mine] or near or mine
+        return chosen[0].id if chosen else None
+
+
+def is_id(name: str) -> bool:
+    """Whether it is the id of a server, and not the name of a service."""
+    return _UUID.fullmatch(name) is not None
+
+
+def name_problem(name: str) -> str | None:
+    """Tell why a service cannot have a name, or None."""
+    if is_id(name):
+        return f"A service cannot be named '{name}', which is an id"
+    if not _NAME.fullmatch(name):
+        return (f"'{name}' is not the name of a service: 1 to 64 letters, "
+                f'digits, ".", "_" or "-"')
+    return None
+
+
+def co_location_problem(flavor: servers.Flavor, image: servers.Image,
+                        co_located: bool) -> str | None:
+    """Tell why a server may not be started, co-located or not, or None.
+
+    The flavor, as the lower level, counts before the image. Anything else
+    than the three words is as good as none, which is never.
+
+    ==========  ==========  =======
+    permission  co-located  alone
+    ==========  ==========  =======
+    allow       passes      passes
+    always      passes      refused
+    never       refused     passes
+    ==========  ==========  =======
+    """
+    given = (flavor.extra_specs.get(_EXTRA_SPEC),
+             image.properties.get(_IMAGE_PROPERTY))
+    permission = next((each for each in given if each in _FLAGS), _NEVER)
+    said = (f'({_EXTRA_SPEC} of flavor {flavor.name}, else {_IMAGE_PROPERTY} '
+            f'of image {image.name}, is {permission})')
+    if co_located and permission == _NEVER:
+        return f'may not be co-located {said}'
+    if permission == _ALWAYS and not co_located:
+        return (f'may only be co-located {said}; give --in or --scale-with, '
+                f"or make it another one's --with")
+    return None
+
+
+def consumed(image: servers.Image) -> list[str]:
+    """Return the services that what an image holds can use."""
+    listed = (image.properties.get(_CONSUMES) or '').split(',')
+    return [name for name in map(str.strip, listed) if name]
+
+
+def beside(server: servers.Server,
+           units: Sequence[servers.Server]) -> bool:
+    """Whether a server has one of some units on its host."""
+    return bool(server.host_id) and any(
+        each.host_id == server.host_id and each.id != server.id
+        for each in units)

@@ -1,0 +1,267 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A Nova and a Glance with servers that come and go, behind HTTP."""
+
+import re
+import uuid
+
+import fixtures
+
+from pcloud.tests.unit.client import base
+
+SMALL = {'id': '1', 'name': 'small', 'vcpus': 1, 'ram': 512, 'disk': 1,
+         'extra_specs': {}}
+LARGE = {'id': '4', 'name': 'large', 'vcpus': 4, 'ram': 4096, 'disk': 20,
+         'extra_specs': {'pcloud:co_located': 'allow'}}
+NEVER = {**LARGE, 'id': '5', 'name': 'never',
+         'extra_specs': {'pcloud:co_located': 'never'}}
+IMAGES = (
+    {'id': str(uuid.uuid5(uuid.NAMESPACE_DNS, 'plain')), 'name': 'plain'},
+    {'id': str(uuid.uuid5(uuid.NAMESPACE_DNS, 'part')), 'name': 'part',
+     'pcloud_co_located': 'allow', 'pcloud_consumes': 'metrics, db'},
+    {'id': str(uuid.uuid5(uuid.NAMESPACE_DNS, 'only')), 'name': 'only',
+     'pcloud_co_located': 'always'},
+    {'id': str(uuid.uuid5(uuid.NAMESPACE_DNS, 'wrong')), 'name': 'wrong',
+     'pcloud_co_located': 'Allow'},
+    {'id': str(uuid.uuid5(uuid.NAMESPACE_DNS, 'queued')), 'name': 'queued',
+     'status': 'queued'},
+    {'id': str(uuid.uuid5(uuid.NAMESPACE_DNS, 'big')), 'name': 'big',
+     'min_ram': 1024},
+    {'id': str(uuid.uuid5(uuid.NAMESPACE_DNS, 'twin1')), 'name': 'twin'},
+    {'id': str(uuid.uuid5(uuid.NAMESPACE_DNS, 'twin2')), 'name': 'twin'},
+)
+_UNLIMITED = {'maxTotalInstances': -1, 'totalInstancesUsed': 3,
+              'maxTotalCores': -1, 'totalCoresUsed': 3,
+              'maxTotalRAMSize': -1, 'totalRAMUsed': 3}
+_SERVER = re.compile('^' + re.escape(base.NOVA) + '/servers/(?!detail)[^/?]+$')
+_ACTION = re.compile('^' + re.escape(base.NOVA) + '/servers/[^/]+/action$')
+_INTERFACES = re.compile(
+    '^' + re.escape(base.NOVA) + '/servers/[^/]+/os-interface$')
+_FLAVOR = re.compile('^' + re.escape(base.NOVA) + '/flavors/[^/?]+$')
+_IMAGE = re.compile('^' + re.escape(base.GLANCE) + '/v2/images/[^/?]+$')
+
+
+def image_id(name):
+    """Return the id of the first image with a name."""
+    return next(each['id'] for each in IMAGES if each['name'] == name)
+
+
+def server_id(name):
+    """Return the id that a server of a name gets."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, name))
+
+
+class ServersTestCase(base.CloudTestCase):
+    """Servers are building until they were looked at once, and so on.
+
+    :ivar servers: id to body
+    :ivar done: what happened, each as a verb and the name of a server
+    :ivar created: the bodies of requests that create
+    :ivar faults: name of a server to the fault it ends in
+    :ivar surprises: verb and name to an exception that is raised then, once,
+        to a status and a message that are answered, or to what is called
+    :ivar stuck: verbs and names of what never comes to an end
+    """
+
+    def setUp(self):
+        super().setUp()
+        self.clock = base.Clock()
+        self.useFixture(fixtures.MonkeyPatch(
+            'pcloud.client.server_runs.time', self.clock))
+        self.servers, self.done, self.created = {}, [], []
+        self.faults, self.surprises, self.stuck = {}, {}, set()
+        self.limits = dict(_UNLIMITED)
+        self.networks = []
+        self._coming, self._hosts = {}, 0
+        self.answer_pclouds(base.PCLOUD)
+        self._answer_flavors()
+        self._answer_images()
+        for method, path, answer in (
+                ('GET', f'{base.NOVA}/servers/detail', self._list),
+                ('GET', f'{base.NOVA}/limits', self._limits),
+                ('POST', f'{base.NOVA}/servers', self._create),
+                ('POST', _ACTION, self._stop),
+                ('DELETE', _SERVER, self._delete),
+                ('GET', _SERVER, self._get),
+                ('GET', _INTERFACES, self._interfaces)):
+            self.http.register_uri(method, path, json=answer)
+
+    def have(self, name, service=None, host='h1', status='ACTIVE',
+             metadata=None, image='part', **hints):
+        """Let there be a server; return its id."""
+        hints = {key.rstrip('_'): value if isinstance(value, list)
+                 else [value] for key, value in hints.items()}
+        if service:
+            hints['service'] = [service]
+        self.servers[server_id(name)] = {
+            'id': server_id(name), 'name': name, 'status': status,
+            'hostId': host, 'scheduler_hints': hints,
+            'metadata': metadata or {}, 'image': {'id': image_id(image)},
+            'flavor': {'original_name': 'small'}}
+        return server_id(name)
+
+    def names(self):
+        """Return the names of all servers that there are."""
+        return sorted(each['name'] for each in self.servers.values())
+
+    def hints(self, name):
+        """Return the hints with which a server was created."""
+        return next(body['os:scheduler_hints'] for body in self.created
+                    if body['server']['name'] == name)
+
+    def _surprise(self, verb, name, context):
+        found = self.surprises.get((verb, name))
+        if isinstance(found, tuple):
+            context.status_code = found[0]
+            return {'error': {'code': found[0], 'message': found[1]}}
+        if isinstance(found, BaseException):
+            raise self.surprises.pop((verb, name))
+        return found() if found else None
+
+    def _list(self, request, _context):
+        assert request.headers['OpenStack-API-Version'] == 'compute 2.100'
+        return {'servers': [] if 'marker' in request.qs
+                else list(self.servers.values())}
+
+    def _limits(self, _request, _context):
+        return {'limits': {'absolute': self.limits}}
+
+    def _create(self, request, context):
+        body = request.json()
+        name = body['server']['name']
+        self.created.append(body)
+        self.done.append(('create', name))
+        answer = self._surprise('create', name, context)
+        if answer:
+            return answer
+        hints = {key: value if isinstance(value, list) else [value]
+                 for key, value in body['os:scheduler_hints'].items()}
+        flavor = next(each for each in (SMALL, LARGE, NEVER)
+                      if each['id'] == body['server']['flavorRef'])
+        self.servers[server_id(name)] = {
+            'id': server_id(name), 'name': name, 'status': 'BUILD',
+            'hostId': '', 'scheduler_hints': hints,
+            'metadata': body['server']['metadata'],
+            'image': {'id': body['server']['imageRef']},
+            'flavor': {'original_name': flavor['name']}}
+        self._coming[server_id(name)] = ['BUILD', 'ACTIVE']
+        self._surprise('created', name, context)
+        context.status_code = 202
+        return {'server': {'id': server_id(name)}}
+
+    def _get(self, request, context):
+        found = self.servers.get(request.path.rsplit('/', 1)[-1])
+        if found is None:
+            context.status_code = 404
+            return {'itemNotFound': {'code': 404, 'message': 'not found'}}
+        name = found['name']
+        answer = self._surprise('get', name, context)
+        if answer:
+            return answer
+        coming = self._coming.get(found['id'], [])
+        if coming and (coming[-1], name) not in self.stuck:
+            self._become(found, coming.pop(0))
+        return {'server': found}
+
+    def _interfaces(self, _request, _context):
+        return {'interfaceAttachments': [
+            {'net_id': each} for each in self.networks]}
+
+    def _become(self, server, status):
+        if status == server['status']:
+            return
+        if status == 'ACTIVE' and server['name'] in self.faults:
+            server['status'] = 'ERROR'
+            server['fault'] = {'code': 500,
+                               'message': self.faults[server['name']]}
+            return
+        if status == 'GONE':
+            del self.servers[server['id']]
+        elif status == 'ACTIVE':
+            server['hostId'] = self._choose_host(server['scheduler_hints'])
+        self.done.append((status.lower(), server['name']))
+        server['status'] = status
+
+    def _choose_host(self, hints):
+        for named in hints.get('beside', []) + hints.get('in', []):
+            for each in self.servers.values():
+                if named in (each['id'],
+                             *each['scheduler_hints'].get('service', [])):
+                    return each['hostId']
+        self._hosts += 1
+        return f'new-{self._hosts}'
+
+    def _stop(self, request, context):
+        assert request.json() == {'os-stop': None}
+        found = self.servers[request.path.split('/')[-2]]
+        self.done.append(('stop', found['name']))
+        answer = self._surprise('stop', found['name'], context)
+        if answer:
+            return answer
+        self._coming[found['id']] = ['ACTIVE', 'SHUTOFF']
+        context.status_code = 202
+        return None
+
+    def _delete(self, request, context):
+        found = self.servers.get(request.path.rsplit('/', 1)[-1])
+        if found is None:
+            context.status_code = 404
+            return {'itemNotFound': {'code': 404, 'message': 'not found'}}
+        self.done.append(('delete', found['name']))
+        answer = self._surprise('delete', found['name'], context)
+        if answer:
+            return answer
+        self._coming[found['id']] = ['GONE']
+        context.status_code = 204
+        return None
+
+    def _answer_flavors(self):
+        flavors = {each['id']: each for each in (SMALL, LARGE, NEVER)}
+
+        def one(request, context):
+            found = flavors.get(request.path.rsplit('/', 1)[-1])
+            if found is None:
+                context.status_code = 404
+                return {'itemNotFound': {'code': 404, 'message': 'no'}}
+            return {'flavor': found}
+
+        def several(request, _context):
+            return {'flavors': [] if 'marker' in request.qs else [
+                {'id': each['id'], 'name': each['name']}
+                for each in flavors.values()]}
+        self.http.get(_FLAVOR, json=one)
+        self.http.get(f'{base.NOVA}/flavors', json=several)
+
+    def _answer_images(self):
+        images = [{'status': 'active', 'min_ram': 0, 'min_disk': 0, **each}
+                  for each in IMAGES]
+
+        def one(request, context):
+            wanted = request.path.rsplit('/', 1)[-1]
+            found = [each for each in images if each['id'] == wanted]
+            if not found:
+                context.status_code = 404
+                return {'message': 'no image'}
+            return found[0]
+
+        def several(request, _context):
+            name = request.qs.get('name', [''])[0]
+            return {'images': [each for each in images
+                               if each['name'] == name]}
+        versions = {'versions': [{
+            'id': 'v2.9', 'status': 'CURRENT',
+            'links': [{'rel': 'self', 'href': f'{base.GLANCE}/v2/'}]}]}
+        for address in (base.GLANCE, base.GLANCE + '/'):
+            self.http.get(address, json=versions, status_code=300)
+        self.http.get(_IMAGE, json=one)
+        self.http.get(f'{base.GLANCE}/v2/images', json=several)

@@ -1,0 +1,661 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""openstack pcloud deploy and undeploy: the order of things, and failures."""
+
+import uuid
+
+import ddt
+from keystoneauth1 import exceptions as ksa_exceptions
+
+from pcloud.client import server_runs
+from pcloud.tests.unit.client import base
+from pcloud.tests.unit.client import fake_nova
+
+ONE = ('web', '--image', 'plain', '--flavor', 'large')
+GROUP = (*ONE, '--with', 'disk=part:small', '--with', 'log=part:small')
+DISK, LOG, WEB = map(fake_nova.server_id, ('disk', 'log', 'web'))
+HOSTS = f'/os-pclouds/{base.PCLOUD_ID}/hosts'
+FORBIDDEN = (403, 'no more ports')
+
+
+class DeployTestCase(fake_nova.ServersTestCase):
+    """Helps with deployments."""
+
+    def deploy(self, *args):
+        """Run the command."""
+        return self.openstack('pcloud', 'deploy', *args)
+
+    def have_hosts(self, *hosts, **pcloud):
+        """Let these be the hosts of the Pcloud."""
+        self.answer_pclouds({**base.PCLOUD, **pcloud})
+        self.answer('GET', HOSTS, json={'hosts': [
+            {**base.HOST, 'name': f'host-{number}', 'state': 'enabled',
+             'vcpus': 8, 'vcpus_used': 0, 'memory_mb': 8192,
+             'memory_mb_used': 0, 'instances': [], **host}
+            for number, host in enumerate(hosts)]})
+
+    def assert_refused(self, text, result):
+        """Assert that it failed with one line, and created nothing."""
+        self.assert_one_line(text, result)
+        self.assertEqual([], self.done)
+
+    def assert_failed(self, text, result):
+        """Assert that it ended with a line that holds a text."""
+        self.assertEqual((1, ''), result[:2])
+        self.assertIn(text, result.err.splitlines()[-1])
+
+
+class TestOrder(DeployTestCase):
+    """What is created, in which order, with which hints."""
+
+    def test_one(self):
+        result = self.deploy(*ONE, '-f', 'json')
+
+        self.assertEqual([{
+            'Service': 'web', 'Name': 'web', 'ID': WEB, 'Status': 'ACTIVE',
+            'Parent': None}], result.json)
+        self.assertEqual('web: building\nweb: active\n', result.err)
+        run = self.created[0]['server']['metadata']['pcloud_run']
+        self.assertEqual([{
+            'server': {
+                'name': 'web', 'imageRef': fake_nova.image_id('plain'),
+                'flavorRef': '4', 'networks': 'auto',
+                'metadata': {'pcloud_run': str(uuid.UUID(run))}},
+            'os:scheduler_hints': {'service': 'web'}}], self.created)
+
+    def test_those_of_with_come_first_and_are_waited_for(self):
+        result = self.deploy(*GROUP)
+
+        self.assertEqual([
+            ('create', 'disk'), ('active', 'disk'), ('create', 'log'),
+            ('active', 'log'), ('create', 'web'), ('active', 'web')],
+            self.done)
+        self.assertEqual({'service': 'disk', 'with': 'web',
+                          'room_for': ['1', '4']}, self.hints('disk'))
+        self.assertEqual({'service': 'log', 'with': 'web',
+                          'beside': [DISK]}, self.hints('log'))
+        self.assertEqual({'service': 'web', 'beside': [DISK, LOG]},
+                         self.hints('web'))
+        self.assertEqual([
+            'disk: building', 'disk: active', 'log: building', 'log: active',
+            'web: building', 'web: active'], result.err.splitlines())
+        self.assertEqual([['disk', WEB], ['log', WEB], ['web', '-']], [
+            [row[0], row[4]] for row in base.table(result.out)[1:]])
+
+    def test_several(self):
+        result = self.deploy(*GROUP, '--count', '2')
+
+        self.assertEqual(0, result.status)
+        self.assertEqual(
+            ['disk-1', 'log-1', 'web-1', 'disk-2', 'log-2', 'web-2'],
+            [body['server']['name'] for body in self.created])
+        self.assertEqual(['1', '4'], self.hints('disk-2')['room_for'])
+        self.assertEqual([fake_nova.server_id('disk-2')],
+                         self.hints('log-2')['beside'])
+
+    def test_in(self):
+        db = self.have('db-1', 'db')
+
+        result = self.deploy('agent', '--image', 'part', '--flavor', 'small',
+                             '--in', 'db', '-f', 'json')
+
+        self.assertEqual({'service': 'agent', 'in': 'db'},
+                         self.hints('agent'))
+        self.assertEqual(db, result.json[0]['Parent'])
+
+    def test_in_is_not_taken_for_the_global_insecure(self):
+        self.have('db-1', 'db')
+        agent = ('agent', '--image', 'part', '--flavor', 'small')
+
+        for args in (agent + ('--in', 'db'), ('--in', 'db') + agent,
+                     agent + ('--in=db',)):
+            self.assertEqual(0, self.deploy(*args).status)
+        self.assertNotIn(
+            False, [each.verify for each in self.http.request_history])
+
+    def test_insecure_is_still_there(self):
+        self.openstack('--insecure', 'pcloud', 'service', 'list')
+
+        self.assertIs(False, self.http.request_history[-1].verify)
+
+    def test_in_and_with_stay_on_one_host(self):
+        self.have('db-1', 'db', host='h1')
+        second = self.have('db-2', 'db', host='h2')
+
+        result = self.deploy('agent', '--image', 'part', '--flavor', 'small',
+                             '--in', 'db', '--with', 'log=part:small',
+                             '--count', '2')
+
+        self.assertEqual(0, result.status)
+        self.assertEqual({'service': 'log', 'with': 'agent',
+                          'room_for': ['1'], 'beside': [second]},
+                         self.hints('log-2'))
+        self.assertEqual({'service': 'agent', 'in': 'db',
+                          'beside': [fake_nova.server_id('log-2')]},
+                         self.hints('agent-2'))
+
+    def test_scale_with(self):
+        one = self.have('db-1', 'db', host='h1')
+        self.have('db-2', 'db', host='h1')
+        three = self.have('db-3', 'db', host='h3')
+        self.have('db-4', 'db', host='', status='ERROR')
+
+        result = self.deploy('agent', '--image', 'part', '--flavor', 'small',
+                             '--scale-with', 'db', '-f', 'json')
+
+        self.assertEqual([one, three],
+                         [each['Parent'] for each in result.json])
+        self.assertEqual([{'service': 'agent', 'in': one},
+                          {'service': 'agent', 'in': three}],
+                         [self.hints('agent-1'), self.hints('agent-2')])
+        self.assertEqual({'db'}, {
+            body['server']['metadata']['pcloud_scale_with']
+            for body in self.created})
+
+    def test_pcloud_and_network(self):
+        self.have_hosts({})
+
+        result = self.deploy(*GROUP, '--pcloud', 'farm', '--nic', 'none')
+
+        self.assertEqual(0, result.status)
+        for body in self.created:
+            self.assertEqual('none', body['server']['networks'])
+            self.assertEqual(base.PCLOUD_ID,
+                             body['os:scheduler_hints']['pcloud'])
+
+    def test_a_network_by_its_id(self):
+        self.deploy(*ONE, '--nic', base.OTHER_ID)
+
+        self.assertEqual([{'uuid': base.OTHER_ID}],
+                         self.created[0]['server']['networks'])
+
+    def test_an_image_and_a_flavor_by_their_ids(self):
+        result = self.deploy('web', '--image', fake_nova.image_id('plain'),
+                             '--flavor', '4')
+
+        self.assertEqual(0, result.status)
+
+
+@ddt.ddt
+class TestRefusals(DeployTestCase):
+    """What is not right is told before anything is created."""
+
+    @ddt.data(
+        ('a/b', "'a/b' is not the name of a service: 1 to 64"),
+        ('..', "'..' is not the name"), ('x' * 65, 'is not the name'),
+        (base.OTHER_ID, f"cannot be named '{base.OTHER_ID}', which is an id"),
+        (base.OTHER_ID.replace('2', 'A'), 'which is an id'))
+    @ddt.unpack
+    def test_names(self, name, told):
+        self.assert_refused(told, self.deploy(name, *ONE[1:]))
+        self.assert_refused(
+            told, self.deploy(*ONE, '--with', f'{name}=part:small'))
+        self.assert_refused(told, self.deploy(*ONE, '--in', name))
+
+    @ddt.data(
+        ('--in db --scale-with db', '--in and --scale-with exclude'),
+        ('--count 2 --scale-with db', '--count makes no sense'),
+        ('--count 1 --scale-with db', '--count makes no sense'),
+        ('--with y=part:small --scale-with db', '--with makes no sense'),
+        ('--with y=part:small --with y=part:small', "'y' is named twice"),
+        ('--with web=part:small', "'web' is named twice"),
+        ('--in web', "'web' cannot be started and"),
+        ('--with y=part:small --in y', "'y' cannot be started and"))
+    @ddt.unpack
+    def test_combinations(self, options, told):
+        self.have('db-1', 'db')
+
+        self.assert_refused(told, self.deploy(*ONE, *options.split()))
+        self.assertEqual([], self.calls())
+
+    @ddt.data('y', 'y=part', 'y=:small', 'y=part:', '=part:small')
+    def test_a_part_names_its_image_and_flavor(self, part):
+        result = self.deploy(*ONE, '--with', part)
+
+        self.assertEqual(2, result.status)
+        self.assertIn('is not <name>=<image>:<flavor>', result.err)
+
+    @ddt.data(
+        ('nope', 'large', "web: No image has the id or name 'nope'"),
+        ('twin', 'large', "web: Several images are named 'twin'"),
+        ('plain', 'nope', "web: No flavor has the id or name 'nope'"),
+        ('queued', 'large', 'web: image queued is queued, not active'),
+        ('big', 'small', 'web: flavor small is too small for image big'))
+    @ddt.unpack
+    def test_what_it_is_started_from(self, image, flavor, told):
+        self.assert_refused(
+            told, self.deploy('web', '--image', image, '--flavor', flavor))
+
+    def test_a_part_is_looked_at_as_well(self):
+        result = self.deploy(*ONE, '--with', 'disk=nope:nothing')
+
+        self.assert_refused("Nothing was created: disk: No image", result)
+        self.assertIn("; disk: No flavor has the id or name 'nothing'",
+                      result.err)
+
+    def test_an_unknown_pcloud(self):
+        self.assert_refused("No Pcloud that you can see has the id or name "
+                            "'barn'", self.deploy(*ONE, '--pcloud', 'barn'))
+
+    def test_a_pcloud_of_others(self):
+        self.have_hosts({}, tenants=[base.OTHER_PROJECT])
+
+        self.assert_refused('not a tenant of Pcloud farm',
+                            self.deploy(*ONE, '--pcloud', 'farm'))
+
+    def test_a_cloud_without_pclouds(self):
+        self.answer('GET', '/os-pclouds', status_code=404, json={})
+
+        self.assert_refused('extension is not enabled', self.deploy(*ONE))
+
+    @ddt.data(('plain', 'small', 'never'), ('wrong', 'small', 'never'),
+              ('part', 'never', 'never'), ('only', 'never', 'never'))
+    @ddt.unpack
+    def test_what_may_not_be_co_located(self, image, flavor, permission):
+        self.have('db-1', 'db')
+        told = (f'may not be co-located (pcloud:co_located of flavor '
+                f'{flavor}, else pcloud_co_located of image {image}, is '
+                f'{permission})')
+
+        self.assert_refused(f'disk: {told}', self.deploy(
+            *ONE, '--with', f'disk={image}:{flavor}'))
+        for option in ('--in', '--scale-with'):
+            self.assert_refused(f'web: {told}', self.deploy(
+                'web', '--image', image, '--flavor', flavor, option, 'db'))
+
+    def test_what_may_only_be_co_located(self):
+        self.have('db-1', 'db')
+        one = ('web', '--image', 'only', '--flavor', 'small')
+
+        for options in ((), ('--with', 'disk=part:small')):
+            self.assert_refused('web: may only be co-located',
+                                self.deploy(*one, *options))
+        self.assertEqual(0, self.deploy(*one, '--in', 'db').status)
+
+    def test_the_flavor_counts_before_the_image(self):
+        self.assertEqual(0, self.deploy(
+            'web', '--image', 'only', '--flavor', 'large').status)
+
+    @ddt.data('--in', '--scale-with')
+    def test_a_neighbour_on_no_host(self, option):
+        self.have('db-1', 'db', host='', status='ERROR')
+        self.have('db', host='h1')
+
+        self.assert_refused(
+            "your project has no unit of a service 'db' on a host",
+            self.deploy(*ONE, option, 'db'))
+
+    def test_scaling_what_is_there_already(self):
+        self.have('db-1', 'db')
+        self.have('web-1', 'web')
+
+        self.assert_refused('openstack pcloud service sync',
+                            self.deploy(*ONE, '--scale-with', 'db'))
+
+    @ddt.data(('Instances', 5, 'instances', 3), ('Cores', 8, 'cores', 6),
+              ('RAMSize', 5122, 'MiB of memory', 5120))
+    @ddt.unpack
+    def test_quota(self, limit, most, name, needed):
+        self.limits[f'maxTotal{limit}'] = most
+
+        self.assert_refused(
+            f'the quota of your project is {most} {name}, of which 3 are '
+            f'used and {needed} more are needed', self.deploy(*GROUP))
+        self.limits[f'maxTotal{limit}'] = 3 + needed
+        self.assertEqual(0, self.deploy(*GROUP).status)
+
+    def test_quota_for_all_of_them(self):
+        self.limits['maxTotalInstances'] = 8
+
+        self.assert_refused('6 more are needed',
+                            self.deploy(*GROUP, '--count', '2'))
+
+    def test_all_that_is_wrong_is_told(self):
+        self.have_hosts()
+        self.limits['maxTotalInstances'] = 3
+
+        result = self.deploy(*ONE, '--pcloud', 'farm')
+
+        self.assert_refused('is 3 instances', result)
+        self.assertIn('; Pcloud farm has no room for 1 times 4 vcpus and '
+                      '4096 MiB', result.err)
+
+
+@ddt.ddt
+class TestRoom(DeployTestCase):
+    """Room in a Pcloud, for a group of 6 vcpus and 5120 MiB."""
+
+    def _deploy(self, *options):
+        return self.deploy(*GROUP, '--pcloud', 'farm', *options)
+
+    @ddt.data(
+        {'state': 'disabled'}, {'status': 'down'}, {'vcpus_used': 3},
+        {'vcpus': 5}, {'memory_mb_used': 3073}, {'memory_mb': 5119})
+    def test_none(self, host):
+        self.have_hosts(host, host, cpu_allocation_ratio=1.0)
+
+        self.assert_refused('Pcloud farm has no room for 1 times 6 vcpus '
+                            'and 5120 MiB of memory', self._deploy())
+
+    @ddt.data(
+        ({'vcpus_used': 2, 'memory_mb_used': 3072}, 1.0, None),
+        ({'vcpus': 3}, 2.0, None), ({'vcpus': 0}, None, None),
+        ({'memory_mb': 2560}, None, 2.0), ({'memory_mb': None}, None, None))
+    @ddt.unpack
+    def test_enough(self, host, cpu, ram):
+        self.have_hosts({'state': 'disabled'}, host,
+                        cpu_allocation_ratio=cpu, ram_allocation_ratio=ram)
+
+        self.assertEqual(0, self._deploy().status)
+
+    def test_whole_groups_are_placed(self):
+        # Together there would be room for three.
+        self.have_hosts({'memory_mb': 10240}, {'memory_mb': 5119})
+
+        self.assert_refused('for 3 times', self._deploy('--count', '3'))
+        self.assertEqual(0, self._deploy('--count', '2').status)
+
+    def test_only_hosts_with_the_neighbour_count(self):
+        self.have('db-0', 'db', host='h0')
+        self.have_hosts({'instances': []})
+
+        self.assert_refused('no room', self.deploy(
+            'agent', '--image', 'part', '--flavor', 'small', '--in', 'db',
+            '--pcloud', 'farm'))
+
+    def test_in_and_with_go_where_room_is(self):
+        full = self.have('db-1', 'db', host='h1')
+        free = self.have('db-2', 'db', host='h2')
+        self.have_hosts({'instances': [full], 'memory_mb_used': 8000},
+                        {'instances': [base.SERVER_1, free]})
+
+        self.deploy('agent', '--image', 'part', '--flavor', 'small', '--in',
+                    'db', '--with', 'log=part:small', '--pcloud', 'farm')
+
+        self.assertEqual([free], self.hints('log')['beside'])
+
+    def test_beside_every_unit(self):
+        one = self.have('db-1', 'db', host='h1')
+        two = self.have('db-2', 'db', host='h2')
+        self.have_hosts({'instances': [one]}, {
+            'instances': [two], 'memory_mb_used': 8000})
+
+        self.assert_refused(
+            'beside db-2: Pcloud farm has no room for 1 times', self.deploy(
+                'agent', '--image', 'part', '--flavor', 'small',
+                '--scale-with', 'db', '--pcloud', 'farm'))
+
+    def test_a_tenant_leaves_it_to_the_scheduler(self):
+        self.have_hosts()
+        self.answer('GET', HOSTS, status_code=403, json={})
+
+        self.assertEqual(0, self._deploy().status)
+
+
+@ddt.ddt
+class TestFailures(DeployTestCase):
+    """When any part fails, all is taken back."""
+
+    def _assert_taken_back(self, *names):
+        self.assertEqual([], self.names())
+        self.assertEqual(list(names), [
+            name for verb, name in self.done if verb == 'delete'])
+
+    @ddt.data(('disk', ['disk']), ('log', ['log', 'disk']),
+              ('web', ['web', 'log', 'disk']))
+    @ddt.unpack
+    def test_an_error(self, name, gone):
+        self.faults[name] = 'No valid host was found. It is full.'
+
+        result = self.deploy(*GROUP)
+
+        self.assert_failed(
+            f'{name} failed: No valid host was found. It is full. All that '
+            f'was created ({len(gone)}) is removed.', result)
+        self._assert_taken_back(*gone)
+        self.assertIn('disk: deleting\n', result.err)
+        self.assertIn('disk: deleted\n', result.err)
+
+    @ddt.data(('disk', []), ('log', ['disk']), ('web', ['log', 'disk']))
+    @ddt.unpack
+    def test_a_refusal(self, name, gone):
+        self.surprises['create', name] = FORBIDDEN
+
+        result = self.deploy(*GROUP)
+
+        self.assert_failed(f'{name} failed: no more ports (HTTP 403).',
+                           result)
+        self.assertIn(f'All that was created ({len(gone)}) is removed.'
+                      if gone else 'Nothing was created.', result.err)
+        self._assert_taken_back(*gone)
+
+    @ddt.data(('disk', ['disk']), ('log', ['log', 'disk']),
+              ('web', ['web', 'log', 'disk']))
+    @ddt.unpack
+    def test_an_interruption(self, name, gone):
+        # While it is waited for, and while it is asked for.
+        for verb in ('get', 'created'):
+            self.surprises = {(verb, name): KeyboardInterrupt()}
+            self.done.clear()
+
+            result = self.deploy(*GROUP)
+
+            self.assert_failed(f'{name} failed: interrupted. All that was',
+                               result)
+            self._assert_taken_back(*gone)
+
+    def test_a_second_group(self):
+        self.faults['log-2'] = 'full'
+
+        self.assert_failed('log-2 failed: full.',
+                           self.deploy(*GROUP, '--count', '2'))
+        self._assert_taken_back('log-2', 'disk-2', 'web-1', 'log-1',
+                                'disk-1')
+
+    def test_an_api_that_is_away_for_a_moment(self):
+        for surprise in (ksa_exceptions.ConnectFailure('away'),
+                         (503, 'away')):
+            self.surprises['get', 'web'] = surprise
+            self.clock.naps.clear()
+            self.clock.at_nap = self.surprises.clear
+
+            self.assertEqual(0, self.deploy(*ONE).status)
+            self.assertEqual(2, len(self.clock.naps))
+
+    def test_an_api_that_stays_away(self):
+        self.surprises['get', 'log'] = (503, 'away')
+
+        self.assert_failed(
+            f'log failed: away (HTTP 503). Could not be removed: log ({LOG})',
+            self.deploy(*GROUP))
+        self.assertEqual(1, self.done.count(('delete', 'log')))
+
+    def test_an_api_that_does_not_let_one_look(self):
+        self.surprises['get', 'web'] = (403, 'no')
+
+        self.assert_failed('web failed: no (HTTP 403)', self.deploy(*ONE))
+        self.assertEqual([], self.clock.naps)
+
+    def test_a_wait_that_is_too_long(self):
+        self.stuck.add(('ACTIVE', 'log'))
+
+        self.assert_failed('log failed: it was not active after 7 seconds.',
+                           self.deploy(*GROUP, '--timeout', '7'))
+        self._assert_taken_back('log', 'disk')
+        self.assertIn(1, self.clock.naps)
+
+    def test_ten_minutes_unless_told(self):
+        self.stuck.add(('ACTIVE', 'web'))
+
+        self.assert_failed('after 600 seconds', self.deploy(*ONE))
+
+    def test_an_answer_that_got_lost(self):
+        self.surprises['created', 'log'] = ksa_exceptions.ConnectFailure('x')
+
+        self.assert_failed('log failed: x. All that was created (2) is',
+                           self.deploy(*GROUP))
+        self._assert_taken_back('log', 'disk')
+
+    def test_a_request_that_got_lost(self):
+        self.surprises['create', 'log'] = (502, 'bad gateway')
+
+        self.assert_failed(
+            'It is not known whether log is there now. All that was created '
+            '(1) is removed.', self.deploy(*GROUP))
+
+    def test_what_cannot_be_removed_is_named(self):
+        self.faults['web'] = 'full'
+        self.surprises['delete', 'log'] = (409, 'locked')
+
+        self.assert_failed(
+            f'web failed: full. Could not be removed: log ({LOG}).',
+            self.deploy(*GROUP))
+        self.assertEqual(['log'], self.names())
+
+    def test_what_does_not_go_is_named(self):
+        self.faults['web'] = 'full'
+        self.stuck.add(('GONE', 'disk'))
+
+        self.assert_failed(f'Could not be removed: disk ({DISK}).',
+                           self.deploy(*GROUP))
+
+    def test_a_second_interruption_leaves_what_is_not_gone_yet(self):
+        self.faults['log'] = 'full'
+        self.surprises['delete', 'log'] = KeyboardInterrupt()
+
+        self.assert_failed(f'Could not be removed: log ({LOG}).',
+                           self.deploy(*GROUP))
+        self.assertEqual(['log'], self.names())
+
+    def test_what_is_deleted_meanwhile(self):
+        self.stuck.add(('ACTIVE', 'web'))
+        self.surprises['get', 'web'] = self.servers.clear
+
+        self.assert_failed('web failed: it was deleted while it was built',
+                           self.deploy(*ONE))
+
+    def test_a_scheduler_that_does_not_co_locate(self):
+        self._choose_host = lambda hints: str(uuid.uuid4())
+
+        self.assert_failed(
+            'log failed: it is not on the host of disk; ask the operator',
+            self.deploy(*GROUP))
+        self._assert_taken_back('log', 'disk')
+
+    def test_a_neighbour_that_was_moved_meanwhile(self):
+        db = self.have('db-1', 'db', host='h1')
+
+        def choose(hints):
+            self.servers[db]['hostId'] = 'h2'
+            return 'h2'
+        self._choose_host = choose
+
+        self.assertEqual(0, self.deploy(
+            'agent', '--image', 'part', '--flavor', 'small', '--in',
+            'db').status)
+
+
+class TestUndeploy(fake_nova.ServersTestCase):
+    """Parents stop first, then those co-located; then all are deleted."""
+
+    def setUp(self):
+        super().setUp()
+        self.have('other', 'other', in_=base.SERVER_1)
+        self.have('web-1', 'web', host='h1')
+        self.have('web-2', 'web', host='h2', status='SHUTOFF')
+        self.have('disk-1', 'disk', host='h1', with_='web')
+        self.have('log-1', 'log', host='h1', in_='disk')
+        self.have('agent-2', 'agent', host='h2',
+                  in_=fake_nova.server_id('web-2'))
+
+    def _undeploy(self, *args):
+        return self.openstack('pcloud', 'undeploy', *args)
+
+    def test_order(self):
+        result = self._undeploy('web')
+
+        self.assertEqual((0, ''), result[:2])
+        order = [('stop', 'web-1'), ('shutoff', 'web-1'),
+                 ('stop', 'disk-1'), ('stop', 'agent-2'),
+                 ('shutoff', 'disk-1'), ('shutoff', 'agent-2'),
+                 ('stop', 'log-1'), ('shutoff', 'log-1')]
+        self.assertEqual(order, self.done[:len(order)])
+        names = ['web-1', 'web-2', 'disk-1', 'agent-2', 'log-1']
+        self.assertEqual(
+            [('delete', name) for name in names]
+            + [('gone', name) for name in names], self.done[len(order):])
+        self.assertEqual(['other'], self.names())
+        self.assertEqual(['web-1: stopping', 'web-1: stopped'],
+                         result.err.splitlines()[:2])
+
+    def test_what_is_co_located_goes_alone(self):
+        self._undeploy('disk')
+
+        self.assertEqual(['agent-2', 'other', 'web-1', 'web-2'],
+                         self.names())
+
+    def test_in_a_cloud_without_pclouds(self):
+        self.answer('GET', '/os-pclouds', status_code=404, json={})
+
+        self.assertEqual(0, self._undeploy('web').status)
+        self.assertEqual(['other'], self.names())
+
+    def test_nothing_of_that_name(self):
+        result = self._undeploy('nope')
+
+        self.assert_one_line("Your project has no units of a service 'nope'",
+                             result)
+        self.assertEqual([], self.done)
+
+    def test_one_that_does_not_stop(self):
+        self.stuck.add(('SHUTOFF', 'web-1'))
+
+        result = self._undeploy('web', '--timeout', '5')
+
+        self.assertEqual(1, result.status)
+        self.assertEqual('web-1 was not stopped after 5 seconds; nothing was '
+                         'deleted', result.err.splitlines()[-1])
+        self.assertEqual([('stop', 'web-1')], self.done)
+        self.assertEqual([server_runs.POLL_INTERVAL] * 2 + [1],
+                         self.clock.naps)
+
+    def test_one_that_cannot_be_stopped(self):
+        self.surprises['stop', 'disk-1'] = (409, 'locked')
+
+        result = self._undeploy('web')
+
+        self.assertIn('disk-1 could not be stopped: locked (HTTP 409); '
+                      'nothing was deleted', result.err)
+        self.assertEqual(6, len(self.names()))
+
+    def test_an_interruption_ends_the_waiting(self):
+        self.stuck.add(('GONE', 'disk-1'))
+        self.clock.at_nap = lambda: self.surprises.update(
+            {('get', 'disk-1'): KeyboardInterrupt()}
+            if ('delete', 'log-1') in self.done else {})
+
+        result = self._undeploy('web')
+
+        self.assertIn('Not deleted: disk-1 (', result.err.splitlines()[-1])
+        self.assertEqual(5, len([each for each in self.done
+                                 if each[0] == 'delete']))
+
+    def test_one_that_cannot_be_deleted(self):
+        self.surprises['delete', 'disk-1'] = (500, 'broken')
+
+        result = self._undeploy('web')
+
+        disk = fake_nova.server_id('disk-1')
+        self.assertEqual(f'Not deleted: disk-1 ({disk})',
+                         result.err.splitlines()[-1])
+        self.assertEqual(['disk-1', 'other'], self.names())

@@ -1,0 +1,206 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which servers are units of which services, and how they are shown."""
+
+import ddt
+
+from pcloud.client import servers
+from pcloud.client import services
+from pcloud.tests.unit.client import base
+from pcloud.tests.unit.client import fake_nova
+
+
+def _server(name, host='h1', **hints):
+    return servers.Server(
+        fake_nova.server_id(name), name, 'ACTIVE', host,
+        {key.rstrip('_'): (value,) for key, value in hints.items()})
+
+
+def _parents(*found):
+    known = services.Services(found)
+    names = {each.id: each.name for each in found}
+    return {each.name: names.get(known.unit(each).parent) for each in found}
+
+
+@ddt.ddt
+class TestParents(base.CloudTestCase):
+    """Who is whose parent."""
+
+    @ddt.data('in_', 'with_')
+    def test_a_service_means_its_unit_on_the_same_host(self, hint):
+        self.assertEqual(
+            {'a': None, 'b': None, 'c': 'b', 'd': None, 'e': None},
+            _parents(_server('a', 'h1', service='db'),
+                     _server('b', 'h2', service='db'),
+                     _server('c', 'h2', service='x', **{hint: 'db'}),
+                     _server('d', 'h3', service='x', **{hint: 'db'}),
+                     _server('e', '', service='x', **{hint: 'db'})))
+
+    def test_nobody_on_no_host_is_on_the_same_one(self):
+        self.assertEqual({'a': None, 'b': None}, _parents(
+            _server('a', '', service='db'),
+            _server('b', '', service='x', in_='db')))
+
+    def test_an_id_means_that_server(self):
+        one = _server('a', 'h1')
+
+        self.assertEqual({'a': None, 'b': 'a', 'c': None}, _parents(
+            one, _server('b', 'h2', service='x', in_=one.id),
+            _server('c', 'h1', service='x', in_=base.SERVER_1)))
+
+    def test_of_several_the_one_that_was_started_upon_it(self):
+        parts = [_server(name, service='x', with_='db')
+                 for name in ('p', 'q')]
+
+        self.assertEqual({'p': 'b', 'q': 'a', 'a': None, 'b': None}, _parents(
+            *parts, _server('a', service='db', beside=parts[1].id),
+            _server('b', service='db', beside=parts[0].id)))
+
+    def test_the_one_that_was_started_upon_it_and_is_on_no_host(self):
+        part = _server('p', service='x', with_='db')
+
+        self.assertEqual({'p': 'a', 'a': None, 'b': None}, _parents(
+            part, _server('a', '', service='db', beside=part.id),
+            _server('b', 'h2', service='db')))
+
+    def test_nobody_is_the_parent_of_itself(self):
+        self.assertEqual({'a': None}, _parents(
+            _server('a', service='x', in_='x')))
+
+    def test_what_is_below_each_other_ends(self):
+        found = [_server('a', service='x', in_='y'),
+                 _server('b', service='y', in_='x')]
+        known = services.Services(found)
+
+        self.assertEqual({'a': 'b', 'b': 'a'}, _parents(*found))
+        self.assertEqual([[found[0]], [found[1]]], known.levels(found[:1]))
+        self.assertEqual(['a', 'b'], [
+            each.name for each in known.listed(everything=True)])
+
+
+class TestServers(base.CloudTestCase):
+    """What Nova may send of a server."""
+
+    def test_little_of_a_cell_that_is_down(self):
+        found = servers.Server.from_body(
+            {'id': 'x', 'status': 'UNKNOWN', 'image': '', 'name': None,
+             'scheduler_hints': None})
+
+        self.assertEqual(servers.Server('x', status='UNKNOWN'), found)
+
+    def test_a_hint_that_is_no_list(self):
+        found = servers.Server.from_body(
+            {'id': 'x', 'scheduler_hints': {'service': 'db', 'beside': []}})
+
+        self.assertEqual('db', found.hint('service'))
+        self.assertIsNone(found.hint('beside'))
+
+
+class TestShown(fake_nova.ServersTestCase):
+    """openstack pcloud service list and show."""
+
+    def setUp(self):
+        super().setUp()
+        self.have('plain one')
+        self.web = self.have('web-1', 'web', host='h1', image='plain')
+        self.disk = self.have('disk-1', 'disk', host='h1', with_='web')
+        self.log = self.have('log-1', 'log', host='h1', in_='disk',
+                             image='plain')
+        self.lost = self.have('log-2', 'log', host='h9', in_='gone',
+                              status='SHUTOFF', image='plain')
+        plain = fake_nova.server_id('plain one')
+        self.below = self.have('agent', 'agent', in_=plain)
+
+    def _service(self, *args):
+        return self.openstack('pcloud', 'service', *args)
+
+    def test_list(self):
+        self.assertEqual(
+            [['Service', 'Name', 'ID', 'Status', 'Parent'],
+             ['log', 'log-2', self.lost, 'SHUTOFF', '-'],
+             ['web', 'web-1', self.web, 'ACTIVE', '-']],
+            base.table(self._service('list').out))
+
+    def test_list_all(self):
+        rows = base.table(self._service('list', '--all').out)
+
+        self.assertEqual([
+            ['log', 'log-2', self.lost, 'SHUTOFF', '-'],
+            ['web', 'web-1', self.web, 'ACTIVE', '-'],
+            ['disk', 'disk-1', self.disk, 'ACTIVE', self.web],
+            ['log', 'log-1', self.log, 'ACTIVE', self.disk],
+            ['agent', 'agent', self.below, 'ACTIVE',
+             fake_nova.server_id('plain one')]], rows[1:])
+
+    def test_list_for_machines(self):
+        self.assertEqual(
+            {'Service': 'disk', 'Name': 'disk-1', 'ID': self.disk,
+             'Status': 'ACTIVE', 'Parent': self.web},
+            self._service('list', '--all', '-f', 'json').json[2])
+
+    def test_list_of_nothing(self):
+        self.servers.clear()
+
+        self.assertEqual((0, '\n', ''), self._service('list'))
+
+    def test_show(self):
+        self.assertEqual({
+            'service': 'web', 'units': f'web-1 ({self.web}, ACTIVE)',
+            'co_located': f'disk: disk-1 ({self.disk}, ACTIVE) beside '
+                          f'{self.web}',
+            'consumes': '-'},
+            base.properties(self._service('show', 'web').out))
+
+    def test_show_for_machines(self):
+        unit = {'service': 'disk', 'name': 'disk-1', 'id': self.disk,
+                'status': 'ACTIVE', 'parent': self.web}
+
+        self.assertEqual({
+            'service': 'disk', 'units': [unit],
+            'co_located': [{
+                'service': 'log', 'name': 'log-1', 'id': self.log,
+                'status': 'ACTIVE', 'parent': self.disk}],
+            'consumes': [
+                {'service': 'db', 'state': 'absent',
+                 'absent_beside': [self.disk]},
+                {'service': 'metrics', 'state': 'absent',
+                 'absent_beside': [self.disk]}]},
+            self._service('show', 'disk', '-f', 'json').json)
+
+    def test_what_is_consumed_is_looked_for_beside_each(self):
+        second = self.have('disk-2', 'disk', host='h2')
+        self.have('metrics-1', 'metrics', host='h1')
+        self.have('db-1', 'db', host='h1')
+        self.have('db-2', 'db', host='h2')
+
+        consumes = self._service('show', 'disk', '-f', 'json').json[
+            'consumes']
+
+        self.assertEqual([
+            {'service': 'db', 'state': 'present', 'absent_beside': []},
+            {'service': 'metrics', 'state': 'absent',
+             'absent_beside': [second]}], consumes)
+        self.assertEqual('metrics: absent', base.table(
+            self._service('show', 'disk').out)[-1][1])
+
+    def test_an_image_that_is_gone(self):
+        for image in ({'id': base.OTHER_ID}, ''):
+            self.servers[self.disk]['image'] = image
+
+            result = self._service('show', 'disk')
+
+            self.assertEqual('-', base.properties(result.out)['consumes'])
+
+    def test_show_of_nothing(self):
+        self.assert_one_line("Your project has no units of a service 'nope'",
+                             self._service('show', 'nope'))
