@@ -27,8 +27,10 @@ import tempfile
 from pcloud.sandbox import narrator
 from pcloud.sandbox.stories import basic
 from pcloud.sandbox.stories import placement
+from pcloud.sandbox.stories import services
 
-STORIES = {'basic': basic.tell, 'placement': placement.tell}
+STORIES = {'basic': basic.tell, 'placement': placement.tell,
+           'services': services.tell}
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -41,7 +41,7 @@ class GuidesTest(base.SharedSandboxTest):
         environment['PCLOUD_SANDBOX_DIR'] = str(self.folder)
         return environment
 
-    @ddt.data('user/openstack.rst', 'user/nova.rst')
+    @ddt.data('user/openstack.rst', 'user/nova.rst', 'user/services.rst')
     def test_commands(self, name):
         path = GUIDES / name
         shell = guide.Shell(self._environment())
