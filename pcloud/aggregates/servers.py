@@ -89,10 +89,28 @@ def units(
     :param service: a name of letters, digits, ".", "_" and "-"
     :raises: `exception.Unavailable` when a cell does not answer
     """
-    uuids = request_specs.of_service(context, project_id, service)
+    return _hosts(context, request_specs.of_service(
+        context, project_id, service))
+
+
+def hosts(
+    context: nova_context.RequestContext, project_id: str,
+    servers: Collection[str],
+) -> dict[str, str]:
+    """Return uuid to service host of a project's servers, as `units`.
+
+    :param servers: uuids
+    :raises: `exception.Unavailable` when a cell does not answer
+    """
+    return _hosts(context, _mapped(context, project_id, servers))
+
+
+def _hosts(
+    context: nova_context.RequestContext, uuids: Collection[str],
+) -> dict[str, str]:
     if not uuids:
         return {}
-    answers = computes.each_cell(context, _hosts_of_units, uuids)
+    answers = computes.each_cell(context, _hosts_of_servers, uuids)
     return {uuid: host for rows in answers for uuid, host in rows}
 
 
@@ -136,7 +154,7 @@ def _instances(context, project_id, servers, tags):
 
 
 @main_db.pick_context_manager_reader
-def _hosts_of_units(context, uuids):
+def _hosts_of_servers(context, uuids):
     server = models.Instance
     return context.session.execute(
         sa.select(server.uuid, server.host)

@@ -57,20 +57,31 @@ def _of_root_device(
 ) -> object:
     devices = server.get('block_device_mapping_v2')
     for each in devices if isinstance(devices, list) else ():
-        if isinstance(each, dict) and str(each.get('boot_index')) == '0':
+        if isinstance(each, dict) and _is_root(each.get('boot_index')):
             if each.get('source_type') == 'image':
                 return each.get('uuid')
-            if each.get('source_type') == 'volume':
-                return _of_volume(context, each.get('uuid'))
+            return _of_volume(context, each)
     return None
 
 
+def _is_root(boot_index: object) -> bool:
+    try:
+        return int(boot_index) == 0
+    except (ValueError, TypeError):
+        return False
+
+
 def _of_volume(
-    context: nova_context.RequestContext, volume_id: object,
+    context: nova_context.RequestContext, device: Mapping,
 ) -> object:
+    """Return the image of a volume, or of the one that a snapshot is of."""
+    volume_id = device.get('uuid')
     if not uuidutils.is_uuid_like(volume_id):
         return None
     try:
+        if device.get('source_type') == 'snapshot':
+            volume_id = cinder.API().get_snapshot(
+                context, volume_id)['volume_id']
         volume = cinder.API().get(context, volume_id)
     except _FAILURES:
         return None

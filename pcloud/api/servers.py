@@ -26,6 +26,7 @@ from collections.abc import Mapping
 import json
 import re
 
+from nova.api.openstack import common
 from nova.api.openstack import wsgi as nova_wsgi
 from nova import context as nova_context
 from nova import exception as nova_exception
@@ -161,20 +162,32 @@ def _check_colocation(
             raise exception.InvalidServiceHint(
                 name=colocation.ROOM_FOR, value=each,
                 expected='the id of a flavor')
-    # Nova takes the last part of an address for the id, too.
-    flavor = _flavor(context, str(server.get('flavorRef')).rsplit('/', 1)[-1])
+    if wish.room_for and any(str(server.get(each, 1)) != '1'
+                             for each in ('min_count', 'max_count')):
+        raise exception.InvalidServiceHint(
+            name=colocation.ROOM_FOR, value=wish.room_for[0],
+            expected='given for one server at a time')
+    flavor = _flavor(context, server.get('flavorRef'))
     colocation.check(wish, colocation.flag(
         flavor.extra_specs.get(names.CO_LOCATED) if flavor else None,
         properties.get(names.IMAGE_CO_LOCATED)))
 
 
 def _flavor(
-    context: nova_context.RequestContext, flavor_id: str,
+    context: nova_context.RequestContext, reference: object,
 ) -> objects.Flavor | None:
-    """Return a flavor, None when it is not there or not for the caller."""
+    """Return a flavor, None when it is not there or not for the caller.
+
+    :param reference: its id, or an address that ends in it, as Nova takes
+        it
+    """
     try:
+        flavor_id = common.get_id_from_href(str(reference))
+        # Not every database can be asked about every character.
+        if flavor_id.encode() and max(flavor_id) > '\uffff':
+            return None
         return objects.Flavor.get_by_flavor_id(context, flavor_id, 'no')
-    except nova_exception.FlavorNotFound:
+    except (ValueError, nova_exception.FlavorNotFound):
         return None
 
 

@@ -74,15 +74,28 @@ class _Found:
 
     @property
     def near(self) -> tuple[servers.Server, ...]:
-        """All units of what the main one is co-located with."""
+        """All units that the main one may be co-located with.
+
+        One in another Pcloud than the order's is on hosts that a new server
+        does not get; with --scale-with each brings its own Pcloud along.
+        """
         name = self.order.co_located_with
-        return tuple(self.services.units(name)) if name else ()
+        return tuple(
+            each for each in self.services.units(name or '')
+            if each.host_id and each.status != servers.ERROR and
+            (each.hint(services.PCLOUD) == self.pcloud_id or
+             self.order.scale_with and not self.pcloud))
+
+    @property
+    def pcloud_id(self) -> str | None:
+        """The id of the order's Pcloud."""
+        return self.pcloud.id if self.pcloud else None
 
     @property
     def hosted(self) -> list[servers.Server]:
         """One of them for each host that has any."""
-        name = self.order.co_located_with
-        return list(self.services.at_hosts(name).values()) if name else []
+        return list({each.host_id: each
+                     for each in reversed(self.near)}.values())[::-1]
 
 
 def plan(client: v1.Client, find_image: checks.FindImage,
@@ -160,8 +173,11 @@ def _check_permissions(found: _Found, problems: checks.Problems) -> None:
 def _check_neighbours(found: _Found, problems: checks.Problems) -> None:
     order = found.order
     if order.co_located_with and not found.hosted:
+        where = (f' in Pcloud {found.pcloud.name}' if found.pcloud else
+                 ' outside of Pclouds' if order.parent and
+                 found.services.units(order.parent) else '')
         problems.add(f"your project has no unit of a service "
-                     f"'{order.co_located_with}' on a host")
+                     f"'{order.co_located_with}' on a host{where}")
     if order.scale_with and found.services.units(order.main.service):
         problems.add(
             f"there are units of '{order.main.service}' already; bring them "
@@ -203,12 +219,12 @@ def _group(found: _Found, suffix: str,
            anchor: servers.Server | None) -> server_runs.Group:
     order = found.order
     *parts, main = found.parts
-    pcloud_id = found.pcloud and found.pcloud.id
+    pcloud_id = found.pcloud_id
     planned = [unit(each, each.service + suffix, order.networks, pcloud_id,
                     {services.WITH: main.service}) for each in parts]
     if order.scale_with and anchor:
-        return scaled(main, main.service + suffix, order.networks, pcloud_id,
-                      anchor, order.scale_with)
+        return scaled(main, main.service + suffix, order.networks, anchor,
+                      order.scale_with)
     planned.append(unit(
         main, main.service + suffix, order.networks, pcloud_id,
         {services.IN: order.parent} if order.parent else {}))
@@ -218,15 +234,15 @@ def _group(found: _Found, suffix: str,
 
 
 def scaled(kind: checks.Kind, name: str, networks: object,
-           pcloud_id: str | None, anchor: servers.Server,
-           scale_with: str) -> server_runs.Group:
+           anchor: servers.Server, scale_with: str) -> server_runs.Group:
     """Plan a unit that is there because of another service's unit.
 
-    :param anchor: that unit
+    :param anchor: that unit, whose Pcloud it goes to
     :param scale_with: its service
     """
-    planned = unit(kind, name, networks, pcloud_id, {services.IN: anchor.id},
-                   {services.SCALE_WITH: scale_with})
+    planned = unit(
+        kind, name, networks, anchor.hint(services.PCLOUD),
+        {services.IN: anchor.id}, {services.SCALE_WITH: scale_with})
     return server_runs.Group((planned,), (anchor,))
 
 

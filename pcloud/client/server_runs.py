@@ -116,7 +116,9 @@ def stop_all(nova: servers.Servers, found: Iterable[servers.Server],
 
     :raises NotStopped: when one is not in time
     """
-    running = [each for each in found if each.status == servers.ACTIVE]
+    settled = [_settled(nova, each, pace) for each in found]
+    running = [each for each in settled
+               if each is not None and each.status == servers.ACTIVE]
     for each in running:
         pace.report(f'{each.name}: stopping')
         try:
@@ -124,6 +126,9 @@ def stop_all(nova: servers.Servers, found: Iterable[servers.Server],
         except exceptions.NotFound:
             continue
         except exceptions.ClientError as error:
+            # It may have stopped by itself.
+            if _is_stopped(_look(nova, each.id)):
+                continue
             raise NotStopped(
                 f'{each.name} could not be stopped: {error}; nothing was '
                 f'deleted') from error
@@ -134,6 +139,18 @@ def stop_all(nova: servers.Servers, found: Iterable[servers.Server],
                 f'{each.name} was not stopped after {pace.timeout} seconds; '
                 f'nothing was deleted')
         pace.report(f'{each.name}: stopped')
+
+
+def _settled(nova: servers.Servers, server: servers.Server,
+             pace: Pace) -> servers.Server | None:
+    """Wait until nothing is being done with a server; None if it is gone.
+
+    One that is paused, suspended or rescued does not serve anybody.
+    """
+    if server.status not in servers.SETTLING:
+        return server
+    return _wait(nova, server.id, pace.timeout, lambda seen:
+                 seen is None or seen.status not in servers.SETTLING)
 
 
 def delete_all(nova: servers.Servers, found: Sequence[servers.Server],

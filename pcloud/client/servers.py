@@ -26,6 +26,9 @@ MICROVERSION = '2.100'
 ACTIVE, BUILD, ERROR, SHUTOFF = 'ACTIVE', 'BUILD', 'ERROR', 'SHUTOFF'
 # What Nova may still show of a server that was deleted.
 GONE = ('DELETED', 'SOFT_DELETED')
+# What a server leaves by itself, and cannot be stopped in.
+SETTLING = ('BUILD', 'REBUILD', 'REBOOT', 'HARD_REBOOT', 'MIGRATING',
+            'RESIZE', 'PASSWORD')
 
 _SERVERS = '/servers'
 _FLAVORS = '/flavors'

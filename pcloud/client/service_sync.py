@@ -164,15 +164,16 @@ def _check(client: v1.Client, kind: checks.Kind, each: _Scaled,
     problems.add(services.co_location_problem(
         kind.flavor, kind.image, True), each.service)
     checks.check_quota(client.servers, [kind], len(each.missing), problems)
-    pcloud_id = each.model.hint(services.PCLOUD)
-    if pcloud_id:
+    for pcloud_id in sorted({anchor.hint(services.PCLOUD) or ''
+                             for anchor in each.missing} - {''}):
         try:
             pcloud = client.get_pcloud(pcloud_id)
         except exceptions.ClientError as error:
             problems.add(str(error), each.service)
-            return
-        checks.check_room_beside(
-            client, pcloud, [kind], each.missing, problems)
+            continue
+        checks.check_room_beside(client, pcloud, [kind], [
+            anchor for anchor in each.missing
+            if anchor.hint(services.PCLOUD) == pcloud_id], problems)
 
 
 def _groups(found: services.Services, kind: checks.Kind, each: _Scaled,
@@ -185,5 +186,5 @@ def _groups(found: services.Services, kind: checks.Kind, each: _Scaled,
         while f'{each.service}-{number}' in taken:
             number += 1
         yield plans.scaled(
-            kind, f'{each.service}-{number}', networks,
-            each.model.hint(services.PCLOUD), anchor, each.scale_with)
+            kind, f'{each.service}-{number}', networks, anchor,
+            each.scale_with)

@@ -70,10 +70,11 @@ class Services:
         self._parents = {each.id: self._find_parent(each)
                          for each in self._servers.values()}
         self._children: dict[str | None, list[servers.Server]] = {}
-        for units in self._units.values():
-            for each in units:
-                self._children.setdefault(
-                    self._parents[each.id], []).append(each)
+        for each in sorted(self._servers.values(), key=lambda server: (
+                server.hint(SERVICE) or '', server.name)):
+            # Without a service hint it is co-located all the same.
+            self._children.setdefault(
+                self._parents[each.id], []).append(each)
 
     def units(self, service: str) -> list[servers.Server]:
         """Return the units of a service, by their names."""
@@ -101,7 +102,7 @@ class Services:
         return found
 
     def co_located(self, server: servers.Server) -> list[servers.Server]:
-        """Return the units whose parent a server is."""
+        """Return the servers whose parent a server is."""
         return list(self._children.get(server.id, ()))
 
     def levels(self, roots: Iterable[servers.Server],

@@ -44,6 +44,8 @@ SERVICE, IN, WITH, BESIDE, ROOM_FOR = (
 ALLOW, ALWAYS, NEVER = FLAGS = ('allow', 'always', 'never')
 
 _NAME = re.compile(r'(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}', re.ASCII)
+# As Nova has it.
+_FLAVOR = re.compile(r'[A-Za-z0-9. _-]{1,255}', re.ASCII)
 _UUID = re.compile(
     r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}')
 # So many servers or flavors a request names at most.
@@ -103,7 +105,7 @@ def wish(hints: Mapping[str, object] | None) -> Wish:
     found = Wish(
         service=_name(hints, SERVICE), parent=_name_or_id(hints, IN),
         coming=_name(hints, WITH), beside=_ids(hints, BESIDE),
-        room_for=_texts(hints, ROOM_FOR))
+        room_for=_flavors(hints))
     if found.parent and found.coming:
         raise exception.InvalidServiceHint(
             name=WITH, value=found.coming,
@@ -196,6 +198,16 @@ def _name_or_id(hints: Mapping[str, object], name: str) -> str | None:
         raise exception.InvalidServiceHint(
             name=name, value=found,
             expected='1 to 64 letters, digits, ".", "_" or "-"')
+    return found
+
+
+def _flavors(hints: Mapping[str, object]) -> tuple[str, ...]:
+    found = _texts(hints, ROOM_FOR)
+    for each in found:
+        if not _FLAVOR.fullmatch(each):
+            raise exception.InvalidServiceHint(
+                name=ROOM_FOR, value=ascii(each),
+                expected='the id of a flavor')
     return found
 
 

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 import math
 
 from nova import context as nova_context
+from nova import exception as nova_exception
 from nova import objects
 from nova.scheduler import host_manager
 
@@ -39,8 +40,8 @@ def kept(
 ) -> Sequence[host_manager.HostState]:
     """Return the hosts on which a request wants to be for its neighbours.
 
-    Two queries and two a cell for a request that says anything of them, none
-    for others.
+    A query and one a cell for what the request names, and two queries for
+    each flavor of ``room_for``; none for requests that say nothing of them.
 
     A server that was placed before is moved: it follows the service that it
     is co-located with, but servers that it was started beside, or with, are
@@ -75,8 +76,7 @@ def _started(
         found = _on(found, _hosts_of(context, spec, wish.parent),
                     wish.parent)
     if wish.beside:
-        there = servers.find(context, spec.project_id, set(wish.beside), (),
-                             but=spec.instance_uuid).servers
+        there = servers.hosts(context, spec.project_id, wish.beside)
         for each in wish.beside:
             host = there.get(each)
             found = _on(found, {host} if host else set(), each)
@@ -104,12 +104,11 @@ def _hosts_of(
 ) -> set[str]:
     """Return the hosts of a service's units, or of a server."""
     if rules.is_server(parent):
-        found = servers.find(context, spec.project_id, {parent}, (),
-                             but=spec.instance_uuid).servers
+        found = servers.hosts(context, spec.project_id, [parent])
     else:
         found = servers.units(context, spec.project_id, parent)
     return {host for uuid, host in found.items()
-            if host and uuid != spec.instance_uuid}
+            if uuid != spec.instance_uuid}
 
 
 def _on(
@@ -134,8 +133,9 @@ def _with_room(
 ) -> list[host_manager.HostState]:
     """Return the hosts with room for the server and those to come."""
     needed = _needed(spec.flavor)
+    flavors = {each: _flavor(context, each) for each in set(wish.room_for)}
     for each in wish.room_for:
-        needed += _needed(objects.Flavor.get_by_flavor_id(context, each))
+        needed += _needed(flavors[each])
     found = [each for each in host_states if needed <= _free(each)]
     if not found:
         raise exception.ColocationUnmet(
@@ -143,6 +143,16 @@ def _with_room(
                    f'cpus, {needed.memory_mb} MiB of memory, '
                    f'{needed.disk_gb} GiB of disk)')
     return found
+
+
+def _flavor(
+    context: nova_context.RequestContext, flavor_id: str,
+) -> objects.Flavor:
+    try:
+        return objects.Flavor.get_by_flavor_id(context, flavor_id)
+    except nova_exception.FlavorNotFound:
+        raise exception.ColocationUnmet(
+            reason=f"there is no flavor '{flavor_id}' any more")
 
 
 def _needed(flavor: objects.Flavor) -> rules.Room:

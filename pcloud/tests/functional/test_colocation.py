@@ -126,8 +126,31 @@ class ColocationTest(base.PcloudTestCase):
                 ({'in': 'web', 'with': 'db'}, 'left out'),
                 ({'beside': 'web'}, 'the id of a server'),
                 ({'room_for': 'nothing'}, 'the id of a flavor'),
-                ({'room_for': [{}]}, 'texts')):
+                ({'room_for': '\ud800'}, 'the id of a flavor'),
+                ({'room_for': [{}]}, 'texts'), ({'in': None}, 'texts')):
             self.assertIn(expected, self.refused('allow', hints), hints)
+
+        self.assertIn('one server at a time', self.refused(
+            'allow', {'room_for': ['1']}, min_count=2))
+        for reference in ('\U0001f600', 7, None):
+            response = self.alice.call('POST', '/servers', {
+                'server': {**self._build_server(
+                    flavor_id='1', networks='none'), 'flavorRef': reference}})
+            self.assertEqual(400, response.status_code, response.text)
+
+    def test_the_flavor_as_nova_reads_it(self):
+        for more in ('?x', '#x'):
+            self.assertIn('can only be co-located', self.refused(
+                'always', {}, flavorRef=self.flavors['always'] + more))
+
+    def test_deleted_for_the_moment(self):
+        self.flags(reclaim_instance_interval=3600)
+        parent = self.unit(service='web')
+        self.alice.delete_server(parent['id'])
+        self.wait_for(parent, status='SOFT_DELETED')
+        for named in ('web', parent['id']):
+            server = self.unit(flag='allow', in_=named, expected='ERROR')
+            self.assertIn('is on a host', self.fault(server))
 
     def test_a_group(self):
         """Those of --with first, on a host with room for all."""

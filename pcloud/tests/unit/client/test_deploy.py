@@ -366,7 +366,7 @@ class TestRoom(DeployTestCase):
         self.assertEqual(0, self._deploy('--count', '2').status)
 
     def test_only_hosts_with_the_neighbour_count(self):
-        self.have('db-0', 'db', host='h0')
+        self.have('db-0', 'db', host='h0', pcloud=base.PCLOUD_ID)
         self.have_hosts({'instances': []})
 
         self.assert_refused('no room', self.deploy(
@@ -374,8 +374,8 @@ class TestRoom(DeployTestCase):
             '--pcloud', 'farm'))
 
     def test_in_and_with_go_where_room_is(self):
-        full = self.have('db-1', 'db', host='h1')
-        free = self.have('db-2', 'db', host='h2')
+        full = self.have('db-1', 'db', host='h1', pcloud=base.PCLOUD_ID)
+        free = self.have('db-2', 'db', host='h2', pcloud=base.PCLOUD_ID)
         self.have_hosts({'instances': [full], 'memory_mb_used': 8000},
                         {'instances': [base.SERVER_1, free]})
 
@@ -384,9 +384,26 @@ class TestRoom(DeployTestCase):
 
         self.assertEqual([free], self.hints('log')['beside'])
 
+    def test_in_another_pcloud(self):
+        db = self.have('db-1', 'db', host='h1', pcloud=base.PCLOUD_ID)
+        order = ('agent', '--image', 'part', '--flavor', 'small')
+
+        self.assert_refused('on a host outside of Pclouds', self.deploy(
+            *order, '--in', 'db'))
+        self.assertEqual(0, self.deploy(
+            *order, '--scale-with', 'db').status)
+        self.assertEqual({'service': 'agent', 'in': db,
+                          'pcloud': base.PCLOUD_ID}, self.hints('agent'))
+
+    def test_beside_what_is_in_error(self):
+        self.have('db-1', 'db', host='h1', status='ERROR')
+
+        self.assert_refused("no unit of a service 'db' on a host", self.deploy(
+            'agent', '--image', 'part', '--flavor', 'small', '--in', 'db'))
+
     def test_beside_every_unit(self):
-        one = self.have('db-1', 'db', host='h1')
-        two = self.have('db-2', 'db', host='h2')
+        one = self.have('db-1', 'db', host='h1', pcloud=base.PCLOUD_ID)
+        two = self.have('db-2', 'db', host='h2', pcloud=base.PCLOUD_ID)
         self.have_hosts({'instances': [one]}, {
             'instances': [two], 'memory_mb_used': 8000})
 
@@ -597,6 +614,27 @@ class TestUndeploy(fake_nova.ServersTestCase):
         self.assertEqual(['other'], self.names())
         self.assertEqual(['web-1: stopping', 'web-1: stopped'],
                          result.err.splitlines()[:2])
+
+    def test_what_is_no_unit_itself(self):
+        self.have('plain', host='h1', in_='web')
+        self._undeploy('web')
+        self.assertLess(self.done.index(('shutoff', 'web-1')),
+                        self.done.index(('stop', 'plain')))
+        self.assertEqual(['other'], self.names())
+
+    def test_one_that_reboots(self):
+        web = self.have('web-1', 'web', host='h1', status='REBOOT')
+        self._coming[web] = ['REBOOT', 'ACTIVE']
+        self._undeploy('web')
+        self.assertLess(self.done.index(('shutoff', 'web-1')),
+                        self.done.index(('stop', 'disk-1')))
+
+    def test_one_that_has_stopped_by_itself(self):
+        self.surprises['stop', 'disk-1'] = (409, 'not running')
+        disk = self.servers[fake_nova.server_id('disk-1')]
+        self.clock.at_nap = lambda: disk.update(status='SHUTOFF')
+        self.assertEqual(0, self._undeploy('web').status)
+        self.assertEqual(['other'], self.names())
 
     def test_what_is_co_located_goes_alone(self):
         self._undeploy('disk')

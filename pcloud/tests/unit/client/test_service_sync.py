@@ -35,8 +35,8 @@ class SyncTest(fake_nova.ServersTestCase):
                              'in_': fake_nova.server_id(f'db-{number}'),
                              **hints})
 
-    def _have_db(self, number):
-        return self.have(f'db-{number}', 'db', host=f'h{number}')
+    def _have_db(self, number, **hints):
+        return self.have(f'db-{number}', 'db', host=f'h{number}', **hints)
 
     def _sync(self, *args):
         return self.openstack('pcloud', 'service', 'sync', *args)
@@ -125,9 +125,8 @@ class SyncTest(fake_nova.ServersTestCase):
         self.assertEqual([('create', 'agent-4'), ('active', 'agent-4')],
                          self.done)
 
-    def test_the_same_pcloud(self):
-        self._have_agent(1, pcloud=base.PCLOUD_ID)
-        third = self._have_db(3)
+    def test_the_pcloud_of_the_other(self):
+        third = self._have_db(3, pcloud=base.PCLOUD_ID)
         self.answer('GET', f'/os-pclouds/{base.PCLOUD_ID}', json={
             'pcloud': base.PCLOUD})
         host = {**base.HOST, 'instances': [third], 'state': 'enabled'}
@@ -137,7 +136,7 @@ class SyncTest(fake_nova.ServersTestCase):
         self._sync()
 
         self.assertEqual(base.PCLOUD_ID, self.hints('agent-3')['pcloud'])
-        self._have_db(4)
+        self._have_db(4, pcloud=base.PCLOUD_ID)
         self.assert_one_line('beside db-4: Pcloud farm has no room',
                              self._sync())
 
