@@ -31,8 +31,6 @@ from pcloud.aggregates import snapshot
 from pcloud import exception
 from pcloud.rules import constraints as rules
 
-Levels = Sequence[tuple[str, Mapping[str, str]]]
-
 _MIB = 1024
 # Whose values one may see, as the owner of the Pcloud or another tenant.
 TENANT_SEES = (rules.REQUEST, rules.BUILT_IN)
@@ -52,30 +50,33 @@ def effective(
     :raises: `exception.RoleUnknown`
     """
     policies = scoped_policies.several(context, scopes)
-    return of_levels(context, [
-        (rules.REQUEST, request),
-        *((_source(*each), policies[each].constraints)
-          for each in scopes if each in policies)])
+    return of_policies(context, request, [
+        policies[each] for each in scopes if each in policies])
 
 
-def _source(scope: str, scope_id: str) -> str:
-    if scope == scoped_policies.ROLE:
-        return rules.role_source(scope_id)
-    return scope
-
-
-def of_levels(
-    context: nova_context.RequestContext, levels: Levels,
+def of_policies(
+    context: nova_context.RequestContext, request: Mapping[str, str],
+    policies: Iterable[scoped_policies.Policy],
 ) -> dict[str, rules.Setting]:
-    """Return the constraints that count, of levels that were read before.
+    """Return the constraints that count, of policies that were read before.
 
     One query where a role is named, else none.
 
+    :param request: what is asked for in the request itself
+    :param policies: of the levels above it, the lowest first
     :raises: `exception.RoleUnknown`
     """
+    levels = [(rules.REQUEST, request),
+              *((_source(each), each.constraints) for each in policies)]
     role = rules.role_of(levels)
     return rules.effective(
         levels, role_constraints(context, role) if role else {})
+
+
+def _source(policy: scoped_policies.Policy) -> str:
+    if policy.scope == scoped_policies.ROLE:
+        return rules.role_source(policy.id)
+    return policy.scope
 
 
 def role_constraints(

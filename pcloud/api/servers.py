@@ -102,16 +102,15 @@ def answer(
     if not _SERVERS.match(request.path_info):
         return application
     response = request.get_response(application)
-    sees_hosts = policies.allow(
+    hides_hosts = _HOST in response.body and not policies.allow(
         request.environ['nova.context'], constraint_policies.HOST, None)
-    if _MARK in response.body or (
-            _HOST in response.body and not sees_hosts):
+    if hides_hosts or _MARK in response.body:
         body = json.loads(response.body)
         for hints in _all_hints(body):
             for name in [each for each in hints if each.startswith(
                     affinity_keys.RECORD_PREFIX)]:
                 del hints[name]
-            if not sees_hosts:
+            if hides_hosts:
                 _hide_host(hints)
         response.body = json.dumps(body).encode()
     return response

@@ -38,6 +38,7 @@ import dataclasses
 import re
 
 from pcloud import exception
+from pcloud.rules import uuids
 
 SERVICE, IN, WITH, BESIDE, ROOM_FOR = (
     'service', 'in', 'with', 'beside', 'room_for')
@@ -46,8 +47,6 @@ ALLOW, ALWAYS, NEVER = FLAGS = ('allow', 'always', 'never')
 _NAME = re.compile(r'(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}', re.ASCII)
 # As Nova has it.
 _FLAVOR = re.compile(r'[A-Za-z0-9. _-]{1,255}', re.ASCII)
-_UUID = re.compile(
-    r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}')
 # So many servers or flavors a request names at most.
 _MOST = 100
 
@@ -115,7 +114,7 @@ def wish(hints: Mapping[str, object] | None) -> Wish:
 
 def is_server(parent: str) -> bool:
     """Whether it is the id of a server, and not the name of a service."""
-    return _UUID.fullmatch(parent) is not None
+    return uuids.is_uuid(parent)
 
 
 def flag(extra_spec: object, image_property: object) -> str:

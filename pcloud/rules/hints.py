@@ -14,23 +14,18 @@
 
 from collections.abc import Mapping
 from collections.abc import Sequence
-import re
 
 from pcloud import exception
+from pcloud.rules import uuids
 
 PCLOUD_HINT = 'pcloud'
 PLACEMENT_KEY = 'placement_key'
 CONSTRAINTS = 'constraints'
 
-# Pclouds get their ids from us, and always in this form. Anything else names
-# no Pcloud, and is better refused than mended.
-_UUID = re.compile(
-    r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}')
-
 
 def is_pcloud_id(value: object) -> bool:
     """Whether `value` has the form of a Pcloud's id."""
-    return isinstance(value, str) and _UUID.fullmatch(value) is not None
+    return uuids.is_uuid(value)
 
 
 def pcloud_id(hints: Mapping[str, Sequence[str]] | None) -> str | None:

@@ -21,16 +21,14 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
-import re
 
 from pcloud import exception
+from pcloud.rules import uuids
 
 NEAR, FAR, LOCALITY = 'near', 'far', 'locality'
 STRICT = 'strict'
 
 _TAG = 'tag:'
-_UUID = re.compile(
-    r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +52,7 @@ class Wish:
     def servers(self) -> frozenset[str]:
         """Return all that can be the id of a server."""
         return frozenset(each for each in self._all()
-                         if _UUID.fullmatch(each))
+                         if uuids.is_uuid(each))
 
     def _all(self) -> tuple[str, ...]:
         return self.near + self.far
@@ -98,7 +96,7 @@ def wish(hints: Mapping[str, Sequence[str]] | None) -> Wish | None:
 def _named(value: str) -> str:
     """Return what is named; ids in the letter case that Nova has."""
     lower = value.lower()
-    return lower if _UUID.fullmatch(lower) else value
+    return lower if uuids.is_uuid(lower) else value
 
 
 def tag(name: str) -> str:

@@ -47,10 +47,8 @@ def settings(spec: objects.RequestSpec) -> dict[str, rules.Setting]:
     found = getattr(spec, _KEPT, None)
     if found is None:
         own = rules.parse(hints.constraints(request.scheduler_hints(spec)))
-        found = constraints.of_levels(nova_context.get_admin_context(), [
-            (rules.REQUEST, own),
-            *((each.scope, each.constraints)
-              for each in request.policies(spec))])
+        found = constraints.of_policies(
+            nova_context.get_admin_context(), own, request.policies(spec))
         setattr(spec, _KEPT, found)
     return found
 

@@ -66,10 +66,11 @@ def _view(call: api_call.Call) -> Callable[[scoped_policies.Policy], dict]:
 def _effective(call: api_call.Call, scope: str, scope_id: str) -> dict:
     """Return the settings of a scope, and the constraints that count."""
     scopes = _levels(call, scope, scope_id)
-    policy = scoped_policies.several(call.context, scopes[:1]).get(
-        scopes[0], scoped_policies.Policy(scope, scope_id))
-    settings = constraints.effective(call.context, {}, scopes)
-    return {**_view(call)(policy), 'effective': [
+    there = scoped_policies.several(call.context, scopes)
+    policies = [there.get(each, scoped_policies.Policy(*each))
+                for each in scopes]
+    settings = constraints.of_policies(call.context, {}, policies)
+    return {**_view(call)(policies[0]), 'effective': [
         (views.setting if call.can(rules.ALL) else views.open_setting)(each)
         for each in settings.values()]}
 

@@ -17,17 +17,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from nova import exception as nova_exception
 from nova import objects
 from nova.scheduler import filters
 from nova.scheduler import host_manager
 from nova.scheduler import utils
-from oslo_log import log as logging
 
 from pcloud import exception
 from pcloud.scheduler import colocation
-
-LOG = logging.getLogger(__name__)
+from pcloud.scheduler import refusal
 
 
 class ColocationFilter(filters.BaseHostFilter):
@@ -56,10 +53,6 @@ class ColocationFilter(filters.BaseHostFilter):
         """
         if not filter_obj_list or utils.request_is_rebuild(spec_obj):
             return iter(filter_obj_list)
-        try:
+        with refusal.told(spec_obj, exception.InvalidServiceHint,
+                          exception.ColocationUnmet):
             return iter(colocation.kept(filter_obj_list, spec_obj))
-        except (exception.InvalidServiceHint,
-                exception.ColocationUnmet) as error:
-            LOG.info('No host for a server of project %(project)s: %(error)s',
-                     {'project': spec_obj.project_id, 'error': error})
-            raise nova_exception.NoValidHost(reason=str(error))

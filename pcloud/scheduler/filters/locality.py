@@ -17,17 +17,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from nova import exception as nova_exception
 from nova import objects
 from nova.scheduler import filters
 from nova.scheduler import host_manager
 from nova.scheduler import utils
-from oslo_log import log as logging
 
 from pcloud import exception
 from pcloud.scheduler import locality
-
-LOG = logging.getLogger(__name__)
+from pcloud.scheduler import refusal
 
 
 class LocalityFilter(filters.BaseHostFilter):
@@ -63,16 +60,13 @@ class LocalityFilter(filters.BaseHostFilter):
         """
         if not filter_obj_list or utils.request_is_rebuild(spec_obj):
             return iter(filter_obj_list)
-        try:
+        with refusal.told(spec_obj, exception.InvalidLocality,
+                          exception.LocalityUnknown,
+                          exception.LocalityUnmet):
             wish = locality.wish(spec_obj)
             if wish is None:
                 return iter(filter_obj_list)
             kept = locality.kept(filter_obj_list, spec_obj, wish)
-        except (exception.InvalidLocality, exception.LocalityUnknown,
-                exception.LocalityUnmet) as error:
-            LOG.info('No host for a server of project %(project)s: %(error)s',
-                     {'project': spec_obj.project_id, 'error': error})
-            raise nova_exception.NoValidHost(reason=str(error))
         if spec_obj.num_instances > 1 and not wish.strict:
             locality.prefer(spec_obj, kept)
             return iter(filter_obj_list)

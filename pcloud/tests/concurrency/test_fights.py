@@ -53,6 +53,20 @@ class FightTest(testtools.TestCase):
         self.assertEqual([], audit.find(
             nova_context.get_admin_context(), settle=0))
 
+    def _ask(self, users, pclouds, add):
+        """Have all ask for a host at once.
+
+        Returns the answers, and user and Pcloud of those that got one.
+        """
+        asked = crowd.at_once([
+            functools.partial(add, user, pcloud)
+            for user, pcloud in zip(users, pclouds)])
+        self.assertLessEqual(set(crowd.codes(asked)), {201, 409},
+                             self.cloud.errors())
+        return asked, [
+            (user, pcloud) for user, pcloud, answer
+            in zip(users, pclouds, asked) if answer.status_code == 201]
+
     def test_few_hosts(self):
         """Ten Pclouds, five hosts, twelve rounds."""
         hosts = self.cloud.seed(self.flavor, 5)
@@ -60,15 +74,10 @@ class FightTest(testtools.TestCase):
         pclouds = [user.make_pcloud() for user in users]
         responses, full = [], 0
         for _ in range(12):
-            asked = crowd.at_once([
-                functools.partial(user.add_host, pcloud, 'a', self.flavor)
-                for user, pcloud in zip(users, pclouds)])
+            asked, held = self._ask(
+                users, pclouds, lambda user, pcloud: user.add_host(
+                    pcloud, 'a', self.flavor))
             responses += asked
-            held = [(user, pcloud) for user, pcloud, answer
-                    in zip(users, pclouds, asked)
-                    if answer.status_code == 201]
-            self.assertLessEqual(set(crowd.codes(asked)), {201, 409},
-                                 self.cloud.errors())
             self.assertLessEqual(len(held), len(hosts))
             self.assertEqual([], ledger.broken_promises())
             full += len(held) == len(hosts)
@@ -93,15 +102,10 @@ class FightTest(testtools.TestCase):
         pclouds = [user.make_pcloud() for user in users]
         responses, full = [], 0
         for _ in range(8):
-            asked = crowd.at_once([
-                functools.partial(self._add_fitting, user, pcloud, mark)
-                for user, pcloud in zip(users, pclouds)])
+            asked, held = self._ask(
+                users, pclouds, lambda user, pcloud: self._add_fitting(
+                    user, pcloud, mark))
             responses += asked
-            held = [(user, pcloud) for user, pcloud, answer
-                    in zip(users, pclouds, asked)
-                    if answer.status_code == 201]
-            self.assertLessEqual(set(crowd.codes(asked)), {201, 409},
-                                 self.cloud.errors())
             full += len(held) == len(hosts)
             responses += crowd.at_once([
                 functools.partial(user.remove_host, pcloud, 'a')
