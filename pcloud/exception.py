@@ -245,6 +245,32 @@ class AttributeNotFound(NotFound):
     message = 'Host attribute %(name)s is not set on any of these hosts.'
 
 
+class FlavorNotFound(NotFound):
+    message = "Flavor '%(flavor)s' could not be found."
+
+
+class FlavorUnusable(Invalid):
+    message = "Flavor '%(flavor)s' cannot be used: %(reason)s"
+
+
+class ServerUnknown(NotFound):
+    message = ('There is no request for a server %(server)s in Nova; it takes '
+               'the id of a server that is not deleted.')
+
+
+class ServerGroupUnknown(NotFound):
+    message = "There is no server group '%(group)s'."
+
+
+class ZoneUnavailable(NotFound):
+    message = ("There is no availability zone '%(zone)s' with a host that is "
+               'up; there is %(zones)s.')
+
+
+class ImageUnusable(NotFound):
+    message = "Image '%(image)s' cannot be had from Glance: %(reason)s"
+
+
 class HostFlavorNotFound(NotFound):
     message = "Host flavor '%(host_flavor)s' could not be found."
 

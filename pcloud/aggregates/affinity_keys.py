@@ -55,6 +55,8 @@ _MARKS = (CUSTOMER_RECORD, names.CUSTOMER_KEY_PREFIX,
 
 # So many different keys that are not valid are each told of once.
 _TOLD = 1024
+# Project and keys of a server without any.
+_NO_KEYS = '', ()
 # Servers whose keys are remembered: they never change.
 _REMEMBERED = 100_000
 
@@ -137,11 +139,12 @@ def _numbers(
 ) -> Iterable[tuple[str, Fraction]]:
     for name, text in names.stripped(metadata, prefix).items():
         try:
-            yield node_key_name(name), _number(text)
+            yield node_key_name(name), affinity.number(text)
         except exception.InvalidPlacementKey as error:
             _warn(str(error))
 
 
+@functools.lru_cache(maxsize=4096)
 def node_key_name(text: str) -> str:
     """Read the name of a host's key: one that is not computed.
 
@@ -152,9 +155,6 @@ def node_key_name(text: str) -> str:
         raise exception.InvalidPlacementKey(
             key=text, expected='a name that is not computed for every host')
     return name
-
-
-_number = functools.lru_cache(maxsize=4096)(affinity.number)
 
 
 @functools.lru_cache(maxsize=_TOLD)
@@ -202,23 +202,22 @@ class Memory:
         if len(known) + len(unknown) > _REMEMBERED:
             known = self._known = {each: known[each] for each in servers
                                    if each in known}
-        found = request_specs.with_any(
-            context, [each.uuid for each in unknown], _MARKS)
-        fresh = {each: _of_spec(found.get(each.uuid)) for each in unknown}
-        # In the midst of a resize a server may have another flavor than its
-        # request spec; that passes.
-        known.update({
-            each: keys for each, keys in fresh.items()
-            if each.uuid not in found or
-            found[each.uuid].flavor == each.flavor})
-        counting = {each: known.get(each) or fresh[each] for each in servers}
-        return {each: keys for each, keys in counting.items() if keys[1]}
+        found = {uuid: (spec.flavor, _of_spec(spec)) for uuid, spec
+                 in request_specs.with_any(
+                     context, [each.uuid for each in unknown], _MARKS)}
+        passing = {}
+        for each in unknown:
+            flavor, keys = found.get(each.uuid, (each.flavor, _NO_KEYS))
+            # In the midst of a resize a server may have another flavor than
+            # its request spec; that passes.
+            kept = known if flavor == each.flavor else passing
+            kept[each] = keys
+        return {each: keys for each in servers
+                if (keys := known.get(each) or passing[each])[1]}
 
 
 def _of_spec(
-    spec: request_specs.Spec | None,
+    spec: request_specs.Spec,
 ) -> tuple[str, tuple[affinity.Key, ...]]:
-    if spec is None:
-        return '', ()
     return spec.project, tuple(
         of_server(spec.hints, spec.extra_specs).values())

@@ -63,6 +63,9 @@ LOG = logging.getLogger(__name__)
 QUOTA_LOOKS = 10
 _QUOTA_PAUSE = 0.2
 
+# How many free hosts of a pool are looked at before all are.
+_DRAWN = 100
+
 # How many host flavors a request with constraints tries at most.
 _FLAVORS = 100
 
@@ -90,7 +93,7 @@ def add(
         `exception.Unavailable`. Nothing is left behind.
     """
     chance = chance or random.SystemRandom()
-    units = host_flavors.show(context, flavor_id).units
+    units = host_flavors.units(context, flavor_id)
     _check_quota(context, pcloud, units)
     tried: list[str] = []
     for attempt in range(1, CONF.pcloud.allocation_attempts + 1):
@@ -144,16 +147,28 @@ def _choose(
     context: nova_context.RequestContext, flavor_id: str, zone: str | None,
     only: frozenset[str] | None, tried: list[str], chance: random.Random,
 ) -> host_flavors.PoolHost:
-    pool_hosts = [
-        host for host in host_flavors.show(context, flavor_id).hosts
-        if only is None or host.compute.host in only]
-    candidates = [host_flavors.candidate(host) for host in pool_hosts]
-    chosen = choice.choose(candidates, zone, tried, chance)
-    if chosen is None:
-        raise exception.NoFreeHost(
-            host_flavor=flavor_id, zone=host_flavors.in_zone(zone))
-    return next(host for host in pool_hosts
-                if host.compute.host == chosen.host)
+    """Choose a host at random among those that may be given.
+
+    All that Nova knows of thousands of hosts takes seconds to read. So a few
+    are drawn first, and all are read only when none of these will do.
+
+    :raises: `exception.NoFreeHost`
+    """
+    hosts_ = sorted(
+        host for host in snapshot.unallocated(context, flavor_id)
+        if only is None or host in only)
+    fresh = [host for host in hosts_ if host not in tried]
+    drawn = chance.sample(fresh, min(_DRAWN, len(fresh)))
+    for looked_at in (drawn, hosts_):
+        known = {host: host_flavors.PoolHost(compute, pcloud=None)
+                 for host, compute in
+                 computes.load(context, looked_at).items()}
+        chosen = choice.choose(
+            map(host_flavors.candidate, known.values()), zone, tried, chance)
+        if chosen is not None:
+            return known[chosen.host]
+    raise exception.NoFreeHost(
+        host_flavor=flavor_id, zone=host_flavors.in_zone(zone))
 
 
 def _take(

@@ -16,10 +16,14 @@ These live in the cells' databases. Every function asks each cell once, with
 a number of queries that does not depend on how many hosts there are.
 """
 
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
 import collections
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterator
+from collections.abc import Sequence
 import dataclasses
 from typing import Any
 
@@ -27,6 +31,7 @@ from nova.compute import vm_states
 from nova import context as nova_context
 from nova.db.main import api as main_db
 from nova.db.main import models
+from nova import objects
 from nova import servicegroup
 from oslo_config import cfg
 from oslo_log import log as logging
@@ -62,7 +67,7 @@ class Node:
     disk_gb: int
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Server:
     """A server on a host.
 
@@ -160,6 +165,37 @@ def nodes(
             if len(its_nodes) == 1}
 
 
+def details(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, tuple[Sequence[dict], Sequence[objects.ComputeNode]]]:
+    """Return, for each cell, compute services and whole compute nodes.
+
+    Three queries a cell.
+
+    :returns: by the cell's uuid; services as far as a scheduler needs them
+    :raises: `exception.Unavailable` when a cell does not answer
+    """
+    found = {}
+    for cell, answer in _ask_cells(_details, hosts).items():
+        if nova_context.is_cell_failure_sentinel(answer):
+            raise exception.Unavailable()
+        found[cell] = answer
+    return found
+
+
+def every_node(
+    context: nova_context.RequestContext,
+) -> dict[str, tuple[str, str]]:
+    """Return all compute nodes: uuid to service host and hypervisor hostname.
+
+    One query a cell.
+
+    :raises: `exception.Unavailable` when a cell does not answer
+    """
+    return {uuid: (host, name) for rows in each_cell(context, _every_node)
+            for uuid, host, name in rows}
+
+
 def instances(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> dict[str, list[str]]:
@@ -240,9 +276,23 @@ def _services_and_nodes(context, hosts):
             context.session.execute(_select_nodes(hosts)).all())
 
 
+def _details(context, hosts):
+    services, nodes = _services_and_nodes(context, hosts)
+    uuids = [each.uuid for each in nodes]
+    return services, objects.ComputeNodeList.get_all_by_uuids(context, uuids)
+
+
 @main_db.pick_context_manager_reader
 def _nodes(context, hosts):
     return context.session.execute(_select_nodes(hosts)).all()
+
+
+@main_db.pick_context_manager_reader
+def _every_node(context):
+    node = models.ComputeNode
+    return context.session.execute(
+        sa.select(node.uuid, node.host, node.hypervisor_hostname)
+        .where(node.deleted == 0)).all()
 
 
 def _select_nodes(hosts: Collection[str]) -> sa.Select:

@@ -151,8 +151,7 @@ def _machines(
     return [
         rules.Machine(
             _sizes(flavors[flavor_id]), held.get(host.compute.host, {}),
-            frozenset([host.compute.host,
-                       host.compute.node.hypervisor_hostname]))
+            (host.compute.host, host.compute.node.hypervisor_hostname))
         for flavor_id, host in free]
 
 

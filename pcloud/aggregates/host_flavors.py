@@ -84,6 +84,19 @@ def show(
     return _build(context, [_pool(context, flavor_id)])[0]
 
 
+def units(context: nova_context.RequestContext, flavor_id: str) -> int:
+    """Return what a host of a host flavor costs (one query).
+
+    :raises: `exception.HostFlavorNotFound`
+    """
+    if names.FLAVOR_ID_PATTERN.fullmatch(flavor_id):
+        name = names.pool(flavor_id)
+        metadata = snapshot.metadata_of(context, [name]).get(name, {})
+        if snapshot.is_whole_pool(name, metadata):
+            return int(metadata[names.UNITS])
+    raise exception.HostFlavorNotFound(host_flavor=flavor_id)
+
+
 def create(
     context: nova_context.RequestContext, flavor_id: str,
     description: str, units: int,

@@ -15,6 +15,8 @@
 Names of HTTP calls are those of the Placement API reference.
 """
 
+import collections
+from collections.abc import Iterable
 import urllib.parse
 
 from keystoneauth1 import exceptions as ks_exc
@@ -23,6 +25,7 @@ from nova.scheduler.client import report
 from oslo_log import log as logging
 
 from pcloud import exception
+from pcloud.rules import capacity
 
 LOG = logging.getLogger(__name__)
 
@@ -31,6 +34,9 @@ _CONFLICT = 409
 # From here on Placement takes inventories of which nothing is left to give:
 # what nova-compute asks for, and what a very small ratio comes to.
 _NO_CAPACITY = '1.26'
+# From here on it tells of all providers of a host and of all they have, and
+# knows hosts by the aggregates that they must not be in.
+_TREES = '1.32'
 
 
 def consumers(
@@ -45,14 +51,15 @@ def consumers(
 
 
 def members(
-    context: nova_context.RequestContext, aggregate_uuid: str,
+    context: nova_context.RequestContext, *aggregate_uuids: str,
 ) -> dict[str, str]:
-    """Return uuid and name of the providers Placement has in an aggregate.
+    """Return uuid and name of the providers Placement has in aggregates.
 
+    :param aggregate_uuids: it is enough to be in one of them
     :raises: `exception.Unavailable` when Placement does not tell
     """
-    found = _get(context, f'/resource_providers?member_of={aggregate_uuid}',
-                 version='1.3')
+    found = _get(context, '/resource_providers?member_of=in:'
+                          f'{",".join(aggregate_uuids)}', version='1.3')
     return {each['uuid']: each['name']
             for each in found['resource_providers']}
 
@@ -67,6 +74,33 @@ def provider(
     query = urllib.parse.urlencode({'name': node})
     found = _get(context, f'/resource_providers?{query}')
     return next((each['uuid'] for each in found['resource_providers']), None)
+
+
+def candidates(
+    context: nova_context.RequestContext, query: str,
+) -> dict[str, capacity.Host]:
+    """Return what hosts have left that could have what is asked for.
+
+    :param query: of ``GET /allocation_candidates``
+    :returns: by the uuid of the root provider, which is the compute node's
+    :raises: `exception.Unavailable` when Placement does not tell
+    """
+    summaries = _get(context, f'/allocation_candidates?{query}',
+                     version=_TREES)['provider_summaries']
+    trees = collections.defaultdict(list)
+    for each in summaries.values():
+        trees[each['root_provider_uuid']].append(each)
+    return {root: _host(each) for root, each in trees.items()}
+
+
+def _host(providers: Iterable[dict]) -> capacity.Host:
+    free = collections.defaultdict(tuple)
+    traits: set[str] = set()
+    for each in providers:
+        traits.update(each['traits'])
+        for name, amount in each['resources'].items():
+            free[name] += (amount['capacity'] - amount['used'],)
+    return capacity.Host(free, frozenset(traits))
 
 
 def read(

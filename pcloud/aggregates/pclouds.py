@@ -91,15 +91,27 @@ def show(context: nova_context.RequestContext, pcloud_id: str) -> Pcloud:
 
 def index(
     context: nova_context.RequestContext, project_id: str | None,
-) -> list[Pcloud]:
-    """Return Pclouds in order of their ids.
+) -> dict[str, str]:
+    """Return the ids of Pclouds to their names, in order of the ids.
 
     :param project_id: only those that this project owns or is a tenant of;
         None for all
     """
-    if project_id is None:
-        return _build(context, snapshot.pclouds(context))
-    return _build(context, snapshot.pclouds_of_project(context, project_id))
+    return snapshot.pcloud_names(context, project_id)
+
+
+def several(
+    context: nova_context.RequestContext, ids: Collection[str],
+    project_id: str | None,
+) -> list[Pcloud]:
+    """Return some Pclouds in order of their ids.
+
+    Those that were deleted meanwhile are left out.
+
+    :param project_id: as `index`; also those that are not this project's any
+        more are left out
+    """
+    return _build(context, snapshot.pclouds_by_id(context, ids, project_id))
 
 
 def update(

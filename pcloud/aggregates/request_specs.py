@@ -60,8 +60,8 @@ def hints(
 def with_any(
     context: nova_context.RequestContext, servers: Collection[str],
     texts: Collection[str],
-) -> dict[str, Spec]:
-    """Return what those servers were started with that have any of texts.
+) -> Iterator[tuple[str, Spec]]:
+    """Yield those servers that have any of texts, and how they were started.
 
     One query for five hundred servers. Only the request specs with one of
     the texts are read, so that servers without one cost next to nothing.
@@ -71,8 +71,8 @@ def with_any(
     column = models.RequestSpec.spec
     has_any = sa.or_(*(column.contains(text, autoescape=True)
                        for text in texts))
-    return {server: _spec(data)
-            for server, data in _read(context, servers, has_any)}
+    for server, data in _read(context, servers, has_any):
+        yield server, _spec(data)
 
 
 def of_service(

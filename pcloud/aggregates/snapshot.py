@@ -29,6 +29,7 @@ from nova.db.api import models
 import sqlalchemy as sa
 from sqlalchemy import orm
 
+from pcloud.aggregates import bulk
 from pcloud.aggregates import names
 from pcloud.rules import access
 from pcloud.rules import hints
@@ -53,18 +54,37 @@ def _with_type(statement: sa.Select) -> sa.Select:
                        _TYPE.key == names.TYPE))
 
 
+_CLOSED_TYPES = (names.TYPE_POOL, names.TYPE_PCLOUD)
+
+
 def _is_closed() -> sa.ColumnElement[bool]:
     """Aggregates that take their hosts away from everybody else.
 
     The name alone is enough, and so is the type: an aggregate that has lost
     one of them, or was never finished, must not open its hosts.
     """
+    return sa.or_(_TYPE.value.in_(_CLOSED_TYPES), _is_closed_by_name())
+
+
+def _is_closed_by_name() -> sa.ColumnElement[bool]:
     named = models.Aggregate.name.startswith(names.PREFIX, autoescape=True)
     opened = [models.Aggregate.name.startswith(prefix, autoescape=True)
               for prefix in names.OPEN_PREFIXES]
-    return sa.or_(
-        _TYPE.value.in_([names.TYPE_POOL, names.TYPE_PCLOUD]),
-        sa.and_(named, sa.not_(sa.or_(*opened))))
+    return sa.and_(named, sa.not_(sa.or_(*opened)))
+
+
+def _open_ids() -> sa.Select:
+    """The ids of the aggregates that are not closed.
+
+    There are few, and types are looked up for those alone whose names say
+    nothing.
+    """
+    row = models.AggregateMetadata
+    typed = sa.exists().where(
+        row.aggregate_id == models.Aggregate.id, row.key == names.TYPE,
+        row.value.in_(_CLOSED_TYPES))
+    return sa.select(models.Aggregate.id).where(
+        sa.not_(_is_closed_by_name()), sa.not_(typed))
 
 
 def _is_pcloud() -> sa.ColumnElement[bool]:
@@ -77,14 +97,14 @@ def _is_pcloud() -> sa.ColumnElement[bool]:
 
 
 def closed_hosts(context: nova_context.RequestContext) -> frozenset[str]:
-    """Return the service hosts of all pools and Pclouds (one query)."""
-    statement = _with_type(
-        sa.select(models.AggregateHost.host)
-        .join(models.Aggregate,
-              models.Aggregate.id == models.AggregateHost.aggregate_id)
-    ).where(_is_closed()).distinct()
+    """Return the service hosts of all pools and Pclouds.
+
+    One query, as `bulk.distinct`. Every request without the hint asks.
+    """
+    member = models.AggregateHost
     with api_db.context_manager.reader.using(context) as session:
-        return frozenset(session.scalars(statement))
+        return bulk.distinct(session, member.host, member.id,
+                             member.aggregate_id.not_in(_open_ids()))
 
 
 def pool_uuids(context: nova_context.RequestContext) -> set[str]:
@@ -234,20 +254,63 @@ def pools_of(
 ) -> list[Aggregate]:
     """Return the whole pools that have any of `hosts`, each with those only.
 
-    Three queries.
+    Two queries.
+    """
+    found = of_hosts(context, hosts, models.Aggregate.name.startswith(
+        names.POOL_PREFIX, autoescape=True))
+    return [each for each in found
+            if is_whole_pool(each.name, each.metadata)]
+
+
+def of_hosts(
+    context: nova_context.RequestContext, hosts: Collection[str],
+    *criteria: sa.ColumnElement[bool],
+) -> list[Aggregate]:
+    """Return the aggregates that have any of `hosts`, each with those only.
+
+    Two queries, by name. Pools and zones are large: not even the names of
+    their other hosts are read.
+
+    :param criteria: that they have to meet, too
     """
     if not hosts:
         return []
-    with_host = models.Aggregate.id.in_(
-        sa.select(models.AggregateHost.aggregate_id)
-        .where(models.AggregateHost.host.in_(hosts)))
-    found = _whole(
-        context, is_whole_pool,
-        models.Aggregate.name.startswith(names.POOL_PREFIX, autoescape=True),
-        with_host)
-    wanted = frozenset(hosts)
-    return [dataclasses.replace(pool, hosts=pool.hosts & wanted)
-            for pool in found]
+    member = models.AggregateHost
+    members = sa.select(
+        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
+        member.host,
+    ).join(models.Aggregate, models.Aggregate.id == member.aggregate_id).where(
+        member.host.in_(hosts), *criteria)
+    with api_db.context_manager.reader.using(context) as session:
+        found = session.execute(members).all()
+        heads = sorted({row[:3] for row in found}, key=lambda row: row[2])
+        metadata = session.execute(_metadata_of(
+            [row[0] for row in heads])).all()
+    return _assemble(heads, [(row[0], row[3]) for row in found], metadata)
+
+
+def unallocated(
+    context: nova_context.RequestContext, flavor_id: str,
+) -> list[str]:
+    """Return the hosts in the pool of a host flavor that are in no Pcloud.
+
+    One query. Most hosts of a pool are in one, and are not read.
+    """
+    member = orm.aliased(models.AggregateHost)
+    pool = orm.aliased(models.Aggregate)
+    allocated = _with_type(
+        sa.select(models.AggregateHost.id)
+        .join(models.Aggregate,
+              models.Aggregate.id == models.AggregateHost.aggregate_id)
+    ).where(_is_pcloud(), models.AggregateHost.host == member.host)
+    statement = sa.select(pool.name, member.host).join(
+        pool, pool.id == member.aggregate_id,
+    ).where(pool.name == names.pool(flavor_id),
+            sa.not_(allocated.correlate(member).exists()))
+    with api_db.context_manager.reader.using(context) as session:
+        # Databases that compare without case find others too.
+        return [host for name, host in session.execute(statement)
+                if name == names.pool(flavor_id)]
 
 
 def pcloud(
@@ -267,12 +330,6 @@ def pcloud(
                  if aggregate.metadata[names.ID] == pcloud_id), None)
 
 
-def pclouds(context: nova_context.RequestContext) -> list[Aggregate]:
-    """Return all whole Pclouds (three queries)."""
-    return _whole(context, is_whole_pcloud, _has(names.TYPE,
-                                                 names.TYPE_PCLOUD))
-
-
 def pclouds_of_owner(
     context: nova_context.RequestContext, project_id: str,
 ) -> list[Aggregate]:
@@ -282,20 +339,62 @@ def pclouds_of_owner(
             if aggregate.metadata[names.OWNER] == project_id]
 
 
-def pclouds_of_project(
-    context: nova_context.RequestContext, project_id: str,
+def pcloud_names(
+    context: nova_context.RequestContext, project_id: str | None,
+) -> dict[str, str]:
+    """Return the ids of whole Pclouds to their names, in order of the ids.
+
+    One query, which reads little of each.
+
+    :param project_id: only those that this project owns or is a tenant of;
+        None for all
+    """
+    row = models.AggregateMetadata
+    keys = [names.TYPE, names.ID, names.NAME, names.OWNER]
+    statement = sa.select(models.Aggregate.name, row.key, row.value).join(
+        row, row.aggregate_id == models.Aggregate.id,
+    ).where(models.Aggregate.name.startswith(names.PREFIX, autoescape=True))
+    if project_id is not None:
+        keys.append(names.TENANT_PREFIX + project_id)
+        statement = statement.where(_is_of_project(project_id))
+    statement = statement.where(row.key.in_(keys))
+    found: dict[str, dict[str, str]] = {}
+    with api_db.context_manager.reader.using(context) as session:
+        for name, key, value in session.execute(statement):
+            found.setdefault(name, {})[key] = value
+    return {metadata[names.ID]: metadata.get(names.NAME, '')
+            for name, metadata in sorted(found.items())
+            if is_whole_pcloud(name, metadata) and
+            (project_id is None or _has_project(metadata, project_id))}
+
+
+def pclouds_by_id(
+    context: nova_context.RequestContext, ids: Collection[str],
+    project_id: str | None,
 ) -> list[Aggregate]:
-    """Return the whole Pclouds that a project owns or is a tenant of.
+    """Return those of some Pclouds that are whole, in order of their ids.
 
     Three queries.
+
+    :param project_id: as `pcloud_names`
     """
-    mine = sa.or_(
+    wanted = models.Aggregate.name.in_([names.pcloud(id_) for id_ in ids])
+    return [aggregate for aggregate in
+            _whole(context, is_whole_pcloud, wanted)
+            if aggregate.metadata[names.ID] in ids and
+            (project_id is None or
+             _has_project(aggregate.metadata, project_id))]
+
+
+def _is_of_project(project_id: str) -> sa.ColumnElement[bool]:
+    return sa.or_(
         _has(names.OWNER, project_id),
         _has(names.TENANT_PREFIX + project_id, names.TENANT_VALUE))
-    return [aggregate for aggregate in
-            _whole(context, is_whole_pcloud, mine)
-            if aggregate.metadata.get(names.OWNER) == project_id or
-            project_id in names.tenants(aggregate.metadata)]
+
+
+def _has_project(metadata: Mapping[str, str], project_id: str) -> bool:
+    return (metadata.get(names.OWNER) == project_id or
+            project_id in names.tenants(metadata))
 
 
 def attributes(
@@ -478,21 +577,29 @@ def read(
 
     Three queries in one transaction, so that they agree.
     """
-    ids = sa.select(models.Aggregate.id).where(*criteria)
     heads = sa.select(
         models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
     ).where(*criteria).order_by(models.Aggregate.name)
-    members = sa.select(
-        models.AggregateHost.aggregate_id, models.AggregateHost.host,
-    ).where(models.AggregateHost.aggregate_id.in_(ids))
-    metadata = sa.select(
-        models.AggregateMetadata.aggregate_id,
-        models.AggregateMetadata.key, models.AggregateMetadata.value,
-    ).where(models.AggregateMetadata.aggregate_id.in_(ids))
     with api_db.context_manager.reader.using(context) as session:
-        return _assemble(session.execute(heads).all(),
-                         session.execute(members).all(),
-                         session.execute(metadata).all())
+        found = session.execute(heads).all()
+        # What meets the criteria may be dear to find out, so only once.
+        ids = [row.id for row in found]
+        return _assemble(found, session.execute(_members_of(ids)).all(),
+                         session.execute(_metadata_of(ids)).all())
+
+
+def _members_of(ids: Collection[int]) -> sa.Select:
+    """The hosts of aggregates, by their ids in the database."""
+    row = models.AggregateHost
+    return sa.select(row.aggregate_id, row.host).where(
+        row.aggregate_id.in_(ids))
+
+
+def _metadata_of(ids: Collection[int]) -> sa.Select:
+    """The metadata of aggregates, by their ids in the database."""
+    row = models.AggregateMetadata
+    return sa.select(row.aggregate_id, row.key, row.value).where(
+        row.aggregate_id.in_(ids))
 
 
 def _assemble(

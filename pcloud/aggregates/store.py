@@ -57,8 +57,10 @@ _retry_deadlock = oslo_db_api.wrap_db_retry(
 # Of requests that fight over one host all but one meet a conflict each time;
 # Nova gives up after the fourth.
 _retry_conflict = tenacity.retry(
+    # Placement answers 500 when its database breaks a deadlock.
     retry=tenacity.retry_if_exception_type(
-        nova_exception.ResourceProviderUpdateConflict),
+        (nova_exception.ResourceProviderUpdateConflict,
+         nova_exception.ResourceProviderUpdateFailed)),
     wait=tenacity.wait_random(0, 0.3), stop=tenacity.stop_after_attempt(20),
     reraise=True)
 

@@ -61,10 +61,7 @@ def levels_of_project(
     Keystone is asked for the domain of a project that is not the caller's;
     where it does not say, or the project is gone, that level is left out.
     """
-    try:
-        domain = projects.domain(context, project_id)
-    except exception.ProjectUnknown:
-        domain = None
+    domain = projects.known_domain(context, project_id)
     return [(scoped_policies.PROJECT, project_id),
             *([(scoped_policies.DOMAIN, domain)] if domain else []), CLOUD]
 

@@ -18,6 +18,9 @@ then to 2.67 ``force`` does the same. Nothing but the API can keep such a
 move from crossing the border of a pool or Pcloud.
 """
 
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
 import json
 import re
 

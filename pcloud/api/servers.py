@@ -20,6 +20,9 @@ flavor or an image changes them.
 Source: CONTRACT section 6.
 """
 
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping

@@ -46,9 +46,10 @@ _TENANT = Verdict(True, 'the project is one of its tenants')
 _NOT_IN_PCLOUD = Verdict(False, 'the host is not in the Pcloud')
 _SHARED = Verdict(False, 'the host is in more than one Pcloud')
 _NO_STATE = Verdict(False, 'the host has no state in the Pcloud')
+IS_DISABLED = Verdict(False, 'the host is disabled in the Pcloud')
 _BY_STATE = {
     ENABLED: Verdict(True, 'the host is enabled in the Pcloud'),
-    DISABLED: Verdict(False, 'the host is disabled in the Pcloud'),
+    DISABLED: IS_DISABLED,
 }
 _INSIDE = Verdict(True, 'the host is in the Pcloud of the server')
 _ACROSS = Verdict(False, 'the host is not in the Pcloud of the server')

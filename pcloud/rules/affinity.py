@@ -27,6 +27,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 from fractions import Fraction
+import functools
 import re
 
 from pcloud import exception
@@ -42,7 +43,7 @@ _NAME = re.compile(r'[#_]?[A-Za-z0-9][A-Za-z0-9._-]{0,62}', re.ASCII)
 _NUMBER = re.compile(r'[+-]?\d{1,15}(\.\d{1,15})?', re.ASCII)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Key:
     """A placement key of a server, or of anything above it.
 
@@ -58,6 +59,8 @@ class Key:
         return f'{self.name}={plain(self.value)}:{plain(self.weight)}'
 
 
+# Thousands of hosts and servers have a few values, and share them.
+@functools.lru_cache(maxsize=4096)
 def number(text: str) -> Fraction:
     """Read a decimal number, as exactly as it is written.
 
@@ -186,6 +189,7 @@ def compiled(levels: Iterable[Iterable[Key]]) -> dict[str, Key]:
     return {each.name: each for level in levels for each in level}
 
 
+@functools.lru_cache(maxsize=4096)
 def proximity(one: Fraction, other: Fraction) -> Fraction:
     """Return how near two values are, from 0 to 1.
 
@@ -245,15 +249,18 @@ def ranks(
 
     :param standings: round and customer score of each host
     """
-    def better(standing: tuple[int, Fraction]) -> tuple[int, Fraction]:
-        number, customer = standing
-        return -number, customer
+    # Many hosts share one score, and fractions are slow to look up.
+    scores = {id(score): score for _, score in standings}
+    order = {score: place for place, score
+             in enumerate(sorted(set(scores.values())))}
+    places = {number: order[score] for number, score in scores.items()}
+    plain = [(-number, places[id(score)]) for number, score in standings]
+    found = {standing: rank for rank, standing
+             in enumerate(sorted(set(plain)))}
+    return [found[each] for each in plain]
 
-    order = {standing: rank for rank, standing in
-             enumerate(sorted(set(standings), key=better))}
-    return [order[standing] for standing in standings]
 
-
+@functools.lru_cache(maxsize=4096)
 def share(used: Fraction, total: Fraction) -> Fraction:
     """Return which part of something is used, from 0 to 1.
 

@@ -22,7 +22,7 @@ hint         what it says
 ``in``       it goes to a host that runs a unit of this service, or the
              server of this id
 ``with``     it is co-located with this service, whose unit is started
-             after it, on its host
+             after it, on its host; ``in`` says where that will be
 ``beside``   it is started on the host that runs this server; repeated
              for several on one host
 ``room_for`` it is started on a host that has room for a server of this
@@ -74,6 +74,16 @@ class Wish:
         """Whether it is to be co-located."""
         return bool(self.parent or self.coming)
 
+    @property
+    def needs_some_hosts(self) -> bool:
+        """Whether only hosts with something on them, or with room, do."""
+        return bool(self.parent or self.beside or self.room_for)
+
+    @property
+    def followed(self) -> tuple[str, ...]:
+        """What it follows when it is moved, the nearest first."""
+        return tuple(each for each in (self.coming, self.parent) if each)
+
 
 @dataclasses.dataclass(frozen=True)
 class Room:
@@ -82,6 +92,10 @@ class Room:
     vcpus: int
     memory_mb: int
     disk_gb: int
+
+    def __str__(self) -> str:
+        return (f'{self.vcpus} cpus, {self.memory_mb} MiB of memory, '
+                f'{self.disk_gb} GiB of disk')
 
     def __add__(self, other: 'Room') -> 'Room':
         return Room(self.vcpus + other.vcpus,
@@ -101,15 +115,10 @@ def wish(hints: Mapping[str, object] | None) -> Wish:
     :raises: `exception.InvalidServiceHint`
     """
     hints = hints or {}
-    found = Wish(
+    return Wish(
         service=_name(hints, SERVICE), parent=_name_or_id(hints, IN),
         coming=_name(hints, WITH), beside=_ids(hints, BESIDE),
         room_for=_flavors(hints))
-    if found.parent and found.coming:
-        raise exception.InvalidServiceHint(
-            name=WITH, value=found.coming,
-            expected=f'left out where there is {IN}={found.parent}')
-    return found
 
 
 def is_server(parent: str) -> bool:

@@ -88,7 +88,7 @@ class Wanted:
     host: str | None
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Machine:
     """What there is.
 
@@ -100,7 +100,7 @@ class Machine:
 
     sizes: Mapping[str, int]
     attributes: Mapping[str, frozenset]
-    names: frozenset[str]
+    names: tuple[str, ...]
 
 
 def parse(written: str) -> dict[str, str]:

@@ -30,6 +30,13 @@ STRICT = 'strict'
 
 _TAG = 'tag:'
 
+# Why a host falls.
+ON_FAR, IN_FAR_RACK, NOT_NEAR = (
+    'it runs a server that this one is to be far from',
+    'it is in the rack of a server that this one is to be far from',
+    'it is neither the host nor in the rack of a server that this one is to '
+    'be near to')
+
 
 @dataclasses.dataclass(frozen=True)
 class Wish:
@@ -144,6 +151,19 @@ def kept(
     :param near: the host of each server to be near to
     :param far: the host of each server to be far from
     """
+    return stages(candidates, racks, near, far, strict)[-1][1]
+
+
+def stages(
+    candidates: Sequence[str], racks: Mapping[str, str | None],
+    near: Sequence[str], far: Sequence[str], strict: bool,
+) -> list[tuple[str, list[str]]]:
+    """Return how `kept` goes on: why hosts fall, and which are left then.
+
+    :param candidates: as for `kept`, and so are the others
+    :returns: one of `ON_FAR`, `IN_FAR_RACK` and `NOT_NEAR` with the hosts
+        that are left, for each step in its order
+    """
     far_racks = {racks.get(host) for host in far} - {None}
 
     def elsewhere(hosts: list[str]) -> list[str]:
@@ -152,8 +172,13 @@ def kept(
     avoided = frozenset(far)
     away = [host for host in candidates if host not in avoided]
     if strict:
-        return elsewhere(_near_all(away, racks, near))
-    return _near_any(elsewhere(away or list(candidates)), racks, near)
+        found = _near_all(away, racks, near)
+        return [(ON_FAR, away), (NOT_NEAR, found),
+                (IN_FAR_RACK, elsewhere(found))]
+    away = away or list(candidates)
+    found = elsewhere(away)
+    return [(ON_FAR, away), (IN_FAR_RACK, found),
+            (NOT_NEAR, _near_any(found, racks, near))]
 
 
 def _if_any(hosts: list[str], wanted: Callable[[str], bool]) -> list[str]:

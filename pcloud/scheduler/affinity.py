@@ -19,11 +19,14 @@ multi-create to the next.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 from fractions import Fraction
 import itertools
+from typing import TypeVar
 
 from nova import context as nova_context
 from nova import objects
@@ -48,6 +51,9 @@ _KEPT = '_pcloud_affinity'
 _SPECIAL_WEIGHTS = {affinity.RAM: 'ram_contention_weight',
                     affinity.CPU: 'cpu_contention_weight',
                     affinity.LOAD: 'load_weight'}
+
+_T = TypeVar('_T')
+_U = TypeVar('_U')
 
 _memory = affinity_keys.Memory()
 
@@ -86,7 +92,45 @@ def wishes(
     return found
 
 
-def rounds() -> list[Fraction]:
+def rounds(
+    host_states: Sequence[host_manager.HostState], wished: Wishes,
+) -> list[int | None]:
+    """Return the round that each host is in, as `rules.affinity.round_of`."""
+    limits = thresholds()
+    return _each_once(system_scores(host_states, wished),
+                      lambda score: affinity.round_of(score, limits))
+
+
+def system_scores(
+    host_states: Sequence[host_manager.HostState], wished: Wishes,
+) -> list[Fraction]:
+    """Return how much the administrator likes each host for a request.
+
+    But for keys that are computed, it is the same number for hosts that are
+    in the same aggregates.
+    """
+    found = _each_once(_node_keys(host_states), lambda keys: affinity.score(
+        wished.system, ((name, value) for name, value in keys.items()
+                        if not affinity.is_reserved(name))))
+    computed = {name: tell for name, tell in _SPECIAL.items()
+                if name in wished.system}
+    if not computed:
+        return found
+    return [
+        score + affinity.score(
+            wished.system,
+            [(name, tell(each)) for name, tell in computed.items()])
+        for each, score in zip(host_states, found, strict=True)]
+
+
+def _each_once(values: Sequence[_T], tell: Callable[[_T], _U]) -> list[_U]:
+    """Return what is told of each value, asking once for the same one."""
+    known = {number: tell(each) for number, each
+             in {id(each): each for each in values}.items()}
+    return [known[id(each)] for each in values]
+
+
+def thresholds() -> list[Fraction]:
     """Return the thresholds of the rounds, from the options."""
     options = CONF.pcloud
     return affinity.thresholds(
@@ -94,17 +138,39 @@ def rounds() -> list[Fraction]:
         options.msav_steps)
 
 
-def system_score(
-    host_state: host_manager.HostState, wished: Wishes,
-) -> Fraction:
-    """Return how much the administrator likes a host for a request."""
-    values, _ = affinity_keys.of_node(
-        each.metadata for each in host_state.aggregates)
-    offered = [(name, value) for name, value in values.items()
-               if not affinity.is_reserved(name)]
-    special = [(name, computed(host_state)) for name, computed
-               in _SPECIAL.items() if name in wished.system]
-    return affinity.score(wished.system, offered + special)
+def _node_keys(
+    host_states: Sequence[host_manager.HostState],
+) -> list[Mapping[str, Fraction]]:
+    """Return the keys of each host that are not computed.
+
+    Thousands of hosts share a few aggregates: each is read once, and hosts
+    that are in the same get the same mapping.
+    """
+    # Nova may give a host other aggregates at any time.
+    aggregates = [tuple(each.aggregates) for each in host_states]
+    saying = _having(aggregates, names.NODE_KEY_PREFIX)
+    known: dict[tuple[objects.Aggregate, ...], Mapping[str, Fraction]] = {}
+    found = []
+    for each in aggregates:
+        told = tuple([one for one in each if one in saying])
+        if told not in known:
+            known[told], _ = affinity_keys.of_node(
+                one.metadata for one in told)
+        found.append(known[told])
+    return found
+
+
+def _having(
+    aggregates: Iterable[Iterable[objects.Aggregate]], prefix: str,
+) -> set[objects.Aggregate]:
+    """Return those with a metadata key of a prefix.
+
+    :param aggregates: those of each host
+    """
+    # A Pcloud has hundreds of keys, and one search is faster than as many.
+    start = f'\n{prefix}'
+    return {each for each in set(itertools.chain.from_iterable(aggregates))
+            if start in '\n'.join(['', *each.metadata])}
 
 
 def customer_scores(
@@ -138,9 +204,11 @@ def _before(
     # Of thousands of servers many have the same keys.
     known: dict[tuple[str, Fraction], Fraction] = {}
     found = {}
-    for each in host_states:
+    for each, keys in zip(host_states, _node_keys(host_states), strict=True):
         score = Fraction(0)
-        for offered in (*_reserved(each), *running.get(each.host, ())):
+        reserved = (pair for pair in keys.items()
+                    if affinity.is_reserved(pair[0]))
+        for offered in (*reserved, *running.get(each.host, ())):
             if offered[0] in wished.customer:
                 if offered not in known:
                     known[offered] = affinity.score(
@@ -152,15 +220,6 @@ def _before(
 
 def _id(host_state: host_manager.HostState) -> tuple[str, str]:
     return host_state.host, host_state.nodename
-
-
-def _reserved(
-    host_state: host_manager.HostState,
-) -> list[tuple[str, Fraction]]:
-    values, _ = affinity_keys.of_node(
-        each.metadata for each in host_state.aggregates)
-    return [(name, value) for name, value in values.items()
-            if affinity.is_reserved(name)]
 
 
 def _ram(host_state: host_manager.HostState) -> Fraction:
@@ -198,8 +257,9 @@ def _read(
     context = nova_context.get_admin_context()
     said = request.scheduler_hints(spec)
     # Where no host has a sticky key there is nothing to go back to.
-    sticky = _sticky(context, spec) if any(map(
-        _has_sticky, host_states)) else []
+    sticky = _sticky(context, spec) if _having(
+        (each.aggregates for each in host_states),
+        names.STICKY_PREFIX) else []
     system = affinity.compiled([
         *_system_levels(spec, said),
         [key for key in sticky if not affinity.is_reserved(key.name)]])
@@ -228,11 +288,6 @@ def _extra_specs(spec: objects.RequestSpec) -> Mapping[str, str]:
     if flavor is None or 'extra_specs' not in flavor:
         return {}
     return flavor.extra_specs
-
-
-def _has_sticky(host_state: host_manager.HostState) -> bool:
-    return any(key.startswith(names.STICKY_PREFIX)
-               for each in host_state.aggregates for key in each.metadata)
 
 
 def _sticky(

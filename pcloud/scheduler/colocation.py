@@ -17,22 +17,40 @@ Source: CONTRACT section 7; co-located-services.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Sequence
+import dataclasses
 import math
 
 from nova import context as nova_context
-from nova import exception as nova_exception
 from nova import objects
 from nova.scheduler import host_manager
 
+from pcloud.aggregates import flavors
 from pcloud.aggregates import names
 from pcloud.aggregates import servers
 from pcloud import exception
 from pcloud.rules import colocation as rules
+from pcloud.rules import reasons
 from pcloud.scheduler import ratios
 from pcloud.scheduler import request
 
 _MIB = 1024
+
+
+@dataclasses.dataclass(frozen=True)
+class _Stage:
+    """One of the wishes of a request, met.
+
+    :ivar hosts: those that are left
+    :ivar why: why a host is not among them
+    :ivar unmet: why none is, when none is
+    """
+
+    hosts: Sequence[host_manager.HostState]
+    why: Callable[[host_manager.HostState], reasons.Reason]
+    unmet: str
 
 
 def kept(
@@ -40,8 +58,8 @@ def kept(
 ) -> Sequence[host_manager.HostState]:
     """Return the hosts on which a request wants to be for its neighbours.
 
-    A query and one a cell for what the request names, and two queries for
-    each flavor of ``room_for``; none for requests that say nothing of them.
+    A query and one a cell for what the request names, and one for the
+    flavors of ``room_for``; none for requests that say nothing of them.
 
     A server that was placed before is moved: it follows the service that it
     is co-located with, but servers that it was started beside, or with, are
@@ -50,17 +68,40 @@ def kept(
     :raises: `exception.InvalidServiceHint`, and
         `exception.ColocationUnmet` when there is no such host
     """
+    found = host_states
+    for stage in _stages(host_states, spec):
+        found = stage.hosts
+        if not found:
+            raise exception.ColocationUnmet(reason=stage.unmet)
+    return found
+
+
+def why(
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+) -> list[reasons.Reason | None]:
+    """Return why each host is not one of `kept`, None where it is.
+
+    :raises: `exception.InvalidServiceHint`, and
+        `exception.ColocationUnmet` when it is the same for all hosts
+    """
+    return reasons.of_stages(host_states, (
+        (stage.why, stage.hosts) for stage in _stages(host_states, spec)))
+
+
+def _stages(
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+) -> Iterator[_Stage]:
+    """Yield what is left for each wish; the last one's is what is kept."""
     wish = rules.wish(request.scheduler_hints(spec))
-    if not (wish.is_co_located or wish.beside or wish.room_for):
-        return host_states
+    if not (wish.is_co_located or wish.needs_some_hosts):
+        return
     context = nova_context.get_admin_context()
     try:
         placed = servers.find(
             context, spec.project_id, {spec.instance_uuid}, (),
             but=spec.instance_uuid).placed
-        if placed:
-            return _moved(context, host_states, spec, wish)
-        return _started(context, host_states, spec, wish)
+        stages = _moved if placed else _started
+        yield from stages(context, host_states, spec, wish)
     except exception.Unavailable:
         raise exception.ColocationUnmet(
             reason='a part of the cloud does not tell where servers are')
@@ -70,32 +111,35 @@ def _started(
     context: nova_context.RequestContext,
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
     wish: rules.Wish,
-) -> Sequence[host_manager.HostState]:
+) -> Iterator[_Stage]:
     found = host_states
     if wish.parent:
-        found = _on(found, _hosts_of(context, spec, wish.parent),
+        stage = _on(found, _hosts_of(context, spec, wish.parent),
                     wish.parent)
+        yield stage
+        found = stage.hosts
     if wish.beside:
         there = servers.hosts(context, spec.project_id, wish.beside)
         for each in wish.beside:
             host = there.get(each)
-            found = _on(found, {host} if host else set(), each)
+            stage = _on(found, {host} if host else set(), each)
+            yield stage
+            found = stage.hosts
     if wish.room_for:
-        found = _with_room(context, found, spec, wish)
-    return found
+        yield _with_room(context, found, spec, wish)
 
 
 def _moved(
     context: nova_context.RequestContext,
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
     wish: rules.Wish,
-) -> Sequence[host_manager.HostState]:
-    followed = wish.parent or wish.coming
-    if not followed:
-        return host_states
-    hosts = _hosts_of(context, spec, followed)
+) -> Iterator[_Stage]:
+    for followed in wish.followed:
+        hosts = _hosts_of(context, spec, followed)
+        if hosts:
+            yield _on(host_states, hosts, followed)
+            return
     # With all of them gone it is alone, wherever it is.
-    return _on(host_states, hosts, followed) if hosts else host_states
 
 
 def _hosts_of(
@@ -114,52 +158,49 @@ def _hosts_of(
 def _on(
     host_states: Sequence[host_manager.HostState], hosts: set[str],
     named: str,
-) -> list[host_manager.HostState]:
+) -> _Stage:
     if not hosts:
-        raise exception.ColocationUnmet(
-            reason=f"nothing of the project that is known as '{named}' is on "
-                   'a host')
-    found = [each for each in host_states if each.host in hosts]
-    if not found:
-        raise exception.ColocationUnmet(
-            reason=f"no host with '{named}' can take it")
-    return found
+        unmet = (f"nothing of the project that is known as '{named}' is on "
+                 'a host')
+        return _Stage([], lambda host_state: reasons.open_to_all(unmet),
+                      unmet)
+    return _Stage(
+        [each for each in host_states if each.host in hosts],
+        lambda host_state: reasons.open_to_all(
+            f"nothing of the project that is known as '{named}' is on it"),
+        f"no host with '{named}' can take it")
 
 
 def _with_room(
     context: nova_context.RequestContext,
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
     wish: rules.Wish,
-) -> list[host_manager.HostState]:
-    """Return the hosts with room for the server and those to come."""
-    needed = _needed(spec.flavor)
-    flavors = {each: _flavor(context, each) for each in set(wish.room_for)}
-    for each in wish.room_for:
-        needed += _needed(flavors[each])
-    found = [each for each in host_states if needed <= _free(each)]
-    if not found:
-        raise exception.ColocationUnmet(
-            reason=f'no host has room for all of its group ({needed.vcpus} '
-                   f'cpus, {needed.memory_mb} MiB of memory, '
-                   f'{needed.disk_gb} GiB of disk)')
-    return found
+) -> _Stage:
+    """Return the hosts with room for the server and those to come.
 
-
-def _flavor(
-    context: nova_context.RequestContext, flavor_id: str,
-) -> objects.Flavor:
+    :raises: `exception.ColocationUnmet`
+    """
+    on_volume = 'is_bfv' in spec and spec.is_bfv
+    needed = _needed(spec.flavor, 0 if on_volume else spec.flavor.root_gb)
     try:
-        return objects.Flavor.get_by_flavor_id(context, flavor_id)
-    except nova_exception.FlavorNotFound:
-        raise exception.ColocationUnmet(
-            reason=f"there is no flavor '{flavor_id}' any more")
+        others = flavors.several(context, wish.room_for)
+    except exception.FlavorNotFound as error:
+        raise exception.ColocationUnmet(reason=str(error).rstrip('.'))
+    # Deployments start the others from images.
+    for each in others:
+        needed += _needed(each, each.root_gb)
+    return _Stage(
+        [each for each in host_states if needed <= _free(each)],
+        lambda host_state: reasons.open_to_all(
+            f'it has no room for all of the group ({needed})',
+            f'{_free(host_state)} are left'),
+        f'no host has room for all of its group ({needed})')
 
 
-def _needed(flavor: objects.Flavor) -> rules.Room:
+def _needed(flavor: objects.Flavor, root_gb: int) -> rules.Room:
     return rules.Room(
         flavor.vcpus, flavor.memory_mb,
-        flavor.root_gb + flavor.ephemeral_gb + math.ceil(
-            flavor.swap / _MIB))
+        root_gb + flavor.ephemeral_gb + math.ceil(flavor.swap / _MIB))
 
 
 def _free(host_state: host_manager.HostState) -> rules.Room:

@@ -17,6 +17,7 @@ Source: CONTRACT section 5; machine-constraints.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 
 from nova import context as nova_context
@@ -27,12 +28,14 @@ from pcloud.aggregates import constraints
 from pcloud import exception
 from pcloud.rules import constraints as rules
 from pcloud.rules import hints
+from pcloud.rules import reasons
 from pcloud.scheduler import attributes
 from pcloud.scheduler import request
 
 # Where a request keeps what was read for it.
 _KEPT = '_pcloud_constraints'
 _MIB = 1024
+_UNITS = {rules.CPU: '', rules.RAM: 'M', rules.STORAGE: 'M'}
 
 
 def settings(spec: objects.RequestSpec) -> dict[str, rules.Setting]:
@@ -63,8 +66,7 @@ def kept(
         `settings`
     """
     counting = settings(spec)
-    what = rules.wanted(counting)
-    unmet = rules.unmet(what, _machines(host_states, what))
+    unmet = _unmet(host_states, counting)
     found = [host_state for host_state, keys
              in zip(host_states, unmet, strict=True) if not keys]
     if not found:
@@ -76,6 +78,42 @@ def kept(
     return found
 
 
+def why(
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+) -> list[reasons.Reason | None]:
+    """Return why each host is not one of `kept`, None where it is.
+
+    :raises: as `settings`
+    """
+    counting = settings(spec)
+    return [_reason([counting[key] for key in sorted(keys)], host_state)
+            if keys else None for host_state, keys in
+            zip(host_states, _unmet(host_states, counting), strict=True)]
+
+
+def _reason(
+    unmet: Sequence[rules.Setting], host_state: host_manager.HostState,
+) -> reasons.Reason:
+    own = sizes(host_state)
+    told = 'it does not meet the machine constraints '
+    return reasons.Reason(
+        told + ', '.join(f'{each} ({each.source})' for each in unmet),
+        # A host is its Pcloud's, whose owner is told.
+        told + ', '.join(constraints.shown(each, constraints.OWNER_SEES)
+                         for each in unmet),
+        ', '.join(f'its {each.key} is {own[each.key]}{_UNITS[each.key]}'
+                  for each in unmet if each.key in own))
+
+
+def _unmet(
+    host_states: Sequence[host_manager.HostState],
+    settings: Mapping[str, rules.Setting],
+) -> list[frozenset[str]]:
+    """Return the keys that each host does not meet."""
+    what = rules.wanted(settings)
+    return rules.unmet(what, _machines(host_states, what))
+
+
 def _machines(
     host_states: Sequence[host_manager.HostState], what: rules.Wanted,
 ) -> list[rules.Machine]:
@@ -84,7 +122,7 @@ def _machines(
     return [
         rules.Machine(sizes(each),
                       {name: held[name][number] for name in held},
-                      frozenset([each.host, each.nodename]))
+                      (each.host, each.nodename))
         for number, each in enumerate(host_states)]
 
 

@@ -14,7 +14,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence
+import dataclasses
 
 from nova import context as nova_context
 from nova import objects
@@ -26,6 +28,7 @@ from pcloud.aggregates import servers
 from pcloud import exception
 from pcloud.rules import attributes as attribute_rules
 from pcloud.rules import locality
+from pcloud.rules import reasons
 from pcloud.scheduler import attributes
 from pcloud.scheduler import request
 
@@ -33,6 +36,20 @@ LOG = logging.getLogger(__name__)
 
 # Where a request keeps which hosts its servers prefer.
 _PREFERRED = '_pcloud_preferred'
+
+
+@dataclasses.dataclass(frozen=True)
+class _Places:
+    """What locality depends on.
+
+    :ivar racks: host to rack, of the candidates and the servers' hosts
+    :ivar near: the host of each server to be near to
+    :ivar far: the host of each server to be far from
+    """
+
+    racks: dict[str, str | None]
+    near: list[str]
+    far: list[str]
 
 
 def wish(spec: objects.RequestSpec) -> locality.Wish | None:
@@ -65,6 +82,60 @@ def kept(
         strict wish cannot be met
     """
     candidates = [each.host for each in host_states]
+    places = _places(host_states, spec, wish)
+    if places is None:
+        return frozenset(candidates)
+    found = locality.kept(
+        candidates, places.racks, places.near, places.far, wish.strict)
+    if not found:
+        raise exception.LocalityUnmet(
+            reason='no host that could take the server is where the hints '
+                   'near and far want it')
+    return frozenset(found)
+
+
+def why(
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+) -> list[reasons.Reason | None]:
+    """Return why each host is not one of `kept`, None where it is.
+
+    As for the first server of a request.
+
+    :raises: `exception.InvalidLocality`, `exception.LocalityUnknown`,
+        `exception.LocalityUnmet` when nobody tells where servers are
+    """
+    wanted = wish(spec)
+    places = _places(host_states, spec, wanted) if wanted else None
+    if places is None:
+        return [None] * len(host_states)
+    stages = locality.stages(
+        [each.host for each in host_states], places.racks, places.near,
+        places.far, wanted.strict)
+    return reasons.of_stages(
+        [each.host for each in host_states],
+        [(_fallen(text, places.racks), left) for text, left in stages])
+
+
+def _fallen(
+    text: str, racks: dict[str, str | None],
+) -> Callable[[str], reasons.Reason]:
+    def why_one(host: str) -> reasons.Reason:
+        rack = racks.get(host)
+        return reasons.open_to_all(
+            text, 'no rack is known of it' if rack is None else
+            f'its rack is {rack}')
+    return why_one
+
+
+def _places(
+    host_states: Sequence[host_manager.HostState],
+    spec: objects.RequestSpec, wish: locality.Wish,
+) -> _Places | None:
+    """Look up what a wish depends on; None while nobody tells.
+
+    :raises: `exception.LocalityUnknown`, `exception.LocalityUnmet` when a
+        strict wish cannot do without
+    """
     context = nova_context.get_admin_context()
     try:
         known = _known(context, spec, wish)
@@ -75,16 +146,9 @@ def kept(
         LOG.warning('The locality that a server of project %(project)s '
                     'prefers is left out: %(error)s',
                     {'project': spec.project_id, 'error': error})
-        return frozenset(candidates)
+        return None
     near, far = known.hosts(wish.near), known.hosts(wish.far)
-    found = locality.kept(
-        candidates, _racks(context, host_states, near + far), near, far,
-        wish.strict)
-    if not found:
-        raise exception.LocalityUnmet(
-            reason='no host that could take the server is where the hints '
-                   'near and far want it')
-    return frozenset(found)
+    return _Places(_racks(context, host_states, near + far), near, far)
 
 
 def _known(

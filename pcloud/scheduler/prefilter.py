@@ -15,7 +15,8 @@
 Nova calls the functions of ``request_filter.ALL_REQUEST_FILTERS`` for every
 request that is about to be placed. Ours narrows a request with the hint to
 the hosts of its Pcloud, so that one of 3 hosts works in a cloud of 20,000,
-and keeps all pools away from a request without it.
+and keeps all pools away from a request without it. Neither do the hosts that a
+hint is about get lost in a large cloud.
 
 It is not there for speed alone: a host forced by an administrator skips the
 scheduler's filters, and this is then the only one that is asked.
@@ -32,14 +33,22 @@ from nova import objects
 from nova.scheduler import request_filter
 from oslo_log import log as logging
 
-from pcloud.aggregates import computes
 from pcloud.aggregates import snapshot
 from pcloud import exception
 from pcloud.rules import access
+from pcloud.rules import colocation
+from pcloud.rules import locality
 from pcloud.scheduler import request
 from pcloud.scheduler import room
 
 LOG = logging.getLogger(__name__)
+
+# Hints for which only hosts with certain servers, or with much room, will do.
+_SOME_HOSTS_ONLY = (colocation.IN, colocation.BESIDE, colocation.ROOM_FOR,
+                    locality.NEAR, locality.FAR)
+# One of Nova's own, for which it asks Placement without a limit; without a
+# value none of its filters minds it.
+_UNLIMITED = 'same_host'
 
 
 def register() -> None:
@@ -76,6 +85,7 @@ def pcloud_aggregates(
         LOG.info('No host for a server of project %(project)s: %(error)s',
                  {'project': spec.project_id, 'error': error})
         raise nova_exception.RequestFilterFailed(reason=str(error))
+    _lift_limit(spec)
     return True
 
 
@@ -103,6 +113,17 @@ def _require_pcloud(
         room.check(context, spec, pcloud)
 
 
+def _lift_limit(spec: objects.RequestSpec) -> None:
+    """Have Placement tell of all hosts where only some of them will do.
+
+    They may not be among ``[scheduler] max_placement_results``, and Nova can
+    name one to Placement but not several.
+    """
+    hints = request.scheduler_hints(spec)
+    if any(name in hints for name in _SOME_HOSTS_ONLY):
+        spec.scheduler_hints = {_UNLIMITED: [], **hints}
+
+
 def _warn_of_inconsistency(pcloud: access.Pcloud) -> None:
     """Say once per request, not once per host, what nobody gets."""
     shared = sorted(host for host, count in pcloud.hosts.items()
@@ -122,10 +143,7 @@ def _not_open(
     context: nova_context.RequestContext, pcloud: access.Pcloud,
 ) -> set[str]:
     """Return the hosts of a Pcloud that take no server."""
-    nodes = computes.nodes(context, pcloud.hosts)
-    return {host for host in pcloud.hosts
-            if host not in nodes or not access.host_verdict(
-                pcloud, host, nodes[host].hypervisor_hostname)}
+    return pcloud.hosts.keys() - room.open_nodes(context, pcloud).keys()
 
 
 def _destination(spec: objects.RequestSpec) -> objects.Destination:

@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+import functools
 
 from nova.scheduler import host_manager
 
@@ -36,6 +37,8 @@ def of(host_state: host_manager.HostState, name: str) -> Fraction:
     return exact(getattr(host_state, name) or 1.0)
 
 
+# Hosts have a few ratios, and each is asked for at every request.
+@functools.lru_cache(maxsize=4096)
 def exact(value: float) -> Fraction:
     """Return what a number is as it is written: 0.1 is a tenth."""
     return Fraction(str(value))

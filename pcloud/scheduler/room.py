@@ -30,6 +30,18 @@ from pcloud import exception
 from pcloud.rules import access
 
 
+def open_nodes(
+    context: nova_context.RequestContext, pcloud: access.Pcloud,
+) -> dict[str, computes.Node]:
+    """Return the hosts of a Pcloud that take servers of its tenants.
+
+    One query a cell.
+    """
+    return {host: node for host, node in
+            computes.nodes(context, pcloud.hosts).items()
+            if access.host_verdict(pcloud, host, node.hypervisor_hostname)}
+
+
 def check(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     pcloud: access.Pcloud,
@@ -43,10 +55,7 @@ def check(
         forced to a host
     :raises: `exception.PcloudUnusable`
     """
-    nodes = computes.nodes(context, pcloud.hosts)
-    enabled = {nodes[host].uuid for host in pcloud.hosts if host in nodes and
-               access.host_verdict(pcloud, host,
-                                   nodes[host].hypervisor_hostname)}
+    enabled = {node.uuid for node in open_nodes(context, pcloud).values()}
     if not enabled:
         raise exception.PcloudUnusable(
             pcloud=pcloud.id, reason='it has no enabled host')

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Sequence
+from fractions import Fraction
 import random
 
 from nova import objects
@@ -23,7 +24,7 @@ from nova.scheduler import filters
 from nova.scheduler import host_manager
 from nova.scheduler import utils
 
-from pcloud.rules import affinity as rules
+from pcloud.rules import reasons
 from pcloud.scheduler import affinity
 
 
@@ -52,8 +53,32 @@ class AffinityFilter(filters.BaseHostFilter):
         wished = affinity.wishes(spec_obj, filter_obj_list)
         if not wished:
             return iter(filter_obj_list)
-        thresholds = affinity.rounds()
-        shuffled = random.sample(filter_obj_list, len(filter_obj_list))
-        return (host_state for host_state in shuffled
-                if rules.round_of(affinity.system_score(host_state, wished),
-                                  thresholds) is not None)
+        numbers = affinity.rounds(filter_obj_list, wished)
+        kept = [host_state for host_state, number
+                in zip(filter_obj_list, numbers, strict=True)
+                if number is not None]
+        return iter(random.sample(kept, len(kept)))
+
+    def why(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
+    ) -> list[reasons.Reason | None]:
+        """Return why each host is dropped, None where it is not."""
+        wished = affinity.wishes(spec, host_states)
+        if not wished:
+            return [None] * len(host_states)
+        return [_reason(score) if number is None else None
+                for number, score in zip(
+                    affinity.rounds(host_states, wished),
+                    affinity.system_scores(host_states, wished),
+                    strict=True)]
+
+
+def _reason(score: Fraction) -> reasons.Reason:
+    thresholds = affinity.thresholds()
+    first, last = float(thresholds[0]), float(thresholds[-1])
+    return reasons.Reason(
+        'its system score exceeds none of the thresholds, which are from '
+        f'{first:g} to {last:g}',
+        'the placement keys of administrators keep the server away from it',
+        f'its score is {float(score):g}')

@@ -23,6 +23,7 @@ from nova.scheduler import host_manager
 from nova.scheduler import utils
 
 from pcloud import exception
+from pcloud.rules import reasons
 from pcloud.scheduler import colocation
 from pcloud.scheduler import refusal
 
@@ -56,3 +57,14 @@ class ColocationFilter(filters.BaseHostFilter):
         with refusal.told(spec_obj, exception.InvalidServiceHint,
                           exception.ColocationUnmet):
             return iter(colocation.kept(filter_obj_list, spec_obj))
+
+    def why(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
+    ) -> list[reasons.Reason | None]:
+        """Return why each host is dropped, None where it is not.
+
+        :raises: `exception.InvalidServiceHint`, `exception.ColocationUnmet`
+            when it is the same for all of them
+        """
+        return colocation.why(host_states, spec)

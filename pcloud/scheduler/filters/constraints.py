@@ -23,6 +23,7 @@ from nova.scheduler import host_manager
 from nova.scheduler import utils
 
 from pcloud import exception
+from pcloud.rules import reasons
 from pcloud.scheduler import constraints
 from pcloud.scheduler import refusal
 
@@ -66,3 +67,13 @@ class ConstraintsFilter(filters.BaseHostFilter):
         with refusal.told(spec_obj, exception.Invalid,
                           exception.ConstraintsUnmet):
             return iter(constraints.kept(filter_obj_list, spec_obj))
+
+    def why(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
+    ) -> list[reasons.Reason | None]:
+        """Return why each host is dropped, None where it is not.
+
+        :raises: `exception.Invalid` when it is the same for all of them
+        """
+        return constraints.why(host_states, spec)

@@ -23,6 +23,7 @@ from nova.scheduler import host_manager
 from nova.scheduler import utils
 
 from pcloud import exception
+from pcloud.rules import reasons
 from pcloud.scheduler import locality
 from pcloud.scheduler import refusal
 
@@ -72,3 +73,14 @@ class LocalityFilter(filters.BaseHostFilter):
             return iter(filter_obj_list)
         return (host_state for host_state in filter_obj_list
                 if host_state.host in kept)
+
+    def why(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
+    ) -> list[reasons.Reason | None]:
+        """Return why each host is dropped, None where it is not.
+
+        :raises: `exception.InvalidLocality`, `exception.LocalityUnknown`,
+            `exception.LocalityUnmet` when it is the same for all of them
+        """
+        return locality.why(host_states, spec)

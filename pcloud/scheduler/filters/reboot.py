@@ -25,6 +25,7 @@ from nova.scheduler import utils
 from oslo_config import cfg
 
 from pcloud.rules import attributes as rules
+from pcloud.rules import reasons
 from pcloud.scheduler import attributes
 
 CONF = cfg.CONF
@@ -63,3 +64,16 @@ class RebootFilter(filters.BaseHostFilter):
         return (host_state for host_state, date
                 in zip(filter_obj_list, dates, strict=True)
                 if not rules.reboots_within(date, moment, span))
+
+    def why(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
+    ) -> list[reasons.Reason | None]:
+        """Return why each host is dropped, None where it is not."""
+        days = CONF.pcloud.reboot_filter_days
+        moment, span = attributes.now(), datetime.timedelta(days=days)
+        return [
+            reasons.open_to_all(f'it is rebooted within {days} days',
+                                f'at {date:%Y-%m-%dT%H:%M:%SZ}')
+            if rules.reboots_within(date, moment, span) else None
+            for date in attributes.of(host_states, rules.REBOOT)]

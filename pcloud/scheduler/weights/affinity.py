@@ -18,10 +18,13 @@ from collections.abc import Sequence
 
 from nova import objects
 from nova.scheduler import weights
+from oslo_config import cfg
 
 from pcloud.rules import affinity as rules
 from pcloud.scheduler import affinity
 from pcloud.scheduler.weights import base
+
+CONF = cfg.CONF
 
 
 class AffinityWeigher(base.RankWeigher):
@@ -54,12 +57,10 @@ class AffinityWeigher(base.RankWeigher):
         wished = affinity.wishes(weight_properties, hosts)
         if not wished:
             return [0] * len(hosts)
-        thresholds = affinity.rounds()
-        last = len(thresholds)
-        found = [rules.round_of(affinity.system_score(host, wished),
-                                thresholds) for host in hosts]
-        customer = affinity.customer_scores(hosts, weight_properties, wished)
+        found = affinity.rounds(hosts, wished)
         # Without the filter there may be hosts that are in no round.
+        last = CONF.pcloud.msav_steps
+        customer = affinity.customer_scores(hosts, weight_properties, wished)
         return rules.ranks([
             (last if each is None else each, score)
             for each, score in zip(found, customer, strict=True)])

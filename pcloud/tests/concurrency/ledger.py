@@ -58,7 +58,8 @@ def read() -> list[snapshot.Aggregate]:
 
 def pclouds() -> list[snapshot.Aggregate]:
     """Return all whole Pclouds."""
-    return snapshot.pclouds(nova_context.get_admin_context())
+    return [each for each in read()
+            if snapshot.is_whole_pcloud(each.name, each.metadata)]
 
 
 def kept_twice() -> list[str]:

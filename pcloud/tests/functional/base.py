@@ -161,6 +161,18 @@ class PcloudTestCase(
                 'POST', f'/os-host-flavors/{flavor_id}/hosts',
                 {'host': {'host': host}})
 
+    def make_flavor(self, flavor_id: str, **more) -> str:
+        """Make a small flavor of this id and name, and return its id.
+
+        :param more: members of the flavor that are not as usual
+        """
+        objects.Flavor(self.context, **{
+            'name': flavor_id, 'flavorid': flavor_id, 'vcpus': 1,
+            'memory_mb': 512, 'root_gb': 1, 'ephemeral_gb': 0, 'swap': 0,
+            'rxtx_factor': 1.0, 'is_public': True, 'disabled': False,
+            'extra_specs': {}, **more}).create()
+        return flavor_id
+
     def disable_service(self, host: str):
         """Disable the compute service of a host."""
         self.admin.put_service(self.service_id(host), {'status': 'disabled'})

@@ -61,15 +61,11 @@ class AffinityTestCase(base.PcloudTestCase):
 
     def flavor(self, **extra_specs):
         """Make a flavor with extra specs, and return its id."""
-        flavor = objects.Flavor(
-            self.context, name=f'f{len(extra_specs)}{self.id()[-9:]}',
-            flavorid=f'f-{sorted(extra_specs)}'[:60], memory_mb=512, vcpus=1,
-            root_gb=1, ephemeral_gb=0, swap=0, rxtx_factor=1.0,
-            is_public=True, disabled=False, extra_specs={
-                key.replace('__', ':'): value
-                for key, value in extra_specs.items()})
-        flavor.create()
-        return flavor.flavorid
+        return self.make_flavor(
+            f'f-{sorted(extra_specs)}'[:60],
+            name=f'f{len(extra_specs)}{self.id()[-9:]}',
+            extra_specs={key.replace('__', ':'): value
+                         for key, value in extra_specs.items()})
 
     def started(self, *keys, user=None, **more):
         """Boot a server with customer keys in hints; return its host."""
@@ -339,8 +335,8 @@ class LoadTest(AffinityTestCase):
         host = host_manager.HostState('h', 'h', 'cell')
         for known, expected in ((listed, '0.05'), (None, '0'), ([], '0')):
             host.metrics = known
-            self.assertEqual(Fraction(expected), affinity.system_score(
-                host, affinity.Wishes({'#LOAD': rules.Key(
+            self.assertEqual([Fraction(expected)], affinity.system_scores(
+                [host], affinity.Wishes({'#LOAD': rules.Key(
                     '#LOAD', Fraction(1), Fraction(1))}, {})))
 
 

@@ -15,7 +15,7 @@
 from unittest import mock
 
 from nova import context as nova_context
-from nova import objects
+from nova.tests import fixtures as nova_fixtures
 
 from pcloud.aggregates import servers
 from pcloud.tests.functional import base
@@ -36,14 +36,10 @@ class ColocationTest(base.PcloudTestCase):
         self.flavors = {flag: self._flavor(flag) for flag in (
             'allow', 'always', 'never')}
 
-    def _flavor(self, flag, memory_mb=512):
-        flavor = objects.Flavor(
-            self.context, name=f'f-{flag}-{memory_mb}',
-            flavorid=f'id-{flag}-{memory_mb}', memory_mb=memory_mb, vcpus=1,
-            root_gb=1, ephemeral_gb=0, swap=0, rxtx_factor=1.0,
-            is_public=True, disabled=False, extra_specs={FLAG: flag})
-        flavor.create()
-        return flavor.flavorid
+    def _flavor(self, flag, memory_mb=512, root_gb=1):
+        return self.make_flavor(
+            f'{flag}-{memory_mb}-{root_gb}', memory_mb=memory_mb,
+            root_gb=root_gb, extra_specs={FLAG: flag})
 
     def unit(self, user=None, flag='never', expected='ACTIVE', **hints):
         return self.boot(
@@ -123,7 +119,6 @@ class ColocationTest(base.PcloudTestCase):
                 ({'service': ['a', 'b']}, 'given once'),
                 ({'service': []}, 'given once'),
                 ({'in': 7}, 'texts'), ({'in': ['web', 'db']}, 'given once'),
-                ({'in': 'web', 'with': 'db'}, 'left out'),
                 ({'beside': 'web'}, 'the id of a server'),
                 ({'room_for': 'nothing'}, 'the id of a flavor'),
                 ({'room_for': '\ud800'}, 'the id of a flavor'),
@@ -161,12 +156,59 @@ class ColocationTest(base.PcloudTestCase):
                       room_for=[large, self.flavors['allow']])
         self.assertEqual('node-4', self.host_of(y))
 
+    def test_a_group_beside_a_service(self):
+        """Of a service's hosts it is that with room for all."""
+        hosts = {self.host_of(self.unit(service='x')) for _ in range(6)}
+        self.assertGreater(len(hosts), 1)
+        *full, free = sorted(hosts)
+        large = self._flavor('allow', 4096)
+        others = [self.boot(self.admin, host=host, flavorRef=large)
+                  for host in full]
+        z = self.unit(flag='always', service='z', in_='x', with_='y',
+                      room_for=large)
+        self.assertEqual(free, self.host_of(z))
+        y = self.boot(self.alice, {
+            'service': 'y', 'in': 'x', 'beside': z['id']}, flavorRef=large)
+        self.assertEqual(free, self.host_of(y))
+        # When it is moved it follows the one that it was started for.
+        self._delete_server(others[0])
+        self._migrate(y)
+        self._migrate(z)
+        self.assertEqual([full[0]] * 2, [self.host_of(y), self.host_of(z)])
+
+    def test_a_large_cloud(self):
+        """Placement's limit does not hide the parent's host."""
+        self.flags(max_placement_results=1, group='scheduler')
+        parents = [self.unit(service='web') for _ in range(4)]
+        for parent in parents:
+            for hints in ({'in_': parent['id']}, {'beside': parent['id']}):
+                self.assertEqual(self.host_of(parent), self.host_of(
+                    self.unit(flag='allow', **hints)))
+
+    def test_room_in_a_large_cloud(self):
+        """Placement's limit does not hide the host that has the room."""
+        self.flags(max_placement_results=1, group='scheduler')
+        large = self._flavor('never', 7168)
+        for host in ('node-1', 'node-2', 'node-3'):
+            self.boot(self.admin, host=host)
+        self.assertEqual('node-4', self.host_of(self.unit(
+            flag='allow', with_='x', room_for=large)))
+
     def test_no_room_for_a_group(self):
         large = self._flavor('never', 7168)
         server = self.unit(flag='always', service='y', with_='x',
                            room_for=[large, large], expected='ERROR')
         self.assertIn('no host has room for all of its group (3 cpus, 14848 '
                       'MiB', self.fault(server))
+
+    def test_the_root_disk_on_a_volume(self):
+        large = self._flavor('never', root_gb=5000)
+        volume = {'boot_index': 0, 'source_type': 'volume',
+                  'destination_type': 'volume', 'uuid':
+                  nova_fixtures.CinderFixture.IMAGE_BACKED_VOL}
+        self.boot(self.alice, {'room_for': self.flavors['never']},
+                  flavorRef=large, imageRef='',
+                  block_device_mapping_v2=[volume])
 
     def test_beside(self):
         y = self.unit(flag='allow', service='y', with_='x')

@@ -117,8 +117,9 @@ class InterleavingTest(base.PcloudTestCase):
             f'/os-pcloud-quotas/{base.ALICE}')['quota']['units']
         self.assertLessEqual(quota['in_use'], quota['limit'])
         taken = set()
-        for each in snapshot.pclouds(self.context):
-            taken |= self._check_pcloud(each)
+        for each in snapshot.closed(self.context):
+            if snapshot.is_whole_pcloud(each.name, each.metadata):
+                taken |= self._check_pcloud(each)
         providers = self.dump()['providers']
         for node in self.free.keys() - taken:
             self.assertEqual(self.free[node][1], providers[node][1])

@@ -108,11 +108,31 @@ class KeptTest(base.BaseTestCase):
     def test_strict(self, candidates, near, far, expected):
         self.assertEqual(expected, self._kept(candidates, near, far, True))
 
+    @ddt.data(
+        ('a1 a2 b1', '', 'a1', False, ['a2 b1', 'b1', 'b1']),
+        ('a1 a2 b1 c1', 'b1', 'a1', False, ['a2 b1 c1', 'b1 c1', 'b1']),
+        ('a1 a2 b1', 'a2', 'a1', True, ['a2 b1', 'a2', 'a2']))
+    @ddt.unpack
+    def test_where_hosts_fall(self, candidates, near, far, strict, expected):
+        found = locality.stages(candidates.split(), RACKS, near.split(),
+                                far.split(), strict)
+        self.assertEqual(expected, [' '.join(left) for _, left in found])
+        self.assertEqual(
+            {locality.ON_FAR, locality.IN_FAR_RACK, locality.NOT_NEAR},
+            {text for text, _ in found})
+
+    def _every_stage_is_part_of_the_last(self, there, near, far, strict):
+        before = there
+        for _, left in locality.stages(there, RACKS, near, far, strict):
+            self.assertLessEqual(set(left), set(before))
+            before = left
+
     @given(st.permutations(HOSTS), some, some)
     def test_a_preference_never_leaves_nothing(self, candidates, near, far):
         for number in range(1, len(candidates)):
             there = candidates[:number]
             found = locality.kept(there, RACKS, near, far, False)
+            self._every_stage_is_part_of_the_last(there, near, far, False)
             self.assertTrue(found)
             self.assertEqual(found, [each for each in there
                                      if each in set(found)])
@@ -120,6 +140,7 @@ class KeptTest(base.BaseTestCase):
     @given(st.permutations(HOSTS), some, some)
     def test_strict_means_it(self, candidates, near, far):
         found = locality.kept(candidates, RACKS, near, far, True)
+        self._every_stage_is_part_of_the_last(candidates, near, far, True)
         self.assertFalse(set(found) & set(far))
         if near and found:
             places = {(host, RACKS[host]) for host in near}

@@ -1,0 +1,49 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Flavors of servers."""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nova import context as nova_context
+from nova import objects
+
+from pcloud import exception
+
+
+def visible(
+    context: nova_context.RequestContext,
+) -> dict[str, objects.Flavor]:
+    """Return the flavors that a caller may use, by their ids (one query).
+
+    An administrator may use all.
+    """
+    return {each.flavorid: each
+            for each in objects.FlavorList.get_all(context)}
+
+
+def several(
+    context: nova_context.RequestContext, flavor_ids: Sequence[str],
+) -> list[objects.Flavor]:
+    """Return flavors by their ids, as often as each is named (one query).
+
+    :raises: `exception.FlavorNotFound` when the caller may not use one, or
+        it is not there
+    """
+    known = visible(context)
+    try:
+        return [known[each] for each in flavor_ids]
+    except KeyError as missing:
+        raise exception.FlavorNotFound(flavor=missing.args[0])

@@ -1,0 +1,65 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Why a host is not right for a server, in words."""
+
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Hashable
+from collections.abc import Iterable
+from collections.abc import Sequence
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Reason:
+    """Why a host is not right.
+
+    :ivar text: for administrators; the same for all hosts that the same
+        thing is wrong with, so that they can be counted
+    :ivar tenant_text: for the project that asked: it names no host and no
+        rack, and no value that an administrator or another project has set
+    :ivar detail: for administrators, what it comes to on this host; '' for
+        nothing
+    """
+
+    text: str
+    tenant_text: str
+    detail: str = ''
+
+
+def open_to_all(text: str, detail: str = '') -> Reason:
+    """Return a reason of which the project that asked may read the text."""
+    return Reason(text, text, detail)
+
+
+def of_stages(
+    hosts: Sequence[Hashable],
+    stages: Iterable[tuple[Callable[[Hashable], Reason],
+                           Collection[Hashable]]],
+) -> list[Reason | None]:
+    """Return why each host fell, None for those that are left.
+
+    :param stages: one after the other, why a host falls there, and which
+        are left. None is asked for when no host is left.
+    """
+    found: dict[Hashable, Reason | None] = dict.fromkeys(hosts)
+    left = list(found)
+    for why, kept in stages:
+        passing = frozenset(kept)
+        for each in left:
+            if each not in passing:
+                found[each] = why(each)
+        left = [each for each in left if each in passing]
+        if not left:
+            break
+    return [found[each] for each in hosts]

@@ -1,0 +1,72 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Rows of the tables in `rules.capacity`."""
+
+from oslotest import base
+
+from pcloud.rules import capacity
+
+AVX = 'HW_CPU_X86_AVX'
+
+
+def need(vcpus=1, memory=1024, required=(), forbidden=()):
+    return capacity.Need({'VCPU': vcpus, 'MEMORY_MB': memory},
+                         frozenset(required), frozenset(forbidden))
+
+
+def host(vcpus=(8,), memory=(8192,), traits=()):
+    return capacity.Host({'VCPU': vcpus, 'MEMORY_MB': memory},
+                         frozenset(traits))
+
+
+class CapacityTest(base.BaseTestCase):
+
+    def test_fits(self):
+        for wanted, there, times in (
+                (need(), host(), 8),
+                (need(memory=4000), host(), 2),
+                (need(vcpus=9), host(), 0),
+                (need(), host(vcpus=(0,)), 0),
+                # More may be used than there is since a ratio was lowered.
+                (need(), host(vcpus=(-3,)), 0),
+                # A server takes what it needs from one of several providers.
+                (need(vcpus=3), host(vcpus=(4, 5)), 2),
+                (need(vcpus=3), host(vcpus=(4, -5)), 1),
+                (need(required=[AVX]), host(), 0),
+                (need(required=[AVX]), host(traits=[AVX]), 8),
+                (need(forbidden=[AVX]), host(traits=[AVX]), 0),
+                # What others give is not this host's shortage.
+                (capacity.Need({'DISK_GB': 5}), host(), 1)):
+            self.assertEqual(times, capacity.fits(wanted, there))
+            self.assertEqual(not times, bool(
+                capacity.shortages(wanted, there)), wanted)
+
+    def test_shortages(self):
+        self.assertEqual(
+            ['512 MiB of memory are left, 1024 are needed',
+             '0 cpus are left, 2 are needed', f'it has not trait {AVX}',
+             'it has trait CUSTOM_SLOW'],
+            capacity.shortages(
+                need(vcpus=2, required=[AVX], forbidden=['CUSTOM_SLOW']),
+                host(vcpus=(-1,), memory=(512,), traits=['CUSTOM_SLOW'])))
+
+    def test_groups(self):
+        group = [need(vcpus=2, required=[AVX]), need(memory=4096)]
+        self.assertEqual(need(vcpus=3, memory=5120, required=[AVX]),
+                         capacity.total(group))
+        self.assertEqual(need(vcpus=2, memory=4096, required=[AVX]),
+                         capacity.largest(group))
+        self.assertEqual(['5120 MiB of memory', '3 cpus'],
+                         capacity.words(capacity.total(group)))
+        self.assertEqual(['2 of CUSTOM_FPGA'], capacity.words(
+            capacity.Need({'CUSTOM_FPGA': 2})))
