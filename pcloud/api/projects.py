@@ -67,6 +67,16 @@ def domain(
     return _ask(context, project_id).get('domain_id')
 
 
+def known_domain(
+    context: nova_context.RequestContext, project_id: str,
+) -> str | None:
+    """Return the domain of a project, as `domain`; None when it is gone."""
+    try:
+        return domain(context, project_id)
+    except exception.ProjectUnknown:
+        return None
+
+
 def _ask(
     context: nova_context.RequestContext, project_id: str,
 ) -> Mapping[str, str]:

@@ -97,12 +97,18 @@ ROUTES = [
     Route('DELETE', '/os-pclouds/{id}/tenants/{tenant}',
           handlers.tenants.remove, policies.tenants.REMOVE, 204),
 
+    Route('GET', '/os-pclouds/{id}/explain', handlers.explain.show,
+          policies.explain.SHOW, 200, query=schemas.explain.show_query),
+
     Route('GET', '/os-pcloud-quotas/{project}', handlers.quotas.show,
           policies.quotas.SHOW, 200),
     Route('PUT', '/os-pcloud-quotas/{project}', handlers.quotas.update,
           policies.quotas.UPDATE, 200, schemas.quotas.update),
     Route('DELETE', '/os-pcloud-quotas/{project}', handlers.quotas.delete,
           policies.quotas.DELETE, 204),
+
+    Route('GET', '/os-pcloud-room', handlers.room.show,
+          policies.room.SHOW, 200, query=schemas.room.show_query),
 
     Route('GET', '/os-pcloud-attributes', handlers.attributes.index,
           policies.attributes.INDEX, 200),

@@ -13,10 +13,8 @@
 """What has to be so before the first server of a deployment is created."""
 
 from collections.abc import Callable
-from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
-from collections.abc import Mapping
 from collections.abc import Sequence
 import contextlib
 import dataclasses
@@ -24,6 +22,7 @@ import dataclasses
 from pcloud.client import exceptions
 from pcloud.client import resources
 from pcloud.client import servers
+from pcloud.client import services
 from pcloud.client import v1
 
 # Finds an image by its id or name, or raises a ClientError.
@@ -47,24 +46,6 @@ class Kind:
     flavor: servers.Flavor
 
 
-@dataclasses.dataclass(frozen=True)
-class Size:
-    """How much a group of servers takes on a host.
-
-    :ivar memory_mb: MiB
-    """
-
-    vcpus: int
-    memory_mb: int
-
-    @classmethod
-    def of(cls, kinds: Iterable[Kind]) -> 'Size':
-        """Return the size of one unit of each."""
-        flavors = [each.flavor for each in kinds]
-        return cls(sum(each.vcpus for each in flavors),
-                   sum(each.ram for each in flavors))
-
-
 class Problems:
     """Collects what is wrong, so that all of it can be told at once."""
 
@@ -84,6 +65,8 @@ class Problems:
         except (exceptions.NotFound, exceptions.BadRequest,
                 exceptions.AmbiguousName) as error:
             self.add(str(error), about)
+        except exceptions.CallNotKnown as error:
+            self.add(str(error))
 
     def refuse(self) -> None:
         """Refuse to go on when anything is wrong.
@@ -115,19 +98,22 @@ def find_kind(nova: servers.Servers, find_image: FindImage, service: str,
     return Kind(service, found_image, found_flavor)
 
 
-def check_quota(nova: servers.Servers, kinds: Sequence[Kind], count: int,
+def check_quota(nova: servers.Servers, wanted: Iterable[tuple[Kind, int]],
                 problems: Problems) -> None:
-    """Note when so many units of each would exceed the project's quota."""
-    size = Size.of(kinds)
-    wanted = {'instances': count * len(kinds), 'cores': count * size.vcpus,
-              'MiB of memory': count * size.memory_mb}
+    """Note when new units would exceed the project's quota.
+
+    :param wanted: how many there will be of each kind
+    """
+    sizes = [(count, count * kind.flavor.vcpus, count * kind.flavor.ram)
+             for kind, count in wanted]
+    needed = dict(zip(_QUOTAS, map(sum, zip(*sizes))))
     limits = nova.limits()
     for name, (limit_name, used_name) in _QUOTAS.items():
         limit, used = limits.get(limit_name, -1), limits.get(used_name, 0)
-        if 0 <= limit < used + wanted[name]:
+        if 0 <= limit < used + needed[name]:
             problems.add(
                 f'the quota of your project is {limit} {name}, of which '
-                f'{used} are used and {wanted[name]} more are needed')
+                f'{used} are used and {needed[name]} more are needed')
 
 
 def check_tenant(client: v1.Client, pcloud: resources.Pcloud,
@@ -138,75 +124,54 @@ def check_tenant(client: v1.Client, pcloud: resources.Pcloud,
         problems.add(f'your project is not a tenant of Pcloud {pcloud.name}')
 
 
-def hosts_of(client: v1.Client, pcloud: resources.Pcloud,
-             ) -> list[resources.Host] | None:
-    """List a Pcloud's hosts, or None when they are not for the caller."""
-    try:
-        return client.list_hosts(pcloud.id)
-    except (exceptions.Forbidden, exceptions.NotFound):
+def check_room(client: v1.Client, kinds: Sequence[Kind], count: int,
+               pcloud: resources.Pcloud | None, parent: str | None,
+               problems: Problems) -> None:
+    """Note when there is no room for so many groups.
+
+    :param kinds: one for each unit of a group, which is on one host
+    :param pcloud: where they go; None for outside of Pclouds
+    :param parent: only hosts that run a unit of this service count
+    """
+    told = (f'Pcloud {pcloud.name} has no room' if pcloud else
+            'the cloud has no room outside of Pclouds')
+    if parent:
+        told += f" on hosts with a unit of '{parent}'"
+    with problems.collecting():
+        found = client.room(
+            _flavor_ids(kinds), pcloud_id=pcloud.id if pcloud else None,
+            parent=parent, count=count)
+        problems.add(_no_room(told, found, kinds, count))
+
+
+def check_room_beside(client: v1.Client, kinds: Sequence[Kind],
+                      anchor: servers.Server, problems: Problems) -> None:
+    """Note when there is no room for new units on the host of a server.
+
+    :param kinds: one for each unit
+    """
+    about = f'beside {anchor.name}'
+    with problems.collecting(about):
+        found = client.room(
+            _flavor_ids(kinds), pcloud_id=anchor.hint(services.PCLOUD),
+            parent=anchor.id)
+        problems.add(_no_room('there is no room', found, kinds, 1), about)
+
+
+def _flavor_ids(kinds: Sequence[Kind]) -> list[str]:
+    return [each.flavor.id for each in kinds]
+
+
+def _no_room(told: str, found: resources.Room, kinds: Sequence[Kind],
+             count: int) -> str | None:
+    if found.groups >= count:
         return None
-
-
-def place(pcloud: resources.Pcloud, hosts: Iterable[resources.Host],
-          size: Size, count: int,
-          near: Collection[str] | None = None) -> list[resources.Host] | None:
-    """Choose a host with room for each of some groups.
-
-    Without a ratio of the Pcloud's own, its hosts' cpus are not looked at,
-    and memory is not given out twice.
-
-    :param near: only hosts that run one of these servers; None for all
-    :returns: a host for each group; None when there is no room for all
-    """
-    found: list[resources.Host] = []
-    for host in hosts:
-        if near is not None and not set(near) & set(host.instances):
-            continue
-        if host.state != 'enabled' or host.status != 'up':
-            continue
-        while len(found) < count and _has_room(
-                pcloud, host, size, found.count(host) + 1):
-            found.append(host)
-    return found if len(found) >= count else None
-
-
-def check_room_beside(client: v1.Client, pcloud: resources.Pcloud | None,
-                      kinds: Sequence[Kind],
-                      anchors: Iterable[servers.Server],
-                      problems: Problems) -> None:
-    """Note when there is no room for one of each beside some servers.
-
-    Where a tenant cannot know, there may be.
-    """
-    hosts = pcloud and hosts_of(client, pcloud)
-    if pcloud is None or hosts is None:
-        return
-    size = Size.of(kinds)
-    for each in anchors:
-        if place(pcloud, hosts, size, 1, {each.id}) is None:
-            problems.add(no_room(pcloud, size, 1), f'beside {each.name}')
-
-
-def no_room(pcloud: resources.Pcloud, size: Size, count: int) -> str:
-    """Say that there is no room."""
-    return (f'Pcloud {pcloud.name} has no room for {count} times '
-            f'{size.vcpus} vcpus and {size.memory_mb} MiB of memory on those '
-            f'of its enabled hosts where it may be')
-
-
-def _has_room(pcloud: resources.Pcloud, host: resources.Host, size: Size,
-              groups: int) -> bool:
-    ratios: Mapping[str, float | None] = {
-        'vcpus': pcloud.cpu_allocation_ratio,
-        'memory_mb': pcloud.ram_allocation_ratio or 1.0}
-    for name, ratio in ratios.items():
-        total = getattr(host, name)
-        if ratio is None or total is None:
-            continue
-        free = int(total * ratio) - (getattr(host, f'{name}_used') or 0)
-        if free < groups * getattr(size, name):
-            return False
-    return True
+    names = [each.flavor.name for each in kinds]
+    group = ' and '.join(filter(None, (', '.join(names[:-1]), names[-1])))
+    together = ' together on one host' if len(names) > 1 else ''
+    only = f', only for {found.groups}' if found.groups else ''
+    reason = f': {found.reason}' if found.reason else ''
+    return f'{told} for {count} times {group}{together}{only}{reason}'
 
 
 def _unfit(image: servers.Image, flavor: servers.Flavor) -> str | None:

@@ -12,6 +12,7 @@
 
 """What is to be deployed, and in which order on which hosts."""
 
+from collections.abc import Iterator
 from collections.abc import Mapping
 import dataclasses
 
@@ -113,11 +114,11 @@ def plan(client: v1.Client, find_image: checks.FindImage,
     _check_neighbours(found, problems)
     problems.refuse()
     count = len(found.hosted) if order.scale_with else order.count or 1
-    checks.check_quota(client.servers, found.parts, count, problems)
-    anchors = _place(client, found, count, problems)
+    checks.check_quota(
+        client.servers, [(each, count) for each in found.parts], problems)
+    _check_room(client, found, count, problems)
     problems.refuse()
-    return [_group(found, f'-{number}' if count > 1 else '', anchor)
-            for number, anchor in enumerate(anchors, 1)]
+    return list(_groups(found, count))
 
 
 def _check_order(order: Order, problems: checks.Problems) -> None:
@@ -156,8 +157,11 @@ def _find(client: v1.Client, find_image: checks.FindImage, order: Order,
             pcloud = client.find_pcloud(order.pcloud)
             checks.check_tenant(client, pcloud, problems)
     problems.refuse()
+    # A host that is not seen would be left out without a word.
+    listed = (client.servers.list_known() if order.scale_with
+              else client.servers.list_all())
     return _Found(order, tuple(each for each in kinds if each), pcloud,
-                  services.Services(client.servers.list_all()))
+                  services.Services(listed))
 
 
 def _check_permissions(found: _Found, problems: checks.Problems) -> None:
@@ -184,53 +188,39 @@ def _check_neighbours(found: _Found, problems: checks.Problems) -> None:
             f'up to date with "openstack pcloud service sync"')
 
 
-def _place(client: v1.Client, found: _Found, count: int,
-           problems: checks.Problems) -> list[servers.Server | None]:
-    """Choose beside which unit each group goes; None for wherever it may.
+def _check_room(client: v1.Client, found: _Found, count: int,
+                problems: checks.Problems) -> None:
+    if found.order.scale_with:
+        for anchor in found.hosted:
+            checks.check_room_beside(client, found.parts, anchor, problems)
+    else:
+        checks.check_room(client, found.parts, count, found.pcloud,
+                          found.order.parent, problems)
 
-    Where a tenant cannot know the room, the scheduler finds out at the first
-    server of each group.
-    """
-    order, hosted = found.order, found.hosted
-    anchors: list[servers.Server | None] = [None] * count
-    if order.scale_with or order.parent and order.parts:
-        anchors = [hosted[number % len(hosted)] for number in range(count)]
+
+def _groups(found: _Found, count: int) -> Iterator[server_runs.Group]:
+    order, main = found.order, found.parts[-1]
+    suffixes = [f'-{number}' for number in range(1, count + 1)]
+    if count == 1:
+        suffixes = ['']
     if order.scale_with:
-        checks.check_room_beside(
-            client, found.pcloud, found.parts, hosted, problems)
-        return anchors
-    hosts = found.pcloud and checks.hosts_of(client, found.pcloud)
-    if found.pcloud is None or hosts is None:
-        return anchors
-    near = {each.id: each for each in found.near}
-    size = checks.Size.of(found.parts)
-    chosen = checks.place(found.pcloud, hosts, size, count,
-                          near if order.parent else None)
-    if chosen is None:
-        problems.add(checks.no_room(found.pcloud, size, count))
-        return anchors
-    if order.parent and order.parts:
-        return [next(near[uuid] for uuid in host.instances if uuid in near)
-                for host in chosen]
-    return anchors
+        for suffix, anchor in zip(suffixes, found.hosted):
+            yield scaled(main, main.service + suffix, order.networks, anchor,
+                         order.scale_with)
+    else:
+        for suffix in suffixes:
+            yield _group(found, suffix)
 
 
-def _group(found: _Found, suffix: str,
-           anchor: servers.Server | None) -> server_runs.Group:
-    order = found.order
+def _group(found: _Found, suffix: str) -> server_runs.Group:
     *parts, main = found.parts
-    pcloud_id = found.pcloud_id
-    planned = [unit(each, each.service + suffix, order.networks, pcloud_id,
-                    {services.WITH: main.service}) for each in parts]
-    if order.scale_with and anchor:
-        return scaled(main, main.service + suffix, order.networks, anchor,
-                      order.scale_with)
-    planned.append(unit(
-        main, main.service + suffix, order.networks, pcloud_id,
-        {services.IN: order.parent} if order.parent else {}))
-    return server_runs.Group(
-        tuple(planned), (anchor,) if anchor else found.near,
-        is_pinned=anchor is not None)
+    beside = ({services.IN: found.order.parent} if found.order.parent
+              else {})
+    hints = [{services.WITH: main.service, **beside} for _ in parts]
+    return server_runs.Group(tuple(
+        unit(each, each.service + suffix, found.order.networks,
+             found.pcloud_id, more)
+        for each, more in zip(found.parts, [*hints, beside])), found.near)
 
 
 def scaled(kind: checks.Kind, name: str, networks: object,

@@ -15,13 +15,11 @@
 Source: CONTRACT section 7; co-located-services.
 """
 
-from collections.abc import Iterable
-
 from pcloud.client import deployment_checks as checks
 from pcloud.client import deployment_plans as plans
 from pcloud.client import server_runs
-from pcloud.client import servers
 from pcloud.client import services
+from pcloud.client import unit_removals
 from pcloud.client import v1
 
 
@@ -30,7 +28,8 @@ def deploy(client: v1.Client, find_image: checks.FindImage,
            pace: server_runs.Pace) -> list[services.Unit]:
     """Start all units of an order, or none.
 
-    :returns: the units, in the order in which they were started
+    :returns: the units, in the order in which they were started; without
+        those that were taken back, as another run had started them, too
     :raises deployment_checks.DeploymentRefused: when it cannot be deployed
         so; nothing was created
     :raises server_runs.DeploymentFailed: when a part could not be started;
@@ -38,6 +37,9 @@ def deploy(client: v1.Client, find_image: checks.FindImage,
     """
     groups = plans.plan(client, find_image, order)
     created = server_runs.create_all(client.servers, groups, pace)
+    if order.scale_with:
+        created = unit_removals.withdraw_doubles(
+            client.servers, created, pace)
     known = services.Services(
         [*(each for group in groups for each in group.near), *created])
     return [known.unit(each) for each in created]
@@ -48,21 +50,10 @@ def undeploy(client: v1.Client, service: str,
     """Stop the units of a service, then those co-located; delete them all.
 
     :raises exceptions.NotFound: when it has no units
+    :raises servers.NotAllKnown: when a part of the cloud does not answer
     :raises server_runs.NotStopped: when one could not be stopped, and then
         nothing is deleted, or not be deleted
     """
-    found = services.Services(client.servers.list_all())
-    remove(client.servers, found, found.existing(service), pace)
-
-
-def remove(nova: servers.Servers, found: services.Services,
-           units: Iterable[servers.Server], pace: server_runs.Pace) -> None:
-    """Stop units, then what is co-located with them; delete them all.
-
-    :raises server_runs.NotStopped: as for :func:`undeploy`
-    """
-    levels = found.levels(units)
-    for level in levels:
-        server_runs.stop_all(nova, level, pace)
-    server_runs.delete_all(
-        nova, [each for level in levels for each in level], pace)
+    found = services.Services(client.servers.list_known())
+    unit_removals.remove(
+        client.servers, found, found.existing(service), pace)

@@ -68,6 +68,20 @@ def settings(values: Sequence[resources.Setting]) -> str:
         f'{each.key}={each.value} ({each.source})' for each in values) or '-'
 
 
+def explained_hosts(values: Sequence[resources.ExplainedHost]) -> str:
+    """Write how many more fit each host, and below it what is in the way."""
+    return '\n'.join(
+        line for each in values for line in (
+            f'{each.name}: {each.fits}',
+            *(f'  {obstacle.rule}: {obstacle.reason}'
+              for obstacle in each.in_the_way))) or '-'
+
+
+def changes(values: Sequence[resources.HelpfulChange]) -> str:
+    """Write what would help, one a line."""
+    return '\n'.join(each.text for each in values) or '-'
+
+
 def units(values: Sequence[services.Unit]) -> str:
     """Write units, one a line."""
     return '\n'.join(f'{each.name} ({each.id}, {each.status})'
@@ -148,6 +162,15 @@ POLICY = (
 )
 POLICY_FOR_ADMIN = POLICY + (Field('system_keys', 'System Keys', joined),)
 _EFFECTIVE = (Field('effective', 'Effective', settings),)
+
+EXPLANATION = (
+    Field('flavor', 'Flavor'),
+    Field('fits', 'Fits'),
+    Field('hosts', 'Hosts', explained_hosts),
+    Field('changes', 'Changes', changes),
+    Field('refused', 'Refused'),
+    Field('not_explained', 'Not Explained', joined),
+)
 
 TENANT_LIST = (Field('project_id', 'Project ID'),)
 

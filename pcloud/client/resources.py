@@ -205,6 +205,81 @@ class Policy(Resource):
 
 
 @dataclasses.dataclass(frozen=True)
+class Room(Resource):
+    """For how many groups of servers there is room.
+
+    :ivar groups: at most as many as were asked for
+    :ivar reason: why there are fewer; None where there are not
+    """
+
+    MEMBER = 'room'
+
+    groups: int
+    reason: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Obstacle(Resource):
+    """What stands in the way of the next server on a host.
+
+    :ivar rule: such as "state", "status" or "room"
+    """
+
+    rule: str
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class ExplainedHost(Resource):
+    """What becomes of servers of a flavor on a host.
+
+    :ivar fits: how many more it takes
+    :ivar in_the_way: all that has to change before it takes one
+    """
+
+    PARTS = {'in_the_way': Obstacle}
+
+    name: str
+    fits: int
+    in_the_way: tuple[Obstacle, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class HelpfulChange(Resource):
+    """What would make room for one more server.
+
+    :ivar change: such as "enable", "wait", "add_host" or "flavor"
+    :ivar subject: a host of the Pcloud, a host flavor or a flavor
+    :ivar text: the same in words
+    """
+
+    change: str
+    subject: str
+    text: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Explanation(Resource):
+    """What becomes of servers of a flavor in a Pcloud.
+
+    :ivar fits: how many more there is room for
+    :ivar refused: why no host at all would do; None in general
+    :ivar changes: what would make room, the smallest first
+    :ivar not_explained: filters of the operator's that do not tell why
+    """
+
+    MEMBER = 'explain'
+    PARTS = {'hosts': ExplainedHost, 'changes': HelpfulChange}
+
+    flavor: str
+    fits: int
+    hosts: tuple[ExplainedHost, ...] = ()
+    changes: tuple[HelpfulChange, ...] = ()
+    refused: str | None = None
+    not_explained: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
 class Tenant:
     """A project that may start servers in a Pcloud."""
 

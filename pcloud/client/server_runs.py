@@ -19,6 +19,7 @@ from collections.abc import Sequence
 import contextlib
 import dataclasses
 import time
+import typing
 import uuid
 
 from keystoneauth1 import exceptions as ksa_exceptions
@@ -32,6 +33,7 @@ POLL_INTERVAL = 2
 
 # Metadata of a server: which run of a command created it.
 _RUN = 'pcloud_run'
+_Seen = typing.TypeVar('_Seen')
 _FAILURES = (exceptions.ClientError, ksa_exceptions.ClientException)
 
 
@@ -70,13 +72,10 @@ class Group:
     """Servers that are created on one host, in this order.
 
     :ivar near: they go on the host of one of these, or on any where empty
-    :ivar is_pinned: the first has to be told to go beside the only one of
-        "near", as no hint of its own says so
     """
 
     planned: tuple[Planned, ...]
     near: tuple[servers.Server, ...] = ()
-    is_pinned: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,6 +107,16 @@ def create_all(nova: servers.Servers, groups: Iterable[Group],
         raise DeploymentFailed(
             f'{text} {run.take_back(cause)}') from cause
     return run.created
+
+
+def list_when(nova: servers.Servers,
+              is_done: Callable[[list[servers.Server]], bool],
+              pace: Pace) -> list[servers.Server]:
+    """List the project's servers when they are as wanted.
+
+    :returns: what was seen last when the time is up
+    """
+    return _poll(nova.list_all, pace.timeout, is_done)
 
 
 def stop_all(nova: servers.Servers, found: Iterable[servers.Server],
@@ -180,17 +189,17 @@ class _Run:
 
         :raises exceptions.ClientError: when one is not
         """
-        near, made = group.near, []
+        made: list[servers.Server] = []
         for number, planned in enumerate(group.planned):
             self.current = planned.name
             later = group.planned[number + 1:]
             hints = dict(planned.hints)
-            if later and not made:
+            if made:
+                hints[services.BESIDE] = [each.id for each in made]
+            elif later:
                 hints[services.ROOM_FOR] = [each.flavor.id for each in later]
-            if made or group.is_pinned:
-                hints[services.BESIDE] = [each.id for each in made or near]
             server = self._start(planned, hints)
-            self._check_place(server, made or near)
+            self._check_place(server, made or group.near)
             made.append(server)
 
     def take_back(self, cause: BaseException) -> str:
@@ -290,11 +299,20 @@ def _wait(nova: servers.Servers, server_id: str, timeout: int,
 
     :returns: what was seen last; None for one that is gone
     """
+    return _poll(lambda: _look(nova, server_id), timeout, is_done)
+
+
+def _poll(look: Callable[[], _Seen], timeout: int,
+          is_done: Callable[[_Seen], bool]) -> _Seen:
+    """Look until it is as wanted, or the time is up.
+
+    :returns: what was seen last
+    """
     deadline = time.monotonic() + timeout
     while True:
         left = deadline - time.monotonic()
         try:
-            seen = _look(nova, server_id)
+            seen = look()
             if is_done(seen) or left <= 0:
                 return seen
         except _FAILURES as error:

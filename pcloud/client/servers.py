@@ -24,8 +24,12 @@ from pcloud.client import transport
 # From this one on lists show the hints that servers were started with.
 MICROVERSION = '2.100'
 ACTIVE, BUILD, ERROR, SHUTOFF = 'ACTIVE', 'BUILD', 'ERROR', 'SHUTOFF'
+# What is being done with a server that is about to be gone.
+DELETING = 'deleting'
 # What Nova may still show of a server that was deleted.
 GONE = ('DELETED', 'SOFT_DELETED')
+# What Nova says of servers in a part of the cloud that does not answer.
+UNKNOWN = 'UNKNOWN'
 # What a server leaves by itself, and cannot be stopped in.
 SETTLING = ('BUILD', 'REBUILD', 'REBOOT', 'HARD_REBOOT', 'MIGRATING',
             'RESIZE', 'PASSWORD')
@@ -45,6 +49,9 @@ class Server:
     :ivar image_id: '' for one that was started from a volume
     :ivar flavor: the name of its flavor
     :ivar fault: what Nova says of its error, or ''
+    :ivar created: when, ISO 8601 in UTC; it may change as long as it is on
+        no host
+    :ivar task: what is being done with it, or ''
     """
 
     id: str
@@ -57,6 +64,8 @@ class Server:
     image_id: str = ''
     flavor: str = ''
     fault: str = ''
+    created: str = ''
+    task: str = ''
 
     @classmethod
     def from_body(cls, body: typing.Any) -> typing.Self:
@@ -74,7 +83,9 @@ class Server:
                 metadata=body.get('metadata') or {},
                 image_id=(body.get('image') or {}).get('id') or '',
                 flavor=(body.get('flavor') or {}).get('original_name') or '',
-                fault=(body.get('fault') or {}).get('message') or '')
+                fault=(body.get('fault') or {}).get('message') or '',
+                created=body.get('created') or '',
+                task=body.get('OS-EXT-STS:task_state') or '')
         except (AttributeError, KeyError, TypeError):
             raise exceptions.UnexpectedResponse(
                 f'The server sent {body!r} for a server') from None
@@ -120,6 +131,10 @@ class Image:
     properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
+class NotAllKnown(exceptions.ClientError):
+    """A part of the cloud does not answer, and servers are in it."""
+
+
 class Servers:
     """Nova's own calls, for servers of the caller's project.
 
@@ -131,9 +146,33 @@ class Servers:
         self._transport = sender
 
     def list_all(self) -> list[Server]:
-        """List the servers of the caller's project."""
-        return [Server.from_body(body) for body in self._transport.pages(
-            'servers', f'{_SERVERS}/detail', {}, microversion=MICROVERSION)]
+        """List the servers of the caller's project.
+
+        Those in a part of the cloud that does not answer have the status
+        :data:`UNKNOWN`, and little else. Nova tells of them only on a first
+        page without a query, and as far as there is place on it (``[api]
+        max_limit``, 1000 unless it is configured otherwise).
+
+        Source: the Compute API guide, "Handling Down Cells".
+        """
+        return [Server.from_body(body)
+                for body in self._transport.linked_pages(
+                    'servers', f'{_SERVERS}/detail',
+                    microversion=MICROVERSION)]
+
+    def list_known(self) -> list[Server]:
+        """List the servers of the caller's project, as :meth:`list_all`.
+
+        :raises NotAllKnown: when a part of the cloud does not answer
+        """
+        found = self.list_all()
+        hidden = sum(each.status == UNKNOWN for each in found)
+        if hidden:
+            raise NotAllKnown(
+                f'Nothing is changed while a part of the cloud does not tell '
+                f'which servers are where; of yours {hidden} '
+                f'{"is" if hidden == 1 else "are"} in it. Try again later')
+        return found
 
     def get(self, server_id: str) -> Server:
         """Get one server by its id.

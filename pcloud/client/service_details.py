@@ -43,12 +43,14 @@ class Service:
     :ivar units: by name
     :ivar co_located: the units whose parent one of them is
     :ivar consumes: what the images of its units name
+    :ivar hidden: how many servers of the project cannot be seen now
     """
 
     service: str
     units: tuple[services.Unit, ...]
     co_located: tuple[services.Unit, ...]
     consumes: tuple[Consumed, ...]
+    hidden: int = 0
 
 
 def get(client: v1.Client, find_image: checks.FindImage,
@@ -63,7 +65,7 @@ def get(client: v1.Client, find_image: checks.FindImage,
         name, tuple(map(found.unit, units)),
         tuple(found.unit(below) for each in units
               for below in found.co_located(each)),
-        tuple(_consumed(found, find_image, units)))
+        tuple(_consumed(found, find_image, units)), found.hidden)
 
 
 def _consumed(found: services.Services, find_image: checks.FindImage,

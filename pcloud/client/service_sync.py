@@ -12,22 +12,19 @@
 
 """Services that have a unit wherever another service has one."""
 
+from collections.abc import Iterable
 from collections.abc import Iterator
 import dataclasses
 
 from pcloud.client import deployment_checks as checks
 from pcloud.client import deployment_plans as plans
-from pcloud.client import deployments
-from pcloud.client import exceptions
 from pcloud.client import server_runs
 from pcloud.client import servers
 from pcloud.client import services
+from pcloud.client import unit_removals
 from pcloud.client import v1
 
 ADDED, REMOVED = 'added', 'removed'
-
-# What Nova says of servers in a part of the cloud that does not answer.
-_UNKNOWN = 'UNKNOWN'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +46,8 @@ class _Scaled:
 
     :ivar missing: units of the other one that have none beside them, one
         for each host
-    :ivar surplus: units on hosts without the other one
+    :ivar surplus: units on hosts without the other one, and those that are
+        not the first on their host
     :ivar model: the unit that new ones are like
     """
 
@@ -72,28 +70,42 @@ def sync(client: v1.Client, find_image: checks.FindImage,
     :raises exceptions.NotFound: when the service has no units
     :raises deployment_checks.DeploymentRefused: when it is not scaled with
         another, or units that are needed cannot be added
+    :raises servers.NotAllKnown: when a part of the cloud does not answer
     :raises server_runs.DeploymentFailed: when one could not be started;
         those that were are deleted again and none is removed
     :raises server_runs.NotStopped: when one could not be removed
     """
-    listed = client.servers.list_all()
-    if any(each.status == _UNKNOWN for each in listed):
-        raise checks.DeploymentRefused(
-            'Nothing was changed: a part of the cloud does not tell which '
-            'servers are where; try again later')
-    found = services.Services(listed)
+    found = services.Services(client.servers.list_known())
     everything = list(_scaled(found, service))
     groups = _plan(client, find_image, found, everything)
-    created = server_runs.create_all(client.servers, groups, pace)
-    surplus = [each for one in everything for each in one.surplus]
-    if surplus:
-        deployments.remove(client.servers, found, surplus, pace)
-    added = [Change(str(group.planned[0].hints[services.SERVICE]),
-                    each.name, each.id, ADDED)
-             for group, each in zip(groups, created)]
-    gone = [each for level in found.levels(surplus) for each in level]
-    return added + [Change(each.hint(services.SERVICE) or '', each.name,
-                           each.id, REMOVED) for each in gone]
+    created = unit_removals.withdraw_doubles(
+        client.servers,
+        server_runs.create_all(client.servers, groups, pace), pace)
+    gone = _remove(client.servers, everything, pace)
+    return ([_change(each, ADDED) for each in created]
+            + [_change(each, REMOVED) for each in gone])
+
+
+def _remove(nova: servers.Servers, everything: Iterable[_Scaled],
+            pace: server_runs.Pace) -> list[servers.Server]:
+    """Remove surplus units, if a second look finds them so, too.
+
+    Lists of many servers come in several pages, between which servers move,
+    and parts of the cloud may stop to answer without a word.
+    """
+    before = {each.id for one in everything for each in one.surplus}
+    if not before:
+        return []
+    found = services.Services(nova.list_known())
+    surplus = {each.id: each for one in everything
+               for each in _surplus(found, one.service, one.scale_with)
+               if each.id in before}
+    return unit_removals.remove(nova, found, surplus.values(), pace)
+
+
+def _change(server: servers.Server, change: str) -> Change:
+    return Change(server.hint(services.SERVICE) or '', server.name,
+                  server.id, change)
 
 
 def _scaled(found: services.Services,
@@ -103,10 +115,7 @@ def _scaled(found: services.Services,
     names = found.names() if service is None else [service]
     is_any = False
     for name in names:
-        units = found.units(name)
-        for other in sorted({each.metadata[services.SCALE_WITH]
-                             for each in units
-                             if services.SCALE_WITH in each.metadata}):
+        for other in found.scaled_with(name):
             is_any = True
             yield _one(found, name, other)
     if service is not None and not is_any:
@@ -117,9 +126,6 @@ def _scaled(found: services.Services,
 
 def _one(found: services.Services, service: str, other: str) -> _Scaled:
     units = found.units(service)
-    started = [each for each in units
-               if each.metadata.get(services.SCALE_WITH) == other]
-    there = found.at_hosts(other)
     # Another run may be about to start one.
     coming = {each.hint(services.IN) for each in units
               if not each.host_id and each.status == servers.BUILD}
@@ -127,9 +133,25 @@ def _one(found: services.Services, service: str, other: str) -> _Scaled:
         each.host_id for each in found.units(other) if each.id in coming}
     return _Scaled(
         service, other,
-        tuple(unit for host, unit in there.items() if host not in covered),
-        tuple(each for each in started
-              if each.host_id and each.host_id not in there), started[0])
+        tuple(unit for host, unit in found.at_hosts(other).items()
+              if host not in covered),
+        tuple(_surplus(found, service, other)),
+        next(_started(found, service, other)))
+
+
+def _started(found: services.Services, service: str,
+             other: str) -> Iterator[servers.Server]:
+    return (each for each in found.units(service)
+            if each.metadata.get(services.SCALE_WITH) == other)
+
+
+def _surplus(found: services.Services, service: str,
+             other: str) -> list[servers.Server]:
+    hosts = found.at_hosts(other)
+    doubles = {each.id for each in found.doubles(service)}
+    return [each for each in _started(found, service, other)
+            if each.host_id and (each.host_id not in hosts
+                                 or each.id in doubles)]
 
 
 def _plan(client: v1.Client, find_image: checks.FindImage,
@@ -140,40 +162,48 @@ def _plan(client: v1.Client, find_image: checks.FindImage,
     :raises deployment_checks.DeploymentRefused: when one cannot be added
     """
     problems = checks.Problems()
-    groups = []
-    for each in everything:
-        if not each.missing:
-            continue
-        if not each.model.image_id:
-            problems.add(f'{each.model.name} has no image that another one '
-                         f'could be started from', each.service)
-            continue
-        kind = checks.find_kind(
-            client.servers, find_image, each.service, each.model.image_id,
-            each.model.flavor, problems)
-        if kind is not None:
-            _check(client, kind, each, problems)
-            groups += _groups(found, kind, each, client.servers.networks(
-                each.model.id))
+    wanted = [(each, kind) for each in everything if each.missing
+              for kind in _kind(client, find_image, each, problems)]
     problems.refuse()
-    return groups
+    if not wanted:
+        return []
+    checks.check_quota(client.servers, [
+        (kind, len(each.missing)) for each, kind in wanted], problems)
+    _check_room(client, wanted, problems)
+    problems.refuse()
+    return [group for each, kind in wanted
+            for group in _groups(found, kind, each, client.servers.networks(
+                each.model.id))]
 
 
-def _check(client: v1.Client, kind: checks.Kind, each: _Scaled,
-           problems: checks.Problems) -> None:
-    problems.add(services.co_location_problem(
-        kind.flavor, kind.image, True), each.service)
-    checks.check_quota(client.servers, [kind], len(each.missing), problems)
-    for pcloud_id in sorted({anchor.hint(services.PCLOUD) or ''
-                             for anchor in each.missing} - {''}):
-        try:
-            pcloud = client.get_pcloud(pcloud_id)
-        except exceptions.ClientError as error:
-            problems.add(str(error), each.service)
-            continue
-        checks.check_room_beside(client, pcloud, [kind], [
-            anchor for anchor in each.missing
-            if anchor.hint(services.PCLOUD) == pcloud_id], problems)
+def _kind(client: v1.Client, find_image: checks.FindImage, each: _Scaled,
+          problems: checks.Problems) -> Iterator[checks.Kind]:
+    """Yield what new units are started from, unless there is a problem."""
+    if not each.model.image_id:
+        problems.add(f'{each.model.name} has no image that another one '
+                     f'could be started from', each.service)
+        return
+    kind = checks.find_kind(
+        client.servers, find_image, each.service, each.model.image_id,
+        each.model.flavor, problems)
+    if kind is not None:
+        problems.add(services.co_location_problem(
+            kind.flavor, kind.image, True), each.service)
+        yield kind
+
+
+def _check_room(client: v1.Client,
+                wanted: Iterable[tuple[_Scaled, checks.Kind]],
+                problems: checks.Problems) -> None:
+    """Note each host without room for all that is missing on it."""
+    anchors: dict[str, servers.Server] = {}
+    kinds: dict[str, list[checks.Kind]] = {}
+    for each, kind in wanted:
+        for anchor in each.missing:
+            anchors.setdefault(anchor.host_id, anchor)
+            kinds.setdefault(anchor.host_id, []).append(kind)
+    for host_id, anchor in anchors.items():
+        checks.check_room_beside(client, kinds[host_id], anchor, problems)
 
 
 def _groups(found: services.Services, kind: checks.Kind, each: _Scaled,

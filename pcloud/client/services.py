@@ -17,6 +17,7 @@ service; ``in`` and ``with`` name what it is co-located with. Nothing here
 asks anybody: these are rules about servers that were listed before.
 """
 
+from collections.abc import Container
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -58,11 +59,15 @@ class Services:
     """The services that servers make up.
 
     :param found: all servers of a project
+    :ivar hidden: how many of them are in a part of the cloud that does not
+        answer, so that nobody knows of which services they are
     """
 
     def __init__(self, found: Iterable[servers.Server]) -> None:
         self._servers = {each.id: each for each in sorted(
             found, key=lambda server: (server.name, server.id))}
+        self.hidden = sum(each.status == servers.UNKNOWN
+                          for each in self._servers.values())
         self._units: dict[str, list[servers.Server]] = {}
         for each in self._servers.values():
             if each.hint(SERVICE):
@@ -96,9 +101,10 @@ class Services:
         """
         found = self.units(service)
         if not found:
+            seen = ' that can be seen now' if self.hidden else ''
             raise exceptions.NotFound(
-                f"Your project has no units of a service '{service}'; see "
-                f'"openstack pcloud service list --all"')
+                f"Your project has no units of a service '{service}'{seen}; "
+                f'see "openstack pcloud service list --all"')
         return found
 
     def co_located(self, server: servers.Server) -> list[servers.Server]:
@@ -109,17 +115,20 @@ class Services:
                ) -> list[list[servers.Server]]:
         """Return servers, those co-located with them, with those, and so on.
 
-        Each is there once, on the first level where it appears.
+        Each is there once, on the first level where it appears. One that is
+        co-located with a service, another unit of which stays on its host,
+        is not there.
         """
         found: list[list[servers.Server]] = []
-        seen: set[str] = set()
+        gone: dict[str, servers.Server] = {}
         level = list(roots)
         while level:
             found.append(level)
-            seen.update(each.id for each in level)
-            below = {each.id: each for parent in level
-                     for each in self.co_located(parent)}
-            level = [each for key, each in below.items() if key not in seen]
+            gone.update({each.id: each for each in level})
+            level = [each for parent in gone.values()
+                     for each in self.co_located(parent)
+                     if each.id not in gone
+                     and self._find_parent(each, gone) is None]
         return found
 
     def listed(self, *, everything: bool) -> list[Unit]:
@@ -147,6 +156,32 @@ class Services:
                 found.setdefault(each.host_id, each)
         return found
 
+    def scaled_with(self, service: str) -> list[str]:
+        """Return the services on whose hosts a service is to be."""
+        return sorted({each.metadata[SCALE_WITH]
+                       for each in self.units(service)
+                       if SCALE_WITH in each.metadata})
+
+    def doubles(self, service: str) -> list[servers.Server]:
+        """Return units that are where one that was started before them is.
+
+        Only those are looked at that were started to be wherever another
+        service is. Of all on a host the first is none, whoever looks: two
+        that look at the same time find the same one.
+        """
+        started = [each for each in self.units(service)
+                   if is_scaled(each) and each.host_id
+                   and each.status != servers.BUILD]
+        found, hosts = [], set()
+        for each in sorted(started, key=lambda unit: (
+                unit.created, unit.id)):
+            if each.host_id in hosts:
+                found.append(each)
+            elif each.status not in (servers.ERROR, *servers.GONE) and (
+                    each.task != servers.DELETING):
+                hosts.add(each.host_id)
+        return found
+
     def _family(self, root: servers.Server,
                 seen: set[str]) -> Iterator[servers.Server]:
         if root.id in seen:
@@ -156,13 +191,17 @@ class Services:
         for each in self.co_located(root):
             yield from self._family(each, seen)
 
-    def _find_parent(self, server: servers.Server) -> str | None:
-        named = server.hint(IN) or server.hint(WITH)
+    def _find_parent(self, server: servers.Server,
+                     but: Container[str] = ()) -> str | None:
+        # What it is started for counts before what they both go beside.
+        named = server.hint(WITH) or server.hint(IN)
         if not named:
             return None
         if is_id(named):
-            return named if named in self._servers else None
-        others = [each for each in self.units(named) if each.id != server.id]
+            return (named if named in self._servers and named not in but
+                    else None)
+        others = [each for each in self.units(named)
+                  if each.id != server.id and each.id not in but]
         near = [each for each in others
                 if each.host_id and each.host_id == server.host_id]
         mine = [each for each in others
@@ -171,6 +210,11 @@ class Services:
         # be on no host by now.
         chosen = [each for each in near if each in mine] or near or mine
         return chosen[0].id if chosen else None
+
+
+def is_scaled(server: servers.Server) -> bool:
+    """Whether it was started to be wherever another service is."""
+    return SCALE_WITH in server.metadata
 
 
 def is_id(name: str) -> bool:

@@ -27,6 +27,7 @@ HOST_FLAVORS = '/os-host-flavors'
 QUOTAS = '/os-pcloud-quotas'
 ATTRIBUTES = '/os-pcloud-attributes'
 POLICIES = '/os-pcloud-policies'
+ROOM = '/os-pcloud-room'
 
 _COLLECTIONS = (PCLOUDS, HOST_FLAVORS, ATTRIBUTES)
 # What the paths of Pcloud's own begin with; the others are Nova's.
@@ -95,12 +96,7 @@ class Transport:
         :raises exceptions.ClientError: as :meth:`request`
         :raises exceptions.UnexpectedResponse: when the member is missing
         """
-        body = self.request(method, url_path, **options)
-        if not isinstance(body, dict) or name not in body:
-            raise exceptions.UnexpectedResponse(
-                f'{method} {url_path} was answered without "{name}"; this '
-                f'client and the cloud do not fit together')
-        return body[name]
+        return self._having(name, method, url_path, **options)[name]
 
     def pages(self, name: str, url_path: str,
               query: Mapping[str, typing.Any],
@@ -115,26 +111,62 @@ class Transport:
         :param query: what narrows or widens the collection
         :param options: as for :meth:`request`, beside "params"
         """
+        for _, new in self._pages(
+                name, url_path, {**query, 'limit': _PAGE_SIZE}, **options):
+            yield from new
+
+    def linked_pages(self, name: str, url_path: str,
+                     **options: typing.Any) -> Iterator[typing.Any]:
+        """Yield what a collection of Nova's own holds, as :meth:`pages`.
+
+        Its first page is asked for without any query. The last one is that
+        without a link to another.
+
+        :param options: as for :meth:`pages`
+        """
+        for body, new in self._pages(name, url_path, {}, **options):
+            yield from new
+            if not body.get(f'{name}_links'):
+                return
+
+    def knows(self, url_path: str) -> bool:
+        """Tell whether the cloud has a call that cannot be without a query.
+
+        Asked without one, it is refused where it is known.
+        """
+        return self._send('GET', url_path).status_code != 404
+
+    def _pages(self, name: str, url_path: str,
+               query: Mapping[str, typing.Any], **options: typing.Any,
+               ) -> Iterator[tuple[typing.Any, list[typing.Any]]]:
+        """Yield the body of each page and what is new on it."""
         seen: set[str] = set()
         markers: list[str] = []
         while True:
-            params = {**query, 'limit': _PAGE_SIZE}
-            if markers:
-                params['marker'] = markers[-1]
+            marker = {'marker': markers[-1]} if markers else {}
             try:
-                page = self.member(
-                    name, 'GET', url_path, params=params, **options)
+                body = self._having(name, 'GET', url_path, params={
+                    **query, **marker}, **options)
             except exceptions.BadRequest:
                 if not markers:
                     raise
                 markers.pop()
                 continue
-            new = [item for item in page if item['id'] not in seen]
+            new = [item for item in body[name] if item['id'] not in seen]
             if not new:
                 return
-            yield from new
+            yield body, new
             markers.extend(item['id'] for item in new)
             seen.update(markers)
+
+    def _having(self, name: str, method: str, url_path: str,
+                **options: typing.Any) -> dict[str, typing.Any]:
+        body = self.request(method, url_path, **options)
+        if not isinstance(body, dict) or name not in body:
+            raise exceptions.UnexpectedResponse(
+                f'{method} {url_path} was answered without "{name}"; this '
+                f'client and the cloud do not fit together')
+        return body
 
     def _send(self, method: str, url_path: str,
               **options: typing.Any) -> requests.Response:

@@ -381,6 +381,53 @@ class Client:
         query = {} if hosts is None else {'host': list(hosts)}
         self._transport.request('DELETE', _attribute_path(name), params=query)
 
+    # Room for servers
+
+    def room(self, flavor_ids: Iterable[str], *,
+             pcloud_id: str | None = None, parent: str | None = None,
+             count: int = 1) -> resources.Room:
+        """Ask for how many groups of servers there is room now.
+
+        A group is one server of each flavor, all on one host. Cpus, memory
+        and disk count, with the ratios of the cloud. Room is not reserved.
+
+        :param flavor_ids: of the servers of a group; one that is there twice
+            stands for two servers
+        :param pcloud_id: where they go; None for hosts outside of Pclouds
+        :param parent: only hosts that run a unit of this service, or the
+            server of this id
+        :param count: of how many groups to tell at most, 1 to 1000
+        :raises exceptions.BadRequest: when a value is not right
+        :raises exceptions.CallNotKnown: when the cloud is too old to tell
+        :raises exceptions.NotFound: when there is no such flavor, or no such
+            Pcloud for the caller
+        """
+        query: dict[str, typing.Any] = {
+            'flavor': list(flavor_ids), 'count': count}
+        if pcloud_id is not None:
+            query['pcloud'] = pcloud_id
+        if parent is not None:
+            query['in'] = parent
+        try:
+            return self._one(
+                resources.Room, 'GET', transport.ROOM, params=query)
+        except exceptions.NotFound:
+            if not self._transport.knows(transport.ROOM):
+                raise exceptions.CallNotKnown(transport.ROOM) from None
+            raise
+
+    def explain(self, pcloud_id: str, flavor_id: str,
+                ) -> resources.Explanation:
+        """Ask what stands in the way of servers in a Pcloud of one's own.
+
+        :raises exceptions.NotFound: when there is no such flavor, or no such
+            Pcloud for the caller
+        :raises exceptions.Forbidden: for a tenant that is not the owner
+        """
+        return self._one(
+            resources.Explanation, 'GET', _pcloud_path(pcloud_id, 'explain'),
+            params={'flavor': flavor_id})
+
     # Policies: what is wished for the servers of a scope
 
     def get_policy(self, scope: str, scope_id: str) -> resources.Policy:

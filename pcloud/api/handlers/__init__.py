@@ -13,9 +13,11 @@
 """What each call does: one module a resource, one function a route."""
 
 from pcloud.api.handlers import attributes  # noqa: F401
+from pcloud.api.handlers import explain  # noqa: F401
 from pcloud.api.handlers import host_flavors  # noqa: F401
 from pcloud.api.handlers import hosts  # noqa: F401
 from pcloud.api.handlers import pclouds  # noqa: F401
 from pcloud.api.handlers import quotas  # noqa: F401
+from pcloud.api.handlers import room  # noqa: F401
 from pcloud.api.handlers import scoped_policies  # noqa: F401
 from pcloud.api.handlers import tenants  # noqa: F401

@@ -28,7 +28,14 @@ def visible_pcloud(call: api_call.Call) -> pclouds.Pcloud:
     :raises: `exception.PcloudNotFound`, the same for one that is not there
         and one of somebody else
     """
-    pcloud_id = call.parameters['id']
+    return visible(call, call.parameters['id'])
+
+
+def visible(call: api_call.Call, pcloud_id: str) -> pclouds.Pcloud:
+    """Return a Pcloud, if the caller may know of it.
+
+    :raises: `exception.PcloudNotFound`, as `visible_pcloud`
+    """
     pcloud = pclouds.show(call.context, pcloud_id)
     if not is_own(call, pcloud) and call.project_id not in pcloud.tenants:
         raise exception.PcloudNotFound(pcloud=pcloud_id)

@@ -40,28 +40,27 @@ def index(call: api_call.Call) -> dict:
     everybody = strutils.bool_from_string(call.query.get('all_tenants', '0'))
     if everybody and not call.manages_all:
         raise exception.PolicyForbids(rule=rules.ALL_PROJECTS)
-    found = pclouds.index(
-        call.context, None if everybody else call.project_id)
-    if 'name' in call.query:
-        found = [each for each in found if each.name == call.query['name']]
-    return {'pclouds': [_view(call, each) for each in _page(call, found)]}
+    project_id = None if everybody else call.project_id
+    found = pclouds.index(call.context, project_id)
+    ids = [each for each, name in found.items()
+           if name == call.query.get('name', name)]
+    # Of thousands only those of this page are read whole.
+    return {'pclouds': [_view(call, each) for each in pclouds.several(
+        call.context, _page(call, ids), project_id)]}
 
 
-def _page(
-    call: api_call.Call, found: list[pclouds.Pcloud],
-) -> list[pclouds.Pcloud]:
+def _page(call: api_call.Call, ids: list[str]) -> list[str]:
     """Return what comes behind the marker, up to the limit."""
     most = CONF.api.max_limit
     limit = min(int(call.query.get('limit', most)), most)
     start = 0
     if 'marker' in call.query:
-        ids = [each.id for each in found]
         if call.query['marker'] not in ids:
             raise exception.InvalidQuery(
                 reason=f"Marker '{call.query['marker']}' could not be found; "
                        'it takes the id of the last Pcloud of a page.')
         start = ids.index(call.query['marker']) + 1
-    return found[start:start + limit]
+    return ids[start:start + limit]
 
 
 def show(call: api_call.Call) -> dict:

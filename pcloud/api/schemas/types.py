@@ -50,6 +50,14 @@ compute_host = {'type': 'string', 'pattern': r'^[A-Za-z0-9._-]{1,255}\Z'}
 query_flag = {'type': 'string', 'enum': [
     '0', '1', 'false', 'true', 'False', 'True']}
 
+# As Nova has it.
+flavor_id = {'type': 'string', 'pattern': r'^[A-Za-z0-9. _-]{1,255}\Z'}
+
+service_or_server = {
+    'type': 'string',
+    'pattern': r'^(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}\Z',
+}
+
 units = {'type': 'integer', 'minimum': 0, 'maximum': 1000000}
 
 

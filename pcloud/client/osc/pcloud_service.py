@@ -37,6 +37,7 @@ class ListPcloudService(common.Lister):
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """List them."""
         found = services.Services(self.client.servers.list_all())
+        _tell_hidden(self, found.hidden)
         return common.several(
             found.listed(everything=parsed_args.everything),
             display.UNIT_LIST)
@@ -56,6 +57,7 @@ class ShowPcloudService(common.ShowOne):
         found = service_details.get(
             self.client, images.finder(self.app.client_manager),
             parsed_args.name)
+        _tell_hidden(self, found.hidden)
         return common.one(found, display.SERVICE)
 
 
@@ -85,6 +87,13 @@ class SyncPcloudService(common.Lister):
         if not changes:
             pace.report('Nothing to change')
         return common.several(changes, display.CHANGE_LIST)
+
+
+def _tell_hidden(command: common.PcloudCommand, hidden: int) -> None:
+    if hidden:
+        print(f'Not shown, as a part of the cloud does not answer: {hidden} '
+              f'of your servers, whatever their services',
+              file=command.app.stderr)
 
 
 def _add_name_argument(parser: argparse.ArgumentParser,

@@ -57,6 +57,7 @@ def _refusals(teller: narrator.Narrator) -> None:
     for command, expected in (
             (f'{DEPLOY} x {PLAIN} --with y=cirros:m1.tiny', 'y'),
             (f'{DEPLOY} x {PLAIN} --with y=nothing:agent', 'nothing'),
+            (f'{DEPLOY} x {PLAIN} --count 999', 'no room'),
             (f'{DEPLOY} y {AGENT} --in x', 'x')):
         refused = teller.fails('alice', command)
         teller.promise(

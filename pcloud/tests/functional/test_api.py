@@ -19,6 +19,7 @@ from nova import exception as nova_exception
 from nova.scheduler.client import report
 from oslo_db import exception as db_exc
 
+from pcloud.aggregates import allocation
 from pcloud.aggregates import snapshot
 from pcloud.tests.functional import base
 
@@ -187,7 +188,7 @@ class DatabaseTest(ApiTestCase):
 
     def test_it_cannot_be_reached(self):
         with mock.patch.object(
-                snapshot, 'pclouds_of_project', side_effect=(
+                snapshot, 'pcloud_names', side_effect=(
                     db_exc.DBConnectionError('2003: root@db.example.org'))):
             response = self.alice.call('GET', '/os-pclouds')
         self.assertEqual(503, response.status_code)
@@ -426,6 +427,12 @@ class HostTest(ApiTestCase):
         self._add(name='b')
         self.assertIn('no free host', self._add(409, name='c'))
         self._add(404, name='c', host_flavor='x')
+
+    def test_a_free_host_is_found_when_none_that_was_drawn_will_do(self):
+        with mock.patch.object(allocation, '_DRAWN', 0):
+            self._add(name='a', availability_zone='az2')
+            self.assertIn('no free host', self._add(
+                409, name='b', availability_zone='az2'))
 
     def test_down_and_disabled_hosts_are_not_given(self):
         self.disable_service('node-1')

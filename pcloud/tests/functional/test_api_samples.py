@@ -76,6 +76,7 @@ class ApiSamplesTest(base.PcloudTestCase):
         pcloud = self._pclouds()
         self._hosts(pcloud)
         self._tenants_and_quota(pcloud)
+        self._room(pcloud)
         self._attributes()
         self._policies(pcloud)
         self._endings(pcloud)
@@ -133,6 +134,15 @@ class ApiSamplesTest(base.PcloudTestCase):
             'quota': {'units': {'limit': 20}}})
         self._sample('quotas/show', self.alice, 'GET', path)
         self._sample('quotas/delete', self.admin, 'DELETE', path)
+
+    def _room(self, pcloud):
+        self._sample('room/show', self.alice, 'GET',
+                     f'/os-pcloud-room?flavor=1&flavor=2&pcloud={pcloud}'
+                     '&count=2')
+        self.boot(self.alice, {'pcloud': pcloud}, flavorRef='3')
+        self._run_periodics()
+        self._sample('explain/show', self.alice, 'GET',
+                     f'/os-pclouds/{pcloud}/explain?flavor=3')
 
     def _attributes(self):
         path = '/os-pcloud-attributes'

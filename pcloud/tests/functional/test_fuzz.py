@@ -51,15 +51,17 @@ KNOWN = {
     'project': [base.ALICE, base.BOB, DAVE],
     'host_flavor': ['gpu', 'big'],
     'availability_zone': ['az1', 'az2'],
+    'flavor': ['1', '2'],
+    'pcloud': ['<mine>', '<mine>', '<theirs>'],
+    'in': ['web'],
 }
-
-PCLOUDS = ['<mine>', '<mine>', '<theirs>']
 
 GROUPS = {
     'host_flavors': ['/os-host-flavors', '/os-host-flavors/{id}'],
     'pools': ['/os-host-flavors/{id}/hosts',
               '/os-host-flavors/{id}/hosts/{host}'],
-    'pclouds': ['/os-pclouds', '/os-pclouds/{id}'],
+    'pclouds': ['/os-pclouds', '/os-pclouds/{id}',
+                '/os-pclouds/{id}/explain', '/os-pcloud-room'],
     'hosts': ['/os-pclouds/{id}/hosts', '/os-pclouds/{id}/hosts/{name}'],
     'tenants': ['/os-pclouds/{id}/tenants',
                 '/os-pclouds/{id}/tenants/{tenant}'],
@@ -143,6 +145,8 @@ def valid(schema: dict, name: str = '') -> st.SearchStrategy:
     """
     if 'enum' in schema:
         return st.sampled_from(schema['enum'])
+    if 'anyOf' in schema:
+        return st.one_of(*(valid(each, name) for each in schema['anyOf']))
     kinds = schema['type']
     kinds = [kinds] if isinstance(kinds, str) else kinds
     found = st.one_of(*(_VALID[kind](schema) for kind in kinds))
@@ -188,8 +192,8 @@ _VALID = {
         schema['minimum'], schema['maximum']),
     'null': lambda schema: st.none(),
     'array': lambda schema: st.lists(
-        valid(schema['items']), min_size=schema['minItems'], max_size=3,
-        unique=schema['uniqueItems']),
+        valid(schema['items']), min_size=schema.get('minItems', 0), max_size=3,
+        unique=schema.get('uniqueItems', False)),
 }
 
 
@@ -260,9 +264,9 @@ def _paths(route: routes.Route, choose: Callable) -> st.SearchStrategy[bytes]:
             continue
         known = KNOWN[name]
         if name == 'id' and route.path.startswith('/os-pclouds'):
-            known = PCLOUDS
+            known = KNOWN['pcloud']
         elif name == 'id' and route.path.startswith('/os-pcloud-policies'):
-            known = [*PCLOUDS, 'default']
+            known = [*KNOWN['pcloud'], 'default']
         parts.append(choose(st.sampled_from(
             [value.encode() for value in known])))
     return st.tuples(*parts).map(lambda found: b'/v2.1' + b'/'.join(found))
@@ -289,6 +293,14 @@ headers = _mostly(st.just({}), st.fixed_dictionaries({}, optional={
     'Accept': st.sampled_from(['application/xml', '*/*', 'x'])}))
 
 
+def known_queries(route: routes.Route) -> st.SearchStrategy[str]:
+    """Return query strings that a route's schema allows."""
+    if route.query is None:
+        return st.just('')
+    return valid(route.query).map(lambda values: urllib.parse.urlencode(
+        values, doseq=True, errors='surrogatepass'))
+
+
 def sensible(route: routes.Route) -> st.SearchStrategy[Attempt]:
     """Return calls of a route that come as far as its handler."""
     body = st.just(b'') if route.schema is None else valid(
@@ -297,7 +309,7 @@ def sensible(route: routes.Route) -> st.SearchStrategy[Attempt]:
         Attempt, route=st.just(route), user=st.sampled_from(
             [*USERS, *['admin', 'owner'] * 3]),
         method=st.just(route.method), path=known_paths(route),
-        query=st.just(''), body=body, headers=st.just({}))
+        query=known_queries(route), body=body, headers=st.just({}))
 
 
 def odd(route: routes.Route) -> st.SearchStrategy[Attempt]:

@@ -26,7 +26,9 @@ ALLOWED = {
     'rules': {'rules', 'exception'},
     'aggregates': {'aggregates', 'rules', 'exception'},
     'scheduler': {'scheduler', 'aggregates', 'rules', 'exception', 'conf'},
-    'api': {'api', 'aggregates', 'rules', 'exception', 'conf'},
+    'explain': {'explain', 'scheduler', 'aggregates', 'rules', 'exception',
+                'conf'},
+    'api': {'api', 'explain', 'aggregates', 'rules', 'exception', 'conf'},
     'client': {'client'},
 }
 STRANGERS = {

@@ -40,6 +40,7 @@ IMAGES = (
     {'id': str(uuid.uuid5(uuid.NAMESPACE_DNS, 'twin1')), 'name': 'twin'},
     {'id': str(uuid.uuid5(uuid.NAMESPACE_DNS, 'twin2')), 'name': 'twin'},
 )
+ROOM = '/os-pcloud-room'
 _UNLIMITED = {'maxTotalInstances': -1, 'totalInstancesUsed': 3,
               'maxTotalCores': -1, 'totalCoresUsed': 3,
               'maxTotalRAMSize': -1, 'totalRAMUsed': 3}
@@ -71,6 +72,7 @@ class ServersTestCase(base.CloudTestCase):
     :ivar surprises: verb and name to an exception that is raised then, once,
         to a status and a message that are answered, or to what is called
     :ivar stuck: verbs and names of what never comes to an end
+    :ivar page: how many servers are listed at once
     """
 
     def setUp(self):
@@ -83,9 +85,11 @@ class ServersTestCase(base.CloudTestCase):
         self.limits = dict(_UNLIMITED)
         self.networks = []
         self._coming, self._hosts = {}, 0
+        self.page, self._seconds = 1000, 0
         self.answer_pclouds(base.PCLOUD)
         self._answer_flavors()
         self._answer_images()
+        self.have_room(1000)
         for method, path, answer in (
                 ('GET', f'{base.NOVA}/servers/detail', self._list),
                 ('GET', f'{base.NOVA}/limits', self._limits),
@@ -107,8 +111,29 @@ class ServersTestCase(base.CloudTestCase):
             'id': server_id(name), 'name': name, 'status': status,
             'hostId': host, 'scheduler_hints': hints,
             'metadata': metadata or {}, 'image': {'id': image_id(image)},
-            'flavor': {'original_name': 'small'}}
+            'flavor': {'original_name': 'small'},
+            'created': self._created()}
         return server_id(name)
+
+    def have_room(self, groups, reason=None, **query):
+        """Let there be room for so many groups where a query has all this."""
+        def answer(request, _context):
+            if any(request.qs.get(name.rstrip('_')) != [value]
+                   for name, value in query.items()):
+                groups_now, reason_now = 1000, None
+            else:
+                groups_now, reason_now = groups, reason
+            most = int(request.qs['count'][0])
+            return {'room': {
+                'groups': min(groups_now, most),
+                'reason': reason_now if groups_now < most else None}}
+        self.answer('GET', ROOM, json=answer)
+
+    def asked_for_room(self):
+        """Return the queries that asked for room, in order."""
+        return [{name: values if name == 'flavor' else values[0]
+                 for name, values in call.query.items()}
+                for call in self.calls() if call.path == ROOM]
 
     def names(self):
         """Return the names of all servers that there are."""
@@ -128,10 +153,24 @@ class ServersTestCase(base.CloudTestCase):
             raise self.surprises.pop((verb, name))
         return found() if found else None
 
+    def _created(self):
+        self._seconds += 1
+        return f'2026-01-01T00:{self._seconds // 60:02}:' + (
+            f'{self._seconds % 60:02}Z')
+
     def _list(self, request, _context):
         assert request.headers['OpenStack-API-Version'] == 'compute 2.100'
-        return {'servers': [] if 'marker' in request.qs
-                else list(self.servers.values())}
+        assert set(request.qs) <= {'marker'}
+        found = list(self.servers.values())
+        if 'marker' in request.qs:
+            ids = [each['id'] for each in found]
+            found = [each for each in found[
+                ids.index(request.qs['marker'][0]) + 1:]
+                if each['status'] != 'UNKNOWN']
+        page = {'servers': found[:self.page]}
+        if len(found) >= self.page:
+            page['servers_links'] = [{'rel': 'next', 'href': 'elsewhere'}]
+        return page
 
     def _limits(self, _request, _context):
         return {'limits': {'absolute': self.limits}}
@@ -153,7 +192,8 @@ class ServersTestCase(base.CloudTestCase):
             'hostId': '', 'scheduler_hints': hints,
             'metadata': body['server']['metadata'],
             'image': {'id': body['server']['imageRef']},
-            'flavor': {'original_name': flavor['name']}}
+            'flavor': {'original_name': flavor['name']},
+            'created': self._created()}
         self._coming[server_id(name)] = ['BUILD', 'ACTIVE']
         self._surprise('created', name, context)
         context.status_code = 202

@@ -24,7 +24,7 @@ from pcloud.tests.unit.client import fake_nova
 ONE = ('web', '--image', 'plain', '--flavor', 'large')
 GROUP = (*ONE, '--with', 'disk=part:small', '--with', 'log=part:small')
 DISK, LOG, WEB = map(fake_nova.server_id, ('disk', 'log', 'web'))
-HOSTS = f'/os-pclouds/{base.PCLOUD_ID}/hosts'
+AGENT = ('agent', '--image', 'part', '--flavor', 'small')
 FORBIDDEN = (403, 'no more ports')
 
 
@@ -34,15 +34,6 @@ class DeployTestCase(fake_nova.ServersTestCase):
     def deploy(self, *args):
         """Run the command."""
         return self.openstack('pcloud', 'deploy', *args)
-
-    def have_hosts(self, *hosts, **pcloud):
-        """Let these be the hosts of the Pcloud."""
-        self.answer_pclouds({**base.PCLOUD, **pcloud})
-        self.answer('GET', HOSTS, json={'hosts': [
-            {**base.HOST, 'name': f'host-{number}', 'state': 'enabled',
-             'vcpus': 8, 'vcpus_used': 0, 'memory_mb': 8192,
-             'memory_mb_used': 0, 'instances': [], **host}
-            for number, host in enumerate(hosts)]})
 
     def assert_refused(self, text, result):
         """Assert that it failed with one line, and created nothing."""
@@ -106,8 +97,7 @@ class TestOrder(DeployTestCase):
     def test_in(self):
         db = self.have('db-1', 'db')
 
-        result = self.deploy('agent', '--image', 'part', '--flavor', 'small',
-                             '--in', 'db', '-f', 'json')
+        result = self.deploy(*AGENT, '--in', 'db', '-f', 'json')
 
         self.assertEqual({'service': 'agent', 'in': 'db'},
                          self.hints('agent'))
@@ -115,10 +105,9 @@ class TestOrder(DeployTestCase):
 
     def test_in_is_not_taken_for_the_global_insecure(self):
         self.have('db-1', 'db')
-        agent = ('agent', '--image', 'part', '--flavor', 'small')
 
-        for args in (agent + ('--in', 'db'), ('--in', 'db') + agent,
-                     agent + ('--in=db',)):
+        for args in (AGENT + ('--in', 'db'), ('--in', 'db') + AGENT,
+                     AGENT + ('--in=db',)):
             self.assertEqual(0, self.deploy(*args).status)
         self.assertNotIn(
             False, [each.verify for each in self.http.request_history])
@@ -128,21 +117,43 @@ class TestOrder(DeployTestCase):
 
         self.assertIs(False, self.http.request_history[-1].verify)
 
-    def test_in_and_with_stay_on_one_host(self):
+    def test_in_and_with(self):
+        """The scheduler chooses beside which unit, with room for all."""
         self.have('db-1', 'db', host='h1')
-        second = self.have('db-2', 'db', host='h2')
+        self.have('db-2', 'db', host='h2')
+        disks, logs = (
+            [fake_nova.server_id(f'{name}-{number}') for number in (1, 2)]
+            for name in ('disk', 'log'))
 
-        result = self.deploy('agent', '--image', 'part', '--flavor', 'small',
-                             '--in', 'db', '--with', 'log=part:small',
-                             '--count', '2')
+        result = self.deploy(*AGENT, '--in', 'db', '--with',
+                             'disk=part:large', '--with', 'log=part:small',
+                             '--count', '2', '-f', 'json')
 
         self.assertEqual(0, result.status)
-        self.assertEqual({'service': 'log', 'with': 'agent',
-                          'room_for': ['1'], 'beside': [second]},
-                         self.hints('log-2'))
-        self.assertEqual({'service': 'agent', 'in': 'db',
-                          'beside': [fake_nova.server_id('log-2')]},
-                         self.hints('agent-2'))
+        for number, disk, log in zip((1, 2), disks, logs):
+            self.assertEqual({'service': 'disk', 'with': 'agent', 'in': 'db',
+                              'room_for': ['1', '1']},
+                             self.hints(f'disk-{number}'))
+            self.assertEqual({'service': 'log', 'with': 'agent', 'in': 'db',
+                              'beside': [disk]}, self.hints(f'log-{number}'))
+            self.assertEqual({'service': 'agent', 'in': 'db',
+                              'beside': [disk, log]},
+                             self.hints(f'agent-{number}'))
+        agents = [fake_nova.server_id(f'agent-{number}')
+                  for number in (1, 2)]
+        self.assertEqual(
+            [agents[0]] * 2 + [fake_nova.server_id('db-1')]
+            + [agents[1]] * 2 + [fake_nova.server_id('db-1')],
+            [each['Parent'] for each in result.json])
+
+    def test_in_and_with_on_another_host_than_any_parent(self):
+        self.have('db-1', 'db', host='h1')
+        self._choose_host = lambda hints: 'h2'
+
+        self.assert_failed('disk failed: it is not on the host of db-1;',
+                           self.deploy(*AGENT, '--in', 'db', '--with',
+                                       'disk=part:small'))
+        self.assertEqual(['db-1'], self.names())
 
     def test_scale_with(self):
         one = self.have('db-1', 'db', host='h1')
@@ -150,8 +161,7 @@ class TestOrder(DeployTestCase):
         three = self.have('db-3', 'db', host='h3')
         self.have('db-4', 'db', host='', status='ERROR')
 
-        result = self.deploy('agent', '--image', 'part', '--flavor', 'small',
-                             '--scale-with', 'db', '-f', 'json')
+        result = self.deploy(*AGENT, '--scale-with', 'db', '-f', 'json')
 
         self.assertEqual([one, three],
                          [each['Parent'] for each in result.json])
@@ -162,9 +172,25 @@ class TestOrder(DeployTestCase):
             body['server']['metadata']['pcloud_scale_with']
             for body in self.created})
 
-    def test_pcloud_and_network(self):
-        self.have_hosts({})
+    def test_scale_with_at_the_same_time(self):
+        """What another run has started earlier stays, the own one goes."""
+        db = self.have('db-1', 'db', host='h1')
+        self.have('db-2', 'db', host='h2')
 
+        def other_run():
+            self.have('agent-9', 'agent', host='h1', in_=db,
+                      metadata={'pcloud_scale_with': 'db'})
+        self.surprises['create', 'agent-1'] = other_run
+
+        result = self.deploy(*AGENT, '--scale-with', 'db', '-f', 'json')
+
+        self.assertEqual(['agent-2'], [each['Name'] for each in result.json])
+        self.assertEqual(['agent-2', 'agent-9', 'db-1', 'db-2'],
+                         self.names())
+        self.assertIn('agent-1: not needed, as another run has started one '
+                      'on its host\nagent-1: stopping', result.err)
+
+    def test_pcloud_and_network(self):
         result = self.deploy(*GROUP, '--pcloud', 'farm', '--nic', 'none')
 
         self.assertEqual(0, result.status)
@@ -248,7 +274,7 @@ class TestRefusals(DeployTestCase):
                             "'barn'", self.deploy(*ONE, '--pcloud', 'barn'))
 
     def test_a_pcloud_of_others(self):
-        self.have_hosts({}, tenants=[base.OTHER_PROJECT])
+        self.answer_pclouds({**base.PCLOUD, 'tenants': [base.OTHER_PROJECT]})
 
         self.assert_refused('not a tenant of Pcloud farm',
                             self.deploy(*ONE, '--pcloud', 'farm'))
@@ -321,102 +347,153 @@ class TestRefusals(DeployTestCase):
                             self.deploy(*GROUP, '--count', '2'))
 
     def test_all_that_is_wrong_is_told(self):
-        self.have_hosts()
+        self.have_room(0)
         self.limits['maxTotalInstances'] = 3
 
         result = self.deploy(*ONE, '--pcloud', 'farm')
 
         self.assert_refused('is 3 instances', result)
-        self.assertIn('; Pcloud farm has no room for 1 times 4 vcpus and '
-                      '4096 MiB', result.err)
+        self.assertIn('; Pcloud farm has no room for 1 times large',
+                      result.err)
+
+    def test_scaling_while_a_cell_is_down(self):
+        self.have('db-1', 'db')
+        lost = self.have('db-2', 'db')
+        self.servers[lost] = {'id': lost, 'status': 'UNKNOWN'}
+
+        self.assert_refused(
+            'Nothing is changed while a part of the cloud does not tell '
+            'which servers are where; of yours 1 is in it.',
+            self.deploy(*AGENT, '--scale-with', 'db'))
+        self.assertEqual(0, self.deploy(*AGENT, '--in', 'db').status)
 
 
-@ddt.ddt
 class TestRoom(DeployTestCase):
-    """Room in a Pcloud, for a group of 6 vcpus and 5120 MiB."""
+    """The cloud is asked for room before anything is created."""
 
-    def _deploy(self, *options):
-        return self.deploy(*GROUP, '--pcloud', 'farm', *options)
+    def test_outside_of_pclouds(self):
+        self.assertEqual(0, self.deploy(*GROUP, '--count', '2').status)
+        self.assertEqual([{'flavor': ['1', '1', '4'], 'count': '2'}],
+                         self.asked_for_room())
 
-    @ddt.data(
-        {'state': 'disabled'}, {'status': 'down'}, {'vcpus_used': 3},
-        {'vcpus': 5}, {'memory_mb_used': 3073}, {'memory_mb': 5119})
-    def test_none(self, host):
-        self.have_hosts(host, host, cpu_allocation_ratio=1.0)
+    def test_in_a_pcloud(self):
+        self.assertEqual(0, self.deploy(*ONE, '--pcloud', 'farm').status)
+        self.assertEqual([{'flavor': ['4'], 'count': '1',
+                           'pcloud': base.PCLOUD_ID}], self.asked_for_room())
 
-        self.assert_refused('Pcloud farm has no room for 1 times 6 vcpus '
-                            'and 5120 MiB of memory', self._deploy())
+    def test_in_a_service(self):
+        self.have('db-1', 'db', pcloud=base.PCLOUD_ID)
 
-    @ddt.data(
-        ({'vcpus_used': 2, 'memory_mb_used': 3072}, 1.0, None),
-        ({'vcpus': 3}, 2.0, None), ({'vcpus': 0}, None, None),
-        ({'memory_mb': 2560}, None, 2.0), ({'memory_mb': None}, None, None))
-    @ddt.unpack
-    def test_enough(self, host, cpu, ram):
-        self.have_hosts({'state': 'disabled'}, host,
-                        cpu_allocation_ratio=cpu, ram_allocation_ratio=ram)
+        self.deploy(*AGENT, '--in', 'db', '--with', 'log=part:large',
+                    '--pcloud', 'farm')
 
-        self.assertEqual(0, self._deploy().status)
+        self.assertEqual([{'flavor': ['4', '1'], 'count': '1', 'in': 'db',
+                           'pcloud': base.PCLOUD_ID}], self.asked_for_room())
 
-    def test_whole_groups_are_placed(self):
-        # Together there would be room for three.
-        self.have_hosts({'memory_mb': 10240}, {'memory_mb': 5119})
+    def test_beside_one_unit_on_each_host(self):
+        one = self.have('db-1', 'db', host='h1', pcloud=base.PCLOUD_ID)
+        self.have('db-2', 'db', host='h1', pcloud=base.PCLOUD_ID)
+        three = self.have('db-3', 'db', host='h3')
 
-        self.assert_refused('for 3 times', self._deploy('--count', '3'))
-        self.assertEqual(0, self._deploy('--count', '2').status)
+        self.deploy(*AGENT, '--scale-with', 'db')
 
-    def test_only_hosts_with_the_neighbour_count(self):
-        self.have('db-0', 'db', host='h0', pcloud=base.PCLOUD_ID)
-        self.have_hosts({'instances': []})
+        self.assertEqual([
+            {'flavor': ['1'], 'count': '1', 'in': one,
+             'pcloud': base.PCLOUD_ID},
+            {'flavor': ['1'], 'count': '1', 'in': three}],
+            self.asked_for_room())
 
-        self.assert_refused('no room', self.deploy(
-            'agent', '--image', 'part', '--flavor', 'small', '--in', 'db',
-            '--pcloud', 'farm'))
+    def test_none_in_a_pcloud(self):
+        self.have_room(0, 'no host is enabled')
 
-    def test_in_and_with_go_where_room_is(self):
-        full = self.have('db-1', 'db', host='h1', pcloud=base.PCLOUD_ID)
-        free = self.have('db-2', 'db', host='h2', pcloud=base.PCLOUD_ID)
-        self.have_hosts({'instances': [full], 'memory_mb_used': 8000},
-                        {'instances': [base.SERVER_1, free]})
+        self.assert_refused(
+            'Nothing was created: Pcloud farm has no room for 1 times small, '
+            'small and large together on one host: no host is enabled',
+            self.deploy(*GROUP, '--pcloud', 'farm'))
 
-        self.deploy('agent', '--image', 'part', '--flavor', 'small', '--in',
-                    'db', '--with', 'log=part:small', '--pcloud', 'farm')
+    def test_none_outside_of_pclouds(self):
+        self.have_room(0)
 
-        self.assertEqual([free], self.hints('log')['beside'])
+        self.assert_refused(
+            'Nothing was created: the cloud has no room outside of Pclouds '
+            'for 1 times large\n', self.deploy(*ONE))
+
+    def test_for_some_only(self):
+        self.have_room(2, '1 GiB of disk is too little')
+
+        self.assert_refused(
+            'for 3 times small, small and large together on one host, only '
+            'for 2: 1 GiB of disk is', self.deploy(*GROUP, '--count', '3'))
+        self.assertEqual(0, self.deploy(*GROUP, '--count', '2').status)
+
+    def test_none_in_a_service(self):
+        self.have('db-1', 'db')
+        self.have_room(0)
+
+        self.assert_refused(
+            "the cloud has no room outside of Pclouds on hosts with a unit "
+            "of 'db' for 1 times small", self.deploy(*AGENT, '--in', 'db'))
+
+    def test_none_beside_one_unit(self):
+        self.have('db-1', 'db', host='h1')
+        two = self.have('db-2', 'db', host='h2')
+        self.have_room(0, 'it is full', in_=two)
+
+        self.assert_refused(
+            'Nothing was created: beside db-2: there is no room for 1 times '
+            'small: it is full',
+            self.deploy(*AGENT, '--scale-with', 'db'))
+
+    def test_more_than_may_be_asked_for(self):
+        self.answer('GET', fake_nova.ROOM, status_code=400, json={
+            'badRequest': {'code': 400, 'message': 'count is too large'}})
+
+        self.assert_refused(
+            'Nothing was created: count is too large (HTTP 400)',
+            self.deploy(*ONE, '--count', '1000000000'))
+
+    def test_what_is_gone_meanwhile(self):
+        def gone(request, context):
+            context.status_code = 404 if request.qs else 400
+            return {'itemNotFound': {'code': 404, 'message': 'no Pcloud'}}
+        self.answer('GET', fake_nova.ROOM, json=gone)
+
+        self.assert_refused('Nothing was created: no Pcloud (HTTP 404)',
+                            self.deploy(*ONE, '--pcloud', 'farm'))
+
+    def test_a_cloud_that_cannot_tell(self):
+        """What was not looked at before is not created."""
+        self.have('db-1', 'db', host='h1')
+        self.have('db-2', 'db', host='h2')
+        self.answer('GET', fake_nova.ROOM, status_code=404, json={})
+        told = ('Nothing was created: The Pcloud extension of this cloud is '
+                'older than this client and does not know /os-pcloud-room. '
+                'Ask the operator of the cloud to update it.\n')
+
+        self.assert_refused(told, self.deploy(*ONE))
+        self.assert_refused(told, self.deploy(*AGENT, '--scale-with', 'db'))
+
+    def test_who_may_not_ask(self):
+        self.answer('GET', fake_nova.ROOM, status_code=403, json={
+            'forbidden': {'code': 403, 'message': 'not for you'}})
+
+        self.assert_refused('not for you (HTTP 403)', self.deploy(*ONE))
 
     def test_in_another_pcloud(self):
         db = self.have('db-1', 'db', host='h1', pcloud=base.PCLOUD_ID)
-        order = ('agent', '--image', 'part', '--flavor', 'small')
 
         self.assert_refused('on a host outside of Pclouds', self.deploy(
-            *order, '--in', 'db'))
-        self.assertEqual(0, self.deploy(
-            *order, '--scale-with', 'db').status)
+            *AGENT, '--in', 'db'))
+        self.assertEqual([], self.asked_for_room())
+        self.assertEqual(0, self.deploy(*AGENT, '--scale-with', 'db').status)
         self.assertEqual({'service': 'agent', 'in': db,
                           'pcloud': base.PCLOUD_ID}, self.hints('agent'))
 
     def test_beside_what_is_in_error(self):
         self.have('db-1', 'db', host='h1', status='ERROR')
 
-        self.assert_refused("no unit of a service 'db' on a host", self.deploy(
-            'agent', '--image', 'part', '--flavor', 'small', '--in', 'db'))
-
-    def test_beside_every_unit(self):
-        one = self.have('db-1', 'db', host='h1', pcloud=base.PCLOUD_ID)
-        two = self.have('db-2', 'db', host='h2', pcloud=base.PCLOUD_ID)
-        self.have_hosts({'instances': [one]}, {
-            'instances': [two], 'memory_mb_used': 8000})
-
-        self.assert_refused(
-            'beside db-2: Pcloud farm has no room for 1 times', self.deploy(
-                'agent', '--image', 'part', '--flavor', 'small',
-                '--scale-with', 'db', '--pcloud', 'farm'))
-
-    def test_a_tenant_leaves_it_to_the_scheduler(self):
-        self.have_hosts()
-        self.answer('GET', HOSTS, status_code=403, json={})
-
-        self.assertEqual(0, self._deploy().status)
+        self.assert_refused("no unit of a service 'db' on a host",
+                            self.deploy(*AGENT, '--in', 'db'))
 
 
 @ddt.ddt
@@ -577,9 +654,7 @@ class TestFailures(DeployTestCase):
             return 'h2'
         self._choose_host = choose
 
-        self.assertEqual(0, self.deploy(
-            'agent', '--image', 'part', '--flavor', 'small', '--in',
-            'db').status)
+        self.assertEqual(0, self.deploy(*AGENT, '--in', 'db').status)
 
 
 class TestUndeploy(fake_nova.ServersTestCase):
@@ -641,6 +716,20 @@ class TestUndeploy(fake_nova.ServersTestCase):
 
         self.assertEqual(['agent-2', 'other', 'web-1', 'web-2'],
                          self.names())
+
+    def test_while_a_cell_is_down(self):
+        lost = fake_nova.server_id('web-1')
+        self.servers[lost] = {'id': lost, 'status': 'UNKNOWN'}
+
+        self.assert_one_line('Nothing is changed while a part of the cloud',
+                             self._undeploy('web'))
+        self.assertEqual([], self.done)
+
+    def test_what_another_unit_on_the_host_keeps(self):
+        """It is co-located with a service, not with one of its units."""
+        self.have('disk-own', 'disk', host='h1')
+        self._undeploy('web')
+        self.assertEqual(['disk-own', 'log-1', 'other'], self.names())
 
     def test_in_a_cloud_without_pclouds(self):
         self.answer('GET', '/os-pclouds', status_code=404, json={})

@@ -338,6 +338,31 @@ class TestHosts(base.CloudTestCase):
         self.assertEqual(('c1', '-'), (shown['hypervisor_hostname'],
                                        shown['instances']))
 
+    def test_explain(self):
+        self.answer('GET', '/flavors/xl', json={'flavor': {
+            'id': 'xl', 'name': 'xl', 'vcpus': 4, 'ram': 8192}})
+        self.answer('GET', f'{FARM}/explain?flavor=xl', json={'explain': {
+            'flavor': 'xl', 'fits': 0, 'refused': None,
+            'not_explained': ['OddFilter', 'OtherFilter'], 'changes': [
+                {'change': 'enable', 'subject': 'web-1',
+                 'text': 'enable web-1'}],
+            'hosts': [
+                {'name': 'db', 'fits': 0, 'in_the_way': [
+                    {'rule': 'room', 'reason': '1 cpus are left'}]},
+                {'name': 'web-1', 'fits': 0, 'in_the_way': [
+                    {'rule': 'state', 'reason': 'it is disabled'}]}]}})
+
+        result = self.openstack('pcloud', 'explain', 'farm', '--flavor', 'xl')
+
+        shown = base.properties(result.out)
+        self.assertEqual(
+            ('0', 'enable web-1', '-', 'OddFilter, OtherFilter'),
+            (shown['fits'], shown['changes'], shown['refused'],
+             shown['not_explained']))
+        for line in ('db: 0', '  room: 1 cpus are left', 'web-1: 0',
+                     '  state: it is disabled'):
+            self.assertIn(line, result.out)
+
     @ddt.data((), ('--enable', '--disable'))
     def test_set_wants_one_state(self, states):
         result = self.openstack(
@@ -649,7 +674,7 @@ class TestHelp(base.CloudTestCase):
         commands = [line.strip() for line in listed.splitlines()
                     if line.startswith(('  pcloud ', '  host flavor '))]
 
-        self.assertEqual(34, len(commands))
+        self.assertEqual(35, len(commands))
         for command in commands:
             text = self.openstack(*command.split(), '--help').out
             self.assertIn(f'Example:\n  openstack {command}', text)

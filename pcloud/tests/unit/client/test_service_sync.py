@@ -16,10 +16,9 @@ from pcloud.tests.unit.client import base
 from pcloud.tests.unit.client import fake_nova
 
 SCALED = {'pcloud_scale_with': 'db'}
-HOSTS = f'/os-pclouds/{base.PCLOUD_ID}/hosts'
 
 
-class SyncTest(fake_nova.ServersTestCase):
+class SyncTestCase(fake_nova.ServersTestCase):
     """There is a unit of agent wherever there is one of db."""
 
     def setUp(self):
@@ -40,6 +39,10 @@ class SyncTest(fake_nova.ServersTestCase):
 
     def _sync(self, *args):
         return self.openstack('pcloud', 'service', 'sync', *args)
+
+
+class SyncTest(SyncTestCase):
+    """What one run does."""
 
     def test_nothing_to_change(self):
         for args in ((), ('agent',)):
@@ -127,18 +130,56 @@ class SyncTest(fake_nova.ServersTestCase):
 
     def test_the_pcloud_of_the_other(self):
         third = self._have_db(3, pcloud=base.PCLOUD_ID)
-        self.answer('GET', f'/os-pclouds/{base.PCLOUD_ID}', json={
-            'pcloud': base.PCLOUD})
-        host = {**base.HOST, 'instances': [third], 'state': 'enabled'}
-        self.answer('GET', HOSTS, {'json': {'hosts': [host]}}, {
-            'json': {'hosts': [{**host, 'state': 'disabled'}]}})
 
         self._sync()
 
         self.assertEqual(base.PCLOUD_ID, self.hints('agent-3')['pcloud'])
-        self._have_db(4, pcloud=base.PCLOUD_ID)
-        self.assert_one_line('beside db-4: Pcloud farm has no room',
+        self.assertEqual([{'flavor': ['1'], 'count': '1', 'in': third,
+                           'pcloud': base.PCLOUD_ID}], self.asked_for_room())
+
+    def test_no_room(self):
+        self._have_db(3)
+        self.have_room(0, 'it is full', in_=self._have_db(4))
+
+        self.assert_one_line('Nothing was created: beside db-4: there is no '
+                             'room for 1 times small: it is full',
                              self._sync())
+        self.assertEqual([], self.done)
+
+    def test_a_cloud_that_cannot_tell_of_room(self):
+        self._have_db(3)
+        self.answer('GET', fake_nova.ROOM, status_code=404, json={})
+
+        self.assert_one_line('is older than this client', self._sync())
+        self.assertEqual([], self.done)
+
+    def _have_log(self):
+        """Let there be a second service that is scaled, on the first host."""
+        self.have('log-1', 'log', host='h1', metadata=SCALED,
+                  in_=self.db[0], image='part')
+
+    def test_room_for_all_that_is_missing_on_a_host(self):
+        self._have_log()
+        third = self._have_db(3)
+
+        self._sync()
+
+        self.assertEqual([
+            {'flavor': ['1', '1'], 'count': '1', 'in': third},
+            {'flavor': ['1'], 'count': '1', 'in': self.db[1]}],
+            self.asked_for_room())
+
+    def test_quota_for_all_services_together(self):
+        self._have_log()
+        self._have_db(3)
+        self.limits['maxTotalInstances'] = 5
+
+        self.assert_one_line(
+            'the quota of your project is 5 instances, of which 3 are used '
+            'and 3 more are needed', self._sync())
+        self.assertEqual([], self.done)
+        self.limits['maxTotalInstances'] = 6
+        self.assertEqual(0, self._sync().status)
 
     def test_one_that_cannot_be_added(self):
         self.have('db-1', 'db', host='h3')
@@ -161,7 +202,9 @@ class SyncTest(fake_nova.ServersTestCase):
         result = self._sync()
 
         self.assert_one_line('agent: may not be co-located', result)
-        self.assertIn('is 3 instances', result.err)
+        for server in self.servers.values():
+            server['flavor'] = {'original_name': 'small'}
+        self.assert_one_line('is 3 instances', self._sync())
         self.assertEqual([], self.done)
 
     def test_an_image_that_is_gone(self):
@@ -176,9 +219,43 @@ class SyncTest(fake_nova.ServersTestCase):
     def test_a_cell_that_is_down(self):
         self.servers[self.db[0]] = {'id': self.db[0], 'status': 'UNKNOWN'}
 
-        self.assert_one_line('Nothing was changed: a part of the cloud',
+        self.assert_one_line('Nothing is changed while a part of the cloud',
                              self._sync())
         self.assertEqual([], self.done)
+
+    def test_a_cell_that_goes_down_between_two_pages(self):
+        """Nova does not tell; what was not seen is looked for again."""
+        self.page = 3
+        seen = []
+
+        def page(request, context):
+            answer = self._list(request, context)
+            if len(seen) == 1:
+                answer = {'servers': []}
+            seen.append(answer)
+            return answer
+        for server in self.db:
+            self.servers[server] = self.servers.pop(server)
+        self.http.register_uri('GET', f'{base.NOVA}/servers/detail',
+                               json=page)
+
+        self.assertEqual('Nothing to change\n', self._sync().err)
+        self.assertEqual([], self.done)
+        self.assertEqual(4, len(seen))
+
+    def test_a_cell_that_goes_down_before_something_is_removed(self):
+        self.have('db-1', 'db', host='h3')
+
+        def lose():
+            self.servers[self.db[1]] = {'id': self.db[1],
+                                        'status': 'UNKNOWN'}
+        self.surprises['created', 'agent-3'] = lose
+
+        result = self._sync()
+
+        self.assertEqual(1, result.status)
+        self.assertIn('Nothing is changed while', result.err)
+        self.assertIn(fake_nova.server_id('agent-1'), self.servers)
 
     def test_a_service_that_is_not_scaled(self):
         self.assert_one_line("'db' was not deployed with --scale-with",
@@ -186,3 +263,156 @@ class SyncTest(fake_nova.ServersTestCase):
 
     def test_a_service_that_is_not_there(self):
         self.assert_one_line('no units of a service', self._sync('nope'))
+
+
+class RaceTest(SyncTestCase):
+    """Other runs look at the same time."""
+
+    def _meanwhile(self, verb, *actions):
+        """Do something when the third agent is created or built."""
+        def act():
+            del self.surprises[verb, 'agent-3']
+            for each in actions:
+                each()
+        self.surprises[verb, 'agent-3'] = act
+
+    def _other_run(self, created=None, **more):
+        """Another run starts a unit on the third host."""
+        more = {'host': 'h3', 'metadata': SCALED,
+                'in_': fake_nova.server_id('db-3'), **more}
+        other = self.have('agent-x', 'agent', **more)
+        if created:
+            self.servers[other]['created'] = created
+
+    def _same_time(self):
+        return self.servers[fake_nova.server_id('agent-3')]['created']
+
+    def test_one_that_was_earlier(self):
+        self._have_db(3)
+        self._meanwhile('create', self._other_run)
+
+        result = self._sync()
+
+        self.assertEqual((0, '\n'), result[:2])
+        self.assertEqual([
+            'agent-3: building', 'agent-3: active',
+            'agent-3: not needed, as another run has started one on its '
+            'host', 'agent-3: stopping', 'agent-3: stopped',
+            'agent-3: deleting', 'agent-3: deleted', 'Nothing to change'],
+            result.err.splitlines())
+        self.assertEqual(['agent-1', 'agent-2', 'agent-x', 'db-1', 'db-2',
+                          'db-3'], self.names())
+
+    def test_one_that_is_later(self):
+        """Who started it takes it back; a later run does so otherwise."""
+        self._have_db(3)
+        self._meanwhile('created', self._other_run)
+
+        result = self._sync()
+
+        self.assertEqual([['agent', 'agent-3', 'added']], [
+            row[:2] + row[3:] for row in base.table(result.out)[1:]])
+        self.assertIn('agent-x', self.names())
+        self.assertEqual([['agent', 'agent-x', 'removed']], [
+            row[:2] + row[3:] for row in base.table(self._sync().out)[1:]])
+        self.assertIn('agent-3', self.names())
+
+    def test_one_of_the_same_time(self):
+        """The one with the smaller id stays."""
+        self._have_db(3)
+        self._meanwhile('created', lambda: self._other_run(
+            self._same_time()))
+        smaller = min('agent-3', 'agent-x', key=fake_nova.server_id)
+
+        self._sync()
+        self._sync()
+
+        self.assertEqual(['agent-1', 'agent-2', smaller], self.names()[:3])
+
+    def test_one_that_is_being_built(self):
+        """It is waited for, as it is not known when it was created."""
+        for coming, stays in (('ACTIVE', 'agent-x'), ('ERROR', 'agent-3')):
+            third = self._have_db(3)
+            self._meanwhile('create', lambda: self._other_run(
+                host='', status='BUILD'))
+            other = fake_nova.server_id('agent-x')
+
+            def settle():
+                if 'active' in [verb for verb, _ in self.done]:
+                    self.servers[other].update(
+                        status=coming, hostId='h3', created='2026-01-01')
+            self.clock.at_nap = settle
+
+            self.assertEqual(0, self._sync().status)
+
+            self.assertEqual(stays == 'agent-3', 'agent-3' in self.names())
+            self.clock.at_nap = None
+            for name in ('agent-3', 'agent-x'):
+                self.servers.pop(fake_nova.server_id(name), None)
+            del self.servers[third]
+            self.done.clear()
+
+    def test_one_that_is_built_for_ever(self):
+        self._have_db(3)
+        self._meanwhile('create', lambda: self._other_run(
+            host='', status='BUILD'))
+
+        result = self._sync('--timeout', '7')
+
+        self.assertEqual(0, result.status)
+        self.assertEqual(1, result.err.count(
+            'agent-x: waiting, as another run builds it\n'))
+        self.assertIn('agent-3', self.names())
+
+    def test_ones_that_do_not_count(self):
+        """They do not stay, were not started for it, or are elsewhere."""
+        for more in ({'status': 'ERROR'}, {'metadata': {}}, {'host': 'h9'},
+                     {'task': 'deleting'}):
+            self._have_db(3)
+            task = more.pop('task', None)
+
+            def other_run():
+                self._other_run(**more)
+                self.servers[fake_nova.server_id('agent-x')][
+                    'OS-EXT-STS:task_state'] = task
+            self._meanwhile('create', other_run)
+
+            self._sync()
+
+            self.assertIn('agent-3', self.names(), more)
+            for name in ('agent-3', 'agent-x', 'db-3'):
+                del self.servers[fake_nova.server_id(name)]
+
+    def test_one_that_cannot_be_taken_back(self):
+        self._have_db(3)
+        self._meanwhile('create', self._other_run)
+        self.surprises['delete', 'agent-3'] = (409, 'locked')
+
+        result = self._sync()
+
+        self.assertEqual(1, result.status)
+        self.assertIn('Not deleted: agent-3 (', result.err)
+
+    def test_more_than_one_on_a_host(self):
+        """Only what was started for scaling goes, and never the first."""
+        self.have('agent-own', 'agent', host='h1')
+        self.have('agent-new', 'agent', host='h1', metadata=SCALED,
+                  in_=self.db[0])
+        self.have('log', 'log', host='h1', in_='agent')
+        self.have('disk', 'disk', host='h1',
+                  in_=fake_nova.server_id('agent-new'))
+
+        result = self._sync()
+
+        self.assertEqual(
+            [['agent-new', 'removed'], ['disk', 'removed']],
+            [[row[1], row[3]] for row in base.table(result.out)[1:]])
+        self.assertEqual(['agent-1', 'agent-2', 'agent-own', 'db-1', 'db-2',
+                          'log'], self.names())
+        self.assertEqual('Nothing to change\n', self._sync().err)
+
+    def test_two_that_came_to_one_host(self):
+        for name in ('db-2', 'agent-2'):
+            self.servers[fake_nova.server_id(name)]['hostId'] = 'h1'
+        self._sync()
+        self.assertEqual(['agent-1', 'db-1', 'db-2'], self.names())

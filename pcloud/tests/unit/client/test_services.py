@@ -12,6 +12,9 @@
 
 """Which servers are units of which services, and how they are shown."""
 
+import dataclasses
+import itertools
+
 import ddt
 
 from pcloud.client import servers
@@ -73,6 +76,13 @@ class TestParents(base.CloudTestCase):
             part, _server('a', '', service='db', beside=part.id),
             _server('b', 'h2', service='db')))
 
+    def test_what_it_is_started_for_counts_before_what_both_go_beside(self):
+        self.assertEqual({'a': None, 'b': 'c', 'c': 'a', 'd': None}, _parents(
+            _server('a', service='x'),
+            _server('b', service='z', with_='y', in_='x'),
+            _server('c', service='y', in_='x'),
+            _server('d', 'h2', service='z', with_='y', in_='x')))
+
     def test_nobody_is_the_parent_of_itself(self):
         self.assertEqual({'a': None}, _parents(
             _server('a', service='x', in_='x')))
@@ -86,6 +96,47 @@ class TestParents(base.CloudTestCase):
         self.assertEqual([[found[0]], [found[1]]], known.levels(found[:1]))
         self.assertEqual(['a', 'b'], [
             each.name for each in known.listed(everything=True)])
+
+
+class TestDoubles(base.CloudTestCase):
+    """Several units where one would do."""
+
+    def _doubles(self, found):
+        return [each.name for each in services.Services(found).doubles('x')]
+
+    def _unit(self, name, created, host='h1', **more):
+        return dataclasses.replace(
+            _server(name, host, service='x'), **{
+                'created': created, 'metadata': {services.SCALE_WITH: 'db'},
+                **more})
+
+    def test_all_but_the_first_on_each_host(self):
+        self.assertEqual(['b', 'c', 'e'], self._doubles([
+            self._unit('a', '1'), self._unit('b', '2'), self._unit('c', '3'),
+            self._unit('d', '2', 'h2'), self._unit('e', '3', 'h2')]))
+
+    def test_what_does_not_count(self):
+        for more in ({'metadata': {}}, {'status': 'BUILD'},
+                     {'status': 'ERROR'}, {'status': 'SOFT_DELETED'},
+                     {'task': 'deleting'}, {'host_id': ''}):
+            self.assertEqual([], self._doubles([
+                self._unit('a', '1', **more), self._unit('b', '2')]), more)
+
+    def test_one_in_error_is_no_loss(self):
+        self.assertEqual(['b'], self._doubles([
+            self._unit('a', '1'), self._unit('b', '2', status='ERROR')]))
+
+    def test_whoever_looks_the_first_stays(self):
+        """Whatever others have removed before."""
+        units = [self._unit(name, created) for name, created in
+                 zip('abcd', '2112')]
+        first = min(units, key=lambda each: (each.created, each.id))
+        rest = [each for each in units if each is not first]
+        for number in range(len(rest) + 1):
+            for left in itertools.combinations(rest, number):
+                self.assertCountEqual(
+                    [each.name for each in left],
+                    self._doubles([first, *left]))
 
 
 class TestServers(base.CloudTestCase):
@@ -200,6 +251,18 @@ class TestShown(fake_nova.ServersTestCase):
             result = self._service('show', 'disk')
 
             self.assertEqual('-', base.properties(result.out)['consumes'])
+
+    def test_while_a_cell_is_down(self):
+        self.servers[self.web] = {'id': self.web, 'status': 'UNKNOWN'}
+        told = ('Not shown, as a part of the cloud does not answer: 1 of '
+                'your servers, whatever their services\n')
+
+        for args in (('list', '--all'), ('show', 'disk')):
+            result = self._service(*args)
+            self.assertEqual((0, told), (result.status, result.err))
+            self.assertIn('disk-1', result.out)
+        self.assert_one_line("of a service 'web' that can be seen now",
+                             self._service('show', 'web'))
 
     def test_show_of_nothing(self):
         self.assert_one_line("Your project has no units of a service 'nope'",

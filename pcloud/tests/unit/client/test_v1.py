@@ -20,6 +20,7 @@ from openstack import config as openstack_config
 
 from pcloud.client import exceptions
 from pcloud.client import resources
+from pcloud.client import servers
 from pcloud.client import v1
 from pcloud.tests.unit.client import base
 
@@ -217,6 +218,126 @@ class TestFinding(base.CloudTestCase):
         self.assertEqual(_pcloud(1)['id'],
                          self.client.find_pcloud('a&b=c #d').id)
         self.assertEqual(['a&b=c #d'], self.calls()[0].query['name'])
+
+
+@ddt.ddt
+class TestListingServers(base.CloudTestCase):
+    """Nova shows what it cannot reach only to who asks for no page."""
+
+    def setUp(self):
+        super().setUp()
+        self.client = v1.Client(self.session())
+        self.asked = []
+
+    def _servers(self, size, number=5, gone=()):
+        ids = [f'id-{each}' for each in range(number)]
+
+        def page(request, context):
+            self.asked.append(request.qs)
+            marker = request.qs.get('marker', [None])[0]
+            if marker in gone:
+                context.status_code = 400
+                return {'badRequest': {'message': 'no such marker'}}
+            begin = ids.index(marker) + 1 if marker else 0
+            body = {'servers': [{'id': each}
+                                for each in ids[begin:begin + size]]}
+            if len(body['servers']) == size:
+                body['servers_links'] = [{'rel': 'next', 'href': 'x'}]
+            return body
+        self.answer('GET', '/servers/detail', json=page)
+        return ids
+
+    @ddt.data(1, 2, 4, 5, 6)
+    def test_all_pages(self, size):
+        ids = self._servers(size)
+
+        self.assertEqual(
+            ids, [each.id for each in self.client.servers.list_all()])
+        self.assertEqual(
+            [{}, *({'marker': [each]} for each in ids[size - 1::size])],
+            self.asked)
+
+    def test_one_page(self):
+        self._servers(1000)
+        self.client.servers.list_all()
+        self.assertEqual([{}], self.asked)
+
+    def test_a_marker_that_is_gone(self):
+        ids = self._servers(2, gone=['id-1'])
+        self.assertEqual(set(ids), {
+            each.id for each in self.client.servers.list_all()})
+
+    def test_a_part_of_the_cloud_that_does_not_answer(self):
+        self.answer('GET', '/servers/detail', json={'servers': [
+            {'id': 'x', 'status': 'UNKNOWN'}, {'id': 'y'},
+            {'id': 'z', 'status': 'UNKNOWN'}]})
+
+        self.assertEqual(3, len(self.client.servers.list_all()))
+        error = self.assertRaises(servers.NotAllKnown,
+                                  self.client.servers.list_known)
+        self.assertIn('of yours 2 are in it', str(error))
+
+
+class TestRoom(base.CloudTestCase):
+    """The call that asks for room."""
+
+    ROOM = '/os-pcloud-room'
+
+    def setUp(self):
+        super().setUp()
+        self.client = v1.Client(self.session())
+
+    def test_enough(self):
+        self.answer('GET', self.ROOM, json={
+            'room': {'groups': 1, 'reason': None}})
+
+        self.assertEqual(resources.Room(1), self.client.room(['s']))
+        self.assertEqual({'flavor': ['s'], 'count': ['1']},
+                         self.calls()[-1].query)
+
+    def test_everything_that_can_be_asked(self):
+        self.answer('GET', self.ROOM, json={
+            'room': {'groups': 2, 'reason': 'full'}})
+
+        found = self.client.room(
+            iter(['s', 's', 'a b']), pcloud_id=base.PCLOUD_ID, parent='db',
+            count=3)
+
+        self.assertEqual(resources.Room(2, 'full'), found)
+        self.assertEqual({
+            'flavor': ['s', 's', 'a b'], 'count': ['3'], 'in': ['db'],
+            'pcloud': [base.PCLOUD_ID]}, self.calls()[-1].query)
+
+    def _answer_404(self, without_query):
+        def answer(request, context):
+            context.status_code = 404 if request.qs else without_query
+            return {'itemNotFound': {'code': 404, 'message': 'no flavor'}}
+        self.answer('GET', self.ROOM, json=answer)
+
+    def test_an_unknown_flavor(self):
+        self._answer_404(400)
+        self.answer_farm()
+
+        error = self.assertRaises(exceptions.NotFound, self.client.room,
+                                  ['s'])
+
+        self.assertEqual('no flavor', error.message)
+
+    def test_a_cloud_that_is_older(self):
+        self._answer_404(404)
+        self.answer_farm()
+
+        error = self.assertRaises(exceptions.CallNotKnown, self.client.room,
+                                  ['s'])
+
+        self.assertIn(self.ROOM, str(error))
+
+    def test_a_cloud_without_pclouds(self):
+        self._answer_404(404)
+        self.answer('GET', '/os-pclouds', status_code=404, json={})
+
+        self.assertRaises(exceptions.ExtensionNotEnabled, self.client.room,
+                          ['s'])
 
 
 class TestResources(base.CloudTestCase):

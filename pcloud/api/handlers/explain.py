@@ -1,0 +1,35 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``/os-pclouds/{id}/explain``."""
+
+from pcloud.aggregates import flavors
+from pcloud.api import call as api_call
+from pcloud.api.handlers import access
+from pcloud.api import projects
+from pcloud.api.views import explain as views
+from pcloud.explain import changes
+from pcloud.explain import pclouds
+
+
+def show(call: api_call.Call) -> dict:
+    """Tell how many more servers of a flavor fit, and what is in the way.
+
+    :raises: `exception.FlavorNotFound`
+    """
+    pcloud = access.own_pcloud(call)
+    flavor, = flavors.several(call.context, [call.query['flavor']])
+    found = pclouds.explain(
+        call.context, pcloud, flavor,
+        projects.known_domain(call.context, pcloud.owner))
+    return {'explain': views.show(
+        flavor, found, changes.find(call.context, pcloud, flavor, found))}

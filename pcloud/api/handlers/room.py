@@ -1,0 +1,38 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``/os-pcloud-room``."""
+
+from pcloud.aggregates import flavors
+from pcloud.api import call as api_call
+from pcloud.api.handlers import access
+from pcloud.explain import room
+
+
+def show(call: api_call.Call) -> dict:
+    """Tell for how many groups of servers there is room now.
+
+    A group is one server of every flavor, together on one host that the
+    caller's project could have.
+
+    :raises: `exception.FlavorNotFound`, `exception.PcloudNotFound`
+    """
+    named = call.query['flavor']
+    wanted = flavors.several(
+        call.context, named if isinstance(named, list) else [named])
+    pcloud = None
+    if 'pcloud' in call.query:
+        pcloud = access.visible(call, call.query['pcloud']).id
+    found = room.find(
+        call.context, call.project_id, wanted,
+        int(call.query.get('count', 1)), pcloud, call.query.get('in'))
+    return {'room': {'groups': found.groups, 'reason': found.reason}}

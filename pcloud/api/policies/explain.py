@@ -1,0 +1,29 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Who may ask why a Pcloud takes no more servers."""
+
+from oslo_policy import policy
+
+from pcloud.api.policies import base
+
+ROOT = base.PREFIX + 'os-pclouds:explain:'
+SHOW = ROOT + 'show'
+
+rules = [
+    policy.DocumentedRuleDefault(
+        SHOW, base.READER,
+        "Ask how many more servers of a flavor fit the project's own Pcloud, "
+        'and what stands in the way of the next one.',
+        [{'path': '/os-pclouds/{id}/explain', 'method': 'GET'}],
+        scope_types=base.SCOPES),
+]

@@ -1,0 +1,30 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Queries of ``/os-pcloud-room``."""
+
+from pcloud.api.schemas import types
+
+_FLAVORS = {'type': 'array', 'items': types.flavor_id, 'minItems': 1,
+            'maxItems': 100}
+
+show_query = {
+    'type': 'object',
+    'properties': {
+        'flavor': {'anyOf': [types.flavor_id, _FLAVORS]},
+        'count': {'type': 'string', 'pattern': r'^([1-9][0-9]{0,2}|1000)\Z'},
+        'pcloud': {'type': 'string'},
+        'in': types.service_or_server,
+    },
+    'required': ['flavor'],
+    'additionalProperties': False,
+}

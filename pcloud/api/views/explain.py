@@ -1,0 +1,43 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How it is told what becomes of servers in a Pcloud."""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Iterable
+import dataclasses
+
+from nova import objects
+
+from pcloud.explain import changes
+from pcloud.explain import pclouds
+
+
+def show(
+    flavor: objects.Flavor, found: pclouds.Explanation,
+    helping: Iterable[changes.Change],
+) -> dict:
+    """Return what the owner sees: its own names of its hosts, no others."""
+    return {'flavor': flavor.flavorid,
+            'fits': found.fits,
+            'refused': found.refused,
+            'hosts': [_host(each) for each in found.hosts],
+            'changes': [dataclasses.asdict(each) for each in helping],
+            'not_explained': list(found.not_explained)}
+
+
+def _host(host: pclouds.Host) -> dict:
+    return {'name': host.host.name, 'fits': host.fits,
+            'in_the_way': [dataclasses.asdict(each)
+                           for each in host.in_the_way]}

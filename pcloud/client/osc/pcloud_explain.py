@@ -1,0 +1,43 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The command that tells why a Pcloud takes no more servers."""
+
+import argparse
+
+from pcloud.client import display
+from pcloud.client.osc import common
+
+
+class ExplainPcloud(common.ShowOne):
+    """Show how many more servers fit, and what is in the way of the next
+
+    For each host all rules are shown that stand in the way, and then what
+    would make room, the smallest change first.
+    """
+
+    _epilog = ('Example:\n  openstack pcloud explain render-farm '
+               '--flavor m1.large')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add which Pcloud, and for what."""
+        parser.add_argument('pcloud', metavar='<pcloud>',
+                            help='Pcloud (id or name)')
+        parser.add_argument('--flavor', metavar='<flavor>', required=True,
+                            help='Flavor of the servers (id or name)')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
+        """Show it."""
+        pcloud = self.client.find_pcloud(parsed_args.pcloud)
+        flavor = self.client.servers.find_flavor(parsed_args.flavor)
+        return common.one(self.client.explain(pcloud.id, flavor.id),
+                          display.EXPLANATION)

@@ -1,0 +1,96 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What Placement would hand out for a request.
+
+Names of HTTP calls are those of the Placement API reference.
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Iterable
+import urllib.parse
+
+from nova import context as nova_context
+from nova import objects
+from nova.scheduler import utils
+
+from pcloud.aggregates import inventories
+from pcloud.rules import capacity
+
+
+def need(spec: objects.RequestSpec) -> capacity.Need:
+    """Return what the server of a request takes.
+
+    Resources of numbered groups count as the host's own.
+    """
+    wanted = utils.ResourceRequest.from_request_spec(spec)
+    return capacity.Need(
+        wanted.merged_resources(),
+        frozenset(wanted.all_required_traits | spec.root_required),
+        frozenset(wanted.get_request_group(None).forbidden_traits |
+                  spec.root_forbidden))
+
+
+def offered(
+    context: nova_context.RequestContext, wanted: capacity.Need,
+    destination: objects.Destination | None, limit: int | None = None,
+) -> dict[str, capacity.Host]:
+    """Return the hosts with room for a need, by the uuids of their nodes.
+
+    One call.
+
+    :param destination: in which aggregates
+    :param limit: so many candidates at most, None for all
+    :raises: `exception.Unavailable` when Placement does not tell
+    """
+    resources = ','.join(f'{name}:{amount}' for name, amount
+                         in sorted(wanted.amounts.items()))
+    query = [('resources', resources), *_member_of(destination)]
+    traits = [*sorted(wanted.required),
+              *(f'!{each}' for each in sorted(wanted.forbidden))]
+    if traits:
+        query.append(('required', ','.join(traits)))
+    if limit is not None:
+        query.append(('limit', str(limit)))
+    return inventories.candidates(context, urllib.parse.urlencode(query))
+
+
+def left(
+    context: nova_context.RequestContext, classes: Iterable[str],
+    destination: objects.Destination | None,
+) -> dict[str, capacity.Host]:
+    """Return what hosts have left, however little, by their nodes' uuids.
+
+    One call for each resource class. A host that has nothing left of any
+    has no entry.
+
+    :raises: `exception.Unavailable` when Placement does not tell
+    """
+    found: dict[str, capacity.Host] = {}
+    for name in sorted(classes):
+        found.update(offered(context, capacity.Need({name: 1}), destination))
+    return found
+
+
+def _member_of(
+    destination: objects.Destination | None,
+) -> list[tuple[str, str]]:
+    if destination is None:
+        return []
+    found = [('member_of', f'in:{each}')
+             for each in destination.aggregates or ()]
+    if destination.forbidden_aggregates:
+        forbidden = ','.join(sorted(destination.forbidden_aggregates))
+        found.append(('member_of', f'!in:{forbidden}'))
+    return found

@@ -1,0 +1,177 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The smallest changes that would make room for a server in a Pcloud.
+
+Source: CONTRACT section 3, "Quota and usage".
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+import dataclasses
+
+from nova import context as nova_context
+from nova import objects
+
+from pcloud.aggregates import computes
+from pcloud.aggregates import flavors
+from pcloud.aggregates import host_flavors
+from pcloud.aggregates import pclouds
+from pcloud.aggregates import quota
+from pcloud.aggregates import snapshot
+from pcloud.explain import candidates
+from pcloud.explain import pclouds as explained
+from pcloud.rules import access
+from pcloud.rules import capacity
+
+ENABLE, WAIT, ADD_HOST, FLAVOR = CHANGES = (
+    'enable', 'wait', 'add_host', 'flavor')
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """Something that would make room for one server at least.
+
+    :ivar change: one of `CHANGES`
+    :ivar subject: the owner's name of a host, or the id of a host flavor or
+        of a flavor
+    :ivar text: the same in words
+    """
+
+    change: str
+    subject: str
+    text: str
+
+
+def find(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    flavor: objects.Flavor, found: explained.Explanation,
+) -> list[Change]:
+    """Return what would make room, the smallest change first.
+
+    Nothing where there is room, or where no change of these helps. One call
+    of Placement.
+
+    :raises: `exception.Unavailable`
+    """
+    if found.fits or found.refused:
+        return []
+    return [*_hosts(found), *_new_host(context, pcloud, found),
+            *_flavor(context, flavor, found)]
+
+
+def _hosts(found: explained.Explanation) -> Iterator[Change]:
+    """Yield what would make a host take servers that has room for them."""
+    curable = [each for each in found.hosts if each.would_fit and
+               {obstacle.rule for obstacle in each.in_the_way} <=
+               {explained.STATE, explained.STATUS}]
+    for each in sorted(curable, key=lambda host: len(host.in_the_way)):
+        name, status = each.host.name, each.host.status
+        until = ('until it comes up' if status == 'down' else
+                 'until its maintenance ends')
+        if each.host.state != access.DISABLED:
+            yield Change(WAIT, name, f'wait for {name}, {until}')
+        elif status == 'up':
+            yield Change(ENABLE, name, f'enable {name}')
+        else:
+            yield Change(ENABLE, name, f'enable {name} and wait {until}')
+
+
+def _new_host(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    found: explained.Explanation,
+) -> Iterator[Change]:
+    """Yield the cheapest host flavor that has a free host with room."""
+    pools = sorted(snapshot.pool_uuids(context))
+    if not pools:
+        return
+    offered = candidates.offered(
+        context, found.need,
+        objects.Destination(aggregates=[','.join(pools)]))
+    units = quota.show(context, pcloud.owner)
+    fitting = []
+    for each in host_flavors.index(context):
+        is_free = any(
+            node.uuid in offered for host in host_flavors.free(each, None)
+            for node in host.compute.nodes)
+        if is_free and _has_room(pcloud, each, found.need):
+            fitting.append(each)
+    if fitting:
+        best = min(fitting, key=lambda each: (each.units, each.id))
+        yield Change(ADD_HOST, best.id, _words(best, units))
+
+
+def _has_room(
+    pcloud: pclouds.Pcloud, flavor: host_flavors.HostFlavor,
+    need: capacity.Need,
+) -> bool:
+    """Whether an empty host has room with the ratios of the Pcloud."""
+    return all(need.amounts.get(name, 0) <= size * ratio
+               for name, size, ratio in (
+                   (capacity.VCPU, flavor.vcpus,
+                    pcloud.cpu_allocation_ratio),
+                   (capacity.MEMORY, flavor.memory_mb,
+                    pcloud.ram_allocation_ratio))
+               if ratio is not None)
+
+
+def _words(
+    flavor: host_flavors.HostFlavor, units: quota.Quota,
+) -> str:
+    text = f'add one host of host flavor {flavor.id}'
+    missing = units.in_use + flavor.units - units.limit
+    if units.limit == quota.UNLIMITED or missing <= 0:
+        return text
+    return (f'{text}, for which your quota would have to be {missing} units '
+            'larger')
+
+
+def _flavor(
+    context: nova_context.RequestContext, flavor: objects.Flavor,
+    found: explained.Explanation,
+) -> Iterator[Change]:
+    """Yield the largest smaller flavor that a host would take now."""
+    ready = [each.host.compute.node for each in found.hosts
+             if {obstacle.rule for obstacle in each.in_the_way} ==
+             {explained.ROOM} and
+             each.host.compute.node.uuid in found.left]
+    smaller = [each for each in flavors.visible(context).values()
+               if not each.disabled and _is_smaller(each, flavor) and
+               _fits(found, each, ready)]
+    if smaller:
+        best = max(smaller, key=lambda each: (
+            each.memory_mb, each.vcpus, each.root_gb, each.flavorid))
+        yield Change(FLAVOR, best.flavorid,
+                     f'start a server of flavor {best.name}, which fits')
+
+
+def _is_smaller(one: objects.Flavor, other: objects.Flavor) -> bool:
+    return one.id != other.id and one.extra_specs == other.extra_specs and all(
+        getattr(one, name) <= getattr(other, name) for name in (
+            'vcpus', 'memory_mb', 'root_gb', 'ephemeral_gb', 'swap'))
+
+
+def _fits(
+    found: explained.Explanation, flavor: objects.Flavor,
+    nodes: Iterable[computes.Node],
+) -> bool:
+    """Whether any node has room for a flavor that is like the one asked."""
+    spec = found.spec.obj_clone()
+    spec.flavor = flavor
+    need = dataclasses.replace(
+        found.need, amounts=candidates.need(spec).amounts)
+    return any(flavor.vcpus <= each.vcpus and
+               flavor.memory_mb <= each.memory_mb and
+               capacity.fits(need, found.left[each.uuid]) for each in nodes)

@@ -1,0 +1,196 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The scheduler's filters, and why each host falls at one.
+
+The reasons of Pcloud's own filters come from the filters themselves (their
+method ``why``), so they are those that decided. Of Nova's, `ComputeFilter` is
+explained; what others drop is counted but has no reason.
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+
+from nova import exception as nova_exception
+from nova import filters as nova_filters
+from nova import objects
+from nova.scheduler import filters as host_filters
+from nova.scheduler.filters import compute_filter
+from nova.scheduler import host_manager
+from oslo_config import cfg
+from oslo_log import log as logging
+
+from pcloud import exception
+from pcloud.explain import loading
+from pcloud.rules import reasons
+
+CONF = cfg.CONF
+LOG = logging.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True)
+class Loaded:
+    """The filters that are enabled.
+
+    :ivar filters: in the order in which they are asked
+    :ivar missing: names of those that this process cannot load to why;
+        nova-scheduler would not start without them
+    """
+
+    filters: list[nova_filters.BaseFilter]
+    missing: dict[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Dropped:
+    """A host that a filter drops.
+
+    :ivar reason: None when the filter does not tell
+    """
+
+    host_state: host_manager.HostState
+    reason: reasons.Reason | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What a filter makes of some hosts.
+
+    :ivar rule: the filter's name
+    :ivar refusal: what it says when it ends the whole request, or fails,
+        None otherwise
+    """
+
+    rule: str
+    kept: list[host_manager.HostState]
+    dropped: list[Dropped]
+    refusal: reasons.Reason | None = None
+
+
+def load() -> Loaded:
+    """Load the filters of ``[filter_scheduler]``, as nova-scheduler does."""
+    found, broken = loading.classes(
+        host_filters.HostFilterHandler(),
+        CONF.filter_scheduler.available_filters)
+    classes = {each.__name__: each for each in found}
+    enabled = CONF.filter_scheduler.enabled_filters
+    why = '; '.join(f'{each} cannot be loaded: {error}'
+                    for each, error in broken.items())
+    return Loaded(
+        [classes[each]() for each in enabled if each in classes],
+        {each: why or 'it is in none of available_filters'
+         for each in enabled if each not in classes})
+
+
+def name(filter_: nova_filters.BaseFilter) -> str:
+    """Return the name of a filter, as in ``enabled_filters``."""
+    return type(filter_).__name__
+
+
+def is_explained(filter_: nova_filters.BaseFilter) -> bool:
+    """Whether the reasons of a filter are known."""
+    return hasattr(filter_, 'why') or type(filter_) in _NOVA
+
+
+def outcome(
+    filter_: nova_filters.BaseFilter,
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+) -> Outcome:
+    """Ask a filter, and why it drops what it drops.
+
+    Like any filter it may change the allocation candidates of the hosts, and
+    keep what it has read with the request. One that fails lets nobody in.
+    """
+    kept, refusal = ask(filter_, host_states, spec)
+    passed = {id(each) for each in kept}
+    told = _reasons(filter_, host_states, spec, refusal) if len(
+        passed) < len(host_states) else []
+    return Outcome(name(filter_), kept, [
+        Dropped(each, reason) for each, reason
+        in zip(host_states, told) if id(each) not in passed], refusal)
+
+
+def ask(
+    filter_: nova_filters.BaseFilter,
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+) -> tuple[list[host_manager.HostState], reasons.Reason | None]:
+    """Ask a filter as `outcome` does, but not why.
+
+    :returns: what it keeps, and why it ends the request, if it does
+    """
+    try:
+        found = filter_.filter_all(host_states, spec)
+        # To Nova None is the end of the request.
+        return [] if found is None else list(found), None
+    except nova_exception.NoValidHost as error:
+        return [], reasons.open_to_all(
+            error.kwargs.get('reason') or str(error))
+    except Exception as error:  # Whatever a foreign filter may raise.
+        LOG.exception('Filter %(name)s failed.', {'name': name(filter_)})
+        return [], reasons.Reason(
+            f'the filter failed: {type(error).__name__}: {error}',
+            'the filter failed')
+
+
+def _reasons(
+    filter_: nova_filters.BaseFilter,
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+    refusal: reasons.Reason | None,
+) -> list[reasons.Reason | None]:
+    """Return why a filter drops each host."""
+    if type(filter_) in _NOVA:
+        found = _NOVA[type(filter_)](filter_, host_states)
+    elif hasattr(filter_, 'why'):
+        try:
+            found = filter_.why(host_states, spec)
+        except exception.PcloudError as error:
+            found = [reasons.open_to_all(str(error))] * len(host_states)
+    else:
+        found = [None] * len(host_states)
+    # Each may be right for itself when they are not all together.
+    return [refusal if each is None else each for each in found]
+
+
+def _compute_reasons(
+    filter_: compute_filter.ComputeFilter,
+    host_states: Sequence[host_manager.HostState],
+) -> list[reasons.Reason | None]:
+    return [_compute_reason(filter_, each.service) for each in host_states]
+
+
+def _compute_reason(
+    filter_: compute_filter.ComputeFilter, service: Mapping,
+) -> reasons.Reason | None:
+    if service['disabled']:
+        return reasons.open_to_all(
+            'its compute service is disabled',
+            service.get('disabled_reason') or '')
+    if not filter_.servicegroup_api.service_is_up(service):
+        return reasons.open_to_all(
+            'its compute service is down', _since(service))
+    return None
+
+
+def _since(service: Mapping) -> str:
+    if service['forced_down']:
+        return 'it is forced down'
+    seen = service['last_seen_up']
+    return (f'last heard of at {seen:%Y-%m-%dT%H:%M:%SZ}' if seen else
+            'it was never heard of')
+
+
+# Nova's own whose reasons the hosts tell plainly.
+_NOVA = {compute_filter.ComputeFilter: _compute_reasons}

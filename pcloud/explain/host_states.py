@@ -1,0 +1,67 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Hosts as nova-scheduler would have them, in any process.
+
+Nova's own `HostManager` reads the whole cloud when it is made, which is for
+nova-scheduler and not for one call.
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from nova import context as nova_context
+from nova import objects
+from nova.scheduler import host_manager
+
+from pcloud.aggregates import computes
+from pcloud.aggregates import snapshot
+
+
+def load(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[host_manager.HostState]:
+    """Return some hosts for filters and weighers.
+
+    Three queries, and three a cell. Each has one candidate of Placement, so
+    that filters which look at those have something to look at; which servers
+    a host has is left out.
+
+    :param hosts: service hosts
+    :raises: `exception.Unavailable` when a cell does not answer
+    """
+    aggregates = [
+        objects.Aggregate(context, id=each.id, uuid=each.uuid,
+                          name=each.name, hosts=sorted(each.hosts),
+                          metadata=dict(each.metadata))
+        for each in snapshot.of_hosts(context, hosts)]
+    found = []
+    for cell, (services, nodes) in computes.details(context, hosts).items():
+        service_of = {each['host']: each for each in services}
+        for node in nodes:
+            if node.host in service_of:
+                found.append(_state(cell, node, service_of[node.host], [
+                    each for each in aggregates if node.host in each.hosts]))
+    return found
+
+
+def _state(
+    cell: str, node: objects.ComputeNode, service: dict,
+    aggregates: list[objects.Aggregate],
+) -> host_manager.HostState:
+    made = host_manager.HostState(node.host, node.hypervisor_hostname, cell)
+    made.update(node, service, aggregates, {})
+    made.allocation_candidates = [
+        {'allocations': {}, 'mappings': {'': [node.uuid]}}]
+    return made

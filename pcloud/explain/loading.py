@@ -1,0 +1,48 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Load classes that an operator has named, as far as they can be loaded."""
+
+from collections.abc import Iterable
+
+from nova import loadables
+from oslo_log import log as logging
+
+LOG = logging.getLogger(__name__)
+
+
+def classes(
+    handler: loadables.BaseLoader, names: Iterable[str],
+) -> tuple[list[type], dict[str, str]]:
+    """Load classes as nova-scheduler does, but go on where one is missing.
+
+    :param names: of classes, or of functions that return some
+    :returns: the classes; and the names that cannot be loaded, to why
+    """
+    found: list[type] = []
+    broken: dict[str, str] = {}
+    for each in names:
+        try:
+            found += handler.get_matching_classes([each])
+        except Exception as error:  # Whatever a foreign module may raise.
+            broken[each] = str(_plain(error))
+            LOG.warning('%(name)s cannot be loaded: %(error)s',
+                        {'name': each, 'error': broken[each]})
+    return found, broken
+
+
+def _plain(error: Exception) -> BaseException:
+    """Return what is behind an error whose text is a whole traceback.
+
+    `oslo_utils.importutils` raises these for a class that is not there.
+    """
+    return error.__context__ or error

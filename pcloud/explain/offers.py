@@ -1,0 +1,254 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What Placement hands out to a request, and why not the other hosts."""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+import collections
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+
+from nova import context as nova_context
+from nova import objects
+from nova.scheduler.client import report
+from nova.scheduler import host_manager
+from nova.scheduler import utils
+import os_traits
+from oslo_config import cfg
+
+from pcloud.aggregates import inventories
+from pcloud.aggregates import names
+from pcloud import exception
+from pcloud.explain import candidates
+from pcloud.rules import capacity
+from pcloud.rules import reasons
+
+CONF = cfg.CONF
+
+
+@dataclasses.dataclass(frozen=True)
+class Offer:
+    """What Placement hands out.
+
+    :ivar resources: what it was asked for
+    :ivar requests: the uuid of each provider to the allocation requests that
+        it has a part in
+    :ivar providers: the uuids of all providers; those of compute nodes are
+        the nodes' own
+    :ivar limit: how many it was asked for when there are more, None when
+        these are all
+    """
+
+    resources: utils.ResourceRequest
+    requests: Mapping[str, Sequence[dict]]
+    providers: Collection[str]
+    limit: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Node:
+    """A compute node that is no candidate, and why."""
+
+    host: str
+    name: str
+    reason: reasons.Reason
+
+
+def ask(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+    manager: host_manager.HostManager,
+) -> Offer:
+    """Ask Placement what nova-scheduler asks it.
+
+    One call, and one more for a request with dedicated cpus, which Nova
+    looks for on hosts of the older kind too.
+
+    :raises: `nova.exception.NoValidHost` when the host that is asked for is
+        not there, `exception.Unavailable` when Placement does not tell
+    """
+    resources = utils.resources_from_request_spec(context, spec, manager)
+    requests, providers = _candidates(context, resources)
+    if (resources.cpu_pinning_requested and
+            not CONF.workarounds.disable_fallback_pcpu_query):
+        more = _candidates(context, utils.resources_from_request_spec(
+            context, spec, manager, enable_pinning_translate=False))
+        requests, providers = requests + more[0], providers | more[1]
+    by_provider = collections.defaultdict(list)
+    for each in requests:
+        for uuid in each['allocations']:
+            by_provider[uuid].append(each)
+    limit = resources._limit
+    return Offer(resources, by_provider, providers,
+                 limit if limit and len(requests) >= limit else None)
+
+
+def _candidates(
+    context: nova_context.RequestContext, resources: utils.ResourceRequest,
+) -> tuple[list[dict], set[str]]:
+    found = report.report_client_singleton().get_allocation_candidates(
+        context, resources)
+    if found is None or found[0] is None:
+        raise exception.Unavailable()
+    return found[0], set(found[1])
+
+
+def left_out(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+    offer: Offer, nodes: Mapping[str, tuple[str, str]],
+    aggregates: Iterable[objects.Aggregate],
+) -> list[Node]:
+    """Return the compute nodes that Placement does not hand out, and why.
+
+    One call for all that have room, one for each resource class, and one for
+    each aggregate, or choice of aggregates, that the request is narrowed to:
+    however many hosts there are.
+
+    :param nodes: all of them: uuid to service host and hypervisor hostname
+    :param aggregates: all of them, to call them by their names
+    :raises: `exception.Unavailable` when Placement does not tell
+    """
+    missing = {uuid: each for uuid, each in nodes.items()
+               if uuid not in offer.providers}
+    if not missing:
+        return []
+    need = candidates.need(spec)
+    found = _Search(
+        need,
+        _Walls.of(context, offer.resources, list(aggregates)),
+        candidates.left(context, need.amounts, spec.requested_destination),
+        candidates.offered(
+            context, need, spec.requested_destination).keys(), offer.limit)
+    return sorted(
+        (Node(*each, found.reason(uuid, each[0]))
+         for uuid, each in missing.items()), key=lambda node: node.host)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Walls:
+    """What keeps hosts out, whatever they have left.
+
+    :ivar tree: the uuid of the one node that is asked for, None for any
+    :ivar inside: for each aggregate, or choice of some, that a host has to
+        be in: what it is called, and the uuids of its nodes
+    :ivar outside: the uuids of the nodes in aggregates that a host must not
+        be in
+    :ivar names: service host to what the latter are called
+    """
+
+    tree: str | None
+    inside: Sequence[tuple[str, Collection[str]]]
+    outside: Collection[str]
+    names: Mapping[str, Sequence[str]]
+
+    @classmethod
+    def of(
+        cls, context: nova_context.RequestContext,
+        resources: utils.ResourceRequest,
+        aggregates: Sequence[objects.Aggregate],
+    ) -> _Walls:
+        """Read them; membership is what Placement has it to be."""
+        group = resources.get_request_group(None)
+        known = {each.uuid: each for each in aggregates}
+        inside = [(' or '.join(_name(known, each) for each in choice),
+                   inventories.members(context, *choice))
+                  for choice in group.aggregates]
+        forbidden = sorted(group.forbidden_aggregates)
+        outside = inventories.members(context, *forbidden) if forbidden else ()
+        of_host = collections.defaultdict(list)
+        for uuid in forbidden:
+            for host in known[uuid].hosts if uuid in known else ():
+                of_host[host].append(_name(known, uuid))
+        return cls(group.in_tree, inside, outside, of_host)
+
+    def reason(self, uuid: str, host: str) -> reasons.Reason | None:
+        """Return why a node is kept out, None when it is not."""
+        if self.tree is not None and uuid != self.tree:
+            return reasons.open_to_all('it is not the host that is asked for')
+        for name, members in self.inside:
+            if uuid not in members:
+                return reasons.Reason(
+                    f'it is not in {name}', 'it is not where the request goes')
+        if uuid in self.outside:
+            name = ', '.join(self.names.get(host, ())) or (
+                'an aggregate in Placement of which Nova does not know that '
+                'the host is in it')
+            return reasons.Reason(
+                f'it is in {name}', 'it is not for requests such as this')
+        return None
+
+
+def _name(known: Mapping[str, objects.Aggregate], uuid: str) -> str:
+    """Return what an administrator calls an aggregate."""
+    if uuid not in known:
+        return f'aggregate {uuid}'
+    metadata = known[uuid].metadata
+    if metadata.get(names.TYPE) == names.TYPE_POOL:
+        return f'the pool of host flavor {metadata.get(names.FLAVOR_ID)}'
+    if metadata.get(names.TYPE) == names.TYPE_PCLOUD:
+        return f'Pcloud {metadata.get(names.ID)}'
+    zone = metadata.get('availability_zone')
+    return f'availability zone {zone}' if zone else (
+        f"aggregate '{known[uuid].name}'")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Search:
+    """What is known of the hosts that are no candidates.
+
+    :ivar left: what they have left, by the uuids of their nodes
+    :ivar fitting: the uuids of the nodes that have room
+    """
+
+    need: capacity.Need
+    walls: _Walls
+    left: Mapping[str, capacity.Host]
+    fitting: Collection[str]
+    limit: int | None
+
+    def reason(self, uuid: str, host: str) -> reasons.Reason:
+        """Return the first of what is wrong with a node."""
+        walled = self.walls.reason(uuid, host)
+        if walled is not None:
+            return walled
+        if uuid in self.fitting and self.limit is not None:
+            return reasons.Reason(
+                'it has room, but Placement is asked for '
+                f'{self.limit} candidates only (max_placement_results)',
+                'there are too many hosts')
+        if uuid not in self.left:
+            return reasons.open_to_all(
+                'it has nothing left of what is needed, or Placement does not '
+                f'know it ({", ".join(capacity.words(self.need))})')
+        return self._shortage(self.left[uuid])
+
+    def _shortage(self, host: capacity.Host) -> reasons.Reason:
+        traits = capacity.wrong_traits(self.need, host)
+        if os_traits.COMPUTE_STATUS_DISABLED in (
+                self.need.forbidden & host.traits):
+            return reasons.open_to_all('its compute service is disabled')
+        short = capacity.too_little(self.need, host)
+        if not short and not traits:
+            return reasons.open_to_all(
+                'it is too small for one server of this size, or does not '
+                'have what is asked for together')
+        wanted = capacity.words(capacity.Need(
+            {name: self.need.amounts[name] for name in short}))
+        given = capacity.words(capacity.Need(short))
+        return reasons.open_to_all('; '.join([
+            *([f'it has too little left for {", ".join(wanted)}']
+              if short else []), *traits]),
+            f'{", ".join(given)} are left' if short else '')

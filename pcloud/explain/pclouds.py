@@ -1,0 +1,266 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How many more servers of a flavor a Pcloud takes, and what is in the way.
+
+For its owner: hosts go by the owner's names, and nothing of the cloud around
+them is told.
+
+Source: CONTRACT section 3, "Quota and usage".
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+import collections
+from collections.abc import Collection
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+
+from nova import context as nova_context
+from nova import exception as nova_exception
+from nova import objects
+from nova.scheduler import request_filter
+import os_traits
+
+from pcloud.aggregates import affinity_keys
+from pcloud.aggregates import hosts
+from pcloud.aggregates import pclouds
+from pcloud.aggregates import snapshot
+from pcloud import exception
+from pcloud.explain import candidates
+from pcloud.explain import filters
+from pcloud.explain import host_states
+from pcloud.explain import requests
+from pcloud.rules import access
+from pcloud.rules import capacity
+from pcloud.rules import hints
+from pcloud.scheduler import prefilter
+
+STATE, STATUS, ROOM, INCONSISTENT = 'state', 'status', 'room', 'inconsistent'
+
+# What these say is told by state and status, as the owner knows them.
+_TOLD_OTHERWISE = ('PcloudFilter', 'ComputeFilter')
+_STATUS = {'down': 'it is down',
+           'maintenance': 'the operator has it in maintenance'}
+
+
+@dataclasses.dataclass(frozen=True)
+class Obstacle:
+    """What stands in the way of the next server on a host.
+
+    :ivar rule: `STATE`, which its owner sets, `STATUS`, `ROOM`,
+        `INCONSISTENT` or the name of a filter
+    """
+
+    rule: str
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Host:
+    """A host of the Pcloud.
+
+    :ivar would_fit: how many more servers of the flavor there is room for
+    :ivar in_the_way: all that has to change before it takes one
+    """
+
+    host: hosts.Host
+    would_fit: int
+    in_the_way: tuple[Obstacle, ...]
+
+    @property
+    def fits(self) -> int:
+        """How many more servers of the flavor it takes now."""
+        return 0 if self.in_the_way else self.would_fit
+
+
+@dataclasses.dataclass(frozen=True)
+class Explanation:
+    """What becomes of servers of a flavor in a Pcloud.
+
+    :ivar left: what hosts have left, by the uuid of the node
+    :ivar refused: why no host at all would do, None in general
+    :ivar not_explained: filters that refused hosts for reasons only they
+        know, and those that could not be asked
+    """
+
+    spec: objects.RequestSpec
+    need: capacity.Need
+    hosts: tuple[Host, ...]
+    left: Mapping[str, capacity.Host]
+    refused: str | None
+    not_explained: tuple[str, ...]
+
+    @property
+    def fits(self) -> int:
+        """How many more servers of the flavor it takes now."""
+        return 0 if self.refused else sum(each.fits for each in self.hosts)
+
+
+def explain(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    flavor: objects.Flavor, domain: str | None,
+) -> Explanation:
+    """Tell what stands in the way of servers of a flavor in a Pcloud.
+
+    They are the owner's, without hints or an image that ask for more. One
+    call of Placement, and one for each resource class of the flavor; as many
+    queries for one host as for a hundred.
+
+    :param domain: that of the owner's project, None where it is not known
+    :raises: `exception.Unavailable`, `exception.FlavorUnusable`,
+        `exception.PcloudNotFound` when it is deleted meanwhile
+    """
+    spec = _spec(context, pcloud, flavor, domain)
+    refused = _refusal(context, pcloud, spec)
+    need = _need(spec)
+    there = hosts.index(context, pcloud)
+    seen = _Seen(
+        _access(context, pcloud), need,
+        candidates.left(context, need.amounts, spec.requested_destination),
+        candidates.offered(
+            context, need, spec.requested_destination).keys(),
+        *_filtered(context, [each.compute.host for each in there], spec))
+    return Explanation(
+        spec, need, tuple(_host(seen, each) for each in there), seen.left,
+        refused, seen.not_explained)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Seen:
+    """What was found out of all hosts at once.
+
+    :ivar offered: the uuids of the nodes on which Placement has room
+    :ivar filtered: service host to what the filters have against it
+    """
+
+    access: access.Pcloud
+    need: capacity.Need
+    left: Mapping[str, capacity.Host]
+    offered: Collection[str]
+    filtered: Mapping[str, Sequence[Obstacle]]
+    not_explained: tuple[str, ...]
+
+
+def _spec(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    flavor: objects.Flavor, domain: str | None,
+) -> objects.RequestSpec:
+    said = {hints.PCLOUD_HINT: [pcloud.id]}
+    if domain is not None:
+        said[affinity_keys.DOMAIN_RECORD] = [domain]
+    spec = requests.make(
+        context, flavor, requests.no_image(), pcloud.owner, said)
+    spec.requested_destination = objects.Destination(
+        aggregates=[pcloud.aggregate.uuid])
+    return spec
+
+
+def _refusal(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    spec: objects.RequestSpec,
+) -> str | None:
+    """Return why no host at all would do, None where some would.
+
+    Our own request filter would say no more than that there is no room.
+    """
+    if pcloud.owner not in pcloud.tenants:
+        return 'the project that owns it is not one of its tenants'
+    try:
+        for each in request_filter.ALL_REQUEST_FILTERS:
+            if each is not prefilter.pcloud_aggregates:
+                each(context, spec)
+    except nova_exception.RequestFilterFailed as error:
+        return error.kwargs['reason']
+    return None
+
+
+def _need(spec: objects.RequestSpec) -> capacity.Need:
+    need = candidates.need(spec)
+    # That a host is in maintenance is its status.
+    return dataclasses.replace(need, forbidden=need.forbidden - {
+        os_traits.COMPUTE_STATUS_DISABLED})
+
+
+def _access(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+) -> access.Pcloud:
+    found = snapshot.pcloud_access(context, pcloud.id)
+    if found is None:
+        raise exception.PcloudNotFound(pcloud=pcloud.id)
+    return found[1]
+
+
+def _filtered(
+    context: nova_context.RequestContext, names: Sequence[str],
+    spec: objects.RequestSpec,
+) -> tuple[Mapping[str, Sequence[Obstacle]], tuple[str, ...]]:
+    """Ask every filter about every host, not only about those left over.
+
+    :returns: service host to what they have against it; and the filters
+        that do not say what it is, or that this process does not have
+    """
+    states = host_states.load(context, names)
+    loaded = filters.load()
+    found: dict[str, list[Obstacle]] = collections.defaultdict(list)
+    not_explained = set(loaded.missing)
+    for each in loaded.filters:
+        name = filters.name(each)
+        if name in _TOLD_OTHERWISE:
+            continue
+        for dropped in filters.outcome(each, states, spec).dropped:
+            if dropped.reason is None:
+                not_explained.add(name)
+            found[dropped.host_state.host].append(Obstacle(
+                name, 'its reason is not known' if dropped.reason is None
+                else dropped.reason.tenant_text))
+    return found, tuple(sorted(not_explained))
+
+
+def _host(seen: _Seen, host: hosts.Host) -> Host:
+    shortages = _shortages(seen, host)
+    left = seen.left.get(host.compute.node.uuid)
+    return Host(
+        host,
+        0 if shortages or left is None else capacity.fits(seen.need, left),
+        (*_state(seen, host), *_status(host),
+         *(Obstacle(ROOM, each) for each in shortages),
+         *seen.filtered.get(host.compute.host, ())))
+
+
+def _state(seen: _Seen, host: hosts.Host) -> list[Obstacle]:
+    verdict = access.host_verdict(
+        seen.access, host.compute.host,
+        host.compute.node.hypervisor_hostname)
+    if verdict:
+        return []
+    return [Obstacle(STATE if verdict is access.IS_DISABLED else
+                     INCONSISTENT, verdict.reason)]
+
+
+def _status(host: hosts.Host) -> list[Obstacle]:
+    return [Obstacle(STATUS, _STATUS[host.status])
+            ] if host.status in _STATUS else []
+
+
+def _shortages(seen: _Seen, host: hosts.Host) -> list[str]:
+    uuid = host.compute.node.uuid
+    # Of a host without an entry nothing is left; nobody knows its traits.
+    nothing = capacity.Host(dict.fromkeys(seen.need.amounts, (0,)),
+                            seen.need.required)
+    found = capacity.shortages(seen.need, seen.left.get(uuid, nothing))
+    if not found and uuid not in seen.offered:
+        found.append('it is too small for one server of this size, however '
+                     'much of it is left')
+    return found

@@ -1,0 +1,144 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Requests as nova-conductor would make them.
+
+For servers that are not, and for those that were asked for before.
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+
+from nova import context as nova_context
+from nova import exception as nova_exception
+from nova import objects
+from nova.pci import request as pci_request
+from nova.scheduler import request_filter
+from nova.scheduler import utils
+from nova.virt import hardware
+from oslo_utils import uuidutils
+
+from pcloud import exception
+from pcloud.scheduler import prefilter
+
+_GROUP = 'group'
+
+
+@dataclasses.dataclass(frozen=True)
+class Refused:
+    """What a request filter says when it ends a request.
+
+    :ivar rule: its name
+    """
+
+    rule: str
+    reason: str
+
+
+def make(
+    context: nova_context.RequestContext, flavor: objects.Flavor,
+    image: objects.ImageMeta, project_id: str,
+    hints: Mapping[str, Sequence[str]], zone: str | None = None,
+) -> objects.RequestSpec:
+    """Return the request of a server that somebody might start.
+
+    :param hints: each with all its values
+    :param zone: the availability zone that is asked for, None for any
+    :raises: `exception.FlavorUnusable` when it is not right, or does not fit
+        the image; `exception.ServerGroupUnknown`
+    """
+    try:
+        return objects.RequestSpec.from_components(
+            context, uuidutils.generate_uuid(), image, flavor,
+            hardware.numa_get_constraints(flavor, image),
+            pci_request.get_pci_requests_from_flavor(flavor),
+            {'scheduler_hints': dict(hints)}, _group(context, hints), zone,
+            project_id=project_id)
+    except nova_exception.Invalid as error:
+        raise exception.FlavorUnusable(
+            flavor=flavor.flavorid, reason=error.format_message())
+
+
+def _group(
+    context: nova_context.RequestContext,
+    hints: Mapping[str, Sequence[str]],
+) -> objects.InstanceGroup | None:
+    """Return the server group that a request names."""
+    for each in hints.get(_GROUP, ()):
+        try:
+            return objects.InstanceGroup.get_by_uuid(context, each)
+        except nova_exception.InstanceGroupNotFound:
+            raise exception.ServerGroupUnknown(group=each)
+    return None
+
+
+def stored(
+    context: nova_context.RequestContext, server: str,
+) -> objects.RequestSpec:
+    """Return the request of a server, as it was asked for.
+
+    :param server: its id; it may have failed
+    :raises: `exception.ServerUnknown`
+    """
+    try:
+        spec = objects.RequestSpec.get_by_instance_uuid(context, server)
+    except nova_exception.RequestSpecNotFound:
+        raise exception.ServerUnknown(server=server)
+    # They are not kept; what its ports ask for is not known any more.
+    spec.requested_destination = None
+    spec.requested_resources = []
+    spec.request_level_params = objects.RequestLevelParams()
+    return spec
+
+
+def look_up_group(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+) -> None:
+    """Fill in where the servers of a request's group are, if it has one."""
+    utils.setup_instance_group(context, spec)
+
+
+def no_image() -> objects.ImageMeta:
+    """Return an image that asks for nothing."""
+    return objects.ImageMeta.from_dict({})
+
+
+def narrow(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+) -> None:
+    """Ask all request filters, Nova's and ours, as nova-scheduler does.
+
+    :raises: `nova.exception.RequestFilterFailed`
+    """
+    prefilter.register()
+    request_filter.process_reqspec(context, spec)
+
+
+def refusals(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+) -> list[Refused]:
+    """Ask all request filters, as `narrow`, and go on when one refuses.
+
+    nova-scheduler stops at the first that does.
+    """
+    prefilter.register()
+    found = []
+    for each in request_filter.ALL_REQUEST_FILTERS:
+        try:
+            each(context, spec)
+        except nova_exception.RequestFilterFailed as error:
+            found.append(Refused(each.__name__, error.kwargs['reason']))
+    return found

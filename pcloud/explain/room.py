@@ -1,0 +1,147 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Room for servers that are to be together on one host.
+
+Source: CONTRACT section 7: a deployment "checks everything before the first
+server is created".
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+
+from nova import context as nova_context
+from nova import exception as nova_exception
+from nova import objects
+
+from pcloud.aggregates import computes
+from pcloud.aggregates import servers
+from pcloud import exception
+from pcloud.explain import candidates
+from pcloud.explain import requests
+from pcloud.rules import capacity
+from pcloud.rules import colocation
+from pcloud.rules import hints
+from pcloud.scheduler import request
+from pcloud.scheduler import room
+
+
+@dataclasses.dataclass(frozen=True)
+class Room:
+    """How many groups there is room for.
+
+    :ivar reason: why there are not more, None where there are enough
+    """
+
+    groups: int
+    reason: str | None
+
+
+def find(
+    context: nova_context.RequestContext, project_id: str,
+    flavors: Sequence[objects.Flavor], count: int,
+    pcloud_id: str | None = None, parent: str | None = None,
+) -> Room:
+    """Tell for how many groups there is room now.
+
+    At most two calls of Placement, and one more in a Pcloud. Outside of
+    Pclouds hosts that are down count too: nobody asks thousands of them.
+
+    :param flavors: of the servers of a group, which are together on one host
+    :param count: how many groups are wanted
+    :param parent: the service, or the id of the server, on whose hosts
+    :raises: `exception.Unavailable`, `exception.FlavorUnusable`
+    """
+    said = {hints.PCLOUD_HINT: [pcloud_id]} if pcloud_id else {}
+    try:
+        specs = [requests.make(
+            context, each, requests.no_image(), project_id, said)
+            for each in flavors]
+        requests.narrow(context, specs[0])
+        hosts = _hosts(context, specs[0], parent)
+    except nova_exception.RequestFilterFailed as error:
+        return Room(0, error.kwargs['reason'])
+    except exception.PcloudUnusable as error:
+        return Room(0, str(error))
+    nodes = None if hosts is None else _nodes(context, hosts)
+    needs = [candidates.need(each) for each in specs]
+    groups = _groups(
+        context, needs, specs[0].requested_destination, count, nodes)
+    if groups >= count:
+        return Room(count, None)
+    return Room(groups, _reason(capacity.total(needs), nodes, parent))
+
+
+def _hosts(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+    parent: str | None,
+) -> set[str] | None:
+    """Return the only hosts that would do, None where any would.
+
+    :raises: `exception.PcloudUnusable`, `exception.Unavailable`
+    """
+    found = None
+    wanted = request.pcloud_id(spec)
+    if wanted is not None:
+        _, pcloud = request.pcloud(context, spec, wanted)
+        found = set(room.open_nodes(context, pcloud))
+    if parent is not None:
+        there = (servers.hosts(context, spec.project_id, [parent])
+                 if colocation.is_server(parent) else
+                 servers.units(context, spec.project_id, parent))
+        beside = set(there.values())
+        found = beside if found is None else found & beside
+    return found
+
+
+def _nodes(
+    context: nova_context.RequestContext, hosts: set[str],
+) -> set[str]:
+    """Return the uuids of the nodes of hosts that are up and enabled."""
+    return {node.uuid for each in computes.load(context, hosts).values()
+            if each.up and each.enabled for node in each.nodes}
+
+
+def _groups(
+    context: nova_context.RequestContext,
+    needs: Sequence[capacity.Need], destination: objects.Destination | None,
+    count: int, nodes: set[str] | None,
+) -> int:
+    """Return for how many groups there is room, at least."""
+    group = capacity.total(needs)
+    limit = count if nodes is None else None
+
+    def fitting(found: dict[str, capacity.Host]) -> int:
+        return sum(capacity.fits(group, host) for uuid, host in found.items()
+                   if nodes is None or uuid in nodes)
+
+    groups = fitting(candidates.offered(context, group, destination, limit))
+    if groups < count and len(needs) > 1:
+        # Placement may have enough for all, but not for one server as large.
+        groups = fitting(candidates.offered(
+            context, capacity.largest(needs), destination))
+    return groups
+
+
+def _reason(
+    group: capacity.Need, nodes: set[str] | None, parent: str | None,
+) -> str:
+    wanted = ', '.join(capacity.words(group))
+    if nodes is not None and not nodes:
+        where = f" with '{parent}'" if parent else ''
+        return f'there is no host{where} that is up and enabled'
+    which = 'no host' if nodes is None else (
+        f'none of the {len(nodes)} hosts that would do')
+    return f'{which} has more room for {wanted} together'

@@ -1,0 +1,214 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Go the way of nova-scheduler with a request, and keep what it forgets.
+
+Nothing is claimed: the way ends before that.
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+import collections
+from collections.abc import Mapping
+from collections.abc import Sequence
+import copy
+import dataclasses
+
+from nova import context as nova_context
+from nova import exception as nova_exception
+from nova import filters as nova_filters
+from nova import objects
+from nova.scheduler import filters as host_filters
+from nova.scheduler import host_manager
+from oslo_config import cfg
+
+from pcloud.aggregates import computes
+from pcloud.explain import filters
+from pcloud.explain import offers
+from pcloud.explain import requests
+from pcloud.explain import weights
+
+CONF = cfg.CONF
+
+# As in Nova: with this hint a forced host is filtered too.
+_CHECK = '_nova_check_type'
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """A filter on the way.
+
+    :ivar outcome: what it makes of the hosts that those before it kept
+    :ivar asked: how many these are
+    :ivar alone: how many of all candidates it would keep by itself
+    :ivar is_explained: whether it tells why it drops a host
+    """
+
+    outcome: filters.Outcome
+    asked: int
+    alone: int
+    is_explained: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Explanation:
+    """What becomes of a request.
+
+    What stands behind a refusal, or behind a filter that keeps nothing, is
+    told as if the way went on.
+
+    :ivar refusals: what request filters say; one is the end
+    :ivar no_such_host: why Placement was not asked, None where it was
+    :ivar nodes: how many compute nodes there are
+    :ivar left_out: those that Placement does not hand out
+    :ivar excluded: service hosts that it hands out but that do not get to
+        the filters: those of which Nova has no service, and those that the
+        request leaves out
+    :ivar candidates: how many get to the filters
+    :ivar is_forced: whether the request skips the filters
+    :ivar steps: the filters in their order
+    :ivar missing: names of the filters and weighers that could not be loaded
+        here, to why
+    :ivar weighed: the hosts that all filters kept, the best first
+    """
+
+    spec: objects.RequestSpec
+    refusals: Sequence[requests.Refused]
+    nodes: int
+    no_such_host: str | None = None
+    left_out: Sequence[offers.Node] = ()
+    excluded: Sequence[str] = ()
+    candidates: int = 0
+    is_forced: bool = False
+    steps: Sequence[Step] = ()
+    missing: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    weighed: Sequence[weights.Weighed] = ()
+
+    @property
+    def best(self) -> list[weights.Weighed]:
+        """The hosts of which nova-scheduler takes one; none if there is none.
+
+        There are several where chance decides: among the best
+        ``host_subset_size``, and among those that are equal.
+        """
+        usable = [each for each in self.weighed
+                  if each.host_state.allocation_candidates]
+        if self.refusals or not usable:
+            return []
+        size = min(CONF.filter_scheduler.host_subset_size, len(usable))
+        least = usable[size - 1].total
+        return [each for each in usable if each.total >= least]
+
+
+def explain(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+) -> Explanation:
+    """Tell what becomes of a request, and why.
+
+    The request is changed, as nova-scheduler does.
+
+    :raises: `exception.Unavailable` when a part of the cloud does not answer
+    """
+    manager = _Manager()
+    requests.look_up_group(context, spec)
+    refusals = requests.refusals(context, spec)
+    nodes = computes.every_node(context)
+    try:
+        offer = offers.ask(context, spec, manager)
+    except nova_exception.NoValidHost as error:
+        return Explanation(spec, refusals, len(nodes), error.kwargs['reason'])
+    states = _host_states(context, spec, offer, manager)
+    asked = list(manager.get_filtered_hosts(states, spec))
+    handed_out = {host for uuid, (host, _) in nodes.items()
+                  if uuid in offer.providers}
+    loaded, (weighers, missing) = filters.load(), weights.load()
+    is_forced = _is_forced(spec)
+    steps, kept = _filtered([] if is_forced else loaded.filters, asked, spec)
+    return Explanation(
+        spec, refusals, len(nodes),
+        left_out=offers.left_out(
+            context, spec, offer, nodes, manager.aggs_by_id.values()),
+        excluded=sorted(handed_out - {each.host for each in asked}),
+        candidates=len(asked), is_forced=is_forced, steps=steps,
+        missing={**loaded.missing, **missing},
+        weighed=weights.weigh(weighers, kept, spec))
+
+
+class _Manager(host_manager.HostManager):
+    """Nova's own, fresh, without filters and weighers.
+
+    Those are loaded apart, for some may not be on this machine. Which servers
+    a host has is read when it is needed, and not by a thread beforehand.
+    """
+
+    def __init__(self):
+        self.refresh_cells_caches()
+        self.filter_handler = host_filters.HostFilterHandler()
+        self.enabled_filters = []
+        self.aggs_by_id = {}
+        self.host_aggregates_map = collections.defaultdict(set)
+        self._init_aggregates()
+        self._instance_info = {}
+
+
+def _host_states(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+    offer: offers.Offer, manager: host_manager.HostManager,
+) -> list[host_manager.HostState]:
+    found = sorted(
+        manager.get_host_states_by_uuids(
+            context.elevated(), list(offer.providers), spec),
+        key=lambda each: (each.host, each.nodename))
+    for each in found:
+        each.allocation_candidates = copy.deepcopy(
+            offer.requests.get(each.uuid, []))
+    return found
+
+
+def _is_forced(spec: objects.RequestSpec) -> bool:
+    """Whether Nova does not ask its filters."""
+    hints = spec.scheduler_hints if 'scheduler_hints' in spec else None
+    return bool((spec.force_hosts or spec.force_nodes) and
+                _CHECK not in (hints or {}))
+
+
+def _filtered(
+    asked: Sequence[nova_filters.BaseFilter],
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+) -> tuple[list[Step], list[host_manager.HostState]]:
+    """Ask the filters one after the other, and each by itself.
+
+    :returns: what they say, and the hosts that all of them kept
+    """
+    alone = [_alone(each, host_states, spec) for each in asked]
+    steps = []
+    left = list(host_states)
+    for filter_, number in zip(asked, alone, strict=True):
+        outcome = filters.outcome(filter_, left, spec)
+        steps.append(Step(outcome, len(left), number,
+                          filters.is_explained(filter_)))
+        left = outcome.kept
+    return steps, left
+
+
+def _alone(
+    filter_: nova_filters.BaseFilter,
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+) -> int:
+    """Return how many hosts a filter keeps, and leave them as they were."""
+    before = [each.allocation_candidates for each in host_states]
+    # A copy does not have what others keep with a request.
+    kept, _ = filters.ask(filter_, host_states, copy.deepcopy(spec))
+    for host_state, candidates in zip(host_states, before, strict=True):
+        host_state.allocation_candidates = candidates
+    return len(kept)

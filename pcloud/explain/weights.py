@@ -1,0 +1,103 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The scheduler's weighers, one by one.
+
+Nova writes the weights to its log and returns sums; the parts of the sums are
+kept here, and made with the same functions.
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+
+from nova import objects
+from nova.scheduler import host_manager
+from nova.scheduler import weights as host_weights
+from nova import weights as nova_weights
+from oslo_config import cfg
+
+from pcloud.explain import loading
+
+CONF = cfg.CONF
+
+
+@dataclasses.dataclass(frozen=True)
+class Score:
+    """What a weigher makes of a host.
+
+    :ivar raw: as the weigher says
+    :ivar normalised: brought to the range from 0 to 1 among all hosts,
+        unless the weigher has its own range
+    """
+
+    weigher: str
+    raw: float
+    normalised: float
+    multiplier: float
+
+    @property
+    def weight(self) -> float:
+        """What is added to the host's sum."""
+        return self.multiplier * self.normalised
+
+
+@dataclasses.dataclass(frozen=True)
+class Weighed:
+    """A host with its scores, in the order of the weighers."""
+
+    host_state: host_manager.HostState
+    scores: tuple[Score, ...]
+
+    @property
+    def total(self) -> float:
+        """The sum of its weights, added in the order in which Nova does."""
+        return sum((each.weight for each in self.scores), 0.0)
+
+
+def load() -> tuple[list[nova_weights.BaseWeigher], dict[str, str]]:
+    """Load the weighers of ``[filter_scheduler] weight_classes``.
+
+    :returns: the weighers; and the names of those that this process cannot
+        load, to why
+    """
+    classes, broken = loading.classes(
+        host_weights.HostWeightHandler(),
+        CONF.filter_scheduler.weight_classes)
+    return [each() for each in classes], broken
+
+
+def weigh(
+    weighers: Sequence[nova_weights.BaseWeigher],
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+) -> list[Weighed]:
+    """Weigh hosts, and return the best first; of equal ones the first.
+
+    A single host is not weighed, as it is not by Nova.
+    """
+    if len(host_states) < 2:
+        return [Weighed(each, ()) for each in host_states]
+    given = [host_weights.WeighedHost(each, 0.0) for each in host_states]
+    columns = []
+    for each in weighers:
+        raw = list(each.weigh_objects(given, spec))
+        columns.append([
+            Score(type(each).__name__, *scores) for scores in zip(
+                raw, nova_weights.normalize(
+                    raw, minval=each.minval, maxval=each.maxval),
+                map(each.weight_multiplier, host_states), strict=True)])
+    rows = zip(*columns, strict=True) if columns else [()] * len(given)
+    found = [Weighed(host_state, tuple(scores)) for host_state, scores
+             in zip(host_states, rows, strict=True)]
+    return sorted(found, key=lambda each: each.total, reverse=True)

@@ -1,0 +1,207 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The Python client in front of real Nova."""
+
+import collections
+import concurrent.futures
+import threading
+
+from keystoneauth1 import noauth
+from keystoneauth1 import session as ksa_session
+from nova import objects
+from nova.tests import fixtures as nova_fixtures
+
+from pcloud.client import deployment_checks as checks
+from pcloud.client import deployment_plans as plans
+from pcloud.client import deployments
+from pcloud.client import server_runs
+from pcloud.client import servers
+from pcloud.client import service_sync
+from pcloud.client import v1
+from pcloud.tests.functional import base
+
+
+class ClientTestCase(base.PcloudTestCase):
+
+    def as_library(self, user: base.Client) -> v1.Client:
+        """Return the Python client, logged in as a user."""
+        return v1.Client(
+            ksa_session.Session(noauth.NoAuth(endpoint=self.base_url)),
+            additional_headers={
+                'X-Auth-User': user.auth_user, 'X-User-Id': user.auth_user,
+                'X-Auth-Project-Id': user.project_id,
+                'X-Roles': ','.join(user.roles)})
+
+
+class ServersTest(ClientTestCase):
+    """Servers are in two cells."""
+
+    NUMBER_OF_CELLS = 2
+    hosts = {'node-1': 'az1', 'node-2': 'az2'}
+
+    def setUp(self):
+        super().setUp()
+        self.nova = self.as_library(self.alice).servers
+        self.near = [self.boot(self.alice, {'service': 'web'}, zone='az1')
+                     for _ in range(2)]
+        self.far = [self.boot(self.alice, {'service': 'web'}, zone='az2')
+                    for _ in range(2)]
+        self.boot(self.bob, zone='az2')
+
+    def _start_compute(self, host, cell_name=None):
+        return super()._start_compute(
+            host, 'cell2' if host == 'node-2' else 'cell1')
+
+    def _ids(self, *groups):
+        return sorted(each['id'] for group in groups for each in group)
+
+    def _lose_the_second_cell(self):
+        return nova_fixtures.DownCellFixture(objects.CellMappingList(
+            objects=[self.cell_mappings['cell2']]))
+
+    def test_all_pages(self):
+        for size in (1, 2, 3, 4, 5):
+            self.flags(max_limit=size, group='api')
+            self.assertEqual(
+                self._ids(self.near, self.far),
+                sorted(each.id for each in self.nova.list_all()))
+
+    def test_what_is_told_of_one(self):
+        found = {each.id: each for each in self.nova.list_known()}
+        shown = self.alice.get_server(self.far[0]['id'])
+        self.assertEqual(
+            (shown['created'], shown['hostId'], '', 'web'),
+            (found[shown['id']].created, found[shown['id']].host_id,
+             found[shown['id']].task, found[shown['id']].hint('service')))
+
+    def test_a_cell_that_is_down(self):
+        with self._lose_the_second_cell():
+            found = {each.id: each for each in self.nova.list_all()}
+            self.assertRaises(servers.NotAllKnown, self.nova.list_known)
+        self.assertEqual(self._ids(self.near, self.far), sorted(found))
+        for each in self.near:
+            self.assertEqual('ACTIVE', found[each['id']].status)
+        for each in self.far:
+            self.assertEqual(servers.Server(
+                each['id'], status='UNKNOWN',
+                created=found[each['id']].created), found[each['id']])
+
+    def test_a_cell_that_is_down_and_many_servers(self):
+        """Nova tells of as many as have place on the first page."""
+        for size, hidden in ((2, 0), (3, 1), (4, 2)):
+            self.flags(max_limit=size, group='api')
+            with self._lose_the_second_cell():
+                found = self.nova.list_all()
+            self.assertEqual(
+                hidden, [each.status for each in found].count('UNKNOWN'))
+            self.assertLessEqual(set(self._ids(self.near)),
+                                 {each.id for each in found})
+
+
+class ServicesTest(ClientTestCase):
+    """Services are deployed and brought up to date."""
+
+    hosts = {'node-1': 'az1', 'node-2': 'az2'}
+
+    def setUp(self):
+        super().setUp()
+        self.told = []
+        self.pace = server_runs.Pace(60, self.told.append)
+        self.image = servers.Image(self.glance.image1['id'])
+        self.client = self.as_library(self.alice)
+        self._flavor('helper', 512)
+        self._flavor('medium', 2560)
+        self._flavor('large', 5120)
+
+    def _configure(self):
+        super()._configure()
+        self.flags(enabled_filters=['ComputeFilter', 'PcloudFilter',
+                                    'ColocationFilter'],
+                   group='filter_scheduler')
+
+    def _flavor(self, name, memory_mb):
+        self.make_flavor(name, memory_mb=memory_mb,
+                         extra_specs={'pcloud:co_located': 'allow'})
+
+    def _find_image(self, _name):
+        return self.image
+
+    def _part(self, service, flavor='helper'):
+        return plans.Part(service, self.image.id, flavor)
+
+    def _deploy(self, *parts, **order):
+        *parts, main = parts
+        return deployments.deploy(
+            self.client, self._find_image,
+            plans.Order(main, tuple(parts), networks='none', **order),
+            self.pace)
+
+    def _where(self, service):
+        return [self.host_of({'id': each.id})
+                for each in self.client.servers.list_all()
+                if each.hint('service') == service]
+
+    def test_a_group_goes_to_the_unit_with_room(self):
+        """Of 7680 MiB two groups of 3072 fit, and none beside 5120."""
+        for zone in ('az1', 'az2'):
+            self.boot(self.alice, {'service': 'db'}, zone=zone)
+        self.boot(self.alice, zone='az1', flavorRef='large')
+        group = self._part('disk'), self._part('web', 'medium')
+        for _ in range(2):
+            disk, web = self._deploy(*group, parent='db')
+            self.assertEqual(web.id, disk.parent)
+            self.assertEqual('node-2', self.host_of({'id': web.parent}))
+        self.assertEqual(['node-2'] * 2, self._where('disk'))
+        error = self.assertRaises(
+            checks.DeploymentRefused, self._deploy, *group, parent='db')
+        self.assertIn('no room', str(error))
+
+    def test_room_for_some(self):
+        error = self.assertRaises(
+            checks.DeploymentRefused, self._deploy,
+            self._part('disk'), self._part('web', 'large'), count=3)
+        self.assertIn('no room outside of Pclouds for 3 times helper and '
+                      'large together on one host, only for 2', str(error))
+        self.assertEqual([], self.client.servers.list_all())
+        self.assertEqual(4, len(self._deploy(
+            self._part('disk'), self._part('web', 'large'), count=2)))
+
+    def test_two_runs_at_the_same_time(self):
+        """None of them sees what the other is about to start."""
+        self._deploy(self._part('db'))
+        self._deploy(self._part('agent'), scale_with='db')
+        before = self._where('db')
+        self.boot(self.alice, {'service': 'db'}, zone={
+            'node-1': 'az2', 'node-2': 'az1'}[before[0]])
+        both = threading.Barrier(2)
+
+        def find_image(name):
+            # Both have looked, and none has started anything.
+            both.wait(60)
+            return self.image
+
+        def run():
+            client = self.as_library(self.alice)
+            return service_sync.sync(client, find_image, 'agent', self.pace)
+
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            runs = [pool.submit(run) for _ in range(2)]
+            changes = [change.change for each in runs
+                       for change in each.result()]
+        self.assertEqual(['added'], changes)
+        self.assertEqual(1, len([each for each in self.told
+                                 if 'not needed' in each]), self.told)
+        self.assertEqual({'node-1': 1, 'node-2': 1},
+                         collections.Counter(self._where('agent')))
+        self.assertEqual([], service_sync.sync(
+            self.client, self._find_image, 'agent', self.pace))

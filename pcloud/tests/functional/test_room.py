@@ -1,0 +1,115 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Whether there is room for servers, asked of real Nova."""
+
+import urllib.parse
+
+from pcloud.tests.functional import base
+
+
+class RoomTest(base.PcloudTestCase):
+    """Every host has 10 cpus (160 to give), 7680 MiB and 1028 GiB of disk."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_flavor('s', memory_mb=2048)
+        self.make_flavor('xl', memory_mb=5120)
+
+    def room(self, *flavors, user=None, **query):
+        query = urllib.parse.urlencode([
+            *(('flavor', each) for each in flavors),
+            *((name.rstrip('_'), each) for name, each in query.items())])
+        found = (user or self.alice).get_json(f'/os-pcloud-room?{query}')
+        return found['room']['groups'], found['room']['reason']
+
+    def refused(self, query, user=None):
+        response = (user or self.alice).call(
+            'GET', f'/os-pcloud-room?{query}')
+        return response.status_code
+
+    def test_outside_of_pclouds(self):
+        self.assertEqual((1, None), self.room('xl'))
+        self.assertEqual((4, None), self.room('xl', 's', count=4))
+        groups, reason = self.room('xl', 's', count=5)
+        self.assertEqual(4, groups)
+        self.assertEqual('no host has more room for 2 GiB of disk, 7168 MiB '
+                         'of memory, 2 cpus together', reason)
+        # Several small groups have room on one host.
+        self.assertEqual(12, self.room('s', count=1000)[0])
+        self.make_pool('gpu', 'node-1', 'node-2')
+        self.assertEqual(2, self.room('xl', 's', count=5)[0])
+        self.boot(self.admin, host='node-3', flavorRef='s')
+        self.assertEqual(1, self.room('xl', 's', count=5)[0])
+        self.assertEqual(0, self.room('xl', 'xl')[0])
+
+    def test_a_group_larger_than_any_server(self):
+        """Sixteen cpus are given out for each, but ten to one server."""
+        self.make_flavor('wide', memory_mb=512, vcpus=8)
+        self.assertEqual(4, self.room('wide', 'wide', count=4)[0])
+        self.make_flavor('wider', memory_mb=512, vcpus=12)
+        self.assertEqual(0, self.room('wider')[0])
+
+    def test_disk(self):
+        self.make_flavor('deep', memory_mb=512, root_gb=600)
+        self.assertEqual((1, None), self.room('deep'))
+        groups, reason = self.room('deep', 'deep')
+        self.assertEqual(0, groups)
+        self.assertIn('1200 GiB of disk', reason)
+
+    def test_in_a_pcloud(self):
+        self.make_pool('gpu', 'node-1', 'node-2')
+        pcloud = self.make_pcloud(self.alice)
+        self.assertIn('no enabled host',
+                      self.room('s', pcloud=pcloud)[1])
+        host = self.add_host(self.alice, pcloud, 'web', 'gpu')
+        self.add_host(self.alice, pcloud, 'db', 'gpu', enable=False)
+        self.assertEqual((1, None), self.room('xl', 's', pcloud=pcloud))
+        self.assertEqual(1, self.room('xl', pcloud=pcloud, count=2)[0])
+        self.alice.call_json('PUT', f'/os-pclouds/{pcloud}', {
+            'pcloud': {'ram_allocation_ratio': 2.0}})
+        self.assertEqual(3, self.room('xl', pcloud=pcloud, count=9)[0])
+        self.assertEqual(0, self.room('xl', 'xl', 'xl', 's', pcloud=pcloud,
+                                      )[0])
+        self.set_down(host)
+        self.assertEqual((0, 'there is no host that is up and enabled'),
+                         self.room('s', pcloud=pcloud))
+        # Its existence is nobody else's business.
+        self.assertEqual(404, self.refused(
+            f'flavor=s&pcloud={pcloud}', self.bob))
+        self.assertEqual(404, self.refused('flavor=s&pcloud=x'))
+
+    def test_beside_a_service(self):
+        self.flags(enabled_filters=['ComputeFilter', 'PcloudFilter'],
+                   group='filter_scheduler')
+        self.assertEqual((0, "there is no host with 'web' that is up and "
+                             'enabled'), self.room('s', in_='web'))
+        server = self.boot(self.alice, {'service': 'web'}, flavorRef='s')
+        for parent in ('web', server['id']):
+            self.assertEqual(2, self.room('s', in_=parent, count=9)[0])
+            self.assertEqual(0, self.room('xl', 's', in_=parent)[0])
+        for parent in ('web', server['id']):
+            self.assertEqual(0, self.room(
+                's', user=self.bob, in_=parent)[0])
+
+    def test_bad_questions(self):
+        for query in ('', 'flavor=', 'flavor=s&count=0', 'flavor=s&count=x',
+                      'flavor=s&count=1001', 'flavor=s&in=..',
+                      'flavor=s&more=1'):
+            self.assertEqual(400, self.refused(query), query)
+        self.assertEqual(404, self.refused('flavor=nothing'))
+        self.make_flavor('hidden', memory_mb=512, is_public=False)
+        self.assertEqual(404, self.refused('flavor=hidden'))
+        self.assertEqual((1, None), self.room('hidden', user=self.admin))
+        self.make_flavor(
+            'odd', memory_mb=512, extra_specs={'hw:numa_nodes': 'x'})
+        self.assertEqual(400, self.refused('flavor=odd'))
