@@ -12,7 +12,6 @@
 
 """``pcloud-manage``: what an operator does by hand."""
 
-import json
 import os
 import sys
 
@@ -28,85 +27,25 @@ monkey_patch.patch()
 
 # Nova chooses its threads before anything else of it is imported.
 from nova import config  # noqa: E402
-from nova import context as nova_context  # noqa: E402
 from nova import objects  # noqa: E402
 from oslo_config import cfg  # noqa: E402
 from oslo_log import log as logging  # noqa: E402
 
-from pcloud.aggregates import audit  # noqa: E402
+from pcloud.cmd import audit  # noqa: E402
+from pcloud.cmd import explain  # noqa: E402
 from pcloud import conf  # noqa: E402
 from pcloud import exception  # noqa: E402
 
 CONF = cfg.CONF
+LOG = logging.getLogger(__name__)
 
-CLEAN, FOUND, FAILED = 0, 1, 2
+FAILED = 2
 
 
 def _add_commands(subparsers) -> None:
     subparsers.required = True
-    parser = subparsers.add_parser(
-        'audit', help='find what crashes or hands have left behind',
-        description='Find hosts in two Pclouds, memberships without '
-                    'metadata and the reverse, hosts that Placement does '
-                    'not know of, and ratios that drifted. Exits with 0 '
-                    'when all is well, with 1 when something was found and '
-                    'is not repaired, with 2 when it could not look.')
-    parser.add_argument('--fix', action='store_true',
-                        help='repair what can be repaired')
-    parser.add_argument('--format', choices=['text', 'json'],
-                        default='text', help='how to print the findings')
-    parser.add_argument('--settle', type=float, default=audit.SETTLE,
-                        metavar='SECONDS',
-                        help='look twice, so long apart, and ignore what '
-                             'was only on its way (default: %(default)s)')
-    parser.set_defaults(run=run_audit)
-
-
-def run_audit() -> int:
-    """Print what is wrong and, when asked to, repair it.
-
-    :returns: the exit status
-    """
-    context = nova_context.get_admin_context()
-    found = audit.find(context, CONF.command.settle)
-    rows = [_row(context, finding) for finding in found]
-    if CONF.command.format == 'json':
-        print(json.dumps({'findings': rows}, indent=4))
-    else:
-        print(_text(rows))
-    return FOUND if any(not row['repaired'] for row in rows) else CLEAN
-
-
-def _row(
-    context: nova_context.RequestContext, finding: audit.Finding,
-) -> dict:
-    row = {'kind': finding.kind, 'aggregate': finding.aggregate,
-           'subject': finding.subject, 'message': finding.message,
-           'repairable': finding.repair is not None,
-           'repaired': False, 'done': None}
-    if CONF.command.fix and finding.repair is not None:
-        try:
-            row.update(done=finding.repair(context), repaired=True)
-        except exception.PcloudError as error:
-            row['done'] = f'not repaired: {error}'
-    return row
-
-
-def _text(rows: list[dict]) -> str:
-    if not rows:
-        return 'All is well.'
-    lines = []
-    for row in rows:
-        subject = f' {row["subject"]}' if row['subject'] else ''
-        lines.append(f'{row["kind"]}: {row["aggregate"]}:{subject}: '
-                     f'{row["message"]}')
-        if row['done']:
-            lines.append(f'    {row["done"]}')
-        elif row['repairable']:
-            lines.append('    --fix repairs it')
-        else:
-            lines.append('    an administrator has to decide')
-    return '\n'.join(lines)
+    audit.add_parser(subparsers)
+    explain.add_parser(subparsers)
 
 
 def main() -> int:
@@ -124,10 +63,13 @@ def main() -> int:
     logging.setup(CONF, 'nova')
     objects.register_all()
     try:
-        return CONF.command.run()
+        return CONF.command.run(CONF.command)
     except exception.PcloudError as error:
         print(f'pcloud-manage: {error}', file=sys.stderr)
-        return FAILED
+    except Exception:
+        # The status 1 of a traceback would be taken for an answer.
+        LOG.exception('It could not look.')
+    return FAILED
 
 
 if __name__ == '__main__':

@@ -1,0 +1,98 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``pcloud-manage audit``: what crashes or hands have left behind."""
+
+import argparse
+import json
+
+from nova import context as nova_context
+
+from pcloud.aggregates import audit
+from pcloud import exception
+
+CLEAN, FOUND = 0, 1
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Add the command to those of the command line."""
+    parser = subparsers.add_parser(
+        'audit', help='find what crashes or hands have left behind',
+        description='Find hosts in two Pclouds, memberships without '
+                    'metadata and the reverse, hosts that Placement does '
+                    'not know of, and ratios that drifted. Exits with 0 '
+                    'when all is well, with 1 when something was found and '
+                    'is not repaired, with 2 when it could not look.')
+    parser.add_argument('--fix', action='store_true',
+                        help='repair what can be repaired')
+    parser.add_argument('--format', choices=['text', 'json'],
+                        default='text', help='how to print the findings')
+    parser.add_argument('--settle', type=float, default=audit.SETTLE,
+                        metavar='SECONDS',
+                        help='look twice, so long apart, and ignore what '
+                             'was only on its way (default: %(default)s)')
+    parser.set_defaults(run=run)
+
+
+def run(command: argparse.Namespace) -> int:
+    """Print what is wrong and, when asked to, repair it.
+
+    :param command: what its parser read
+    :returns: the exit status
+    """
+    context = nova_context.get_admin_context()
+    found = audit.find(context, command.settle)
+    rows = [_row(finding) for finding in found]
+    if command.fix:
+        for row, finding in zip(rows, found, strict=True):
+            row.update(_repair(context, finding))
+    if command.format == 'json':
+        print(json.dumps({'findings': rows}, indent=4))
+    else:
+        print(_text(rows))
+    return FOUND if any(not row['repaired'] for row in rows) else CLEAN
+
+
+def _row(finding: audit.Finding) -> dict:
+    return {'kind': finding.kind, 'aggregate': finding.aggregate,
+            'subject': finding.subject, 'message': finding.message,
+            'repairable': finding.repair is not None,
+            'repaired': False, 'done': None}
+
+
+def _repair(
+    context: nova_context.RequestContext, finding: audit.Finding,
+) -> dict:
+    """Return what becomes of a finding's row."""
+    if finding.repair is None:
+        return {}
+    try:
+        return {'done': finding.repair(context), 'repaired': True}
+    except exception.PcloudError as error:
+        return {'done': f'not repaired: {error}'}
+
+
+def _text(rows: list[dict]) -> str:
+    if not rows:
+        return 'All is well.'
+    lines = []
+    for row in rows:
+        subject = f' {row["subject"]}' if row['subject'] else ''
+        lines.append(f'{row["kind"]}: {row["aggregate"]}:{subject}: '
+                     f'{row["message"]}')
+        if row['done']:
+            lines.append(f'    {row["done"]}')
+        elif row['repairable']:
+            lines.append('    --fix repairs it')
+        else:
+            lines.append('    an administrator has to decide')
+    return '\n'.join(lines)

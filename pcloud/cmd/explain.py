@@ -1,0 +1,217 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``pcloud-manage explain``: where a server would be started, and why not."""
+
+# Nova's objects are registered when the command starts, after this is read.
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from collections.abc import Sequence
+import json
+
+from keystoneauth1 import exceptions as ks_exc
+from keystoneauth1 import loading as ks_loading
+from nova.api.openstack import wsgi as nova_wsgi
+from nova import availability_zones
+from nova.compute import api as compute
+from nova import context as nova_context
+from nova import exception as nova_exception
+from nova.image import glance
+from nova import objects
+from oslo_config import cfg
+
+from pcloud.api import policy
+from pcloud.api import projects
+from pcloud.api import servers
+from pcloud.cmd import explain_output as output
+from pcloud import exception
+from pcloud.explain import requests
+from pcloud.explain import schedule
+
+CONF = cfg.CONF
+
+FOUND, NONE = 0, 1
+
+_HINTS = 'os:scheduler_hints'
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Add the command to those of the command line."""
+    parser = subparsers.add_parser(
+        'explain', help='tell where a server would be started, and why',
+        description='Go the way of nova-scheduler with a request, without '
+                    'claiming anything, and tell how many hosts fell where '
+                    'and why. Exits with 0 when there is a host, with 1 when '
+                    'there is none, with 2 when it could not look.')
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument('--flavor', metavar='FLAVOR',
+                      help='the id or name of the flavor of a new server')
+    what.add_argument('--server', metavar='ID',
+                      help='a server that is there, failed or not: as it was '
+                           'asked for')
+    parser.add_argument('--hint', metavar='KEY=VALUE', action='append',
+                        default=[], type=_hint,
+                        help='a scheduler hint of the new server; may be '
+                             'repeated')
+    parser.add_argument('--project', metavar='ID',
+                        help='whose server it is (default: nobody\'s)')
+    parser.add_argument('--image', metavar='ID',
+                        help='its image, which may ask for more (default: '
+                             'one that asks for nothing)')
+    parser.add_argument('--availability-zone', metavar='ZONE',
+                        help='the availability zone that is asked for')
+    parser.add_argument('--verbose', action='store_true',
+                        help='name each host that fell, in text; JSON always '
+                             'does')
+    parser.add_argument('--format', choices=['text', 'json'],
+                        default='text', help='how to print it')
+    parser.set_defaults(run=run)
+
+
+def _hint(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition('=')
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f'{text!r} is not KEY=VALUE')
+    return name, value
+
+
+def run(command: argparse.Namespace) -> int:
+    """Print what becomes of a request.
+
+    :param command: what its parser read
+    :returns: the exit status
+    """
+    if command.server:
+        _check_nothing_else(command)
+        context = nova_context.get_admin_context()
+        spec = requests.stored(context, command.server)
+    else:
+        context = _context(command.project)
+        spec = _new_request(context, command)
+    found = schedule.explain(context, spec)
+    if command.format == 'json':
+        print(json.dumps(output.document(found), indent=4))
+    else:
+        print(output.text(
+            found, output.named if command.verbose else output.counted))
+    return FOUND if found.best else NONE
+
+
+def _check_nothing_else(command: argparse.Namespace) -> None:
+    given = [name for name in ('hint', 'project', 'image',
+                               'availability_zone')
+             if getattr(command, name)]
+    if given:
+        raise exception.InvalidQuery(
+            reason='A server is explained as it was asked for: leave out '
+                   + ', '.join(f'--{each.replace("_", "-")}'
+                               for each in given))
+
+
+def _context(project: str | None) -> nova_context.RequestContext:
+    """Return an administrator who asks for a project.
+
+    Glance is asked with the credentials of [service_user].
+
+    :raises: `exception.ProjectUnknown`
+    """
+    context = nova_context.get_admin_context()
+    if project is not None:
+        projects.check(context, project)
+        context.project_domain_id = projects.domain(context, project)
+        context.project_id = project
+    context.user_auth_plugin = ks_loading.load_auth_from_conf_options(
+        CONF, 'service_user')
+    return context
+
+
+def _new_request(
+    context: nova_context.RequestContext, command: argparse.Namespace,
+) -> objects.RequestSpec:
+    flavor = _flavor(context, command.flavor)
+    hints: dict[str, list[str]] = {}
+    for name, value in command.hint:
+        hints.setdefault(name, []).append(value)
+    image = requests.no_image() if command.image is None else _image(
+        context, command.image)
+    return requests.make(
+        context, flavor, image, context.project_id,
+        _recorded(context, flavor, command.image, hints),
+        _zone(context, command.availability_zone))
+
+
+def _zone(
+    context: nova_context.RequestContext, asked: str | None,
+) -> str | None:
+    """Return the zone that counts, as nova-api finds it.
+
+    :raises: `exception.ZoneUnavailable`
+    """
+    if asked is None:
+        return CONF.default_schedule_zone
+    zones = availability_zones.get_availability_zones(
+        context, compute.HostAPI(), get_only_available=True)
+    if asked not in zones:
+        shown = {*zones} - {CONF.internal_service_availability_zone}
+        raise exception.ZoneUnavailable(
+            zone=asked, zones=', '.join(sorted(shown)) or 'none')
+    return asked
+
+
+def _flavor(
+    context: nova_context.RequestContext, named: str,
+) -> objects.Flavor:
+    """Return a flavor by its id or, when there is none, by its name.
+
+    :raises: `exception.FlavorNotFound`
+    """
+    for find in (objects.Flavor.get_by_flavor_id, objects.Flavor.get_by_name):
+        try:
+            return find(context, named)
+        except nova_exception.FlavorNotFound:
+            continue
+        except nova_exception.FlavorNotFoundByName:
+            break
+    raise exception.FlavorNotFound(flavor=named)
+
+
+def _image(
+    context: nova_context.RequestContext, image: str,
+) -> objects.ImageMeta:
+    """Return an image as Nova has it.
+
+    :raises: `exception.ImageUnusable`
+    """
+    try:
+        return objects.ImageMeta.from_image_ref(context, glance.API(), image)
+    except (nova_exception.NovaException, ks_exc.ClientException) as error:
+        raise exception.ImageUnusable(image=image, reason=error)
+
+
+def _recorded(
+    context: nova_context.RequestContext, flavor: objects.Flavor,
+    image: str | None, hints: Mapping[str, Sequence[str]],
+) -> dict[str, Sequence[str]]:
+    """Return the hints as nova-api would keep them.
+
+    :raises: `exception.Invalid` and `exception.NotFound` when it would
+        refuse them
+    """
+    asked = nova_wsgi.Request.blank('/servers', method='POST')
+    asked.environ['nova.context'] = context
+    asked.body = json.dumps({
+        'server': {'flavorRef': flavor.flavorid, 'imageRef': image},
+        _HINTS: hints}).encode()
+    servers.prepare(asked, policy.Policies())
+    return json.loads(asked.body)[_HINTS]
