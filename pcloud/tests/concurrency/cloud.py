@@ -82,11 +82,13 @@ paste.filter_factory = pcloud.tests.concurrency.headers:filter_factory
 class Cloud:
     """Several API processes over one set of databases.
 
+    :param processes: how many
     :ivar urls: where the API processes answer
     :ivar config: the configuration that they, and this process, use
     """
 
-    def __init__(self) -> None:
+    def __init__(self, processes: int = PROCESSES) -> None:
+        self._count = processes
         self._folder = pathlib.Path(tempfile.mkdtemp(prefix='pcloud-test-'))
         self._processes: list[subprocess.Popen] = []
         self._cell: objects.CellMapping | None = None
@@ -99,7 +101,7 @@ class Cloud:
         :raises: `AssertionError` with a log's tail when something does not
         """
         mariadb.create()
-        ports = _free_ports(PROCESSES + 1)
+        ports = _free_ports(self._count + 1)
         self._write(ports[0])
         self._spawn('placement', self._folder / 'placement.conf', ports[0])
         self._sync()

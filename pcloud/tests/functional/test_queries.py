@@ -12,14 +12,15 @@
 
 """The number of queries of a call does not grow with what there is."""
 
-import contextlib
+import functools
 
 from nova.db.api import api as api_db
-from nova.scheduler.client import report
-from nova.tests import fixtures as nova_fixtures
-import sqlalchemy as sa
+from placement import db_api as placement_db
 
+from pcloud.tests import bulk
+from pcloud.tests import counting
 from pcloud.tests.functional import base
+from pcloud.tests import tenancy
 
 
 class QueryTest(base.PcloudTestCase):
@@ -27,43 +28,11 @@ class QueryTest(base.PcloudTestCase):
 
     hosts = {f'node-{number}': 'az1' for number in range(1, 7)}
 
-    @contextlib.contextmanager
-    def _counted(self):
-        """Count what is sent; the API runs in this thread."""
-        count = {'sql': 0, 'http': 0}
-
-        def on_execute(connection, cursor, statement, *args):
-            if statement.startswith('SELECT'):
-                count['sql'] += 1
-
-        original = report.SchedulerReportClient.get
-
-        def on_get(client, *args, **kwargs):
-            count['http'] += 1
-            return original(client, *args, **kwargs)
-
-        sa.event.listen(sa.Engine, 'before_cursor_execute', on_execute)
-        patch = nova_fixtures.fixtures.MonkeyPatch(
-            'nova.scheduler.client.report.SchedulerReportClient.get', on_get)
-        patch.setUp()
-        try:
-            yield count
-        finally:
-            patch.cleanUp()
-            sa.event.remove(sa.Engine, 'before_cursor_execute', on_execute)
-
     def _cost(self, user, path):
-        user.get_json(path)  # What is read once and cached is not the call's.
-        # The services of this process read too, now and then; the call's own
-        # queries are there each time.
-        return min(self._once(user, path) for _ in range(5))
-
-    def _once(self, user, path):
-        with self._counted() as count:
-            user.get_json(path)
-        self.assertGreater(count['sql'], 0)
-        self.assertEqual(0, count['http'])
-        return count['sql']
+        count = counting.least(lambda: user.get_json(path))
+        self.assertGreater(count.sql, 0)
+        self.assertEqual(0, count.http)
+        return count.sql
 
     def test_reads_cost_the_same_for_few_and_many(self):
         self.assertIsNotNone(api_db.get_engine())
@@ -92,3 +61,47 @@ class QueryTest(base.PcloudTestCase):
         self.assertEqual(few, many)
         # So that a change for the worse is seen here first.
         self.assertLessEqual(max(many.values()), 15, many)
+
+
+class BigCloudTest(base.PcloudTestCase):
+    """Counts what every call costs where most hosts are only rows."""
+
+    hosts = {'node-1': 'az1'}
+
+    def setUp(self):
+        super().setUp()
+        # Nobody reports for services that do not run.
+        self.flags(service_down_time=1000000)
+        self.flags(quota_units=-1, group='pcloud')
+        self.users = {tenancy.Who.OWNER: self.alice,
+                      tenancy.Who.TENANT: self.bob,
+                      tenancy.Who.ADMIN: self.admin}
+
+    def _call(self, call):
+        self.users[call.who].call_json(call.method, call.path, call.body)
+
+    def _costs(self, prefix, hosts, pclouds):
+        """Fill a cloud; return what each call costs."""
+        there = tenancy.fill(
+            bulk.Rows(placement_db.get_placement_engine()), 'node-1',
+            prefix, hosts, pclouds, base.ALICE, base.BOB)
+        found = {
+            (call.who, call.name): counting.least(
+                functools.partial(self._call, call), 3)
+            for call in tenancy.reads(there)}
+        for cost in found.values():
+            self.assertEqual(0, cost.http)
+        # They undo each other, so they take turns.
+        writes = tenancy.writes(there)
+        counts = [[counting.count(functools.partial(self._call, call))
+                   for call in writes] for _ in range(3)]
+        return found | {
+            (number, call.method, call.name): min(each)
+            for number, (call, each) in enumerate(
+                zip(writes, zip(*counts, strict=True), strict=True))}
+
+    def test_calls_cost_the_same_in_small_and_large_clouds(self):
+        few = self._costs('small', hosts=40, pclouds=4)
+        # More free hosts of one flavor than are looked at at first.
+        many = self._costs('large', hosts=3000, pclouds=200)
+        self.assertEqual(few, many)

@@ -1,0 +1,190 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What calls of the API cost in a cloud with many Pclouds.
+
+``python -m pcloud.tests.benchmarks.api`` fills databases on the MariaDB of
+this machine with 2,000 Pclouds and 20,000 hosts, and makes calls of Nova's
+API with Pcloud, which runs in this process. Placement is a process of its
+own.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from collections.abc import Iterator
+import contextlib
+import dataclasses
+import functools
+import json
+import statistics
+import sys
+import time
+
+# Loads the threading of Nova, so it comes first.
+from pcloud.tests import concurrency  # noqa: F401
+
+from nova import config
+from nova import context as nova_context
+from nova import objects
+from paste import deploy
+import sqlalchemy as sa
+import webob
+
+from pcloud.aggregates import audit
+from pcloud.tests import bulk
+from pcloud.tests.concurrency import cloud as concurrency_cloud
+from pcloud.tests.concurrency import mariadb
+from pcloud.tests import counting
+from pcloud.tests import tenancy
+
+_OWNER, _TENANT, _ADMIN = 'a' * 32, 'b' * 32, 'c' * 32
+
+
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    """What a call costs.
+
+    :ivar seconds: from call to answer, of each time it was made
+    """
+
+    who: str
+    name: str
+    seconds: list[float]
+    count: counting.Count
+
+
+class Api:
+    """Nova's API in this process."""
+
+    def __init__(self) -> None:
+        objects.register_all()
+        self._application = deploy.loadapp(
+            'config:' + config.CONF.wsgi.api_paste_config,
+            name='osapi_compute')
+
+    def call(self, call: tenancy.Call) -> None:
+        """Make a call.
+
+        :raises: `AssertionError` when it does not succeed
+        """
+        roles = 'reader,member'
+        if call.who is tenancy.Who.ADMIN:
+            roles += ',admin'
+        request = webob.Request.blank('/v2.1' + call.path, headers={
+            'X-Project-Id': {tenancy.Who.OWNER: _OWNER,
+                             tenancy.Who.TENANT: _TENANT,
+                             tenancy.Who.ADMIN: _ADMIN}[call.who],
+            'X-Roles': roles})
+        request.method = call.method
+        if call.body is not None:
+            request.content_type = 'application/json'
+            request.body = json.dumps(call.body).encode()
+        response = request.get_response(self._application)
+        assert 200 <= response.status_code < 300, response.text
+
+
+@contextlib.contextmanager
+def running(hosts: int, pclouds: int) -> Iterator[tenancy.Tenancy]:
+    """Run Placement and MariaDB's databases, filled."""
+    made = concurrency_cloud.Cloud(processes=0)
+    try:
+        made.start()
+        like, = made.seed('template', 1)
+        yield tenancy.fill(
+            bulk.Rows(sa.create_engine(mariadb.url('placement'))), like,
+            'bulk', hosts, pclouds, _OWNER, _TENANT)
+    finally:
+        made.stop()
+
+
+def measure(api: Api, call: tenancy.Call, repeat: int) -> Measured:
+    """Make a call that changes nothing again and again."""
+    api.call(call)  # What is read once and cached is not the call's.
+    return Measured(call.who.value, f'{call.method} {call.name}',
+                    [_time(lambda: api.call(call)) for _ in range(repeat)],
+                    counting.count(lambda: api.call(call)))
+
+
+def measure_together(
+    api: Api, calls: list[tenancy.Call], repeat: int,
+) -> list[Measured]:
+    """Make calls that undo each other in turn, again and again."""
+    for call in calls:
+        api.call(call)
+    times = [[_time(functools.partial(api.call, call)) for call in calls]
+             for _ in range(repeat)]
+    counts = [counting.count(functools.partial(api.call, call))
+              for call in calls]
+    return [
+        Measured(call.who.value, f'{call.method} {call.name}', list(seconds),
+                 count)
+        for call, seconds, count in zip(
+            calls, zip(*times, strict=True), counts, strict=True)]
+
+
+def measure_audit() -> Measured:
+    """Look for what is wrong, once."""
+    def find() -> None:
+        found = audit.find(nova_context.get_admin_context(), settle=0)
+        assert not found, found[:5]
+
+    with counting.counted() as count:
+        seconds = _time(find)
+    return Measured('operator', 'pcloud-manage audit', [seconds], count)
+
+
+def _time(work: Callable[[], None]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def table(measured: list[Measured]) -> str:
+    """Return what was measured in milliseconds, as reStructuredText."""
+    rows = [['Call', 'by', 'median', 'worst', 'SQL', 'Placement']]
+    rows += [
+        [f'``{each.name}``', each.who,
+         f'{1000 * statistics.median(each.seconds):,.0f}',
+         f'{1000 * max(each.seconds):,.0f}', f'{each.count.sql:,}',
+         f'{each.count.http:,}'] for each in measured]
+    lines = ['.. list-table::', '   :header-rows: 1', '']
+    for first, *rest in rows:
+        lines += [f'   * - {first}', *(f'     - {each}' for each in rest)]
+    return '\n'.join(lines)
+
+
+def main() -> int:
+    """Measure and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--hosts', type=int, default=20000)
+    parser.add_argument('--pclouds', type=int, default=2000)
+    parser.add_argument('--repeat', type=int, default=10,
+                        help='how often each call is made')
+    parser.add_argument('--audit', action='store_true',
+                        help='look for what is wrong too; takes minutes')
+    args = parser.parse_args()
+    with running(args.hosts, args.pclouds) as there:
+        api = Api()
+        measured = [measure(api, call, args.repeat)
+                    for call in tenancy.reads(there)]
+        measured += measure_together(
+            api, tenancy.writes(there), args.repeat)
+        if args.audit:
+            measured.append(measure_audit())
+    print(table(measured))
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,26 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What filters and weighers cost, beside those of others.
+
+``python -m pcloud.tests.benchmarks.filters`` needs the MariaDB of this
+machine, and leaves nothing there.
+"""
+
+import os
+
+# Before anything of Nova is imported.
+os.environ['OS_NOVA_DISABLE_EVENTLET_PATCHING'] = '1'
+
+from nova import monkey_patch  # noqa: E402
+
+monkey_patch.patch(backend='threading')

@@ -1,0 +1,148 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The figures that are wanted, and whether they were met."""
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import itertools
+
+from pcloud.tests.benchmarks.filters import measuring
+from pcloud.tests.benchmarks.filters import subjects
+
+# Times and memory are judged in clouds of this size; in small ones they are
+# those of a few statements.
+HOSTS = 10_000
+
+_TIMES_FASTER = 5
+_OWN_WORK = 0.4
+_ROUNDS_SECONDS = 0.05
+_BYTES = 1024
+
+_Found = Mapping[tuple[str, str], measuring.Measured]
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    """One figure: what is wanted and what it is."""
+
+    what: str
+    wanted: str
+    got: str
+    met: bool
+
+
+def judge(measured: Sequence[measuring.Measured]) -> list[Figure]:
+    """Return all figures of a benchmark."""
+    found = list(_constant(measured))
+    for (hosts, pclouds), each in clouds(measured).items():
+        if hosts >= HOSTS:
+            where = f'{hosts} hosts, {pclouds} Pclouds: '
+            found += [dataclasses.replace(figure, what=where + figure.what)
+                      for figure in (*_ratios(each), *_rounds(each),
+                                     *_memory(each))]
+    return found
+
+
+def clouds(
+    measured: Sequence[measuring.Measured],
+) -> dict[tuple[int, int], dict[tuple[str, str], measuring.Measured]]:
+    """Return what was measured, by cloud (hosts, Pclouds) and subject."""
+    found: dict = {}
+    for each in measured:
+        found.setdefault((each.hosts, each.pclouds), {})[each.subject] = each
+    return found
+
+
+def ratio(
+    one: measuring.Measured, other: measuring.Measured,
+) -> float:
+    """Return how many times as long as another a subject takes.
+
+    The fastest turn of each counts: what else a machine does only adds.
+    """
+    return min(one.wall) / min(other.wall)
+
+
+def _constant(
+    measured: Sequence[measuring.Measured],
+) -> Iterator[Figure]:
+    """Statements and calls are the same in each cloud."""
+    by_subject: dict = {}
+    for each in measured:
+        by_subject.setdefault(each.subject, []).append(
+            (each.counted.statements, each.counted.calls))
+    for subject, counts in by_subject.items():
+        statements, calls = zip(*counts, strict=True)
+        yield Figure(
+            f'{_told(subject)}: statements, HTTP calls',
+            'the same in every cloud, no call',
+            f'{_span(statements)}, {_span(calls)}',
+            len(set(counts)) == 1 and not any(calls))
+
+
+def _span(numbers: Sequence[int]) -> str:
+    return '..'.join(map(str, sorted({min(numbers), max(numbers)})))
+
+
+def _ratios(found: _Found) -> Iterator[Figure]:
+    floor = found[subjects.FLOOR, subjects.ORDINARY]
+    for asked in (subjects.ORDINARY, subjects.PCLOUD):
+        ours = found[subjects.OURS, asked]
+        yield _at_most(ours, floor, 1)
+        yield _at_most(
+            found[subjects.OURS, asked + subjects.READ], floor, _OWN_WORK)
+        for peer in (subjects.TENANCY, subjects.BLAZAR):
+            if (peer, asked) in found:
+                yield _faster(ours, found[peer, asked])
+            else:
+                yield Figure(f'{_told((peer, asked))}', 'measured',
+                             'not installed', False)
+
+
+def _at_most(
+    one: measuring.Measured, floor: measuring.Measured, limit: float,
+) -> Figure:
+    got = ratio(one, floor)
+    return Figure(f'{_told(one.subject)}: time, of {subjects.FLOOR}',
+                  f'at most {limit}', f'{got:.2f}', got <= limit)
+
+
+def _faster(
+    one: measuring.Measured, peer: measuring.Measured,
+) -> Figure:
+    got = ratio(peer, one)
+    return Figure(
+        f'{_told(one.subject)}: times faster than {peer.subject[0]}',
+        f'at least {_TIMES_FASTER}', f'{got:.1f}', got >= _TIMES_FASTER)
+
+
+def _rounds(found: _Found) -> Iterator[Figure]:
+    subject = 'AffinityFilter', subjects.SYSTEM_KEYS
+    got = min(found[subject].cpu)
+    yield Figure(f'{_told(subject)}: time of one core',
+                 f'at most {_ROUNDS_SECONDS * 1000:.0f} ms',
+                 f'{got * 1000:.1f} ms', got <= _ROUNDS_SECONDS)
+
+
+def _memory(found: _Found) -> Iterator[Figure]:
+    for (subject, each), (what, size) in itertools.product(
+            found.items(), (('kept', 'grown'), ('at its peak', 'peak'))):
+        got = getattr(each, size) / each.hosts
+        yield Figure(f'{_told(subject)}: memory {what}, a host',
+                     f'under {_BYTES} B', f'{got:.0f} B', got < _BYTES)
+
+
+def _told(subject: tuple[str, str]) -> str:
+    return f'{subject[0]} ({subject[1]})'

@@ -1,0 +1,138 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Hosts as nova-scheduler has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+import datetime
+
+from nova import context as nova_context
+from nova import objects
+from nova.scheduler import host_manager
+
+from pcloud.tests.benchmarks.filters import cloud as clouds
+
+_VCPUS, _MEMORY_MB, _DISK_GB = 64, 262144, 2000
+# Nova keeps values in columns of this many characters.
+_VALUE = 255
+
+
+def in_pclouds(
+    cloud: clouds.Cloud, cell: objects.CellMapping,
+) -> list[host_manager.HostState]:
+    """Return all hosts with the aggregates that the database has for them."""
+    return _hosts(cloud, cell, objects.AggregateList.get_all(
+        nova_context.get_admin_context()))
+
+
+def for_multi_tenancy(
+    cloud: clouds.Cloud, cell: objects.CellMapping,
+) -> list[host_manager.HostState]:
+    """Return all hosts as `AggregateMultiTenancyIsolation` wants them.
+
+    What are Pclouds elsewhere are aggregates with the same tenants here, in
+    as few metadata as hold them.
+    """
+    return _hosts(cloud, cell, [*_zones(cloud), *(
+        _aggregate(f'tenants-{pcloud.id}', pcloud.hosts, _packed(
+            pcloud.tenants)) for pcloud in cloud.pclouds)])
+
+
+def for_blazar(
+    cloud: clouds.Cloud, cell: objects.CellMapping,
+) -> list[host_manager.HostState]:
+    """Return all hosts as `BlazarFilter` wants them.
+
+    What are Pclouds elsewhere are reservations here, and hosts of pools that
+    are in no Pcloud are in the freepool.
+    """
+    reserved = {host for pcloud in cloud.pclouds for host in pcloud.hosts}
+    free = [host for pool in cloud.pools for host in pool
+            if host not in reserved]
+    return _hosts(cloud, cell, [
+        *_zones(cloud, {host for pool in cloud.pools for host in pool}),
+        _aggregate('freepool', free, {}),
+        *(_aggregate(pcloud.id, pcloud.hosts, {
+            'availability_zone': f'blazar_{pcloud.id}',
+            'blazar:owner': pcloud.tenants[0],
+            **dict.fromkeys(pcloud.tenants[1:], 'blazar:tenant')})
+          for pcloud in cloud.pclouds)])
+
+
+def _zones(
+    cloud: clouds.Cloud, without: Iterable[clouds.Host] = (),
+) -> list[objects.Aggregate]:
+    return [_aggregate(
+        f'zone-{number}', [host for host in zone if host not in without],
+        {'availability_zone': f'az{number}'})
+        for number, zone in enumerate(cloud.zones)]
+
+
+def _packed(tenants: Iterable[str]) -> dict[str, str]:
+    values = ['']
+    for each in tenants:
+        longer = f'{values[-1]},{each}'.lstrip(',')
+        if len(longer) > _VALUE:
+            values.append(each)
+        else:
+            values[-1] = longer
+    return {f'filter_tenant_id{number}': value
+            for number, value in enumerate(values)}
+
+
+def _aggregate(
+    name: str, hosts: Iterable[clouds.Host], metadata: Mapping[str, str],
+) -> objects.Aggregate:
+    return objects.Aggregate(
+        name=name, hosts=[host.name for host in hosts],
+        metadata=dict(metadata))
+
+
+def _hosts(
+    cloud: clouds.Cloud, cell: objects.CellMapping,
+    aggregates: Iterable[objects.Aggregate],
+) -> list[host_manager.HostState]:
+    """Return hosts that share their aggregates, as in `HostManager`."""
+    its: dict[str, list[objects.Aggregate]] = {
+        host.name: [] for host in cloud.hosts}
+    for aggregate in aggregates:
+        for host in aggregate.hosts:
+            its[host].append(aggregate)
+    return [_host(number, host, cell, its[host.name])
+            for number, host in enumerate(cloud.hosts)]
+
+
+def _host(
+    number: int, host: clouds.Host, cell: objects.CellMapping,
+    aggregates: list[objects.Aggregate],
+) -> host_manager.HostState:
+    state = host_manager.HostState(host.name, host.node, cell.uuid)
+    used = number % _VCPUS
+    state.update(
+        compute=objects.ComputeNode(
+            uuid=host.server, host=host.name, hypervisor_hostname=host.node,
+            vcpus=_VCPUS, vcpus_used=used, memory_mb=_MEMORY_MB,
+            memory_mb_used=used * 1024,
+            free_ram_mb=_MEMORY_MB - used * 1024, local_gb=_DISK_GB,
+            local_gb_used=used, free_disk_gb=_DISK_GB - used,
+            disk_available_least=None, numa_topology=None,
+            pci_device_pools=None, host_ip=None, hypervisor_type='QEMU',
+            hypervisor_version=9000000, cpu_info='', supported_hv_specs=[],
+            stats={'num_instances': '1'}, metrics=None,
+            cpu_allocation_ratio=4.0, ram_allocation_ratio=1.0,
+            disk_allocation_ratio=1.0,
+            updated_at=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)),
+        aggregates=aggregates, inst_dict={})
+    return state

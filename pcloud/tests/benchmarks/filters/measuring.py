@@ -1,0 +1,156 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How long things take, what they ask others for, and what they hold."""
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+import contextlib
+import dataclasses
+import gc
+import http.client
+import random
+import time
+import tracemalloc
+
+import fixtures
+import sqlalchemy as sa
+
+from pcloud.tests.benchmarks.filters import subjects
+
+
+@dataclasses.dataclass
+class Counted:
+    """Statements sent to databases, and HTTP requests."""
+
+    statements: int = 0
+    calls: int = 0
+
+
+@dataclasses.dataclass
+class Measured:
+    """What was found of a subject on one cloud.
+
+    :ivar subject: its name, and what was asked of it
+    :ivar hosts: how many there are
+    :ivar pclouds: how many there are
+    :ivar kept: how many hosts it returned
+    :ivar grown: bytes more than before, once the first request is over
+    :ivar peak: bytes more than before at the worst moment of a request
+    :ivar wall: seconds of each run
+    :ivar cpu: seconds of this process's processor in each run
+    """
+
+    subject: tuple[str, str]
+    hosts: int
+    pclouds: int
+    kept: int
+    counted: Counted
+    grown: int
+    peak: int
+    wall: list[float] = dataclasses.field(default_factory=list)
+    cpu: list[float] = dataclasses.field(default_factory=list)
+
+
+def measure(
+    each: Sequence[subjects.Subject], host_count: int, pcloud_count: int,
+    repeat: int,
+) -> list[Measured]:
+    """Measure subjects on one cloud.
+
+    They take turns, in another order each time, so that what else the
+    machine does hits all alike.
+
+    :param repeat: how often each is timed
+    """
+    # Hosts that are there already do not concern the collector any more.
+    gc.collect()
+    gc.freeze()
+    try:
+        found = [_held(subject, host_count, pcloud_count)
+                 for subject in each]
+        turns = list(zip(each, found, strict=True))
+        for subject, measured in turns:
+            measured.counted = _counted(subject)
+        for number in range(repeat):
+            random.Random(number).shuffle(turns)
+            for subject, measured in turns:
+                _time(subject, measured)
+    finally:
+        gc.unfreeze()
+    return found
+
+
+def _held(
+    subject: subjects.Subject, host_count: int, pcloud_count: int,
+) -> Measured:
+    """Run for the first time, and see what memory that takes."""
+    with subject.around():
+        request = subject.request()
+        gc.collect()
+        tracemalloc.start()
+        try:
+            before, _ = tracemalloc.get_traced_memory()
+            kept = len(subject.run(request))
+            _, peak = tracemalloc.get_traced_memory()
+            del request
+            gc.collect()
+            after, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    return Measured((subject.name, subject.asked), host_count, pcloud_count,
+                    kept, Counted(), after - before, peak - before)
+
+
+def _counted(subject: subjects.Subject) -> Counted:
+    with subject.around():
+        request = subject.request()
+        with counting() as count:
+            subject.run(request)
+    return count
+
+
+@contextlib.contextmanager
+def counting() -> Iterator[Counted]:
+    """Count what this process asks of databases and over HTTP."""
+    count = Counted()
+
+    def on_execute(*args) -> None:
+        count.statements += 1
+
+    original = http.client.HTTPConnection.request
+
+    def on_request(connection, *args, **kwargs):
+        count.calls += 1
+        return original(connection, *args, **kwargs)
+
+    sa.event.listen(sa.Engine, 'before_cursor_execute', on_execute)
+    try:
+        with fixtures.MonkeyPatch(
+                'http.client.HTTPConnection.request', on_request):
+            yield count
+    finally:
+        sa.event.remove(sa.Engine, 'before_cursor_execute', on_execute)
+
+
+def _time(subject: subjects.Subject, measured: Measured) -> None:
+    with subject.around():
+        request = subject.request()
+        gc.collect()
+        gc.disable()
+        try:
+            wall, cpu = time.perf_counter(), time.process_time()
+            subject.run(request)
+            measured.cpu.append(time.process_time() - cpu)
+            measured.wall.append(time.perf_counter() - wall)
+        finally:
+            gc.enable()

@@ -1,0 +1,54 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Requests as the scheduler gets them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from nova import objects
+from oslo_utils import uuidutils
+
+from pcloud.tests.benchmarks.filters import cloud
+
+# Of nobody who has a Pcloud.
+STRANGER = 'c' * 32
+
+
+def ordinary() -> objects.RequestSpec:
+    """Return a request that asks nothing of Pcloud."""
+    return _request(STRANGER, {}, {})
+
+
+def with_hints(**hints: list[str]) -> objects.RequestSpec:
+    """Return a request with hints, of the project that has a Pcloud."""
+    return _request(cloud.PROJECT, hints, {})
+
+
+def with_extra_specs(
+    extra_specs: Mapping[str, str],
+) -> objects.RequestSpec:
+    """Return a request with a flavor's extra specs."""
+    return _request(STRANGER, {}, extra_specs)
+
+
+def _request(
+    project: str, hints: Mapping[str, list[str]],
+    extra_specs: Mapping[str, str],
+) -> objects.RequestSpec:
+    return objects.RequestSpec(
+        project_id=project, instance_uuid=uuidutils.generate_uuid(),
+        num_instances=1, scheduler_hints=dict(hints),
+        flavor=objects.Flavor(
+            id=2, flavorid='2', name='m', vcpus=2, memory_mb=2048, root_gb=10,
+            ephemeral_gb=0, swap=0, extra_specs=dict(extra_specs)))

@@ -1,0 +1,237 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What is measured: filters and weighers, each with a request.
+
+They run through Nova's own handlers, which find the classes as they do in
+nova-scheduler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+import contextlib
+import dataclasses
+import importlib.util
+from typing import Any
+
+import fixtures
+from nova import context as nova_context
+from nova import objects
+from nova.scheduler import filters
+from nova.scheduler import host_manager
+from nova.scheduler import weights
+from oslo_config import cfg
+
+from pcloud.aggregates import snapshot
+from pcloud.scheduler import locality
+from pcloud.tests.benchmarks.filters import cloud as clouds
+from pcloud.tests.benchmarks.filters import hosts
+from pcloud.tests.benchmarks.filters import requests
+
+ORDINARY = 'nothing asked'
+PCLOUD = 'a Pcloud'
+READ = ', reads handed in'
+SYSTEM_KEYS = f'{clouds.KEYS} system keys'
+
+FLOOR = 'AllHostsFilter'
+TENANCY = 'AggregateMultiTenancyIsolation'
+BLAZAR = 'BlazarFilter'
+OURS = 'PcloudFilter'
+
+_FILTERS = ['nova.scheduler.filters.all_filters',
+            'pcloud.scheduler.filters.all_filters']
+_WEIGHERS = ['nova.scheduler.weights.all_weighers',
+             'pcloud.scheduler.weights.all_weighers']
+_BLAZAR = 'blazarnova.scheduler.filters.blazar_filter'
+
+_States = Sequence[host_manager.HostState]
+_Around = Callable[[], contextlib.AbstractContextManager]
+
+
+@dataclasses.dataclass(frozen=True)
+class Subject:
+    """A filter or weigher with what is asked of it.
+
+    :ivar name: its class
+    :ivar asked: what the request asks
+    :ivar request: makes such a request; a new one each time, for what is
+        read for a request is kept with it
+    :ivar run: hands hosts and request to it; returns the hosts
+    :ivar around: what has to be so meanwhile
+    """
+
+    name: str
+    asked: str
+    request: Callable[[], objects.RequestSpec]
+    run: Callable[[objects.RequestSpec], Sequence[Any]]
+    around: _Around = contextlib.nullcontext
+
+
+def has_blazar() -> bool:
+    """Whether blazar-nova is installed."""
+    return importlib.util.find_spec('blazarnova') is not None
+
+
+def of(cloud: clouds.Cloud, cell: objects.CellMapping) -> list[Subject]:
+    """Return everything that is measured on a cloud."""
+    states = hosts.in_pclouds(cloud, cell)
+    return [*_peers(cloud, cell, states), *_pcloud_filter(cloud, states),
+            *_filters(cloud, states), *_weighers(states)]
+
+
+def _peers(
+    cloud: clouds.Cloud, cell: objects.CellMapping, states: _States,
+) -> Iterator[Subject]:
+    yield _filter(FLOOR, ORDINARY, states, requests.ordinary)
+    alone = hosts.for_multi_tenancy(cloud, cell)
+    yield _filter(TENANCY, ORDINARY, alone, requests.ordinary)
+    yield _filter(TENANCY, PCLOUD, alone, requests.with_hints)
+    if has_blazar():
+        reserved = hosts.for_blazar(cloud, cell)
+        yield _filter(BLAZAR, ORDINARY, reserved, requests.ordinary)
+        yield _filter(BLAZAR, PCLOUD, reserved, lambda: requests.with_hints(
+            reservation=[cloud.pclouds[0].id]))
+
+
+def _pcloud_filter(
+    cloud: clouds.Cloud, states: _States,
+) -> Iterator[Subject]:
+    def with_hint() -> objects.RequestSpec:
+        return requests.with_hints(pcloud=[cloud.pclouds[0].id])
+
+    context = nova_context.get_admin_context()
+    closed = snapshot.closed_hosts(context)
+    pcloud = snapshot.pcloud_access(context, cloud.pclouds[0].id)
+    for asked, request, reader, read in (
+            (ORDINARY, requests.ordinary, 'closed_hosts', closed),
+            (PCLOUD, with_hint, 'pcloud_access', pcloud)):
+        yield _filter(OURS, asked, states, request)
+        yield _filter(OURS, asked + READ, states, request,
+                      _handed_in(reader, read))
+
+
+def _handed_in(reader: str, read: Any) -> _Around:
+    """Have a function of `snapshot` return what was read before."""
+    return lambda: fixtures.MonkeyPatch(
+        f'{snapshot.__name__}.{reader}', lambda *args: read)
+
+
+def _filters(cloud: clouds.Cloud, states: _States) -> Iterator[Subject]:
+    near, far = cloud.own[0], cloud.own[-1]
+    weights_ = {name: '10' if number % 2 else '-10' for number, name in
+                enumerate(f'K{key}' for key in range(clouds.KEYS))}
+    keys = _system_keys(weights_)
+    computed = _system_keys({**weights_, 'special.RAM': '10',
+                             'special.CPU': '10', 'special.LOAD': '10'})
+    for name, asked, request in (
+            ('AffinityFilter', SYSTEM_KEYS, keys),
+            ('AffinityFilter', f'{SYSTEM_KEYS}, #RAM, #CPU, #LOAD', computed),
+            ('ConstraintsFilter', 'cpu, ram, storage',
+             lambda: requests.with_hints(
+                 constraints=['cpu=16 ram=64G storage=1T'])),
+            ('ConstraintsFilter', 'ram=max, platform, rack',
+             lambda: requests.with_hints(constraints=[
+                 'ram=max platform_version=2.1,^2.2 rack=^r7'])),
+            ('LocalityFilter', 'near one, far from one',
+             lambda: requests.with_hints(near=[near], far=[far])),
+            ('ColocationFilter', 'in a service',
+             lambda: requests.with_hints(service=['web'], **{'in': ['db']}))):
+        yield _filter(name, asked, states, request)
+    for name in ('AffinityFilter', 'ConstraintsFilter', 'LocalityFilter',
+                 'ColocationFilter', 'RebootFilter'):
+        yield _filter(name, ORDINARY, states, requests.ordinary)
+    yield _filter('RebootFilter', 'reboot_filter_days', states,
+                  requests.ordinary, _option('reboot_filter_days', 7))
+
+
+def _weighers(states: _States) -> Iterator[Subject]:
+    preferred = frozenset(each.host for each in states[::3])
+
+    def prefers() -> objects.RequestSpec:
+        request = requests.ordinary()
+        locality.prefer(request, preferred)
+        return request
+
+    weights_ = dict.fromkeys((f'K{key}' for key in range(clouds.KEYS)), '10')
+    for name, asked, request in (
+            ('RAMWeigher', ORDINARY, requests.ordinary),
+            ('AffinityWeigher', ORDINARY, requests.ordinary),
+            ('AffinityWeigher', SYSTEM_KEYS, _system_keys(weights_)),
+            ('AffinityWeigher', f'{clouds.KEYS} customer keys',
+             lambda: requests.with_hints(placement_key=[
+                 f'app{key}=1:10' for key in range(clouds.KEYS)])),
+            ('LocalityWeigher', ORDINARY, requests.ordinary),
+            ('LocalityWeigher', 'a third of the hosts', prefers),
+            ('PlatformWeigher', ORDINARY, requests.ordinary),
+            ('RebootWeigher', ORDINARY, requests.ordinary),
+            ('HardwareClassWeigher', ORDINARY, requests.ordinary),
+            ('LeastWasteWeigher', ORDINARY, requests.ordinary)):
+        yield _weigher(name, asked, states, request)
+    yield _weigher(
+        'LeastWasteWeigher', 'waste_weight_multiplier', states,
+        lambda: requests.with_hints(constraints=['cpu=16 ram=64G']),
+        _option('waste_weight_multiplier', 1.0))
+
+
+def _system_keys(
+    key_weights: Mapping[str, str],
+) -> Callable[[], objects.RequestSpec]:
+    """Return what makes a request with system keys, by name."""
+    return lambda: requests.with_extra_specs({
+        f'pcloud:system_key:{name}': f'0.5:{weight}'
+        for name, weight in key_weights.items()})
+
+
+def _option(name: str, value: Any) -> _Around:
+    @contextlib.contextmanager
+    def around() -> Iterator[None]:
+        cfg.CONF.set_override(name, value, group='pcloud')
+        try:
+            yield
+        finally:
+            cfg.CONF.clear_override(name, group='pcloud')
+    return around
+
+
+def _filter(
+    name: str, asked: str, states: _States,
+    request: Callable[[], objects.RequestSpec],
+    around: _Around = contextlib.nullcontext,
+) -> Subject:
+    handler = filters.HostFilterHandler()
+    names = _FILTERS + ([f'{_BLAZAR}.{BLAZAR}'] if has_blazar() else [])
+    found = _instance(handler.get_matching_classes(names), name)
+    return Subject(
+        name, asked, request,
+        lambda spec: handler.get_filtered_objects([found], states, spec),
+        around)
+
+
+def _weigher(
+    name: str, asked: str, states: _States,
+    request: Callable[[], objects.RequestSpec],
+    around: _Around = contextlib.nullcontext,
+) -> Subject:
+    handler = weights.HostWeightHandler()
+    found = _instance(handler.get_matching_classes(_WEIGHERS), name)
+    return Subject(
+        name, asked, request,
+        lambda spec: handler.get_weighed_objects([found], states, spec),
+        around)
+
+
+def _instance(classes: Sequence[type], name: str) -> Any:
+    return next(each for each in classes if each.__name__ == name)()

@@ -1,0 +1,93 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How long the parts of a call take."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable
+from collections.abc import Iterator
+import contextlib
+import threading
+import time
+from unittest import mock
+
+
+class Stopwatch:
+    """Adds up the processor time of what it is told to watch.
+
+    A part that is called within another one counts as itself and not as the
+    other one, and is called after both. Each thread's own time is taken, so
+    that neither other threads nor other processes count.
+
+    :ivar seconds: what each part took since `clear`, in order of first use
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = collections.defaultdict(float)
+        self._stack = contextlib.ExitStack()
+        self._thread = threading.local()
+
+    def __enter__(self) -> Stopwatch:
+        return self
+
+    def __exit__(self, *error) -> None:
+        self._stack.close()
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.seconds.clear()
+
+    def watch(
+        self, owner: object, name: str, part: str,
+        finish: Callable = lambda result: result,
+    ) -> None:
+        """Have a function or method count as a part, until the end.
+
+        :param finish: called with its result, and part of it; for one that
+            only begins when it returns
+        """
+        original = getattr(owner, name)
+
+        def timed(*args, **kwargs):
+            with self.part(part):
+                return finish(original(*args, **kwargs))
+
+        self._stack.enter_context(mock.patch.object(owner, name, timed))
+
+    def watch_list(self, functions: list, index: int, part: str) -> None:
+        """Have the function at an index of a list count as a part."""
+        original = functions[index]
+
+        def timed(*args, **kwargs):
+            with self.part(part):
+                return original(*args, **kwargs)
+
+        functions[index] = timed
+        self._stack.callback(functions.__setitem__, index, original)
+
+    @contextlib.contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Count what is done within as a part."""
+        outer = getattr(self._thread, 'inside', ())
+        full_name = ': '.join((*outer[-1:], name))
+        self._thread.inside = (*outer, full_name)
+        began = time.thread_time()
+        try:
+            yield
+        finally:
+            took = time.thread_time() - began
+            self._thread.inside = outer
+            self.seconds[full_name] += took
+            if outer:
+                self.seconds[outer[-1]] -= took

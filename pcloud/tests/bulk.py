@@ -1,0 +1,315 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Hosts, servers, pools and Pclouds by the thousand, as rows.
+
+Hosts and servers are copies of one that Nova itself has written, in its
+databases and in Placement's; pools and Pclouds are what `pcloud.aggregates`
+writes, made at once instead of call by call.
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import functools
+
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models as api_models
+from nova.db.main import api as main_db
+from nova.db.main import models as main_models
+from nova import objects
+from oslo_utils import uuidutils
+from placement.db.sqlalchemy import models as placement_models
+import sqlalchemy as sa
+
+from pcloud.aggregates import names
+from pcloud.rules import access
+
+NODE_SUFFIX = '.hv.example.org'
+
+_RATIOS = {names.CPU_RATIO: 'VCPU', names.RAM_RATIO: 'MEMORY_MB'}
+
+# Rows of one statement.
+_BATCH = 1000
+
+_Execute = Callable[..., sa.Result]
+_Changes = Mapping[str, object]
+
+
+@dataclasses.dataclass(frozen=True)
+class Aggregate:
+    """An aggregate that is to be written."""
+
+    name: str
+    metadata: Mapping[str, str]
+    hosts: Sequence[str]
+    uuid: str = dataclasses.field(default_factory=uuidutils.generate_uuid)
+
+    @property
+    def id(self) -> str:
+        """The id of the Pcloud or of the host flavor."""
+        return (self.metadata.get(names.ID) or
+                self.metadata[names.FLAVOR_ID])
+
+
+def pool(flavor_id: str, hosts: Sequence[str], units: int = 1) -> Aggregate:
+    """Return the pool of a host flavor."""
+    return Aggregate(names.pool(flavor_id), {
+        names.TYPE: names.TYPE_POOL, names.FLAVOR_ID: flavor_id,
+        names.DESCRIPTION: '', names.UNITS: str(units)}, hosts)
+
+
+def pcloud(
+    owner: str, hosts: Sequence[str], ratios: Mapping[str, str],
+    tenants: Iterable[str] = (),
+) -> Aggregate:
+    """Return a Pcloud with all its hosts enabled.
+
+    Its owner is among its tenants; its hosts are called after themselves.
+
+    :param ratios: what its hosts came with, from `Rows.ratios`
+    """
+    pcloud_id = uuidutils.generate_uuid()
+    metadata = {
+        names.TYPE: names.TYPE_PCLOUD, names.ID: pcloud_id,
+        names.NAME: pcloud_id, names.OWNER: owner}
+    for project in (owner, *tenants):
+        metadata[names.tenant_key(project)] = names.TENANT_VALUE
+    for host in hosts:
+        node = host + NODE_SUFFIX
+        metadata[names.host_key(host)] = node
+        metadata[names.state_key(node)] = access.ENABLED
+        for ratio, value in ratios.items():
+            metadata[names.saved_ratio_key(ratio, node)] = value
+    return Aggregate(names.pcloud(pcloud_id), metadata, hosts)
+
+
+def zone(name: str, hosts: Sequence[str]) -> Aggregate:
+    """Return an availability zone."""
+    return Aggregate(name, {'availability_zone': name}, hosts)
+
+
+class Rows:
+    """Writes into the databases of a cloud with one cell.
+
+    :param placement: Placement's database
+    """
+
+    def __init__(self, placement: sa.Engine) -> None:
+        self._placement = placement
+        self._context = nova_context.get_admin_context()
+
+    @functools.cached_property
+    def _cell(self) -> objects.CellMapping:
+        return next(each for each in objects.CellMappingList.get_all(
+            self._context) if not each.is_cell0())
+
+    def hosts(self, like: str, wanted: Sequence[str]) -> None:
+        """Copy a host, with its service, node, inventories and traits.
+
+        :param like: the service host to copy; its node has one provider
+        :param wanted: the service hosts to make
+        """
+        uuids = {host: uuidutils.generate_uuid() for host in wanted}
+        self._in_cell(
+            _copy, main_models.Service.__table__, {'host': like},
+            [{'host': host, 'uuid': uuidutils.generate_uuid()}
+             for host in wanted])
+        self._in_cell(
+            _copy, main_models.ComputeNode.__table__, {'host': like},
+            [{'host': host, 'uuid': uuid,
+              'hypervisor_hostname': host + NODE_SUFFIX}
+             for host, uuid in uuids.items()])
+        self._in_api(
+            _copy, api_models.HostMapping.__table__, {'host': like},
+            [{'host': host} for host in wanted])
+        self._in_placement(_copy_providers, like + NODE_SUFFIX, {
+            host + NODE_SUFFIX: uuid for host, uuid in uuids.items()})
+
+    def servers(self, like: str, hosts: Sequence[str]) -> dict[str, str]:
+        """Copy a server to each of `hosts`, with its allocations.
+
+        :param like: the uuid of the server to copy
+        :returns: service host to the uuid of the server on it
+        """
+        uuids = {host: uuidutils.generate_uuid() for host in hosts}
+        nodes = self._in_cell(_node_ids, hosts)
+        self._in_cell(
+            _copy, main_models.Instance.__table__, {'uuid': like},
+            [{'host': host, 'uuid': uuid, 'node': host + NODE_SUFFIX,
+              'launched_on': host, 'compute_id': nodes[host]}
+             for host, uuid in uuids.items()])
+        of_instance = [{'instance_uuid': uuid} for uuid in uuids.values()]
+        for model in (main_models.InstanceExtra,
+                      main_models.InstanceInfoCache):
+            self._in_cell(_copy, model.__table__, {'instance_uuid': like},
+                          of_instance)
+        self._in_api(_copy, api_models.InstanceMapping.__table__,
+                     {'instance_uuid': like}, of_instance)
+        self._in_api(_copy_specs, like, uuids.values())
+        self._in_placement(_copy_consumers, like, {
+            uuid: host + NODE_SUFFIX for host, uuid in uuids.items()})
+        return uuids
+
+    def ratios(self, like: str) -> dict[str, str]:
+        """Return the allocation ratios of a host, as a Pcloud keeps them."""
+        return self._in_placement(_read_ratios, like + NODE_SUFFIX)
+
+    def aggregates(self, wanted: Sequence[Aggregate]) -> None:
+        """Make aggregates, in Nova and with their hosts in Placement."""
+        self._in_api(_make_aggregates, wanted)
+        self._in_placement(_make_memberships, wanted)
+
+    def _in_api(self, write: Callable, *args):
+        with api_db.context_manager.writer.using(self._context) as session:
+            return write(session.execute, *args)
+
+    def _in_cell(self, write: Callable, *args):
+        with nova_context.target_cell(self._context, self._cell) as context:
+            with main_db.get_context_manager(context).writer.using(
+                    context) as session:
+                return write(session.execute, *args)
+
+    def _in_placement(self, write: Callable, *args):
+        with self._placement.begin() as connection:
+            return write(connection.execute, *args)
+
+
+def _insert(execute: _Execute, table: sa.Table, rows: Sequence[_Changes],
+            ) -> None:
+    for start in range(0, len(rows), _BATCH):
+        execute(sa.insert(table), rows[start:start + _BATCH])
+
+
+def _copy(
+    execute: _Execute, table: sa.Table, where: _Changes,
+    changes: Iterable[_Changes],
+) -> None:
+    """Copy the one row of a table that has certain values."""
+    row = dict(execute(sa.select(table).where(*_equal(
+        table, where))).one()._mapping)
+    del row['id']
+    _insert(execute, table, [{**row, **each} for each in changes])
+
+
+def _equal(table: sa.Table, where: _Changes) -> list:
+    return [table.c[name] == value for name, value in where.items()]
+
+
+def _node_ids(execute: _Execute, hosts: Collection[str]) -> dict[str, int]:
+    node = main_models.ComputeNode
+    wanted = frozenset(hosts)
+    return {host: id_ for host, id_ in execute(sa.select(node.host, node.id))
+            if host in wanted}
+
+
+def _copy_specs(
+    execute: _Execute, like: str, uuids: Iterable[str],
+) -> None:
+    table = api_models.RequestSpec.__table__
+    spec = execute(sa.select(table.c.spec).where(
+        table.c.instance_uuid == like)).scalar_one()
+    _insert(execute, table, [
+        {'instance_uuid': uuid, 'spec': spec.replace(like, uuid)}
+        for uuid in uuids])
+
+
+def _provider_ids(execute: _Execute) -> dict[str, int]:
+    provider = placement_models.ResourceProvider
+    return dict(execute(sa.select(provider.name, provider.id)).all())
+
+
+def _copy_providers(
+    execute: _Execute, like: str, uuids: Mapping[str, str],
+) -> None:
+    table = placement_models.ResourceProvider.__table__
+    _copy(execute, table, {'name': like},
+          [{'name': name, 'uuid': uuid} for name, uuid in uuids.items()])
+    ids = _provider_ids(execute)
+    made = [ids[name] for name in uuids]
+    execute(sa.update(table).where(table.c.root_provider_id == ids[like])
+            .values(root_provider_id=table.c.id))
+    for model in (placement_models.Inventory,
+                  placement_models.ResourceProviderTrait):
+        _copy_each(execute, model.__table__, 'resource_provider_id',
+                   ids[like], [{'resource_provider_id': id_} for id_ in made])
+
+
+def _copy_each(
+    execute: _Execute, table: sa.Table, column: str, value: object,
+    changes: Sequence[_Changes],
+) -> None:
+    """Copy all rows of a table that have a value, once for each change."""
+    rows = [dict(row._mapping) for row in execute(
+        sa.select(table).where(table.c[column] == value))]
+    for row in rows:
+        row.pop('id', None)
+        _insert(execute, table, [{**row, **each} for each in changes])
+
+
+def _read_ratios(execute: _Execute, provider: str) -> dict[str, str]:
+    inventory = placement_models.Inventory
+    found = dict(execute(
+        sa.select(placement_models.ResourceClass.name,
+                  inventory.allocation_ratio)
+        .join(inventory, inventory.resource_class_id ==
+              placement_models.ResourceClass.id)
+        .where(inventory.resource_provider_id ==
+               _provider_ids(execute)[provider])).all())
+    return {key: repr(found[name]) for key, name in _RATIOS.items()}
+
+
+def _copy_consumers(
+    execute: _Execute, like: str, providers: Mapping[str, str],
+) -> None:
+    """Copy a consumer and its allocations.
+
+    :param providers: consumer's uuid to the provider it gets them from
+    """
+    ids = _provider_ids(execute)
+    _copy(execute, placement_models.Consumer.__table__, {'uuid': like},
+          [{'uuid': uuid} for uuid in providers])
+    _copy_each(
+        execute, placement_models.Allocation.__table__, 'consumer_id', like,
+        [{'consumer_id': uuid, 'resource_provider_id': ids[name]}
+         for uuid, name in providers.items()])
+
+
+def _make_aggregates(execute: _Execute, wanted: Sequence[Aggregate]) -> None:
+    table = api_models.Aggregate.__table__
+    _insert(execute, table, [
+        {'name': each.name, 'uuid': each.uuid} for each in wanted])
+    ids = dict(execute(sa.select(table.c.name, table.c.id)).all())
+    _insert(execute, api_models.AggregateMetadata.__table__, [
+        {'aggregate_id': ids[each.name], 'key': key, 'value': value}
+        for each in wanted for key, value in each.metadata.items()])
+    _insert(execute, api_models.AggregateHost.__table__, [
+        {'aggregate_id': ids[each.name], 'host': host}
+        for each in wanted for host in each.hosts])
+
+
+def _make_memberships(execute: _Execute, wanted: Sequence[Aggregate]) -> None:
+    table = placement_models.PlacementAggregate.__table__
+    _insert(execute, table, [{'uuid': each.uuid} for each in wanted])
+    ids = dict(execute(sa.select(table.c.uuid, table.c.id)).all())
+    providers = _provider_ids(execute)
+    _insert(execute, placement_models.ResourceProviderAggregate.__table__, [
+        {'resource_provider_id': providers[host + NODE_SUFFIX],
+         'aggregate_id': ids[each.uuid]}
+        for each in wanted for host in each.hosts])

@@ -1,0 +1,85 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Count what is sent to databases and to Placement."""
+
+from collections.abc import Callable
+from collections.abc import Iterator
+import contextlib
+import dataclasses
+from unittest import mock
+
+from nova.scheduler.client import report
+import sqlalchemy as sa
+
+_STATEMENTS = ('SELECT', 'INSERT', 'UPDATE', 'DELETE')
+_CALLS = ('get', 'post', 'put', 'delete')
+
+
+@dataclasses.dataclass(order=True)
+class Count:
+    """What was sent.
+
+    :ivar sql: statements to all databases of this process
+    :ivar http: calls to Placement
+    """
+
+    sql: int = 0
+    http: int = 0
+
+
+@contextlib.contextmanager
+def counted() -> Iterator[Count]:
+    """Count what the whole process sends from here to the end.
+
+    The services of a process read too, now and then: see `least`.
+    """
+    found = Count()
+
+    def on_execute(connection, cursor, statement, *args):
+        if statement.startswith(_STATEMENTS):
+            found.sql += 1
+
+    with contextlib.ExitStack() as stack:
+        for name in _CALLS:
+            stack.enter_context(_calls(name, found))
+        sa.event.listen(sa.Engine, 'before_cursor_execute', on_execute)
+        stack.callback(sa.event.remove, sa.Engine, 'before_cursor_execute',
+                       on_execute)
+        yield found
+
+
+def _calls(name: str, found: Count):
+    original = getattr(report.SchedulerReportClient, name)
+
+    def call(*args, **kwargs):
+        found.http += 1
+        return original(*args, **kwargs)
+
+    return mock.patch.object(report.SchedulerReportClient, name, call)
+
+
+def count(call: Callable[[], object]) -> Count:
+    """Return what the whole process sends during a call."""
+    with counted() as found:
+        call()
+    return found
+
+
+def least(call: Callable[[], object], times: int = 5) -> Count:
+    """Return what a call sends, whatever else its process does.
+
+    The least of several counts, after one that is not counted: what is read
+    once and cached is not the call's.
+    """
+    call()
+    return min(count(call) for _ in range(times))

@@ -1,0 +1,125 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A cloud in this process that is large in its databases."""
+
+from __future__ import annotations
+
+from nova import objects
+from oslo_utils import uuidutils
+from placement import db_api as placement_db
+
+from pcloud.rules import hints
+from pcloud.tests import bulk
+from pcloud.tests.functional import base
+
+# Hosts of each Pcloud.
+SIZE = 20
+
+
+class BigCloud(base.PcloudTestCase):
+    """Two compute services that run, and any number that are only rows.
+
+    Half of the latter are in pools, and all these in Pclouds, one of which
+    is Alice's. A server is on each.
+
+    :ivar rows: what writes rows
+    :ivar pcloud: the id of Alice's Pcloud; None before `grow`
+    """
+
+    hosts = {'node-1': 'az1', 'node-2': 'az1'}
+
+    def setUp(self):
+        super().setUp()
+        # Nobody reports for services that do not run.
+        self.flags(service_down_time=1000000)
+        self.rows = bulk.Rows(placement_db.get_placement_engine())
+        self.pcloud = None
+        self._server = self.boot(self.admin, host='node-1')
+        self._servers: dict[str, str] = {}
+
+    def _configure(self):
+        super()._configure()
+        self.flags(
+            enabled_filters=[
+                *base.CONF.filter_scheduler.enabled_filters,
+                'AffinityFilter', 'ConstraintsFilter', 'LocalityFilter',
+                'ColocationFilter', 'RebootFilter'],
+            group='filter_scheduler')
+
+    def grow(self, count: int) -> None:
+        """Add hosts until there are `count` beside those that run.
+
+        The scheduler starts anew and knows all of them then.
+        """
+        added = [f'bulk-{number:05}'
+                 for number in range(len(self._servers), count)]
+        self.rows.hosts('node-1', added)
+        self._servers |= self.rows.servers(self._server['id'], added)
+        ratios = self.rows.ratios('node-1')
+        pooled = added[:len(added) // 2]
+        made = [bulk.pool(added[0], pooled)]
+        for start in range(0, len(pooled), SIZE):
+            owner = uuidutils.generate_uuid(dashed=False)
+            if self.pcloud is None:
+                owner = base.ALICE
+            made.append(bulk.pcloud(
+                owner, pooled[start:start + SIZE], ratios))
+            self.pcloud = self.pcloud or made[-1].id
+        self.rows.aggregates(made)
+        self._restart_scheduler()
+
+    def _restart_scheduler(self):
+        self.scheduler.stop()
+        self.scheduler = self.start_service('scheduler')
+        self.wait_until(lambda: self.assertGreaterEqual(
+            len(self.manager.host_manager._instance_info),
+            len(self._servers)))
+        # As compute services do from time to time; until then the scheduler
+        # asks the database about each host.
+        for host, server in self._servers.items():
+            self.manager.sync_instance_info(self.context, host, [server])
+
+    @property
+    def manager(self):
+        """Nova's scheduler, as its RPC server calls it."""
+        return self.scheduler.manager
+
+    def request(self, pcloud: str | None) -> objects.RequestSpec:
+        """Return a request for one server of Alice's, never asked before.
+
+        :param pcloud: its hint; None for a request without it
+        """
+        spec = objects.RequestSpec.get_by_instance_uuid(
+            self.context, self._server['id'])
+        spec.instance_uuid = uuidutils.generate_uuid()
+        spec.project_id = base.ALICE
+        spec.requested_destination = None
+        spec.requested_resources = []
+        spec.scheduler_hints = (
+            {hints.PCLOUD_HINT: [pcloud]} if pcloud else {})
+        return spec
+
+    def select(self, spec: objects.RequestSpec) -> str:
+        """Return the host that the scheduler chooses and claims.
+
+        :raises: `nova.exception.NoValidHost`
+        """
+        selections = self.manager.select_destinations(
+            self.context, spec_obj=spec, instance_uuids=[spec.instance_uuid],
+            return_objects=True, return_alternates=True)
+        return selections[0][0].service_host
+
+    def give_up(self, spec: objects.RequestSpec) -> None:
+        """Take back what `select` has claimed."""
+        self.manager.placement_client.delete_allocation_for_instance(
+            self.context, spec.instance_uuid, force=True)
