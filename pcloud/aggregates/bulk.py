@@ -16,6 +16,9 @@ A database driver in Python takes longer for each row than for what is in it,
 so the database puts the values of many rows into one string.
 """
 
+from collections.abc import Sequence
+import functools
+
 import sqlalchemy as sa
 from sqlalchemy import orm
 
@@ -45,11 +48,24 @@ def distinct(
                   sa.func.count(column),
                   sa.func.sum(sa.func.char_length(column)))
         .where(*criteria).group_by(id_.bitwise_rshift(_BITS))).all()
+    found = _values(tuple(tuple(piece) for piece in pieces))
+    if found is None:
+        return frozenset(session.scalars(sa.select(column).where(*criteria)))
+    return found
+
+
+# From one request to the next the same is read most of the time.
+@functools.lru_cache(maxsize=2)
+def _values(pieces: Sequence[tuple[str, int, int]]) -> frozenset[str] | None:
+    """Take strings apart; None when they are not what they should be.
+
+    :param pieces: a string, how many values it has and how many characters
+        these have together
+    """
     found: set[str] = set()
     for text, count, length in pieces:
         values = text.split(_SEPARATOR)
         if len(values) != count or len(text) != length + count - 1:
-            return frozenset(session.scalars(
-                sa.select(column).where(*criteria)))
+            return None
         found.update(values)
     return frozenset(found)

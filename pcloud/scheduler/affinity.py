@@ -148,16 +148,14 @@ def _node_keys(
     """
     # Nova may give a host other aggregates at any time.
     aggregates = [tuple(each.aggregates) for each in host_states]
-    saying = _having(aggregates, names.NODE_KEY_PREFIX)
-    known: dict[tuple[objects.Aggregate, ...], Mapping[str, Fraction]] = {}
-    found = []
-    for each in aggregates:
-        told = tuple([one for one in each if one in saying])
-        if told not in known:
-            known[told], _ = affinity_keys.of_node(
-                one.metadata for one in told)
-        found.append(known[told])
-    return found
+    different = set(aggregates)
+    saying = _having(different, names.NODE_KEY_PREFIX)
+    told = {each: tuple([one for one in each if one in saying])
+            for each in different}
+    read = {each: affinity_keys.of_node(one.metadata for one in each)[0]
+            for each in set(told.values())}
+    known = {each: read[told[each]] for each in different}
+    return [known[each] for each in aggregates]
 
 
 def _having(

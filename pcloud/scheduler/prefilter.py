@@ -37,15 +37,17 @@ from pcloud.aggregates import snapshot
 from pcloud import exception
 from pcloud.rules import access
 from pcloud.rules import colocation
+from pcloud.rules import hints
 from pcloud.rules import locality
 from pcloud.scheduler import request
 from pcloud.scheduler import room
 
 LOG = logging.getLogger(__name__)
 
-# Hints for which only hosts with certain servers, or with much room, will do.
-_SOME_HOSTS_ONLY = (colocation.IN, colocation.BESIDE, colocation.ROOM_FOR,
-                    locality.NEAR, locality.FAR)
+# Hints for which only hosts with certain servers, or with much room, or that
+# are enabled in a Pcloud, will do.
+_SOME_HOSTS_ONLY = (hints.PCLOUD_HINT, colocation.IN, colocation.BESIDE,
+                    colocation.ROOM_FOR, locality.NEAR, locality.FAR)
 # One of Nova's own, for which it asks Placement without a limit; without a
 # value none of its filters minds it.
 _UNLIMITED = 'same_host'
@@ -75,6 +77,7 @@ def pcloud_aggregates(
     :raises: `nova.exception.RequestFilterFailed` when no host can be right;
         its reason becomes the server's fault
     """
+    _lift_limit(spec)
     try:
         wanted = request.pcloud_id(spec)
         if wanted is None:
@@ -85,7 +88,6 @@ def pcloud_aggregates(
         LOG.info('No host for a server of project %(project)s: %(error)s',
                  {'project': spec.project_id, 'error': error})
         raise nova_exception.RequestFilterFailed(reason=str(error))
-    _lift_limit(spec)
     return True
 
 
@@ -119,9 +121,9 @@ def _lift_limit(spec: objects.RequestSpec) -> None:
     They may not be among ``[scheduler] max_placement_results``, and Nova can
     name one to Placement but not several.
     """
-    hints = request.scheduler_hints(spec)
-    if any(name in hints for name in _SOME_HOSTS_ONLY):
-        spec.scheduler_hints = {_UNLIMITED: [], **hints}
+    said = request.scheduler_hints(spec)
+    if any(name in said for name in _SOME_HOSTS_ONLY):
+        spec.scheduler_hints = {_UNLIMITED: [], **said}
 
 
 def _warn_of_inconsistency(pcloud: access.Pcloud) -> None:

@@ -60,8 +60,6 @@ def check(
         raise exception.PcloudUnusable(
             pcloud=pcloud.id, reason='it has no enabled host')
     wanted = utils.resources_from_request_spec(context, spec, None)
-    # Nova's limit would let disabled hosts hide the enabled ones.
-    wanted._limit = None
     found = report.report_client_singleton().get_allocation_candidates(
         context, wanted)
     # Without an answer Nova says itself what is wrong.

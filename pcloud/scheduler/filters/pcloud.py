@@ -78,10 +78,10 @@ class PcloudFilter(filters.BaseHostFilter):
                      '%(error)s',
                      {'project': spec_obj.project_id, 'error': error})
             return iter(())
-        # Of thousands of hosts, `allowed` is told faster than truth.
+        # Most of thousands of hosts are in another Pcloud, or in none.
         return (host_state for host_state in filter_obj_list
-                if access.host_verdict(pcloud, host_state.host,
-                                       host_state.nodename).allowed)
+                if host_state.host in pcloud.hosts and access.host_verdict(
+                    pcloud, host_state.host, host_state.nodename))
 
     def why(
         self, host_states: Sequence[host_manager.HostState],
@@ -111,5 +111,6 @@ def _public(
     host_states: Iterable[host_manager.HostState],
 ) -> Iterator[host_manager.HostState]:
     closed = snapshot.closed_hosts(context)
-    return (host_state for host_state in host_states
-            if access.public_verdict(host_state.host, closed).allowed)
+    # What `access.public_verdict` says, in one step for each of thousands.
+    return iter([host_state for host_state in host_states
+                 if host_state.host not in closed])

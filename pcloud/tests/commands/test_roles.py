@@ -32,8 +32,9 @@ ROOT = pathlib.Path(__file__).parents[3]
 # stranger. A word of the message, or the status of success, which is 0.
 GONE = 'No Pcloud that you can see has the id or name'
 OWNER, ADMIN = 'Only the owner of Pcloud', "Policy doesn't allow"
+NOT_THERE = 'Your project has no units of a service'
 COMMANDS = [
-    # openstack, nova, tenant, stranger
+    # openstack, nova (None where it has none), tenant, stranger
     ('pcloud show {id}', 'pcloud-show {id}', 0, GONE),
     ('pcloud set {id} --name x', 'pcloud-update {id} --name x', OWNER, GONE),
     ('pcloud unset {id} --cpu-allocation-ratio',
@@ -60,6 +61,21 @@ COMMANDS = [
      'HTTP 40', 'HTTP 40'),
     ('pcloud quota set {bob} --units 99',
      'pcloud-quota-update {bob} --units 99', ADMIN, ADMIN),
+    ('pcloud explain {id} --flavor m1.tiny', None, OWNER, GONE),
+    ('pcloud attribute list', None, ADMIN, ADMIN),
+    ('pcloud attribute set rack r1 --host node-1', None, ADMIN, ADMIN),
+    ('pcloud attribute unset rack --host node-1', None, ADMIN, ADMIN),
+    ('pcloud policy show pcloud {id}', None, OWNER, GONE),
+    ('pcloud policy set pcloud {id} --customer-key A=1:1', None,
+     OWNER, GONE),
+    ('pcloud policy unset pcloud {id} --customer-keys', None, OWNER, GONE),
+    ('pcloud policy set cloud --system-key A=1:1', None, ADMIN, ADMIN),
+    ('pcloud deploy x --image cirros --flavor m1.tiny --nic none '
+     '--pcloud {id}', None, 'no room', GONE),
+    ('pcloud undeploy x', None, NOT_THERE, NOT_THERE),
+    ('pcloud service list', None, 0, 0),
+    ('pcloud service show x', None, NOT_THERE, NOT_THERE),
+    ('pcloud service sync x', None, NOT_THERE, NOT_THERE),
     ('host flavor list', 'host-flavor-list', 0, 0),
     ('host flavor show gpu', 'host-flavor-show gpu', 0, 0),
     ('host flavor create x --units 1', 'host-flavor-create x --units 1',
@@ -152,7 +168,7 @@ class RolesTest(base.SharedSandboxTest):
     def test_nova(self):
         self._try_all([
             (user, f'nova {command.format(**self.ids)}', expected)
-            for _, command, *both in COMMANDS
+            for _, command, *both in COMMANDS if command
             for user, expected in zip(('bob', 'carol'), both)])
 
     def test_what_programs_read_of_a_pcloud(self):

@@ -254,3 +254,17 @@ class NarrowTest(base.PcloudTestCase):
             inside = self.boot(self.alice, {'pcloud': pcloud})
             self.assertEqual(host, self.host_of(inside))
             self.assertEqual('node-4', self.host_of(self.boot(self.alice)))
+
+    def test_disabled_hosts_do_not_hide_the_enabled_one(self):
+        self.make_pool('gpu', 'node-1', 'node-2', 'node-3', 'node-4')
+        pcloud = self.make_pcloud(self.alice)
+        hosts = {name: self.add_host(self.alice, pcloud, name, 'gpu',
+                                     enable=False) for name in 'abcd'}
+        path = f'/os-pclouds/{pcloud}/hosts'
+        for name, host in hosts.items():
+            self.alice.call_json('PUT', f'{path}/{name}', {
+                'host': {'state': 'enabled'}})
+            self.assertEqual(host, self.host_of(
+                self.boot(self.alice, {'pcloud': pcloud})))
+            self.alice.call_json('PUT', f'{path}/{name}', {
+                'host': {'state': 'disabled'}})

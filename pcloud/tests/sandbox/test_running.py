@@ -12,6 +12,11 @@
 
 """A sandbox that runs: what its users and a second one see."""
 
+import json
+import subprocess
+import sys
+import uuid
+
 from pcloud.tests.sandbox import base
 
 
@@ -68,6 +73,22 @@ class RunningTest(base.SharedSandboxTest):
     def test_pcloud_is_loaded(self):
         self.shell('carol', 'nova pcloud-create mine')
         self.assertIn('mine', self.shell('carol', 'openstack pcloud list'))
+
+    def test_explain(self):
+        """An operator's command, beside the services that it asks."""
+        status, found = self._explained()
+        self.assertEqual((0, True), (status, found['outcome']['found']))
+        self.assertEqual(2, found['placement']['after'])
+        status, found = self._explained('--hint', f'pcloud={uuid.uuid4()}')
+        self.assertEqual((1, False), (status, found['outcome']['found']))
+
+    def _explained(self, *arguments):
+        done = subprocess.run(
+            [sys.executable, '-m', 'pcloud.cmd.manage', '--config-file',
+             str(self.folder / 'etc' / 'nova.conf'), 'explain', '--flavor',
+             'm1.tiny', '--format', 'json', *arguments],
+            capture_output=True, text=True, timeout=base.TIMEOUT)
+        return done.returncode, json.loads(done.stdout)
 
     def test_run_in_it(self):
         status, shown, _ = base.call(
