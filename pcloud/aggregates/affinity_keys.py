@@ -21,10 +21,12 @@ Source: CONTRACT section 6.
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from fractions import Fraction
 import functools
+from typing import TypeAlias
 
 from nova import context as nova_context
 from oslo_log import log as logging
@@ -55,8 +57,9 @@ _MARKS = (CUSTOMER_RECORD, names.CUSTOMER_KEY_PREFIX,
 
 # So many different keys that are not valid are each told of once.
 _TOLD = 1024
-# Project and keys of a server without any.
-_NO_KEYS = '', ()
+# The project and the keys of a server.
+_Offered: TypeAlias = tuple[str, tuple[affinity.Key, ...]]
+_NO_KEYS: _Offered = '', ()
 # Servers whose keys are remembered: they never change.
 _REMEMBERED = 100_000
 
@@ -186,13 +189,12 @@ class Memory:
     """
 
     def __init__(self) -> None:
-        self._known: dict[
-            computes.Server, tuple[str, tuple[affinity.Key, ...]]] = {}
+        self._known: dict[computes.Server, _Offered] = {}
 
     def of(
         self, context: nova_context.RequestContext,
         servers: Collection[computes.Server],
-    ) -> dict[computes.Server, tuple[str, tuple[affinity.Key, ...]]]:
+    ) -> dict[computes.Server, _Offered]:
         """Return project and keys of each server that has keys.
 
         One query for five hundred servers that were not asked for before.
@@ -202,22 +204,30 @@ class Memory:
         if len(known) + len(unknown) > _REMEMBERED:
             known = self._known = {each: known[each] for each in servers
                                    if each in known}
-        found = {uuid: (spec.flavor, _of_spec(spec)) for uuid, spec
-                 in request_specs.with_any(
-                     context, [each.uuid for each in unknown], _MARKS)}
-        passing = {}
-        for each in unknown:
-            flavor, keys = found.get(each.uuid, (each.flavor, _NO_KEYS))
-            # In the midst of a resize a server may have another flavor than
-            # its request spec; that passes.
-            kept = known if flavor == each.flavor else passing
-            kept[each] = keys
+        passing: dict[computes.Server, _Offered] = {}
+        for batch in _batches(unknown):
+            found = {uuid: (spec.flavor, _of_spec(spec)) for uuid, spec
+                     in request_specs.with_any(
+                         context, [each.uuid for each in batch], _MARKS)}
+            for each in batch:
+                flavor, keys = found.get(each.uuid, (each.flavor, _NO_KEYS))
+                # In the midst of a resize a server may have another flavor
+                # than its request spec; that passes.
+                kept = known if flavor == each.flavor else passing
+                kept[each] = keys
         return {each: keys for each in servers
                 if (keys := known.get(each) or passing[each])[1]}
 
 
+def _batches(
+    servers: Sequence[computes.Server],
+) -> Iterator[Sequence[computes.Server]]:
+    for start in range(0, len(servers), request_specs.BATCH):
+        yield servers[start:start + request_specs.BATCH]
+
+
 def _of_spec(
     spec: request_specs.Spec,
-) -> tuple[str, tuple[affinity.Key, ...]]:
+) -> _Offered:
     return spec.project, tuple(
         of_server(spec.hints, spec.extra_specs).values())

@@ -28,7 +28,7 @@ import sqlalchemy as sa
 from pcloud.rules import colocation
 
 # So many ids go into one query; not every database takes all of a cloud's.
-_BATCH = 500
+BATCH = 500
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,5 +124,5 @@ def _read(
 
 def _batches(servers: Collection[str]) -> Iterator[tuple[str, ...]]:
     left = iter(sorted(servers))
-    while batch := tuple(itertools.islice(left, _BATCH)):
+    while batch := tuple(itertools.islice(left, BATCH)):
         yield batch

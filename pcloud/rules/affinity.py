@@ -28,6 +28,7 @@ from collections.abc import Sequence
 import dataclasses
 from fractions import Fraction
 import functools
+import math
 import re
 
 from pcloud import exception
@@ -189,28 +190,36 @@ def compiled(levels: Iterable[Iterable[Key]]) -> dict[str, Key]:
     return {each.name: each for level in levels for each in level}
 
 
-@functools.lru_cache(maxsize=4096)
-def proximity(one: Fraction, other: Fraction) -> Fraction:
-    """Return how near two values are, from 0 to 1.
-
-    Source: Step 4: 1 less the difference; 0 where it is 1 or more.
-    """
-    return max(Fraction(0), 1 - abs(one - other))
-
-
 def score(
     wanted: Mapping[str, Key], offered: Iterable[tuple[str, Fraction]],
 ) -> Fraction:
     """Return how much a host is liked.
 
-    Source: Step 4; a name may be offered several times, and counts as often
-    (Step 3).
+    For each key that both have, the weight times how near the two values
+    are: 1 less their difference, or 0 where that is 1 or more. A name may be
+    offered several times, and counts as often.
+
+    Source: Step 3 and Step 4.
 
     :param wanted: the compiled keys of the server
     :param offered: name and value of each key of the host
     """
-    return sum((proximity(wanted[each].value, value) * wanted[each].weight
-                for each, value in offered if each in wanted), Fraction(0))
+    # There are very many hosts, and sums of fractions are slow: numerators
+    # and denominators are computed with apart.
+    parts = []
+    for name_, value in offered:
+        if name_ not in wanted:
+            continue
+        one, weight = wanted[name_].value, wanted[name_].weight
+        whole = one.denominator * value.denominator
+        near = whole - abs(one.numerator * value.denominator -
+                           value.numerator * one.denominator)
+        if near > 0:
+            parts.append((near * weight.numerator,
+                          whole * weight.denominator))
+    common = math.lcm(*(denominator for _, denominator in parts))
+    return Fraction(sum(numerator * (common // denominator)
+                        for numerator, denominator in parts), common)
 
 
 def thresholds(

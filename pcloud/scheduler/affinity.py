@@ -19,14 +19,13 @@ multi-create to the next.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import collections
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 from fractions import Fraction
 import itertools
-from typing import TypeVar
 
 from nova import context as nova_context
 from nova import objects
@@ -51,9 +50,6 @@ _KEPT = '_pcloud_affinity'
 _SPECIAL_WEIGHTS = {affinity.RAM: 'ram_contention_weight',
                     affinity.CPU: 'cpu_contention_weight',
                     affinity.LOAD: 'load_weight'}
-
-_T = TypeVar('_T')
-_U = TypeVar('_U')
 
 _memory = affinity_keys.Memory()
 
@@ -97,37 +93,38 @@ def rounds(
 ) -> list[int | None]:
     """Return the round that each host is in, as `rules.affinity.round_of`."""
     limits = thresholds()
-    return _each_once(system_scores(host_states, wished),
-                      lambda score: affinity.round_of(score, limits))
+    of_hosts, scores = _scores(host_states, wished)
+    found = [affinity.round_of(each, limits) for each in scores]
+    return [found[number] for number in of_hosts]
 
 
 def system_scores(
     host_states: Sequence[host_manager.HostState], wished: Wishes,
 ) -> list[Fraction]:
-    """Return how much the administrator likes each host for a request.
+    """Return how much the administrator likes each host for a request."""
+    of_hosts, scores = _scores(host_states, wished)
+    return [scores[number] for number in of_hosts]
 
-    But for keys that are computed, it is the same number for hosts that are
-    in the same aggregates.
+
+def _scores(
+    host_states: Sequence[host_manager.HostState], wished: Wishes,
+) -> tuple[Sequence[int], list[Fraction]]:
+    """Return system scores, and for each host which of them is its own.
+
+    But for keys that are computed, hosts that are in the same aggregates
+    share one.
     """
-    found = _each_once(_node_keys(host_states), lambda keys: affinity.score(
-        wished.system, ((name, value) for name, value in keys.items()
-                        if not affinity.is_reserved(name))))
+    of_hosts, kinds = _node_keys(host_states)
+    scores = [affinity.score(wished.system, keys.items()) for keys in kinds]
     computed = {name: tell for name, tell in _SPECIAL.items()
                 if name in wished.system}
     if not computed:
-        return found
-    return [
-        score + affinity.score(
+        return of_hosts, scores
+    return range(len(host_states)), [
+        scores[number] + affinity.score(
             wished.system,
             [(name, tell(each)) for name, tell in computed.items()])
-        for each, score in zip(host_states, found, strict=True)]
-
-
-def _each_once(values: Sequence[_T], tell: Callable[[_T], _U]) -> list[_U]:
-    """Return what is told of each value, asking once for the same one."""
-    known = {number: tell(each) for number, each
-             in {id(each): each for each in values}.items()}
-    return [known[id(each)] for each in values]
+        for each, number in zip(host_states, of_hosts, strict=True)]
 
 
 def thresholds() -> list[Fraction]:
@@ -140,22 +137,23 @@ def thresholds() -> list[Fraction]:
 
 def _node_keys(
     host_states: Sequence[host_manager.HostState],
-) -> list[Mapping[str, Fraction]]:
-    """Return the keys of each host that are not computed.
+) -> tuple[list[int], list[Mapping[str, Fraction]]]:
+    """Return keys that are not computed, and which of them each host has.
 
-    Thousands of hosts share a few aggregates: each is read once, and hosts
-    that are in the same get the same mapping.
+    Thousands of hosts share a few aggregates: what they are in together is
+    looked at once, and of the same kind are those with the same keys.
     """
-    # Nova may give a host other aggregates at any time.
-    aggregates = [tuple(each.aggregates) for each in host_states]
-    different = set(aggregates)
-    saying = _having(different, names.NODE_KEY_PREFIX)
-    told = {each: tuple([one for one in each if one in saying])
-            for each in different}
-    read = {each: affinity_keys.of_node(one.metadata for one in each)[0]
-            for each in set(told.values())}
-    known = {each: read[told[each]] for each in different}
-    return [known[each] for each in aggregates]
+    together: dict[tuple[objects.Aggregate, ...], int] = (
+        collections.defaultdict(itertools.count().__next__))
+    of_hosts = [together[tuple(each.aggregates)] for each in host_states]
+    saying = _having(together, names.NODE_KEY_PREFIX)
+    kinds: dict[tuple[objects.Aggregate, ...], int] = (
+        collections.defaultdict(itertools.count().__next__))
+    told = [kinds[tuple(filter(saying.__contains__, each))]
+            for each in together]
+    keys = [affinity_keys.of_node(each.metadata for each in kind)[0]
+            for kind in kinds]
+    return [told[number] for number in of_hosts], keys
 
 
 def _having(
@@ -199,14 +197,17 @@ def _before(
     spec: objects.RequestSpec, wished: Wishes,
 ) -> dict[tuple[str, str], tuple[Fraction, int]]:
     running = _running(spec, [each.host for each in host_states])
+    of_hosts, kinds = _node_keys(host_states)
     # Of thousands of servers many have the same keys.
     known: dict[tuple[str, Fraction], Fraction] = {}
     found = {}
-    for each, keys in zip(host_states, _node_keys(host_states), strict=True):
+    for each, number in zip(host_states, of_hosts, strict=True):
         score = Fraction(0)
-        reserved = (pair for pair in keys.items()
+        reserved = (pair for pair in kinds[number].items()
                     if affinity.is_reserved(pair[0]))
-        for offered in (*reserved, *running.get(each.host, ())):
+        theirs = ((key.name, key.value)
+                  for key in running.get(each.host, ()))
+        for offered in (*reserved, *theirs):
             if offered[0] in wished.customer:
                 if offered not in known:
                     known[offered] = affinity.score(
@@ -306,18 +307,17 @@ def _sticky(
 
 def _running(
     spec: objects.RequestSpec, hosts: Sequence[str],
-) -> dict[str, list[tuple[str, Fraction]]]:
+) -> dict[str, tuple[affinity.Key, ...]]:
     """Return service host to the customer keys of the servers on it."""
     context = nova_context.get_admin_context()
     there = computes.running(context, hosts)
     keys = _memory.of(context, list(itertools.chain(*there.values())))
     own_only = CONF.pcloud.customer_key_scope == 'project'
-    found: dict[str, list[tuple[str, Fraction]]] = {}
+    found: dict[str, tuple[affinity.Key, ...]] = {}
     for host, its_servers in there.items():
         for server in its_servers:
             project, offered = keys.get(server, ('', ()))
             if server.uuid != spec.instance_uuid and (
                     not own_only or project == spec.project_id):
-                found.setdefault(host, []).extend(
-                    (key.name, key.value) for key in offered)
+                found[host] = found.get(host, ()) + offered
     return found

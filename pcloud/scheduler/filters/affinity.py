@@ -57,7 +57,9 @@ class AffinityFilter(filters.BaseHostFilter):
         kept = [host_state for host_state, number
                 in zip(filter_obj_list, numbers, strict=True)
                 if number is not None]
-        return iter(random.sample(kept, len(kept)))
+        # For thousands of them this is faster than random.shuffle.
+        kept.sort(key=lambda host_state: random.random())
+        return iter(kept)
 
     def why(
         self, host_states: Sequence[host_manager.HostState],
