@@ -42,7 +42,6 @@ def distinct(
     :param id_: the number of its row
     :param criteria: the rows to read
     """
-    criteria = (column.is_not(None), *criteria)
     pieces = session.execute(
         sa.select(sa.func.aggregate_strings(column, _SEPARATOR),
                   sa.func.count(column),
@@ -50,13 +49,16 @@ def distinct(
         .where(*criteria).group_by(id_.bitwise_rshift(_BITS))).all()
     found = _values(tuple(tuple(piece) for piece in pieces))
     if found is None:
-        return frozenset(session.scalars(sa.select(column).where(*criteria)))
+        return frozenset(session.scalars(
+            sa.select(column).where(column.is_not(None), *criteria)))
     return found
 
 
 # From one request to the next the same is read most of the time.
 @functools.lru_cache(maxsize=2)
-def _values(pieces: Sequence[tuple[str, int, int]]) -> frozenset[str] | None:
+def _values(
+    pieces: Sequence[tuple[str | None, int, int | None]],
+) -> frozenset[str] | None:
     """Take strings apart; None when they are not what they should be.
 
     :param pieces: a string, how many values it has and how many characters
@@ -64,6 +66,9 @@ def _values(pieces: Sequence[tuple[str, int, int]]) -> frozenset[str] | None:
     """
     found: set[str] = set()
     for text, count, length in pieces:
+        if not count:
+            # Rows without a value; to leave them out in the query is slow.
+            continue
         values = text.split(_SEPARATOR)
         if len(values) != count or len(text) != length + count - 1:
             return None

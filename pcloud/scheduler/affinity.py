@@ -22,10 +22,12 @@ from __future__ import annotations
 import collections
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import MutableMapping
 from collections.abc import Sequence
 import dataclasses
 from fractions import Fraction
 import itertools
+import weakref
 
 from nova import context as nova_context
 from nova import objects
@@ -52,6 +54,11 @@ _SPECIAL_WEIGHTS = {affinity.RAM: 'ram_contention_weight',
                     affinity.LOAD: 'load_weight'}
 
 _memory = affinity_keys.Memory()
+
+_PREFIXES = (names.NODE_KEY_PREFIX, names.STICKY_PREFIX)
+_read_before: MutableMapping[
+    objects.Aggregate, tuple[Mapping[str, str], tuple[str, ...]],
+] = weakref.WeakKeyDictionary()
 
 
 @dataclasses.dataclass
@@ -163,10 +170,24 @@ def _having(
 
     :param aggregates: those of each host
     """
-    # A Pcloud has hundreds of keys, and one search is faster than as many.
-    start = f'\n{prefix}'
     return {each for each in set(itertools.chain.from_iterable(aggregates))
-            if start in '\n'.join(['', *each.metadata])}
+            if prefix in _prefixes(each)}
+
+
+def _prefixes(aggregate: objects.Aggregate) -> tuple[str, ...]:
+    """Return which prefixes of ours its metadata keys have.
+
+    The scheduler gets another object, or another mapping in it, when an
+    aggregate changes.
+    """
+    metadata = aggregate.metadata
+    read, found = _read_before.get(aggregate, (None, ()))
+    if read is not metadata:
+        # A Pcloud has hundreds of keys; one search is faster than as many.
+        keys = '\n'.join(['', *metadata])
+        found = tuple(each for each in _PREFIXES if f'\n{each}' in keys)
+        _read_before[aggregate] = metadata, found
+    return found
 
 
 def customer_scores(
@@ -188,7 +209,8 @@ def customer_scores(
     for each in host_states:
         score, count = wished.before.get(
             _id(each), (Fraction(0), each.num_instances))
-        found.append(score + own * max(0, each.num_instances - count))
+        more = each.num_instances - count
+        found.append(score + own * more if more > 0 else score)
     return found
 
 
@@ -200,9 +222,10 @@ def _before(
     of_hosts, kinds = _node_keys(host_states)
     # Of thousands of servers many have the same keys.
     known: dict[tuple[str, Fraction], Fraction] = {}
+    nothing = Fraction(0)
     found = {}
     for each, number in zip(host_states, of_hosts, strict=True):
-        score = Fraction(0)
+        score = nothing
         reserved = (pair for pair in kinds[number].items()
                     if affinity.is_reserved(pair[0]))
         theirs = ((key.name, key.value)
@@ -212,7 +235,8 @@ def _before(
                 if offered not in known:
                     known[offered] = affinity.score(
                         wished.customer, [offered])
-                score += known[offered]
+                # Hosts share the number that most of them have.
+                score = score + known[offered] if score else known[offered]
         found[_id(each)] = score, each.num_instances
     return found
 

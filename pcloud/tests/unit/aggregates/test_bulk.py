@@ -71,6 +71,7 @@ class DistinctTest(testtools.TestCase):
 
     def test_none(self):
         self.assertEqual(frozenset(), self._read('left out'))
+        self.assertEqual(frozenset(), self._read(None))
 
     def test_case_and_other_letters_are_kept(self):
         hosts = {'Host', 'host', 'a,b', '', 'h\u00f6st'}
