@@ -423,7 +423,7 @@ class FuzzTest(base.PcloudTestCase):
                     for route in weighted]
 
         @hypothesis.settings(
-            deadline=None, derandomize=True, database=None, max_examples=130,
+            deadline=None, derandomize=True, database=None, max_examples=90,
             phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],
             suppress_health_check=list(hypothesis.HealthCheck))
         @hypothesis.given(st.one_of(attempts))
