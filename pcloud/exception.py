@@ -308,8 +308,8 @@ class HostServiceEnabled(Conflict):
 
 
 class HostHasManyNodes(Conflict):
-    message = ("Host '%(host)s' has %(count)d compute nodes; only a host "
-               'with exactly one can be given away as a whole.')
+    message = ('The host has %(count)d compute nodes; only a host with '
+               'exactly one can be given away as a whole.')
 
 
 class HostNotEmpty(Conflict):

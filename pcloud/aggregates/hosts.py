@@ -45,6 +45,7 @@ class Host:
     """A host of a Pcloud.
 
     :ivar name: the owner's name for it
+    :ivar node: the compute node that was given to the Pcloud
     :ivar host_flavor: the id of its host flavor; None when it is in no pool
     :ivar units: what it costs
     :ivar state: 'enabled' or 'disabled', set by the owner
@@ -56,6 +57,7 @@ class Host:
 
     name: str
     compute: computes.Compute
+    node: computes.Node
     host_flavor: str | None
     units: int
     state: str
@@ -76,7 +78,7 @@ def index(
 ) -> list[Host]:
     """Return the hosts of a Pcloud, in order of their names."""
     aggregate = pcloud.aggregate
-    by_node = {node.hypervisor_hostname: compute
+    by_node = {node.hypervisor_hostname: (compute, node)
                for compute in computes.load(context, aggregate.hosts).values()
                for node in compute.nodes}
     pools = {host: pool.metadata
@@ -86,18 +88,18 @@ def index(
     states = names.states(aggregate.metadata)
     # A host without a state is being added or removed, or was left behind:
     # it belongs to nobody yet, or to nobody any more.
-    named = {name: (by_node[node], states[node])
+    named = {name: (*by_node[node], states[node])
              for name, node in sorted(names.hosts(aggregate.metadata).items())
              if node in by_node and node in states}
     said = attributes.effective(context, aggregate.hosts)
     racks = rules.ordinals(said.get(compute.host, {}).get(rules.RACK)
-                           for compute, _ in named.values())
+                           for compute, *_ in named.values())
     return [
-        Host(name=name, compute=compute, state=state,
+        Host(name=name, compute=compute, node=node, state=state,
              **_of_pool(pools.get(compute.host)),
              **_of_place(said.get(compute.host, {}), racks),
              instances=tuple(instances.get(compute.host, ())))
-        for name, (compute, state) in named.items()]
+        for name, (compute, node, state) in named.items()]
 
 
 def _of_pool(metadata: Mapping[str, str] | None) -> dict:
@@ -136,7 +138,7 @@ def set_state(
     :raises: `exception.HostNotFound`, also when it is being removed
     """
     host = show(context, pcloud, name)
-    key = names.state_key(host.compute.node.hypervisor_hostname)
+    key = names.state_key(host.node.hypervisor_hostname)
     if not store.change_metadata(context, pcloud.aggregate.id, key, state):
         raise exception.HostNotFound(name=name, pcloud=pcloud.id)
     store.publish(context, pcloud.aggregate.id)
@@ -166,19 +168,19 @@ def remove(
         raise exception.HostNotDisabled(name=host.name)
     emptiness.check(context, host.compute, host.name)
     aggregate_id = pcloud.aggregate.id
-    state_key = names.state_key(host.compute.node.hypervisor_hostname)
+    state_key = names.state_key(host.node.hypervisor_hostname)
     if not store.delete_metadata(
             context, aggregate_id, state_key, access.DISABLED):
         raise exception.HostChanged(name=host.name)
     try:
         emptiness.check(context, host.compute, host.name)
-        ratios.restore(context, pcloud.aggregate.metadata, host.compute.node)
+        ratios.restore(context, pcloud.aggregate.metadata, host.node)
         store.remove_host(context, aggregate_id, host.compute.host)
         emptiness.check(context, host.compute, host.name)
     except Exception:
         with excutils.save_and_reraise_exception():
-            _put_back(context, pcloud, host.compute)
-    ratios.forget(context, aggregate_id, host.compute.node)
+            _put_back(context, pcloud, host)
+    ratios.forget(context, aggregate_id, host.node)
     store.delete_metadata(context, aggregate_id, names.host_key(host.name))
     store.publish(context, aggregate_id)
     notifications.host(context, 'remove', pcloud, host)
@@ -187,18 +189,19 @@ def remove(
 
 def _put_back(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
-    compute: computes.Compute,
+    host: Host,
 ) -> None:
     """Undo a removal: the host is in the Pcloud, disabled, as it was.
 
     The membership first, so that a Pcloud that is just taking it sees that.
     """
-    node = compute.node
+    node = host.node
     try:
         store.add_host(context, pcloud.aggregate.id, pcloud.aggregate.uuid,
-                       compute.host, node.hypervisor_hostname)
+                       host.compute.host, node.hypervisor_hostname)
     except exception.HostInAggregate:
-        LOG.debug('Host %s had not left the Pcloud.', compute.host)
+        LOG.debug('Host %s had not left the Pcloud.',
+                  host.compute.host)
     store.insert_metadata(
         context, pcloud.aggregate.id,
         names.state_key(node.hypervisor_hostname), access.DISABLED)

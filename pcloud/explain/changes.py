@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Iterator
 import dataclasses
+import itertools
 
 from nova import context as nova_context
 from nova import objects
@@ -38,6 +39,9 @@ from pcloud.rules import capacity
 
 ENABLE, WAIT, ADD_HOST, FLAVOR = CHANGES = (
     'enable', 'wait', 'add_host', 'flavor')
+
+# Of so many free hosts of a host flavor the filters are asked: all are alike.
+_ASKED = 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +81,8 @@ def _hosts(found: explained.Explanation) -> Iterator[Change]:
     curable = [each for each in found.hosts if each.would_fit and
                {obstacle.rule for obstacle in each.in_the_way} <=
                {explained.STATE, explained.STATUS}]
-    for each in sorted(curable, key=lambda host: len(host.in_the_way)):
+    for each in sorted(curable, key=lambda host: (
+            len(host.in_the_way), host.host.state != access.DISABLED)):
         name, status = each.host.name, each.host.status
         until = ('until it comes up' if status == 'down' else
                  'until its maintenance ends')
@@ -101,15 +106,19 @@ def _new_host(
         context, found.need,
         objects.Destination(aggregates=[','.join(pools)]))
     units = quota.show(context, pcloud.owner)
-    fitting = []
-    for each in host_flavors.index(context):
-        is_free = any(
-            node.uuid in offered for host in host_flavors.free(each, None)
-            for node in host.compute.nodes)
-        if is_free and _has_room(pcloud, each, found.need):
-            fitting.append(each)
-    if fitting:
-        best = min(fitting, key=lambda each: (each.units, each.id))
+    fitting = [
+        (each, [host.compute.host for host in host_flavors.free(each, None)
+                if any(node.uuid in offered for node in host.compute.nodes)
+                ][:_ASKED])
+        for each in host_flavors.index(context)
+        if _has_room(pcloud, each, found.need)]
+    passing = explained.passing(
+        context, list(itertools.chain(*(hosts for _, hosts in fitting))),
+        found.spec)
+    useful = [each for each, hosts in fitting
+              if not passing.isdisjoint(hosts)]
+    if useful:
+        best = min(useful, key=lambda each: (each.units, each.id))
         yield Change(ADD_HOST, best.id, _words(best, units))
 
 
@@ -130,12 +139,12 @@ def _has_room(
 def _words(
     flavor: host_flavors.HostFlavor, units: quota.Quota,
 ) -> str:
-    text = f'add one host of host flavor {flavor.id}'
+    text = f'add one host of host flavor {flavor.id} and enable it'
     missing = units.in_use + flavor.units - units.limit
     if units.limit == quota.UNLIMITED or missing <= 0:
         return text
-    return (f'{text}, for which your quota would have to be {missing} units '
-            'larger')
+    return (f'{text}; your quota would have to be {missing} units larger for '
+            'that')
 
 
 def _flavor(
@@ -143,10 +152,9 @@ def _flavor(
     found: explained.Explanation,
 ) -> Iterator[Change]:
     """Yield the largest smaller flavor that a host would take now."""
-    ready = [each.host.compute.node for each in found.hosts
+    ready = [each.host.node for each in found.hosts
              if {obstacle.rule for obstacle in each.in_the_way} ==
-             {explained.ROOM} and
-             each.host.compute.node.uuid in found.left]
+             {explained.ROOM} and each.host.node.uuid in found.left]
     smaller = [each for each in flavors.visible(context).values()
                if not each.disabled and _is_smaller(each, flavor) and
                _fits(found, each, ready)]

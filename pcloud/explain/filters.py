@@ -20,8 +20,10 @@ explained; what others drop is counted but has no reason.
 # Nova's objects are registered when its services start, perhaps after us.
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+import contextlib
 import dataclasses
 
 from nova import exception as nova_exception
@@ -89,10 +91,11 @@ def load() -> Loaded:
     enabled = CONF.filter_scheduler.enabled_filters
     why = '; '.join(f'{each} cannot be loaded: {error}'
                     for each, error in broken.items())
-    return Loaded(
-        [classes[each]() for each in enabled if each in classes],
-        {each: why or 'it is in none of available_filters'
-         for each in enabled if each not in classes})
+    made, failed = loading.instances(
+        [classes[each] for each in enabled if each in classes])
+    return Loaded(made, failed | {
+        each: why or 'it is in none of available_filters'
+        for each in enabled if each not in classes})
 
 
 def name(filter_: nova_filters.BaseFilter) -> str:
@@ -103,6 +106,17 @@ def name(filter_: nova_filters.BaseFilter) -> str:
 def is_explained(filter_: nova_filters.BaseFilter) -> bool:
     """Whether the reasons of a filter are known."""
     return hasattr(filter_, 'why') or type(filter_) in _NOVA
+
+
+@contextlib.contextmanager
+def keeping_candidates(
+    host_states: Sequence[host_manager.HostState],
+) -> Iterator[None]:
+    """Leave hosts with the allocation candidates that they have."""
+    before = [each.allocation_candidates for each in host_states]
+    yield
+    for host_state, candidates in zip(host_states, before, strict=True):
+        host_state.allocation_candidates = candidates
 
 
 def outcome(

@@ -40,6 +40,25 @@ def classes(
     return found, broken
 
 
+def instances(
+    classes_: Iterable[type],
+) -> tuple[list[object], dict[str, str]]:
+    """Make one of each class, but go on where that fails.
+
+    :returns: what was made; and the names of the other classes, to why
+    """
+    made: list[object] = []
+    failed: dict[str, str] = {}
+    for each in classes_:
+        try:
+            made.append(each())
+        except Exception as error:  # Whatever a foreign class may raise.
+            failed[each.__name__] = str(error)
+            LOG.warning('%(name)s cannot be made: %(error)s',
+                        {'name': each.__name__, 'error': error})
+    return made, failed
+
+
 def _plain(error: Exception) -> BaseException:
     """Return what is behind an error whose text is a whole traceback.
 

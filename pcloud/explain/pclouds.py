@@ -25,11 +25,14 @@ import collections
 from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
+import copy
 import dataclasses
 
 from nova import context as nova_context
 from nova import exception as nova_exception
+from nova import filters as nova_filters
 from nova import objects
+from nova.scheduler import host_manager
 from nova.scheduler import request_filter
 import os_traits
 
@@ -131,10 +134,32 @@ def explain(
         candidates.left(context, need.amounts, spec.requested_destination),
         candidates.offered(
             context, need, spec.requested_destination).keys(),
-        *_filtered(context, [each.compute.host for each in there], spec))
+        # How many more cells or devices there are only filters know.
+        not (spec.numa_topology or spec.pci_requests.requests))
+    found = [_host(seen, each) for each in there]
+    filtered, not_explained = _filtered(context, found, spec)
     return Explanation(
-        spec, need, tuple(_host(seen, each) for each in there), seen.left,
-        refused, seen.not_explained)
+        spec, need, tuple(
+            dataclasses.replace(each, in_the_way=(
+                *each.in_the_way, *filtered.get(each.host.compute.host, ())))
+            for each in found),
+        seen.left, refused, not_explained)
+
+
+def passing(
+    context: nova_context.RequestContext, names: Collection[str],
+    spec: objects.RequestSpec,
+) -> set[str]:
+    """Return those of some service hosts that all filters would keep.
+
+    As `host_states.load`; those filters are not asked that look at what the
+    owner of a host can change.
+    """
+    states = host_states.load(context, names)
+    dropped = {
+        each.host_state.host for filter_ in _asked(filters.load())
+        for each in _outcome(filter_, states, copy.deepcopy(spec)).dropped}
+    return {each.host for each in states} - dropped
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,15 +167,14 @@ class _Seen:
     """What was found out of all hosts at once.
 
     :ivar offered: the uuids of the nodes on which Placement has room
-    :ivar filtered: service host to what the filters have against it
+    :ivar is_countable: whether Placement knows all that a server takes
     """
 
     access: access.Pcloud
     need: capacity.Need
     left: Mapping[str, capacity.Host]
     offered: Collection[str]
-    filtered: Mapping[str, Sequence[Obstacle]]
-    not_explained: tuple[str, ...]
+    is_countable: bool
 
 
 def _spec(
@@ -182,7 +206,7 @@ def _refusal(
             if each is not prefilter.pcloud_aggregates:
                 each(context, spec)
     except nova_exception.RequestFilterFailed as error:
-        return error.kwargs['reason']
+        return requests.reason(error)
     return None
 
 
@@ -203,50 +227,77 @@ def _access(
 
 
 def _filtered(
-    context: nova_context.RequestContext, names: Sequence[str],
+    context: nova_context.RequestContext, hosts_: Sequence[Host],
     spec: objects.RequestSpec,
 ) -> tuple[Mapping[str, Sequence[Obstacle]], tuple[str, ...]]:
     """Ask every filter about every host, not only about those left over.
 
-    :returns: service host to what they have against it; and the filters
+    What a filter says of a host may depend on the others that it is asked
+    about: those that something else stands in the way of are asked about
+    apart, as nova-scheduler would not know of them.
+
+    :param hosts_: with what else there is against them
+    :returns: service host to what filters have against it; and the filters
         that do not say what it is, or that this process does not have
     """
-    states = host_states.load(context, names)
+    nodes = {each.host.node.uuid for each in hosts_}
+    states = [each for each in host_states.load(
+        context, [each.host.compute.host for each in hosts_])
+        if each.uuid in nodes]
+    ready = {each.host.compute.host for each in hosts_
+             if not each.in_the_way}
+    groups = [([each for each in states if (each.host in ready) == is_ready],
+               copy.deepcopy(spec)) for is_ready in (True, False)]
     loaded = filters.load()
     found: dict[str, list[Obstacle]] = collections.defaultdict(list)
     not_explained = set(loaded.missing)
-    for each in loaded.filters:
+    for each in _asked(loaded):
         name = filters.name(each)
-        if name in _TOLD_OTHERWISE:
-            continue
-        for dropped in filters.outcome(each, states, spec).dropped:
-            if dropped.reason is None:
-                not_explained.add(name)
-            found[dropped.host_state.host].append(Obstacle(
-                name, 'its reason is not known' if dropped.reason is None
-                else dropped.reason.tenant_text))
+        for group, its_spec in groups:
+            for dropped in _outcome(each, group, its_spec).dropped:
+                if dropped.reason is None:
+                    not_explained.add(name)
+                found[dropped.host_state.host].append(Obstacle(
+                    name, 'its reason is not known' if dropped.reason is None
+                    else dropped.reason.tenant_text))
     return found, tuple(sorted(not_explained))
+
+
+def _asked(loaded: filters.Loaded) -> list[nova_filters.BaseFilter]:
+    return [each for each in loaded.filters
+            if filters.name(each) not in _TOLD_OTHERWISE]
+
+
+def _outcome(
+    filter_: nova_filters.BaseFilter,
+    host_states_: Sequence[host_manager.HostState],
+    spec: objects.RequestSpec,
+) -> filters.Outcome:
+    with filters.keeping_candidates(host_states_):
+        return filters.outcome(filter_, host_states_, spec)
 
 
 def _host(seen: _Seen, host: hosts.Host) -> Host:
     shortages = _shortages(seen, host)
-    left = seen.left.get(host.compute.node.uuid)
+    left = seen.left.get(host.node.uuid)
+    room = (0 if shortages or left is None else
+            capacity.fits(seen.need, left))
     return Host(
-        host,
-        0 if shortages or left is None else capacity.fits(seen.need, left),
+        host, room if seen.is_countable else min(room, 1),
         (*_state(seen, host), *_status(host),
-         *(Obstacle(ROOM, each) for each in shortages),
-         *seen.filtered.get(host.compute.host, ())))
+         *(Obstacle(ROOM, each) for each in shortages)))
 
 
 def _state(seen: _Seen, host: hosts.Host) -> list[Obstacle]:
     verdict = access.host_verdict(
-        seen.access, host.compute.host,
-        host.compute.node.hypervisor_hostname)
+        seen.access, host.compute.host, host.node.hypervisor_hostname)
     if verdict:
         return []
-    return [Obstacle(STATE if verdict is access.IS_DISABLED else
-                     INCONSISTENT, verdict.reason)]
+    if verdict is access.IS_DISABLED:
+        return [Obstacle(STATE, verdict.reason)]
+    # That the host is in somebody else's Pcloud too is not for the owner.
+    return [Obstacle(INCONSISTENT, 'what the cloud knows of it does not fit '
+                                   'together; ask its operator')]
 
 
 def _status(host: hosts.Host) -> list[Obstacle]:
@@ -255,7 +306,7 @@ def _status(host: hosts.Host) -> list[Obstacle]:
 
 
 def _shortages(seen: _Seen, host: hosts.Host) -> list[str]:
-    uuid = host.compute.node.uuid
+    uuid = host.node.uuid
     # Of a host without an entry nothing is left; nobody knows its traits.
     nothing = capacity.Host(dict.fromkeys(seen.need.amounts, (0,)),
                             seen.need.required)

@@ -35,6 +35,10 @@ from pcloud import exception
 from pcloud.scheduler import prefilter
 
 _GROUP = 'group'
+# What Nova says of a flavor, or of a flavor with an image, is one of these.
+_NOT_RIGHT = (nova_exception.Invalid,
+              nova_exception.FlavorImageConflict,
+              nova_exception.PciRequestAliasNotDefined)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,13 +65,16 @@ def make(
         the image; `exception.ServerGroupUnknown`
     """
     try:
-        return objects.RequestSpec.from_components(
+        spec = objects.RequestSpec.from_components(
             context, uuidutils.generate_uuid(), image, flavor,
             hardware.numa_get_constraints(flavor, image),
             pci_request.get_pci_requests_from_flavor(flavor),
             {'scheduler_hints': dict(hints)}, _group(context, hints), zone,
             project_id=project_id)
-    except nova_exception.Invalid as error:
+        # It refuses some combinations of flavor and image only then.
+        utils.ResourceRequest.from_request_spec(spec)
+        return spec
+    except _NOT_RIGHT as error:
         raise exception.FlavorUnusable(
             flavor=flavor.flavorid, reason=error.format_message())
 
@@ -102,6 +109,13 @@ def stored(
     spec.requested_resources = []
     spec.request_level_params = objects.RequestLevelParams()
     return spec
+
+
+def reason(
+    error: nova_exception.RequestFilterFailed | nova_exception.NoValidHost,
+) -> str:
+    """Return why Nova ends a request, without what it says of all."""
+    return error.kwargs.get('reason') or error.format_message()
 
 
 def look_up_group(
@@ -140,5 +154,5 @@ def refusals(
         try:
             each(context, spec)
         except nova_exception.RequestFilterFailed as error:
-            found.append(Refused(each.__name__, error.kwargs['reason']))
+            found.append(Refused(each.__name__, reason(error)))
     return found

@@ -72,7 +72,7 @@ def find(
         requests.narrow(context, specs[0])
         hosts = _hosts(context, specs[0], parent)
     except nova_exception.RequestFilterFailed as error:
-        return Room(0, error.kwargs['reason'])
+        return Room(0, requests.reason(error))
     except exception.PcloudUnusable as error:
         return Room(0, str(error))
     nodes = None if hosts is None else _nodes(context, hosts)

@@ -19,6 +19,7 @@ Nothing is claimed: the way ends before that.
 from __future__ import annotations
 
 import collections
+from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 import copy
@@ -126,7 +127,9 @@ def explain(
     try:
         offer = offers.ask(context, spec, manager)
     except nova_exception.NoValidHost as error:
-        return Explanation(spec, refusals, len(nodes), error.kwargs['reason'])
+        return Explanation(spec, refusals, len(nodes), requests.reason(error))
+    manager.know_servers(context, {
+        nodes[uuid][0] for uuid in offer.providers if uuid in nodes})
     states = _host_states(context, spec, offer, manager)
     asked = list(manager.get_filtered_hosts(states, spec))
     handed_out = {host for uuid, (host, _) in nodes.items()
@@ -148,7 +151,7 @@ class _Manager(host_manager.HostManager):
     """Nova's own, fresh, without filters and weighers.
 
     Those are loaded apart, for some may not be on this machine. Which servers
-    a host has is read when it is needed, and not by a thread beforehand.
+    hosts have is read when it is known of which, not by a thread beforehand.
     """
 
     def __init__(self):
@@ -159,6 +162,19 @@ class _Manager(host_manager.HostManager):
         self.host_aggregates_map = collections.defaultdict(set)
         self._init_aggregates()
         self._instance_info = {}
+
+    def know_servers(
+        self, context: nova_context.RequestContext, hosts: Collection[str],
+    ) -> None:
+        """Read which servers some service hosts have (one query a cell).
+
+        Nova asks for each host of which it does not know.
+        """
+        there = computes.instances(context, hosts)
+        self._instance_info = {
+            host: {'updated': True, 'instances': {
+                uuid: objects.Instance(context, uuid=uuid)
+                for uuid in there.get(host, ())}} for host in hosts}
 
 
 def _host_states(
@@ -206,9 +222,7 @@ def _alone(
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
 ) -> int:
     """Return how many hosts a filter keeps, and leave them as they were."""
-    before = [each.allocation_candidates for each in host_states]
-    # A copy does not have what others keep with a request.
-    kept, _ = filters.ask(filter_, host_states, copy.deepcopy(spec))
-    for host_state, candidates in zip(host_states, before, strict=True):
-        host_state.allocation_candidates = candidates
+    with filters.keeping_candidates(host_states):
+        # A copy does not have what others keep with a request.
+        kept, _ = filters.ask(filter_, host_states, copy.deepcopy(spec))
     return len(kept)

@@ -75,7 +75,8 @@ def load() -> tuple[list[nova_weights.BaseWeigher], dict[str, str]]:
     classes, broken = loading.classes(
         host_weights.HostWeightHandler(),
         CONF.filter_scheduler.weight_classes)
-    return [each() for each in classes], broken
+    made, failed = loading.instances(classes)
+    return made, broken | failed
 
 
 def weigh(

@@ -19,7 +19,7 @@ from pcloud.aggregates import hosts
 
 def show(host: hosts.Host) -> dict:
     """Return what the owner sees of a host: never its real name."""
-    node = host.compute.node
+    node = host.node
     return {'name': host.name,
             'host_flavor': host.host_flavor,
             'availability_zone': host.compute.zone,
@@ -38,4 +38,4 @@ def show(host: hosts.Host) -> dict:
 def detail(host: hosts.Host) -> dict:
     """Return what an administrator sees: the real host too."""
     return {**show(host),
-            'hypervisor_hostname': host.compute.node.hypervisor_hostname}
+            'hypervisor_hostname': host.node.hypervisor_hostname}

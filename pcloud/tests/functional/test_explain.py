@@ -17,6 +17,7 @@ import contextlib
 import datetime
 import io
 import json
+from unittest import mock
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -195,6 +196,12 @@ class ExplainTest(base.PcloudTestCase):
         error = self.assertRaises(exception.ZoneUnavailable, self.explain,
                                   '--availability-zone', 'az3')
         self.assertIn('there is az1, az2.', str(error))
+
+    def test_nothing_is_asked_for_each_host(self):
+        with mock.patch.object(
+                objects.InstanceList, 'get_uuids_by_host') as asked:
+            self.assertEqual(4, self.explain()['placement']['after'])
+        asked.assert_not_called()
 
     def test_the_limit_of_candidates(self):
         self.flags(max_placement_results=1, group='scheduler')

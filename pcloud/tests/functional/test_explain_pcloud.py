@@ -13,7 +13,12 @@
 """What owners are told about room in their Pclouds, by real Nova."""
 
 import datetime
+import functools
 
+from nova import objects
+from oslo_utils.fixture import uuidsentinel as uuids
+
+from pcloud.tests import counting
 from pcloud.tests.functional import base
 
 HOSTS = {'node-1': 'az1', 'node-2': 'az2', 'node-3': 'az1'}
@@ -35,7 +40,8 @@ class ExplainTest(base.PcloudTestCase):
 
     def setUp(self):
         super().setUp()
-        for name, memory_mb in (('s', 2048), ('m', 4096), ('xl', 7000)):
+        for name, memory_mb in (
+                ('s', 2048), ('m', 4096), ('xl', 7000), ('huge', 99999)):
             self.make_flavor(name, memory_mb=memory_mb)
         self.make_pool('gpu', 'node-1', 'node-2', units=2)
         self.pcloud = self.make_pcloud(self.alice)
@@ -74,6 +80,24 @@ class ExplainTest(base.PcloudTestCase):
         self.assertEqual(0, self.explain('s')['fits'])
         self.boot(self.alice, {'pcloud': self.pcloud}, 'ERROR',
                   flavorRef='s')
+
+    def test_it_costs_the_same_for_few_and_many_hosts(self):
+        self.make_pool('big', 'node-3')
+        self.add('web')
+        few = self._costs()
+        self.add('db')
+        self.add_host(self.alice, self.pcloud, 'log', 'big')
+        for _ in range(3):
+            self.boot(self.alice, {'pcloud': self.pcloud})
+        self.assertEqual(few, self._costs())
+
+    def _costs(self):
+        """Return what it costs when there is room, and when there is none."""
+        explain = f'/os-pclouds/{self.pcloud}/explain?flavor='
+        room = f'/os-pcloud-room?pcloud={self.pcloud}&count=99&flavor='
+        return [counting.least(functools.partial(
+            self.alice.get_json, path + flavor))
+            for path in (explain, room) for flavor in ('s', 'huge')]
 
     def test_all_rules_are_told(self):
         host = self.add('web', enable=False)
@@ -135,6 +159,72 @@ class ExplainTest(base.PcloudTestCase):
         self.alice.call_json('PUT', f'/os-pclouds/{self.pcloud}', {
             'pcloud': {'ram_allocation_ratio': 0.5}})
         self.assertEqual([], self.changes(self.explain('xl')))
+
+    def test_a_new_host_that_filters_would_drop_is_no_help(self):
+        self.alice.call_json('PUT', f'/os-pcloud-policies/pcloud/'
+                             f'{self.pcloud}', {'policy': {
+                                 'constraints': 'cpu=99'}})
+        self.assertEqual([], self.changes(self.explain('s')))
+
+    def test_hosts_that_cannot_be_had_do_not_count(self):
+        self.make_pool('big', 'node-3')
+        self.add('web')
+        other = self.add_host(self.alice, self.pcloud, 'db', 'big',
+                              enable=False)
+        self.alice.call_json('PUT', f'/os-pcloud-policies/pcloud/'
+                             f'{self.pcloud}', {'policy': {
+                                 'constraints': 'ram=max'}})
+        node = objects.ComputeNode.get_by_host_and_nodename(
+            self.context, other, f'{other}.hv.example.org')
+        node.memory_mb *= 2
+        node.save()
+        found = self.explain('s')
+        self.assertEqual([], self.in_the_way(found, 'web'))
+        self.assertEqual(3, found['fits'])
+        server = self.boot(self.alice, {'pcloud': self.pcloud},
+                           flavorRef='s')
+        self.assertNotEqual(other, self.host_of(server))
+
+    def test_a_host_with_a_second_node(self):
+        host = self.add('web')
+        node = objects.ComputeNode.get_by_host_and_nodename(
+            self.context, host, f'{host}.hv.example.org')
+        twin = objects.ComputeNode(self.context, **{
+            name: getattr(node, name) for name in (
+                'service_id', 'host', 'vcpus', 'memory_mb', 'local_gb',
+                'vcpus_used', 'memory_mb_used', 'local_gb_used',
+                'hypervisor_type', 'hypervisor_version', 'cpu_info',
+                'cpu_allocation_ratio', 'ram_allocation_ratio',
+                'disk_allocation_ratio')})
+        twin.hypervisor_hostname, twin.uuid = 'a.new.name', uuids.twin
+        twin.create()
+        found, = self.explain('s')['hosts']
+        self.assertEqual(
+            ('web', 3, []),
+            (found['name'], found['fits'], found['in_the_way']))
+        path = f'/os-pclouds/{self.pcloud}/hosts/web'
+        self.assertEqual('web', self.alice.get_json(path)['host']['name'])
+        self.alice.call_json('PUT', path, {'host': {'state': 'disabled'}})
+        refused = self.alice.call('DELETE', path)
+        self.assertEqual(409, refused.status_code)
+        self.assertNotIn(host, refused.text)
+
+    def test_what_placement_does_not_count(self):
+        self.add('web')
+        self.make_flavor('numa', memory_mb=512, extra_specs={
+            'hw:numa_nodes': '1'})
+        self.assertEqual(1, self.explain('numa')['fits'])
+
+    def test_a_flavor_that_nova_refuses(self):
+        self.make_flavor('odd', memory_mb=512, extra_specs={
+            'pci_passthrough:alias': 'nothing:1'})
+        self.make_flavor('secret', memory_mb=512, extra_specs={
+            'hw:mem_encryption': 'true'})
+        for flavor in ('odd', 'secret'):
+            for path in (f'/os-pclouds/{self.pcloud}/explain',
+                         '/os-pcloud-room'):
+                self.assertEqual(400, self.alice.call(
+                    'GET', f'{path}?flavor={flavor}').status_code, path)
 
     def test_for_whom(self):
         self.add('web')

@@ -56,6 +56,11 @@ class BrokenFilter(nova_filters.BaseHostFilter):
         raise KeyError('secret')
 
 
+class StubbornFilter(nova_filters.BaseHostFilter):
+    def __init__(self):
+        raise RuntimeError('no licence')
+
+
 def _host(name, service=None, **metadata):
     made = host_manager.HostState(name, f'{name}.hv', 'cell')
     made.service = {'host': name, 'binary': 'nova-compute',
@@ -115,6 +120,14 @@ class LoadTest(_TestCase):
                          list(map(filters.name, found.filters)))
         self.assertEqual(['OddFilter'], list(found.missing))
         self.assertIn(f'{bad} cannot be loaded: ', found.missing['OddFilter'])
+
+    def test_not_to_be_made(self):
+        found = self._load(
+            ['StubbornFilter', 'EvenFilter'], f'{__name__}.EvenFilter',
+            f'{__name__}.StubbornFilter')
+        self.assertEqual(['EvenFilter'],
+                         list(map(filters.name, found.filters)))
+        self.assertEqual({'StubbornFilter': 'no licence'}, found.missing)
 
 
 class OutcomeTest(_TestCase):
