@@ -45,7 +45,7 @@ DEFAULT = 'default'
 
 
 class _Lost(Exception):
-    """Another request changed the same policy at the same moment."""
+    """Another request made the same policy at the same moment."""
 
 
 def _give_up(_: tenacity.RetryCallState):
@@ -136,30 +136,11 @@ def update(
                 raise exception.PolicyTwin(scope=scope, id=scope_id)
             raise _Lost()
     else:
-        old = {key: None for member in changes for key in there.metadata
-               if key.startswith(_PREFIXES[member])}
-        store.set_metadata(context, there.id, {**old, **metadata})
-    return _read_back(context, name, metadata, changes)
-
-
-def _read_back(
-    context: nova_context.RequestContext, name: str,
-    written: Mapping[str, str], members: Iterable[str],
-) -> Policy:
-    """Return a policy as it is now.
-
-    Of two requests that set the same member both may have added to it.
-
-    :raises: `_Lost` when it is not what was written
-    """
-    now = snapshot.metadata_of(context, [name]).get(name, {})
-    prefixes = tuple(_PREFIXES[member] for member in members)
-    if {key: value for key, value in now.items()
-            if key.startswith(prefixes)} != {
-            key: value for key, value in written.items()
-            if key.startswith(prefixes)}:
-        raise _Lost()
-    return _policy(written[names.SCOPE], written[names.SCOPE_ID], now)
+        store.replace_metadata(
+            context, there.id, [_PREFIXES[member] for member in changes],
+            metadata)
+    return _policy(scope, scope_id,
+                   snapshot.metadata_of(context, [name]).get(name, {}))
 
 
 def delete(
@@ -173,10 +154,8 @@ def delete(
     there = snapshot.named(context, names.policy(scope, scope_id))
     if there is None:
         raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
-    ours = {key: None for key in there.metadata
-            if key.startswith(tuple(_PREFIXES.values()))}
     try:
-        store.set_metadata(context, there.id, ours)
+        store.replace_metadata(context, there.id, _PREFIXES.values(), {})
     except exception.AggregateGone:
         raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
     if not snapshot.metadata(context, there.id).keys() - _FRAME:

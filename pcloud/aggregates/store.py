@@ -19,6 +19,8 @@ over are written as single rows, each a compare-and-set, because the unique
 """
 
 from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Mapping
 
 from nova.compute import api as compute
 from nova import context as nova_context
@@ -30,6 +32,7 @@ from nova.scheduler.client import report
 from oslo_db import api as oslo_db_api
 from oslo_db import exception as db_exc
 from oslo_log import log as logging
+from oslo_utils import timeutils
 import sqlalchemy as sa
 import tenacity
 
@@ -338,6 +341,34 @@ def set_metadata(
                 _set_row(session, aggregate_id, key, value)
     except db_exc.DBReferenceError:
         raise exception.AggregateGone()
+    publish(context, aggregate_id)
+
+
+@_retry_deadlock
+def replace_metadata(
+    context: nova_context.RequestContext, aggregate_id: int,
+    prefixes: Collection[str], metadata: Mapping[str, str],
+) -> None:
+    """Write metadata keys in place of all that have certain prefixes.
+
+    Of requests at the same time one comes after the other, whole.
+
+    :raises: `exception.AggregateGone`
+    """
+    row = models.AggregateMetadata
+    old = sa.or_(sa.false(), *(row.key.startswith(prefix, autoescape=True)
+                               for prefix in prefixes))
+    with api_db.context_manager.writer.using(context) as session:
+        # Whoever comes next waits here, and then sees what was written.
+        if not session.execute(
+                sa.update(models.Aggregate)
+                .where(models.Aggregate.id == aggregate_id)
+                .values(updated_at=timeutils.utcnow())).rowcount:
+            raise exception.AggregateGone()
+        session.execute(
+            sa.delete(row).where(row.aggregate_id == aggregate_id, old))
+        for key, value in metadata.items():
+            _set_row(session, aggregate_id, key, value)
     publish(context, aggregate_id)
 
 
