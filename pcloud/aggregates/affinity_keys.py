@@ -21,7 +21,6 @@ Source: CONTRACT section 6.
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterable
-from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from fractions import Fraction
@@ -205,7 +204,7 @@ class Memory:
             known = self._known = {each: known[each] for each in servers
                                    if each in known}
         passing: dict[computes.Server, _Offered] = {}
-        for batch in _batches(unknown):
+        for batch in request_specs.batches(unknown):
             found = {uuid: (spec.flavor, _of_spec(spec)) for uuid, spec
                      in request_specs.with_any(
                          context, [each.uuid for each in batch], _MARKS)}
@@ -217,13 +216,6 @@ class Memory:
                 kept[each] = keys
         return {each: keys for each in servers
                 if (keys := known.get(each) or passing[each])[1]}
-
-
-def _batches(
-    servers: Sequence[computes.Server],
-) -> Iterator[Sequence[computes.Server]]:
-    for start in range(0, len(servers), request_specs.BATCH):
-        yield servers[start:start + request_specs.BATCH]
 
 
 def _of_spec(

@@ -200,8 +200,7 @@ def _put_back(
         store.add_host(context, pcloud.aggregate.id, pcloud.aggregate.uuid,
                        host.compute.host, node.hypervisor_hostname)
     except exception.HostInAggregate:
-        LOG.debug('Host %s had not left the Pcloud.',
-                  host.compute.host)
+        LOG.debug('Host %s had not left the Pcloud.', host.compute.host)
     store.insert_metadata(
         context, pcloud.aggregate.id,
         names.state_key(node.hypervisor_hostname), access.DISABLED)

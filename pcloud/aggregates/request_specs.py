@@ -13,11 +13,13 @@
 """What servers were started with, from Nova's request specs."""
 
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 import itertools
+from typing import TypeVar
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -28,7 +30,9 @@ import sqlalchemy as sa
 from pcloud.rules import colocation
 
 # So many ids go into one query; not every database takes all of a cloud's.
-BATCH = 500
+_BATCH = 500
+
+_T = TypeVar('_T')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,7 +118,7 @@ def _read(
 ) -> Iterator[tuple[str, Mapping]]:
     """Yield each server with what its request spec has, as primitives."""
     row = models.RequestSpec
-    for batch in _batches(servers):
+    for batch in batches(sorted(servers)):
         statement = sa.select(row.instance_uuid, row.spec).where(
             row.instance_uuid.in_(batch), *criteria)
         with api_db.context_manager.reader.using(context) as session:
@@ -122,7 +126,8 @@ def _read(
                 yield server, _data(jsonutils.loads(spec))
 
 
-def _batches(servers: Collection[str]) -> Iterator[tuple[str, ...]]:
-    left = iter(sorted(servers))
-    while batch := tuple(itertools.islice(left, BATCH)):
+def batches(servers: Iterable[_T]) -> Iterator[tuple[_T, ...]]:
+    """Yield as many servers at a time as go into one query."""
+    left = iter(servers)
+    while batch := tuple(itertools.islice(left, _BATCH)):
         yield batch

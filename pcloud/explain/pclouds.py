@@ -155,10 +155,10 @@ def passing(
     As `host_states.load`; those filters are not asked that look at what the
     owner of a host can change.
     """
-    states = host_states.load(context, names)
+    states, its_spec = host_states.load(context, names), copy.deepcopy(spec)
     dropped = {
         each.host_state.host for filter_ in _asked(filters.load())
-        for each in _outcome(filter_, states, copy.deepcopy(spec)).dropped}
+        for each in _outcome(filter_, states, its_spec).dropped}
     return {each.host for each in states} - dropped
 
 
@@ -246,8 +246,9 @@ def _filtered(
         if each.uuid in nodes]
     ready = {each.host.compute.host for each in hosts_
              if not each.in_the_way}
-    groups = [([each for each in states if (each.host in ready) == is_ready],
-               copy.deepcopy(spec)) for is_ready in (True, False)]
+    apart = ([each for each in states if each.host in ready],
+             [each for each in states if each.host not in ready])
+    groups = [(group, copy.deepcopy(spec)) for group in apart if group]
     loaded = filters.load()
     found: dict[str, list[Obstacle]] = collections.defaultdict(list)
     not_explained = set(loaded.missing)
