@@ -32,14 +32,15 @@ options = [
         help="""
 How many hosts are tried before a request for a host gives up.
 
-Two requests that take the same host at the same moment both see it and both
-let it go again; each then waits a random short time and tries another host.
-Raise this where many requests fight over few free hosts. When all attempts
-are used up, the request is answered with 409.
+Of two requests that take the same host at the same moment one gets the host;
+the other one waits a random short time and tries another host. Raise this
+where many requests fight over few free hosts. When all attempts are used up,
+the request is answered with 409.
 
 Related options:
 
 * ``[pcloud] allocation_backoff``
+* ``[pcloud] allocation_timeout``
 """),
     cfg.FloatOpt(
         'allocation_backoff',
@@ -50,6 +51,20 @@ The longest time, in seconds, to wait before another host is tried.
 
 The wait is drawn at random from 0 to this, times the number of attempts made
 so far, so that requests that collided once drift apart.
+
+Related options:
+
+* ``[pcloud] allocation_attempts``
+"""),
+    cfg.FloatOpt(
+        'allocation_timeout',
+        default=30.0,
+        min=0.0,
+        help="""
+The time, in seconds, after which a request for a host tries no further host.
+
+The request is answered with 409 then, and nothing has changed. Lower this
+where a load balancer in front of nova-api gives up earlier.
 
 Related options:
 

@@ -56,12 +56,37 @@ class Unavailable(PcloudError):
                'was changed, try again later.')
 
 
+class OutcomeUnknown(Unavailable):
+    message = ('The database went away while the change was being written; '
+               'whether the change was made is not known. Look at the '
+               'present state before repeating the request.')
+
+
+class Contended(Conflict):
+    message = ('Other requests change the same thing at the moment; nothing '
+               'was changed, try again.')
+
+
+class HostBusy(Conflict):
+    message = ("Host '%(name)s' is closed until Placement has been told of "
+               'an earlier change; repeat the request, which tells '
+               'Placement.')
+
+
 class AggregateGone(NotFound):
     message = 'It was deleted while the request was under way.'
 
 
 class HostInAggregate(Conflict):
     message = 'The host is in there already.'
+
+
+class AggregateNameTaken(Conflict):
+    message = "There is an aggregate '%(name)s' already."
+
+
+class KeyTaken(Conflict):
+    message = 'Another request has written the same at the same moment.'
 
 
 class InvalidHint(Invalid):
@@ -359,6 +384,13 @@ class ForcedMoveRefused(Conflict):
 class NoFreeHost(Conflict):
     message = ("There is no free host of host flavor '%(host_flavor)s'"
                '%(zone)s.')
+
+
+class HostsSettling(NoFreeHost):
+    message = ("There is no free host of host flavor '%(host_flavor)s'"
+               '%(zone)s yet: %(count)d more are settling, which means that '
+               'Placement has still to be told of a change or that the hosts '
+               'have still to be found empty; try again later.')
 
 
 class HostsContended(Conflict):

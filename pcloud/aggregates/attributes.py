@@ -21,36 +21,21 @@ Source: CONTRACT sections 1 and 4.
 import collections
 from collections.abc import Collection
 from collections.abc import Iterable
-from collections.abc import Mapping
 import dataclasses
 
 from nova import context as nova_context
 from oslo_utils import timeutils
-import tenacity
+from oslo_utils import uuidutils
 
+from pcloud.aggregates import change
 from pcloud.aggregates import computes
+from pcloud.aggregates import journal
 from pcloud.aggregates import names
+from pcloud.aggregates import reconcile
+from pcloud.aggregates import rows
 from pcloud.aggregates import snapshot
-from pcloud.aggregates import store
 from pcloud import exception
 from pcloud.rules import attributes as rules
-
-
-class _Lost(Exception):
-    """Another request changed the same attribute at the same moment."""
-
-
-def _give_up(_: tenacity.RetryCallState):
-    raise exception.AttributeContended()
-
-
-# Of two requests that give one host different values, each may take away
-# what the other has just written.
-_again = tenacity.retry(
-    retry=tenacity.retry_if_exception_type(
-        (_Lost, exception.AggregateGone)),
-    wait=tenacity.wait_random(0, 0.3), stop=tenacity.stop_after_attempt(10),
-    retry_error_callback=_give_up)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,15 +115,14 @@ def held(
     return found
 
 
-@_again
 def put(
     context: nova_context.RequestContext, name: str, value: str,
     hosts: Collection[str],
 ) -> Attribute:
     """Give hosts a value of an attribute, in place of any other value.
 
-    Hosts come to the new value before they leave an old one, so that a
-    crash leaves them with both, which audit finds, and not with none.
+    One change, whole or not at all. Placement is not told: nobody asks
+    Placement for attributes.
 
     :param hosts: service hosts; others keep what they have
     :returns: the value with all the hosts that have it now
@@ -146,27 +130,30 @@ def put(
         `exception.NameTooLong`, `exception.ComputeHostNotFound`,
         `exception.HostHasManyNodes`, `exception.MixedPlatforms`,
         `exception.AttributeTwin`, `exception.AttributeBroken`,
-        `exception.AttributeContended`, `exception.Unavailable`,
-        `exception.AttributeInterrupted` when some hosts may have changed
+        `exception.Unavailable`, and as `change.run`
     """
     rules.read(name, value)
     wanted = names.attribute(name, value)
-    nodes = _nodes(context, hosts)
-    there = snapshot.saying_attributes(context)
-    if name == rules.PLATFORM:
-        _check_kind(there, value, nodes)
-    aggregate = _find_or_create(context, name, value, there)
-    try:
-        for host in sorted(nodes.keys() - aggregate.hosts):
-            _add(context, aggregate, host, nodes[host])
-        _leave(context, name, nodes, but=wanted)
-    except exception.Unavailable as error:
-        raise exception.AttributeInterrupted() from error
-    now = snapshot.attribute_aggregates(context, name)
-    if not nodes.keys() <= frozenset().union(*(each.hosts for each in now)):
-        raise _Lost()
-    return next((_attribute(each) for each in now if each.name == wanted),
-                Attribute(name, value, ()))
+    _check_hosts(context, hosts)
+    uuid = uuidutils.generate_uuid()
+
+    def work(written: rows.Rows) -> tuple[Attribute, set[str]]:
+        there = snapshot.saying_attributes(context)
+        if name == rules.PLATFORM:
+            _check_kind(there, value, hosts)
+        aggregate = _find_or_create(written, uuid, name, value, there)
+        for host in sorted(set(hosts) - aggregate.hosts):
+            written.join(aggregate.id, host)
+        changed = _leave(written, _of_attribute(there, name), hosts,
+                         but=wanted)
+        now = frozenset(hosts) | aggregate.hosts
+        return (Attribute(name, value, tuple(sorted(now))),
+                changed | {aggregate.uuid})
+
+    attribute, changed = change.run(
+        context, [journal.attribute_anchor(name)], work)
+    reconcile.announced(context, changed)
+    return attribute
 
 
 def remove(
@@ -179,35 +166,42 @@ def remove(
 
     :param hosts: service hosts; None for all
     :raises: `exception.InvalidAttributeName`,
-        `exception.AttributeNotFound` when none of them has it,
-        `exception.AttributeInterrupted` when some hosts may have changed
+        `exception.AttributeNotFound` when none of them has it, and as
+        `change.run`
     """
-    try:
-        found = _leave(context, name, hosts)
-    except exception.Unavailable as error:
-        raise exception.AttributeInterrupted() from error
-    if not found:
-        raise exception.AttributeNotFound(name=name)
+    names.attribute_key(name)
+
+    def work(written: rows.Rows) -> set[str]:
+        there = snapshot.attribute_aggregates(context, name)
+        if not any(aggregate.hosts if hosts is None else
+                   aggregate.hosts & frozenset(hosts)
+                   for aggregate in there):
+            raise exception.AttributeNotFound(name=name)
+        return _leave(written, there, hosts)
+
+    reconcile.announced(context, change.run(
+        context, [journal.attribute_anchor(name)], work))
 
 
-def _nodes(
+def _check_hosts(
     context: nova_context.RequestContext, hosts: Collection[str],
-) -> dict[str, str]:
-    """Return service host to hypervisor hostname; all of them have to be."""
+) -> None:
+    """Refuse hosts that Nova does not know, or knows with many nodes."""
     known = computes.load(context, hosts)
     for host in hosts:
         if host not in known:
             raise exception.ComputeHostNotFound(host=host)
-    return {host: known[host].node.hypervisor_hostname for host in hosts}
+        if known[host].nodes:
+            known[host].node
 
 
 def _check_kind(
-    there: list[snapshot.Aggregate], value: str, nodes: Mapping[str, str],
+    there: list[snapshot.Aggregate], value: str, hosts: Collection[str],
 ) -> None:
     """Refuse stamps beside dotted versions, which cannot be compared."""
     for aggregate in there:
         other = names.attributes(aggregate.metadata).get(rules.PLATFORM)
-        if other is None or aggregate.hosts <= nodes.keys():
+        if other is None or aggregate.hosts <= frozenset(hosts):
             continue
         try:
             mixed = (rules.platform(other).dotted !=
@@ -220,79 +214,82 @@ def _check_kind(
 
 
 def _find_or_create(
-    context: nova_context.RequestContext, name: str, value: str,
+    written: rows.Rows, uuid: str, name: str, value: str,
     there: list[snapshot.Aggregate],
 ) -> snapshot.Aggregate:
+    """Return the aggregate of a value, made by this change if need be.
+
+    :param uuid: for an aggregate that has to be made
+    """
     wanted = names.attribute(name, value)
     found = next((each for each in there if each.name == wanted), None)
     if found is None:
-        _check_twins(context, wanted, there)
-        created = store.create(context, wanted, {
-            names.TYPE: names.TYPE_ATTRIBUTE,
-            names.attribute_key(name): value})
-        found = snapshot.named(context, wanted)
-        if found is None and not created:
+        _check_twins(written, wanted, there)
+        metadata = {names.TYPE: names.TYPE_ATTRIBUTE,
+                    names.attribute_key(name): value}
+        try:
+            made = written.create(uuid, wanted, metadata)
+        except exception.AggregateNameTaken:
             # The database takes another one for it, by an accent perhaps.
-            for other in snapshot.alike(context, wanted):
-                _refuse_twin(wanted, other)
-    if found is None:
-        raise _Lost()
+            other = written.find(wanted)
+            raise _twin(wanted, other.name if other else wanted)
+        return snapshot.Aggregate(made, uuid, wanted, frozenset(), metadata)
     if not snapshot.is_whole_attribute(found.name, found.metadata):
         raise exception.AttributeBroken(aggregate=found.name)
     return found
 
 
 def _check_twins(
-    context: nova_context.RequestContext, wanted: str,
-    there: list[snapshot.Aggregate],
+    written: rows.Rows, wanted: str, there: list[snapshot.Aggregate],
 ) -> None:
     """Refuse what differs in letter case only, on every database alike.
 
-    One that has no hosts was left behind by somebody, and is deleted.
+    An aggregate without hosts was left behind by somebody, and is deleted.
 
     :raises: `exception.AttributeTwin`
     """
     for other in there:
         if other.name.casefold() == wanted.casefold() and (
-                other.hosts or not store.delete(context, other.id)):
-            _refuse_twin(wanted, other.name)
+                other.hosts or not written.delete(other.id)):
+            raise _twin(wanted, other.name)
 
 
-def _refuse_twin(wanted: str, other: str) -> None:
-    raise exception.AttributeTwin(
+def _twin(wanted: str, other: str) -> exception.AttributeTwin:
+    return exception.AttributeTwin(
         wanted=wanted.removeprefix(names.ATTRIBUTE_PREFIX),
         other=other.removeprefix(names.ATTRIBUTE_PREFIX))
 
 
-def _add(
-    context: nova_context.RequestContext, aggregate: snapshot.Aggregate,
-    host: str, node: str,
-) -> None:
-    try:
-        store.add_host(context, aggregate.id, aggregate.uuid, host, node)
-    except exception.HostInAggregate:
-        # Another request had the same wish.
-        return
+def _of_attribute(
+    there: list[snapshot.Aggregate], name: str,
+) -> list[snapshot.Aggregate]:
+    """Return the aggregates that are there for values of one attribute."""
+    return [each for each in there
+            if snapshot.is_whole_attribute(each.name, each.metadata) and
+            name in names.attributes(each.metadata)]
 
 
 def _leave(
-    context: nova_context.RequestContext, name: str,
+    written: rows.Rows, aggregates: Iterable[snapshot.Aggregate],
     hosts: Collection[str] | None, but: str | None = None,
-) -> bool:
+) -> set[str]:
     """Take hosts out of the aggregates of an attribute's values.
 
-    :param but: the name of one that they stay in
-    :returns: whether any host was in any of them
+    :param hosts: None for all
+    :param but: the name of an aggregate that they stay in
+    :returns: the uuids of the aggregates that have changed and are left
     """
-    found = False
-    for aggregate in snapshot.attribute_aggregates(context, name):
+    changed = set()
+    for aggregate in aggregates:
         leaving = (aggregate.hosts if hosts is None else
                    aggregate.hosts & frozenset(hosts))
         if aggregate.name == but:
             continue
-        for host in sorted(leaving):
-            found |= store.remove_host(context, aggregate.id, host)
-        # Those that were empty before were left behind by somebody.
+        if leaving:
+            written.leave(aggregate.id, leaving)
+            changed.add(aggregate.uuid)
+        # An aggregate that was empty before was left behind by somebody.
         if leaving == aggregate.hosts:
-            store.delete(context, aggregate.id)
-    return found
+            written.delete(aggregate.id)
+            changed.discard(aggregate.uuid)
+    return changed

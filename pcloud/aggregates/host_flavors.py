@@ -17,35 +17,40 @@ Flavors".
 """
 
 import collections
+from collections.abc import Collection
 import dataclasses
 
-from nova.compute import api as compute_api
 from nova import context as nova_context
 from oslo_log import log as logging
-from oslo_utils import excutils
+from oslo_utils import uuidutils
 
+from pcloud.aggregates import announce
+from pcloud.aggregates import change
 from pcloud.aggregates import computes
+from pcloud.aggregates import due
 from pcloud.aggregates import emptiness
+from pcloud.aggregates import journal
 from pcloud.aggregates import names
+from pcloud.aggregates import reconcile
+from pcloud.aggregates import rows
 from pcloud.aggregates import snapshot
-from pcloud.aggregates import store
 from pcloud import exception
 from pcloud.rules import choice
 
 LOG = logging.getLogger(__name__)
-
-_SERVICE = 'nova-compute'
 
 
 @dataclasses.dataclass(frozen=True)
 class PoolHost:
     """A host of a pool.
 
-    :ivar pcloud: the id of the Pcloud it is in, None when it is free
+    :ivar pcloud: the id of the Pcloud it is in, None when it is in none
+    :ivar is_due: whether Placement has still to be told of a change
     """
 
     compute: computes.Compute
     pcloud: str | None
+    is_due: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,15 +108,25 @@ def create(
 ) -> HostFlavor:
     """Define a host flavor, with an empty pool.
 
-    :raises: `exception.HostFlavorExists`
+    :raises: `exception.HostFlavorExists`, and as `change.run`
     """
+    uuid, name = uuidutils.generate_uuid(), names.pool(flavor_id)
     metadata = {names.TYPE: names.TYPE_POOL,
                 names.FLAVOR_ID: flavor_id,
                 names.DESCRIPTION: description,
                 names.UNITS: str(units)}
-    if not store.create(context, names.pool(flavor_id), metadata):
-        raise exception.HostFlavorExists(host_flavor=flavor_id)
-    return show(context, flavor_id)
+
+    def work(written: rows.Rows) -> snapshot.Aggregate:
+        try:
+            aggregate_id = written.create(uuid, name, metadata)
+        except exception.AggregateNameTaken:
+            raise exception.HostFlavorExists(host_flavor=flavor_id)
+        return snapshot.Aggregate(
+            aggregate_id, uuid, name, frozenset(), metadata)
+
+    pool = change.run(context, [journal.flavor_anchor(flavor_id)], work)
+    reconcile.announced(context, [uuid])
+    return _host_flavor(pool, {}, {}, {})
 
 
 def update(
@@ -120,61 +135,113 @@ def update(
 ) -> HostFlavor:
     """Change 'description' or 'units' of a host flavor, or both.
 
-    :raises: `exception.HostFlavorNotFound`
+    :raises: `exception.HostFlavorNotFound`, and as `change.run`
     """
+    before = show(context, flavor_id)
     pool = _pool(context, flavor_id)
     keys = {'description': names.DESCRIPTION, 'units': names.UNITS}
-    store.set_metadata(context, pool.id, {
-        keys[name]: str(value) for name, value in changes.items()})
-    return show(context, flavor_id)
+
+    def work(written: rows.Rows) -> None:
+        _touch(written, pool)
+        written.set(pool.id, {
+            keys[name]: str(value) for name, value in changes.items()})
+
+    change.run(context, [journal.flavor_anchor(flavor_id)], work)
+    reconcile.announced(context, [pool.uuid])
+    return dataclasses.replace(before, **changes)
 
 
 def delete(context: nova_context.RequestContext, flavor_id: str) -> None:
     """Delete a host flavor.
 
-    :raises: `exception.HostFlavorNotFound`, `exception.HostFlavorInUse`
+    :raises: `exception.HostFlavorNotFound`, `exception.HostFlavorInUse`,
+        and as `change.run`
     """
     pool = _pool(context, flavor_id)
-    if pool.hosts or not store.delete(context, pool.id):
-        raise exception.HostFlavorInUse(host_flavor=flavor_id)
+
+    def work(written: rows.Rows) -> None:
+        if not written.delete(pool.id):
+            raise exception.HostFlavorInUse(host_flavor=flavor_id)
+
+    change.run(context, [journal.flavor_anchor(flavor_id)], work)
+    reconcile.notified(announce.deleted, context, pool)
+
+
+def _touch(written: rows.Rows, pool: snapshot.Aggregate) -> None:
+    try:
+        written.touch(pool.id)
+    except exception.AggregateGone:
+        raise exception.HostFlavorNotFound(
+            host_flavor=pool.metadata[names.FLAVOR_ID])
 
 
 def add_host(
     context: nova_context.RequestContext, flavor_id: str, host: str,
-) -> None:
+) -> PoolHost:
     """Put a host into the pool of a host flavor, and enable its service.
 
-    Its service has to be disabled until then, so that nobody's server comes
-    in between the check and the moment when the pool keeps it out. Both are
-    checked again when the host is in the pool: schedulers learn a moment
-    later that a service was disabled.
-
-    A crash on the way leaves an empty host in the pool with its service
-    disabled, which nobody is given.
+    The host's service has to be disabled until then, so that nobody's server
+    comes in between the check and the moment when the pool keeps servers
+    out. The service is enabled when Placement knows of the pool, and the
+    host is free when it has been found empty once more: schedulers learn a
+    moment later that a service was disabled.
 
     :raises: `exception.HostFlavorNotFound`, `exception.ComputeHostNotFound`,
         `exception.HostHasManyNodes`, `exception.HostServiceEnabled`,
         `exception.HostInPool`, `exception.HostInPcloud`,
-        `exception.HostNotEmpty`, `exception.Unavailable`
+        `exception.HostNotEmpty`, `exception.HostBusy`,
+        `exception.Unavailable`, and as `change.run`
     """
     pool = _pool(context, flavor_id)
     compute = computes.one(context, host)
-    node = compute.node
+    provider = compute.node.uuid
     if compute.enabled:
         raise exception.HostServiceEnabled(host=host)
-    _check_in_no_pool_but(context, host, allowed=None)
+    _check_in_none(context, host)
     emptiness.check(context, compute, host)
+    _finish(context, host)
+
+    def work(written: rows.Rows) -> None:
+        _touch(written, pool)
+        _claim(written, host, due.Due(
+            written.mark, provider=provider, service=due.ON, empty=True))
+        _check_in_none(context, host)
+        written.join(pool.id, host)
+
+    change.run(context, [journal.flavor_anchor(flavor_id)], work)
+    reconcile.after_commit(context, [host])
+    return PoolHost(
+        dataclasses.replace(compute, enabled=_is_enabled(context, compute)),
+        pcloud=None, is_due=False)
+
+
+def _is_enabled(
+    context: nova_context.RequestContext, compute: computes.Compute,
+) -> bool:
+    """Whether a host's service is enabled by now, as far as is known."""
     try:
-        store.add_host(context, pool.id, pool.uuid, host,
-                       node.hypervisor_hostname)
-        _check_in_no_pool_but(context, host, allowed=flavor_id)
-        emptiness.check(context, compute, host)
-    except exception.HostInAggregate:
-        raise exception.HostInPool(host=host, pool=flavor_id)
-    except Exception:
-        with excutils.save_and_reraise_exception():
-            store.let_go(context, pool.id, host)
-    _set_service(context, host, disabled=False)
+        return computes.one(context, compute.host).enabled
+    except reconcile.OUTAGES as error:
+        LOG.warning('The service of host %(host)s cannot be looked at: '
+                    '%(error)s', {'host': compute.host, 'error': error})
+        return compute.enabled
+
+
+def _claim(written: rows.Rows, host: str, what: due.Due) -> None:
+    try:
+        written.claim(host, what)
+    except exception.KeyTaken:
+        raise exception.HostBusy(name=host)
+
+
+def _finish(context: nova_context.RequestContext, host: str) -> None:
+    """Do what is due for a host before the host changes hands again.
+
+    :raises: `exception.HostBusy` when something stays due,
+        `exception.Unavailable`
+    """
+    if not reconcile.host(context, host):
+        raise exception.HostBusy(name=host)
 
 
 def remove_host(
@@ -182,72 +249,51 @@ def remove_host(
 ) -> None:
     """Take a host out of the pool of a host flavor, its service disabled.
 
-    The service is disabled first, so that a crash on the way leaves a host
-    that nobody is given. When the host turns out to have been taken or used
-    meanwhile, it is put back as it was.
+    Placement keeps the host closed until the service is disabled.
 
     :raises: `exception.HostFlavorNotFound`, `exception.PoolHostNotFound`,
         `exception.HostInPcloud`, `exception.HostNotEmpty`,
-        `exception.Unavailable`
+        `exception.HostBusy`, `exception.Unavailable`, and as `change.run`
     """
     pool = _pool(context, flavor_id)
     if host not in pool.hosts:
         raise exception.PoolHostNotFound(host=host, host_flavor=flavor_id)
     compute = computes.load(context, [host]).get(host)
-    if compute is None:
-        # Nova has forgotten the host; nothing can be on it or be disabled.
-        store.remove_host(context, pool.id, host)
-        return
-    _check_removable(context, compute)
-    if compute.enabled:
-        _set_service(context, host, disabled=True)
-    try:
-        store.remove_host(context, pool.id, host)
-        _check_removable(context, compute)
-    except Exception:
-        with excutils.save_and_reraise_exception():
-            _put_back(context, pool, compute)
+    _check_in_no_pcloud(context, host)
+    if compute is not None:
+        emptiness.check(context, compute, host)
+    _finish(context, host)
+
+    def work(written: rows.Rows) -> None:
+        # Without a service nothing can be on the host, nor be disabled.
+        _claim(written, host, due.Due(
+            written.mark, left=pool.uuid,
+            provider=compute and compute.node.uuid,
+            service=compute and due.OFF))
+        if not written.leave(pool.id, [host]):
+            raise exception.PoolHostNotFound(
+                host=host, host_flavor=flavor_id)
+        _check_in_no_pcloud(context, host)
+
+    change.run(context, [journal.flavor_anchor(flavor_id)], work)
+    reconcile.after_commit(context, [host])
 
 
-def _put_back(
-    context: nova_context.RequestContext, pool: snapshot.Aggregate,
-    compute: computes.Compute,
+def _check_in_none(
+    context: nova_context.RequestContext, host: str,
 ) -> None:
-    try:
-        store.add_host(context, pool.id, pool.uuid, compute.host,
-                       compute.node.hypervisor_hostname)
-    except exception.HostInAggregate:
-        LOG.debug('Host %s had not left the pool.', compute.host)
-    if compute.enabled:
-        _set_service(context, compute.host, disabled=False)
-
-
-def _check_removable(
-    context: nova_context.RequestContext, compute: computes.Compute,
-) -> None:
-    if snapshot.pclouds_of(context, [compute.host]):
-        raise exception.HostInPcloud(host=compute.host)
-    emptiness.check(context, compute, compute.host)
-
-
-def _check_in_no_pool_but(
-    context: nova_context.RequestContext, host: str, allowed: str | None,
-) -> None:
+    """Refuse a host that is in a pool or in a Pcloud."""
     for pool in snapshot.pools_of(context, [host]):
-        if pool.metadata[names.FLAVOR_ID] != allowed:
-            raise exception.HostInPool(
-                host=host, pool=pool.metadata[names.FLAVOR_ID])
+        raise exception.HostInPool(
+            host=host, pool=pool.metadata[names.FLAVOR_ID])
+    _check_in_no_pcloud(context, host)
+
+
+def _check_in_no_pcloud(
+    context: nova_context.RequestContext, host: str,
+) -> None:
     if snapshot.pclouds_of(context, [host]):
         raise exception.HostInPcloud(host=host)
-
-
-def _set_service(
-    context: nova_context.RequestContext, host: str, *, disabled: bool,
-) -> None:
-    reason = 'Pcloud: taken out of a host flavor pool' if disabled else None
-    compute_api.HostAPI().service_update_by_host_and_binary(
-        context.elevated(), host, _SERVICE,
-        {'disabled': disabled, 'disabled_reason': reason})
 
 
 def _pool(
@@ -268,15 +314,17 @@ def _build(
     all_hosts = frozenset().union(*(pool.hosts for pool in pools))
     known = computes.load(context, all_hosts)
     pclouds_of = snapshot.pclouds_of(context, all_hosts)
-    return [_host_flavor(pool, known, pclouds_of) for pool in pools]
+    dues = journal.dues(context)
+    return [_host_flavor(pool, known, pclouds_of, dues) for pool in pools]
 
 
 def _host_flavor(
     pool: snapshot.Aggregate, known: dict[str, computes.Compute],
-    pclouds_of: dict[str, list[str]],
+    pclouds_of: dict[str, list[str]], dues: Collection[str],
 ) -> HostFlavor:
     hosts = tuple(
-        PoolHost(known[host], next(iter(pclouds_of.get(host, ())), None))
+        PoolHost(known[host], next(iter(pclouds_of.get(host, ())), None),
+                 host in dues)
         for host in sorted(pool.hosts) if host in known)
     nodes = [node for host in hosts for node in host.compute.nodes]
     return HostFlavor(
@@ -314,4 +362,4 @@ def candidate(host: PoolHost) -> choice.Candidate:
     return choice.Candidate(
         host=host.compute.host, zone=host.compute.zone, up=host.compute.up,
         enabled=host.compute.enabled and len(host.compute.nodes) == 1,
-        allocated=host.pcloud is not None)
+        allocated=host.pcloud is not None or host.is_due)

@@ -22,22 +22,29 @@ import datetime
 
 from nova import context as nova_context
 from oslo_log import log as logging
-from oslo_utils import excutils
+import tenacity
 
 from pcloud.aggregates import attributes
+from pcloud.aggregates import change
 from pcloud.aggregates import computes
+from pcloud.aggregates import due
 from pcloud.aggregates import emptiness
+from pcloud.aggregates import journal
 from pcloud.aggregates import names
 from pcloud.aggregates import notifications
 from pcloud.aggregates import pclouds
 from pcloud.aggregates import ratios
+from pcloud.aggregates import reconcile
+from pcloud.aggregates import rows
 from pcloud.aggregates import snapshot
-from pcloud.aggregates import store
 from pcloud import exception
 from pcloud.rules import access
 from pcloud.rules import attributes as rules
 
 LOG = logging.getLogger(__name__)
+
+# How often a change is begun anew because another one was still being told.
+_ATTEMPTS = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +52,8 @@ class Host:
     """A host of a Pcloud.
 
     :ivar name: the owner's name for it
-    :ivar node: the compute node that was given to the Pcloud
+    :ivar node_name: the hypervisor hostname of its compute node
+    :ivar node: its compute node; None while its cell does not answer
     :ivar host_flavor: the id of its host flavor; None when it is in no pool
     :ivar units: what it costs
     :ivar state: 'enabled' or 'disabled', set by the owner
@@ -57,7 +65,8 @@ class Host:
 
     name: str
     compute: computes.Compute
-    node: computes.Node
+    node_name: str
+    node: computes.Node | None
     host_flavor: str | None
     units: int
     state: str
@@ -78,28 +87,55 @@ def index(
 ) -> list[Host]:
     """Return the hosts of a Pcloud, in order of their names."""
     aggregate = pcloud.aggregate
-    by_node = {node.hypervisor_hostname: (compute, node)
-               for compute in computes.load(context, aggregate.hosts).values()
-               for node in compute.nodes}
+    known = computes.load(context, aggregate.hosts)
     pools = {host: pool.metadata
              for pool in snapshot.pools_of(context, aggregate.hosts)
              for host in pool.hosts}
     instances = computes.instances(context, aggregate.hosts)
     states = names.states(aggregate.metadata)
-    # A host without a state is being added or removed, or was left behind:
-    # it belongs to nobody yet, or to nobody any more.
-    named = {name: (*by_node[node], states[node])
+    host_of = _hosts_of_nodes(aggregate, known)
+    # A host without a state belongs to nobody, and one without a service is
+    # no host any more.
+    named = {name: (known[host_of[node]], node)
              for name, node in sorted(names.hosts(aggregate.metadata).items())
-             if node in by_node and node in states}
+             if node in states and host_of.get(node) in known}
     said = attributes.effective(context, aggregate.hosts)
-    racks = rules.ordinals(said.get(compute.host, {}).get(rules.RACK)
-                           for compute, *_ in named.values())
+    racks = _racks(said, [compute.host for compute, _ in named.values()])
     return [
-        Host(name=name, compute=compute, node=node, state=state,
+        Host(name=name, compute=compute, node_name=node,
+             node=_node(compute, node), state=states[node],
              **_of_pool(pools.get(compute.host)),
              **_of_place(said.get(compute.host, {}), racks),
              instances=tuple(instances.get(compute.host, ())))
-        for name, (compute, node, state) in named.items()]
+        for name, (compute, node) in named.items()]
+
+
+def _hosts_of_nodes(
+    aggregate: snapshot.Aggregate, known: Mapping[str, computes.Compute],
+) -> dict[str, str]:
+    """Return hypervisor hostname to service host, of a Pcloud's hosts.
+
+    The rows tell; for hosts that were added before there were such rows the
+    cells have told.
+    """
+    told = {node.hypervisor_hostname: host
+            for host, compute in known.items() for node in compute.nodes}
+    return told | {node: host for host, node
+                   in names.nodes(aggregate.metadata).items()
+                   if host in aggregate.hosts}
+
+
+def _node(compute: computes.Compute, name: str) -> computes.Node | None:
+    return next((node for node in compute.nodes
+                 if node.hypervisor_hostname == name), None)
+
+
+def _racks(
+    said: Mapping[str, Mapping[str, str]], hosts: list[str],
+) -> Mapping[str, int]:
+    """Return the names of racks to their ordinals within a Pcloud."""
+    return rules.ordinals(
+        said.get(host, {}).get(rules.RACK) for host in hosts)
 
 
 def _of_pool(metadata: Mapping[str, str] | None) -> dict:
@@ -113,6 +149,23 @@ def _of_place(said: Mapping[str, str], racks: Mapping[str, int]) -> dict:
     date = said.get(rules.REBOOT)
     return {'next_reboot': date and rules.reboot(date),
             'rack': racks.get(said.get(rules.RACK))}
+
+
+def new(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud, name: str,
+    flavor_id: str, compute: computes.Compute, units: int,
+) -> Host:
+    """Return the host that an empty, free host would be in a Pcloud.
+
+    :raises: `exception.HostHasManyNodes`
+    """
+    hosts = [*sorted(pcloud.aggregate.hosts), compute.host]
+    said = attributes.effective(context, hosts)
+    return Host(
+        name=name, compute=compute, node=compute.node,
+        node_name=compute.node.hypervisor_hostname, host_flavor=flavor_id,
+        units=units, state=access.DISABLED, instances=(),
+        **_of_place(said.get(compute.host, {}), _racks(said, hosts)))
 
 
 def show(
@@ -135,74 +188,95 @@ def set_state(
     """Enable or disable a host for the servers of the Pcloud's tenants.
 
     :param state: 'enabled' or 'disabled'
-    :raises: `exception.HostNotFound`, also when it is being removed
+    :raises: `exception.HostNotFound`, `exception.HostBusy` when the host
+        shall be enabled while Placement has still to be told of it
     """
     host = show(context, pcloud, name)
-    key = names.state_key(host.node.hypervisor_hostname)
-    if not store.change_metadata(context, pcloud.aggregate.id, key, state):
-        raise exception.HostNotFound(name=name, pcloud=pcloud.id)
-    store.publish(context, pcloud.aggregate.id)
+    if state == access.ENABLED:
+        _finish(context, host)
+
+    def work(written: rows.Rows) -> None:
+        if not written.exchange(pcloud.aggregate.id,
+                                names.state_key(host.node_name), state):
+            raise exception.HostNotFound(name=name, pcloud=pcloud.id)
+        if state == access.ENABLED and written.due_of(host.compute.host):
+            raise exception.HostBusy(name=host.name)
+
+    change.run(context, [journal.pcloud_anchor(pcloud.id)], work)
     changed = dataclasses.replace(host, state=state)
-    notifications.host(context, 'update', pcloud, changed)
+    reconcile.announced(context, [pcloud.aggregate.uuid])
+    reconcile.notified(notifications.host, context, 'update', _event(
+        pcloud, changed))
     return changed
 
 
+def _event(pcloud: pclouds.Pcloud, host: Host) -> notifications.HostEvent:
+    return notifications.HostEvent(
+        pcloud_id=pcloud.id, owner=pcloud.owner, name=host.name,
+        host_flavor=host.host_flavor, units=host.units,
+        availability_zone=host.compute.zone, state=host.state)
+
+
+def _finish(context: nova_context.RequestContext, host: Host) -> None:
+    """Do what is due for a host before the host is changed again.
+
+    :raises: `exception.HostBusy` when something stays due
+    """
+    try:
+        if reconcile.host(context, host.compute.host):
+            return
+    except exception.Unavailable as error:
+        LOG.warning('What is due for host %(host)s has still to be done: '
+                    '%(error)s', {'host': host.compute.host, 'error': error})
+    raise exception.HostBusy(name=host.name)
+
+
+@tenacity.retry(
+    retry=tenacity.retry_if_exception_type(exception.HostBusy),
+    stop=tenacity.stop_after_attempt(_ATTEMPTS), reraise=True)
 def remove(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud, name: str,
-) -> Host:
-    """Take a host out of a Pcloud; it stays in its pool, free.
+) -> None:
+    """Take a host out of a Pcloud; it stays in its pool.
 
-    The first step takes the state away, and only if it is 'disabled': from
-    then on nobody is given the host, and nobody can enable it. A scheduler
-    that had chosen it before may still place a server there, so whether it
-    is empty is asked again after that, and once more when it has left; then
-    it is put back. A crash on the way leaves a host without a state.
+    The host is disabled, and found empty. One change takes everything away
+    that made the host the Pcloud's own, and writes what is due: Placement
+    has to forget the membership, the host gets its own ratios back, and is
+    found empty once more. Until then the pool gives the host to nobody.
 
-    :returns: the host as it was
     :raises: `exception.HostNotFound`, `exception.HostNotDisabled`,
         `exception.HostChanged`, `exception.HostNotEmpty`,
-        `exception.Unavailable`
+        `exception.HostBusy`, `exception.Unavailable`
     """
     host = show(context, pcloud, name)
     if host.state != access.DISABLED:
         raise exception.HostNotDisabled(name=host.name)
     emptiness.check(context, host.compute, host.name)
-    aggregate_id = pcloud.aggregate.id
-    state_key = names.state_key(host.node.hypervisor_hostname)
-    if not store.delete_metadata(
-            context, aggregate_id, state_key, access.DISABLED):
-        raise exception.HostChanged(name=host.name)
-    try:
-        emptiness.check(context, host.compute, host.name)
-        ratios.restore(context, pcloud.aggregate.metadata, host.node)
-        store.remove_host(context, aggregate_id, host.compute.host)
-        emptiness.check(context, host.compute, host.name)
-    except Exception:
-        with excutils.save_and_reraise_exception():
-            _put_back(context, pcloud, host)
-    ratios.forget(context, aggregate_id, host.node)
-    store.delete_metadata(context, aggregate_id, names.host_key(host.name))
-    store.publish(context, aggregate_id)
-    notifications.host(context, 'remove', pcloud, host)
-    return host
+    _finish(context, host)
+    change.run(context, [journal.pcloud_anchor(pcloud.id),
+                         journal.owner_anchor(pcloud.owner)],
+               lambda written: _take_away(written, pcloud, host))
+    reconcile.after_commit(context, [host.compute.host])
 
 
-def _put_back(
-    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
-    host: Host,
+def _take_away(
+    written: rows.Rows, pcloud: pclouds.Pcloud, host: Host,
 ) -> None:
-    """Undo a removal: the host is in the Pcloud, disabled, as it was.
-
-    The membership first, so that a Pcloud that is just taking it sees that.
-    """
-    node = host.node
+    """Write that a host has left a Pcloud, and what is due for it."""
+    aggregate, node = pcloud.aggregate, host.node_name
+    own = ratios.saved(written.metadata(aggregate.id), node)
     try:
-        store.add_host(context, pcloud.aggregate.id, pcloud.aggregate.uuid,
-                       host.compute.host, node.hypervisor_hostname)
-    except exception.HostInAggregate:
-        LOG.debug('Host %s had not left the Pcloud.', host.compute.host)
-    store.insert_metadata(
-        context, pcloud.aggregate.id,
-        names.state_key(node.hypervisor_hostname), access.DISABLED)
-    ratios.settle(context, pcloud.aggregate.id, node)
-    store.publish(context, pcloud.aggregate.id)
+        written.claim(host.compute.host, due.Due(
+            written.mark, provider=host.node and host.node.uuid,
+            left=aggregate.uuid, ratios=own, event=due.REMOVED,
+            pcloud=pcloud.id, name=host.name, empty=True))
+    except exception.KeyTaken:
+        raise exception.HostBusy(name=host.name)
+    if not written.drop_if(
+            aggregate.id, names.state_key(node), access.DISABLED):
+        raise exception.HostChanged(name=host.name)
+    written.drop(aggregate.id, [
+        names.host_key(host.name), names.node_key(host.compute.host),
+        *(names.saved_ratio_key(key, node) for key in ratios.RESOURCES)])
+    if not written.leave(aggregate.id, [host.compute.host]):
+        raise exception.HostNotFound(name=host.name, pcloud=pcloud.id)

@@ -29,8 +29,12 @@ from pcloud.rules import capacity
 
 LOG = logging.getLogger(__name__)
 
-_CONFLICT = 409
+_MISSING = 404
+# Placement answers 500 when its database breaks a deadlock.
+_ONCE_MORE = (409, 500)
 
+# From here on a provider's aggregates come with its generation.
+_GENERATIONS = '1.19'
 # From here on Placement takes inventories of which nothing is left to give:
 # what nova-compute asks for, and what a very small ratio comes to.
 _NO_CAPACITY = '1.26'
@@ -121,21 +125,60 @@ def write(
 
     What they are replaced with counts as a change even when it is the same.
 
-    :returns: False when somebody has, such as the compute service
+    :returns: False when somebody has, such as the compute service, or when
+        Placement itself asks for a repetition
     :raises: `exception.Unavailable` when Placement cannot be told
     """
+    return _put(context, _url(provider_uuid), inventories, _NO_CAPACITY)
+
+
+def aggregates(
+    context: nova_context.RequestContext, provider_uuid: str,
+) -> dict | None:
+    """Return a host's aggregates and its generation, for `set_aggregates`.
+
+    :returns: None when Placement has no such provider
+    :raises: `exception.Unavailable` when Placement does not tell
+    """
+    url = _aggregates_url(provider_uuid)
+    response = _ask(context, url, _GENERATIONS)
+    if response.status_code == _MISSING:
+        return None
+    return _read(url, response)
+
+
+def set_aggregates(
+    context: nova_context.RequestContext, provider_uuid: str, found: dict,
+) -> bool:
+    """Replace a host's aggregates, if its generation is still the same.
+
+    What they are replaced with counts as a change even when it is the same.
+
+    :returns: False when somebody has changed the provider since it was read
+    :raises: `exception.Unavailable` when Placement cannot be told
+    """
+    return _put(context, _aggregates_url(provider_uuid), found, _GENERATIONS)
+
+
+def _put(
+    context: nova_context.RequestContext, url: str, body: dict, version: str,
+) -> bool:
     try:
         response = report.report_client_singleton().put(
-            _url(provider_uuid), inventories, version=_NO_CAPACITY,
+            url, body, version=version,
             global_request_id=context.global_id)
     except ks_exc.ClientException as error:
         raise exception.Unavailable() from error
-    if response.status_code == _CONFLICT:
+    if response.status_code in _ONCE_MORE:
         return False
     if not response:
-        _log(_url(provider_uuid), response)
+        _log(url, response)
         raise exception.Unavailable()
     return True
+
+
+def _aggregates_url(provider_uuid: str) -> str:
+    return f'/resource_providers/{provider_uuid}/aggregates'
 
 
 def _url(provider_uuid: str) -> str:
@@ -146,15 +189,24 @@ def _get(
     context: nova_context.RequestContext, url: str,
     version: str | None = None,
 ) -> dict:
-    try:
-        response = report.report_client_singleton().get(
-            url, version, global_request_id=context.global_id)
-    except ks_exc.ClientException as error:
-        raise exception.Unavailable() from error
+    return _read(url, _ask(context, url, version))
+
+
+def _read(url: str, response) -> dict:
     if not response:
         _log(url, response)
         raise exception.Unavailable()
     return response.json()
+
+
+def _ask(
+    context: nova_context.RequestContext, url: str, version: str | None,
+):
+    try:
+        return report.report_client_singleton().get(
+            url, version, global_request_id=context.global_id)
+    except ks_exc.ClientException as error:
+        raise exception.Unavailable() from error
 
 
 def _log(url: str, response) -> None:

@@ -46,9 +46,16 @@ NAME = 'pcloud:name'
 OWNER = 'pcloud:owner'
 HOST_PREFIX = 'pcloud:host:'
 STATE_PREFIX = 'pcloud:host_state:'
+NODE_PREFIX = 'pcloud:node:'
 SAVED_PREFIX = 'pcloud:saved:'
 TENANT_PREFIX = 'pcloud:'
 TENANT_VALUE = 'pcloud-tenant'
+
+# The journal: an aggregate without hosts, with the marks of changes and with
+# what is still due for hosts.
+JOURNAL = 'Pcloud:policy:cloud:journal'
+CHANGES_PREFIX = 'pcloud:changes:'
+DUE_PREFIX = 'pcloud:due:'
 
 SCOPE = 'pcloud:scope'
 SCOPE_ID = 'pcloud:scope_id'
@@ -104,6 +111,22 @@ def state_key(node: str) -> str:
     :raises: `exception.NameTooLong` when Nova could not hold the key
     """
     return _checked(STATE_PREFIX + node, 'Hypervisor hostname', node)
+
+
+def node_key(host: str) -> str:
+    """Return the metadata key that holds a service host's compute node.
+
+    :raises: `exception.NameTooLong` when Nova could not hold the key
+    """
+    return _checked(NODE_PREFIX + host, 'Service host', host)
+
+
+def due_key(host: str) -> str:
+    """Return the journal's key of what is still due for a service host.
+
+    :raises: `exception.NameTooLong` when Nova could not hold the key
+    """
+    return _checked(DUE_PREFIX + host, 'Service host', host)
 
 
 def saved_ratio_key(ratio: str, node: str) -> str:
@@ -203,6 +226,11 @@ def tenants(metadata: dict[str, str]) -> frozenset[str]:
 def states(metadata: dict[str, str]) -> dict[str, str]:
     """Return hypervisor hostname to state."""
     return stripped(metadata, STATE_PREFIX)
+
+
+def nodes(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return service hosts to hypervisor hostnames."""
+    return stripped(metadata, NODE_PREFIX)
 
 
 def hosts(metadata: dict[str, str]) -> dict[str, str]:

@@ -18,6 +18,8 @@ and go out the same way: where ``[notifications] notification_format`` is
 None of them has the real name of a host.
 """
 
+import dataclasses
+
 from nova import context as nova_context
 from nova import rpc
 from oslo_config import cfg
@@ -90,19 +92,28 @@ def pcloud(context: nova_context.RequestContext, action: str, found) -> None:
         ram_allocation_ratio=found.ram_allocation_ratio))
 
 
+@dataclasses.dataclass(frozen=True)
+class HostEvent:
+    """What is told of a host; the fields are those of the payload."""
+
+    pcloud_id: str
+    owner: str
+    name: str
+    host_flavor: str | None
+    units: int
+    availability_zone: str
+    state: str
+
+
 def host(
-    context: nova_context.RequestContext, action: str, owner, found,
+    context: nova_context.RequestContext, action: str, event: HostEvent,
 ) -> None:
     """Tell that a host was added, updated or removed.
 
     :param action: 'add', 'update' or 'remove'
-    :param owner: the `pclouds.Pcloud` that has it
-    :param found: the `hosts.Host`
     """
     _emit(context, f'pcloud.host.{action}', PcloudHostPayload(
-        pcloud_id=owner.id, owner=owner.owner, name=found.name,
-        host_flavor=found.host_flavor, units=found.units,
-        availability_zone=found.compute.zone, state=found.state))
+        **dataclasses.asdict(event)))
 
 
 def tenant(
@@ -118,10 +129,15 @@ def tenant(
         pcloud_id=found.id, owner=found.owner, tenant=project_id))
 
 
+def wanted() -> bool:
+    """Whether Nova is configured to send versioned notifications."""
+    return CONF.notifications.notification_format in ('both', 'versioned')
+
+
 def _emit(
     context: nova_context.RequestContext, event_type: str, payload: _Payload,
 ) -> None:
-    if CONF.notifications.notification_format not in ('both', 'versioned'):
+    if not wanted():
         return
     payload.obj_reset_changes(recursive=True)
     notifier = rpc.get_versioned_notifier(f'nova-api:{CONF.host}')

@@ -17,20 +17,21 @@ Source: CONTRACT section 3, "Pclouds"; whole-host-allocation, "Pclouds".
 
 from collections.abc import Collection
 from collections.abc import Mapping
-import contextlib
 import dataclasses
 
 from nova import context as nova_context
-from oslo_utils import excutils
 from oslo_utils import uuidutils
 
-from pcloud.aggregates import computes
+from pcloud.aggregates import announce
+from pcloud.aggregates import change
+from pcloud.aggregates import journal
 from pcloud.aggregates import names
 from pcloud.aggregates import notifications
 from pcloud.aggregates import ratios
+from pcloud.aggregates import reconcile
+from pcloud.aggregates import rows
 from pcloud.aggregates import scoped_policies
 from pcloud.aggregates import snapshot
-from pcloud.aggregates import store
 from pcloud import exception
 
 
@@ -64,18 +65,32 @@ def create(
     """Make a Pcloud without hosts; its owner is its first tenant.
 
     :raises: `exception.ReservedProject` when the owner's id cannot be kept
-        as a tenant's
+        as a tenant's, and as `change.run`
     """
     pcloud_id = uuidutils.generate_uuid()
-    store.create(context, names.pcloud(pcloud_id), {
+    uuid, aggregate_name = uuidutils.generate_uuid(), names.pcloud(pcloud_id)
+    metadata = {
         names.TYPE: names.TYPE_PCLOUD,
         names.ID: pcloud_id,
         names.NAME: name,
         names.OWNER: owner,
-        names.tenant_key(owner): names.TENANT_VALUE})
-    made = show(context, pcloud_id)
-    notifications.pcloud(context, 'create', made)
+        names.tenant_key(owner): names.TENANT_VALUE}
+    made = _pcloud(change.run(
+        context, [journal.pcloud_anchor(pcloud_id),
+                  journal.owner_anchor(owner)],
+        lambda written: snapshot.Aggregate(
+            written.create(uuid, aggregate_name, metadata), uuid,
+            aggregate_name, frozenset(), metadata)), {})
+    _tell(context, 'create', made)
     return made
+
+
+def _tell(
+    context: nova_context.RequestContext, action: str, pcloud: Pcloud,
+) -> None:
+    """Tell schedulers and listeners of a committed change of a Pcloud."""
+    reconcile.announced(context, [pcloud.aggregate.uuid])
+    reconcile.notified(notifications.pcloud, context, action, pcloud)
 
 
 def show(context: nova_context.RequestContext, pcloud_id: str) -> Pcloud:
@@ -120,51 +135,61 @@ def update(
 ) -> Pcloud:
     """Change a Pcloud's 'name' or its allocation ratios.
 
-    Ratios reach the hosts' inventories one by one. When one cannot be
-    reached, all get back what they had.
+    New ratios are due for each host of the Pcloud: until Placement has them,
+    the host takes no server.
 
     :param changes: new values; None unsets a ratio
-    :raises: `exception.PcloudNotFound` when it is deleted meanwhile,
-        `exception.Unavailable`
+    :raises: `exception.PcloudNotFound` when it is deleted meanwhile, and as
+        `change.run`
     """
-    metadata = {_KEYS[name]: None if value is None else str(value)
-                for name, value in changes.items()}
-    before = {key: pcloud.aggregate.metadata.get(key) for key in metadata}
-    try:
-        store.set_metadata(context, pcloud.aggregate.id, metadata)
-        if metadata.keys() & ratios.RESOURCES.keys():
-            _apply_ratios(context, pcloud.id)
-    except exception.AggregateGone:
-        raise exception.PcloudNotFound(pcloud=pcloud.id)
-    except exception.Unavailable:
-        with excutils.save_and_reraise_exception():
-            store.set_metadata(context, pcloud.aggregate.id, before)
-            _apply_ratios(context, pcloud.id)
-    changed = show(context, pcloud.id)
-    notifications.pcloud(context, 'update', changed)
+    new = {_KEYS[name]: None if value is None else str(value)
+           for name, value in changes.items()}
+
+    def work(written: rows.Rows) -> snapshot.Aggregate:
+        try:
+            written.touch(pcloud.aggregate.id)
+        except exception.AggregateGone:
+            raise exception.PcloudNotFound(pcloud=pcloud.id)
+        written.set(pcloud.aggregate.id, new)
+        hosts = frozenset(written.members(pcloud.aggregate.id))
+        if new.keys() & ratios.RESOURCES.keys() and hosts:
+            written.remind(hosts)
+        return dataclasses.replace(
+            pcloud.aggregate, hosts=hosts,
+            metadata=written.metadata(pcloud.aggregate.id))
+
+    aggregate = change.run(
+        context, [journal.pcloud_anchor(pcloud.id)], work)
+    changed = dataclasses.replace(
+        _pcloud(aggregate, {}), units=pcloud.units)
+    if new.keys() & ratios.RESOURCES.keys():
+        reconcile.after_commit(context, sorted(aggregate.hosts))
+    _tell(context, 'update', changed)
     return changed
 
 
 def delete(context: nova_context.RequestContext, pcloud: Pcloud) -> None:
-    """Delete a Pcloud.
+    """Delete a Pcloud, with its settings.
 
-    :raises: `exception.PcloudInUse` when it has hosts
+    :raises: `exception.PcloudInUse` when it has hosts, and as `change.run`
     """
-    if pcloud.aggregate.hosts or not store.delete(
-            context, pcloud.aggregate.id):
-        raise exception.PcloudInUse(pcloud=pcloud.id)
-    with contextlib.suppress(exception.ScopedPolicyNotFound):
-        scoped_policies.delete(context, scoped_policies.PCLOUD, pcloud.id)
-    notifications.pcloud(context, 'delete', pcloud)
+    policy = names.policy(scoped_policies.PCLOUD, pcloud.id)
 
+    def work(written: rows.Rows) -> None:
+        if not written.delete(pcloud.aggregate.id):
+            raise exception.PcloudInUse(pcloud=pcloud.id)
+        settings = written.find(policy)
+        if settings is not None:
+            written.delete(settings.id)
+        written.forget(journal.pcloud_anchor(pcloud.id))
+        written.forget(journal.policy_anchor(
+            scoped_policies.PCLOUD, pcloud.id))
 
-def _apply_ratios(
-    context: nova_context.RequestContext, pcloud_id: str,
-) -> None:
-    aggregate = show(context, pcloud_id).aggregate
-    nodes = computes.nodes(context, aggregate.hosts)
-    for _, node in sorted(nodes.items()):
-        ratios.settle(context, aggregate.id, node)
+    # The marks of the Pcloud go with it; those of its owner stay.
+    change.run(context, [journal.owner_anchor(pcloud.owner),
+                         journal.pcloud_anchor(pcloud.id)], work)
+    reconcile.notified(announce.deleted, context, pcloud.aggregate)
+    reconcile.notified(notifications.pcloud, context, 'delete', pcloud)
 
 
 def units_of(

@@ -9,36 +9,34 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
-
 """Allocation ratios of a Pcloud, where Nova takes them from: Placement.
 
-What a host's ratios were before stands in the Pcloud's metadata from when
-the host comes until it goes, one key a host and ratio. Only the request that
-adds the host writes it and only the one that removes the host deletes it, so
-whoever changes the ratios in between finds what is to be given back.
+What a host's own ratios were is kept in the Pcloud's metadata, one key a
+host and ratio, from when the Pcloud first gives the host a ratio until the
+host leaves; then they are part of what is due for the host.
 
-Several requests may want to write a host's ratios at once, and one of them
-may be late. So each reads the generation of the inventories first and only
-then what they should be, writes with that generation, and begins again when
-it is not the newest any more; and each writes even what is there already.
-Then what was decided before somebody else's write is never written after it.
-
-Source: CONTRACT section 3, "A ratio takes effect where Nova takes it from";
-whole-host-allocation, "Scheduler Configuration".
+Several reconciliations may want to write a host's ratios at once, and one of
+them may be late. Each one reads the generation of the inventories first and
+only then the rows that tell what the ratios should be, writes with that
+generation, and begins again when the generation is not the newest any more;
+and each one writes even what is there already. So no decision is ever
+written after a write that was decided later.
 """
 
-from collections.abc import Callable
 from collections.abc import Mapping
 import math
 
 from nova import context as nova_context
 import tenacity
 
+from pcloud.aggregates import change
 from pcloud.aggregates import computes
+from pcloud.aggregates import due
 from pcloud.aggregates import inventories
+from pcloud.aggregates import journal
 from pcloud.aggregates import names
+from pcloud.aggregates import rows
 from pcloud.aggregates import snapshot
-from pcloud.aggregates import store
 from pcloud import exception
 
 # Metadata key of the Pcloud to the inventory it is about.
@@ -48,8 +46,19 @@ RESOURCES = {names.CPU_RATIO: 'VCPU', names.RAM_RATIO: 'MEMORY_MB'}
 _PRECISION = 1e-5
 
 
-class _Outdated(Exception):
-    """Somebody wrote the inventories after we had read them."""
+class Outdated(Exception):
+    """Somebody has changed a provider since it was read."""
+
+
+def _give_up(_: tenacity.RetryCallState):
+    raise exception.Unavailable()
+
+
+# Of several that change one provider at once all but one meet a conflict.
+until_newest = tenacity.retry(
+    retry=tenacity.retry_if_exception_type(Outdated),
+    wait=tenacity.wait_random(0, 0.2), stop=tenacity.stop_after_attempt(20),
+    retry_error_callback=_give_up)
 
 
 def wanted(metadata: Mapping[str, str]) -> dict[str, float]:
@@ -58,105 +67,103 @@ def wanted(metadata: Mapping[str, str]) -> dict[str, float]:
             if key in metadata}
 
 
-def remember(
-    context: nova_context.RequestContext, aggregate_id: int,
-    node: computes.Node,
-) -> None:
-    """Write down the ratios that a host comes with.
+def saved(metadata: Mapping[str, str], node: str) -> dict[str, float]:
+    """Return a host's own ratios, as far as the Pcloud has kept them.
 
-    :raises: `exception.Unavailable` when Placement does not tell
+    :param node: the hypervisor hostname
     """
-    found = inventories.read(context, node.uuid)['inventories']
-    store.set_metadata(context, aggregate_id, {
-        names.saved_ratio_key(key, node.hypervisor_hostname):
-        repr(found[resource_class]['allocation_ratio'])
-        for key, resource_class in RESOURCES.items()
-        if resource_class in found})
+    keys = {key: names.saved_ratio_key(key, node) for key in RESOURCES}
+    return {key: float(metadata[its]) for key, its in keys.items()
+            if its in metadata}
 
 
-def introduce(
-    context: nova_context.RequestContext, aggregate: snapshot.Aggregate,
-    compute: computes.Compute,
-) -> None:
-    """Give a host that comes into a Pcloud the ratios of the Pcloud.
+def target(metadata: Mapping[str, str], node: str) -> dict[str, float]:
+    """Return the ratios that a host of a Pcloud should have.
 
-    :raises: `exception.Unavailable` when Placement cannot be told
-    """
-    def target() -> Mapping[str, float]:
-        own = [aggregate.metadata[names.ID]]
-        if snapshot.pclouds_of(context, [compute.host]).get(
-                compute.host) != own:
-            return {}
-        return _target(snapshot.metadata(context, aggregate.id),
-                       compute.node)
-
-    _write(context, compute.node.uuid, target)
-
-
-def settle(
-    context: nova_context.RequestContext, aggregate_id: int,
-    node: computes.Node,
-) -> None:
-    """Give a host of a Pcloud the ratios that the Pcloud has by now.
-
-    One without a state is on its way in or out, and left to whoever is
-    bringing or removing it.
-
-    :raises: `exception.Unavailable` when Placement cannot be told; doing it
-        again is harmless
-    """
-    def target() -> Mapping[str, float]:
-        metadata = snapshot.metadata(context, aggregate_id)
-        if names.state_key(node.hypervisor_hostname) not in metadata:
-            return {}
-        return _target(metadata, node)
-
-    _write(context, node.uuid, target)
-
-
-def restore(
-    context: nova_context.RequestContext, metadata: Mapping[str, str],
-    node: computes.Node,
-) -> None:
-    """Give a host back the ratios that it came with, where they are known.
-
-    For whoever has made sure that nobody else gives it any.
+    A ratio that the Pcloud does not set, and of which nobody knows what it
+    was, is left alone.
 
     :param metadata: those of the Pcloud
+    """
+    return saved(metadata, node) | wanted(metadata)
+
+
+@until_newest
+def settle(
+    context: nova_context.RequestContext, provider: str, host: str,
+    text: str,
+) -> None:
+    """Give a host the ratios that its rows ask for.
+
+    :param provider: the uuid of the host's resource provider
+    :param text: what is due for the host, as it is written
     :raises: `exception.Unavailable` when Placement cannot be told
     """
-    kept = {key: value for key, value in metadata.items()
-            if key not in RESOURCES}
-    _write(context, node.uuid, lambda: _target(kept, node))
+    # Most hosts never get a ratio, and cost no call.
+    if not _asked_for(context, host, text):
+        return
+    found = inventories.read(context, provider)
+    own = {key: found['inventories'][name]['allocation_ratio']
+           for key, name in RESOURCES.items()
+           if name in found['inventories']}
+    asked_for = _asked_for(context, host, text, own)
+    ratios = {key: value for key, value in asked_for.items() if key in own}
+    if not ratios:
+        return
+    for key, value in ratios.items():
+        found['inventories'][RESOURCES[key]]['allocation_ratio'] = value
+    if not inventories.write(context, provider, found):
+        raise Outdated()
 
 
-def give_back(
-    context: nova_context.RequestContext, node: str, key: str, value: float,
-) -> None:
-    """Set one ratio of a host that has left, unless a Pcloud has it by now.
+def _asked_for(
+    context: nova_context.RequestContext, host: str, text: str,
+    own: Mapping[str, float] | None = None,
+) -> Mapping[str, float]:
+    """Return the ratios that the rows of a host ask for.
 
-    :param node: the hypervisor hostname; nothing is done when it is gone
-    :param key: the ratio's metadata key
-    :raises: `exception.Unavailable` when Placement cannot be told
+    :param own: the ratios that the host has, to be kept where the Pcloud
+        sets one and has not kept the host's own
     """
-    def target() -> Mapping[str, float]:
-        if snapshot.has_key(context, names.state_key(node)):
-            return {}
-        return {RESOURCES[key]: value}
+    pclouds = snapshot.pclouds_with(context, host)
+    if not pclouds:
+        return due.parse(text).ratios
+    if len(pclouds) > 1:
+        return {}
+    metadata = pclouds[0].metadata
+    node = names.nodes(metadata).get(host) or _node(context, host)
+    if own is not None:
+        missing = {key: value for key, value in own.items()
+                   if key in wanted(metadata) and
+                   key not in saved(metadata, node)}
+        if missing:
+            _keep(context, pclouds[0], host, node, text, missing)
+    return target(metadata, node)
 
-    provider = inventories.provider(context, node)
-    if provider is not None:
-        _write(context, provider, target)
+
+def _node(context: nova_context.RequestContext, host: str) -> str:
+    return computes.one(context, host).node.hypervisor_hostname
 
 
-def forget(
-    context: nova_context.RequestContext, aggregate_id: int,
-    node: computes.Node,
+def _keep(
+    context: nova_context.RequestContext, pcloud: snapshot.Aggregate,
+    host: str, node: str, text: str, own: Mapping[str, float],
 ) -> None:
-    """Delete what `remember` has written down."""
-    store.set_metadata(context, aggregate_id, {
-        names.saved_ratio_key(key, node.hypervisor_hostname): None
-        for key in RESOURCES})
+    """Keep a host's own ratios in the Pcloud, the first time they are read.
+
+    :raises: `Outdated` when the host has been changed since
+    """
+    def work(written: rows.Rows) -> None:
+        if written.due_of(host) != text:
+            raise Outdated()
+        there = written.metadata(pcloud.id)
+        written.insert(pcloud.id, {
+            names.saved_ratio_key(key, node): repr(value)
+            for key, value in own.items()
+            if names.saved_ratio_key(key, node) not in there})
+
+    change.run(context, [journal.pcloud_anchor(pcloud.metadata[names.ID])],
+               work)
 
 
 def differs(
@@ -165,51 +172,12 @@ def differs(
 ) -> bool:
     """Whether a host of a Pcloud has other ratios than it should have.
 
+    :param metadata: those of the Pcloud
     :raises: `exception.Unavailable` when Placement does not tell
     """
     found = inventories.read(context, node.uuid)['inventories']
-    return any(not math.isclose(value, found[name]['allocation_ratio'],
-                                rel_tol=_PRECISION, abs_tol=_PRECISION)
-               for name, value in _target(metadata, node).items()
-               if name in found)
-
-
-def _target(
-    metadata: Mapping[str, str], node: computes.Node,
-) -> dict[str, float]:
-    """Return the ratio that each inventory of a host should have.
-
-    An inventory of which nobody knows what it was is left alone.
-    """
-    ratios = wanted(metadata)
-    for key in RESOURCES:
-        saved = metadata.get(
-            names.saved_ratio_key(key, node.hypervisor_hostname))
-        if key not in ratios and saved is not None:
-            ratios[key] = float(saved)
-    return {RESOURCES[key]: value for key, value in ratios.items()}
-
-
-@tenacity.retry(
-    retry=tenacity.retry_if_exception_type(_Outdated),
-    wait=tenacity.wait_random(0, 0.2), stop=tenacity.stop_after_attempt(20),
-    retry_error_callback=lambda state: _give_up())
-def _write(
-    context: nova_context.RequestContext, provider_uuid: str,
-    target: Callable[[], Mapping[str, float]],
-) -> None:
-    """Write the ratios that `target` tells once the generation is known."""
-    found = inventories.read(context, provider_uuid)
-    # A host whose cpus are all dedicated has no VCPU, for one.
-    ratios = {name: value for name, value in target().items()
-              if name in found['inventories']}
-    if not ratios:
-        return
-    for resource_class, value in ratios.items():
-        found['inventories'][resource_class]['allocation_ratio'] = value
-    if not inventories.write(context, provider_uuid, found):
-        raise _Outdated()
-
-
-def _give_up():
-    raise exception.Unavailable()
+    return any(not math.isclose(
+        value, found[RESOURCES[key]]['allocation_ratio'],
+        rel_tol=_PRECISION, abs_tol=_PRECISION)
+        for key, value in target(metadata, node.hypervisor_hostname).items()
+        if RESOURCES[key] in found)

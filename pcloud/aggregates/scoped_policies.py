@@ -26,12 +26,15 @@ import dataclasses
 
 from nova import context as nova_context
 from oslo_log import log as logging
-import tenacity
+from oslo_utils import uuidutils
 
 from pcloud.aggregates import affinity_keys
+from pcloud.aggregates import change
+from pcloud.aggregates import journal
 from pcloud.aggregates import names
+from pcloud.aggregates import reconcile
+from pcloud.aggregates import rows
 from pcloud.aggregates import snapshot
-from pcloud.aggregates import store
 from pcloud import exception
 from pcloud.rules import affinity
 from pcloud.rules import constraints
@@ -42,20 +45,6 @@ CLOUD, DOMAIN, PROJECT, PCLOUD, ROLE = SCOPES = (
     'cloud', 'domain', 'project', 'pcloud', 'role')
 # The one id of scope cloud.
 DEFAULT = 'default'
-
-
-class _Lost(Exception):
-    """Another request made the same policy at the same moment."""
-
-
-def _give_up(_: tenacity.RetryCallState):
-    raise exception.PolicyContended()
-
-
-_again = tenacity.retry(
-    retry=tenacity.retry_if_exception_type((_Lost, exception.AggregateGone)),
-    wait=tenacity.wait_random(0, 0.3), stop=tenacity.stop_after_attempt(10),
-    retry_error_callback=_give_up)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,7 +99,6 @@ def several(
     return found
 
 
-@_again
 def update(
     context: nova_context.RequestContext, scope: str, scope_id: str,
     changes: Mapping[str, Iterable[affinity.Key] | Mapping[str, str]],
@@ -119,28 +107,15 @@ def update(
 
     What is set takes the place of what was set; what is left out stays.
 
-    :raises: `exception.NameTooLong`, `exception.PolicyTwin`,
-        `exception.PolicyContended`
+    :raises: `exception.NameTooLong`, `exception.PolicyTwin`, and as
+        `change.run`
     """
-    name = names.policy(scope, scope_id)
-    metadata = {names.TYPE: names.TYPE_POLICY, names.SCOPE: scope,
-                names.SCOPE_ID: scope_id}
+    new: dict[str, str | None] = {}
     for member, values in changes.items():
-        metadata |= _written(member, values)
-    there = snapshot.named(context, name)
-    if there is None:
-        # Without any setting there is nothing to keep.
-        if metadata.keys() - _FRAME and not store.create(
-                context, name, metadata):
-            if name not in snapshot.alike(context, name):
-                raise exception.PolicyTwin(scope=scope, id=scope_id)
-            raise _Lost()
-    else:
-        store.replace_metadata(
-            context, there.id, [_PREFIXES[member] for member in changes],
-            metadata)
-    return _policy(scope, scope_id,
-                   snapshot.metadata_of(context, [name]).get(name, {}))
+        new |= _written(member, values)
+    metadata = set_rows(context, scope, scope_id, new,
+                        [_PREFIXES[member] for member in changes])
+    return _policy(scope, scope_id, metadata)
 
 
 def delete(
@@ -151,15 +126,52 @@ def delete(
     :raises: `exception.ScopedPolicyNotFound` when nothing is set
     """
     show(context, scope, scope_id)
-    there = snapshot.named(context, names.policy(scope, scope_id))
-    if there is None:
-        raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
-    try:
-        store.replace_metadata(context, there.id, _PREFIXES.values(), {})
-    except exception.AggregateGone:
-        raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
-    if not snapshot.metadata(context, there.id).keys() - _FRAME:
-        store.delete(context, there.id)
+    set_rows(context, scope, scope_id, {}, list(_PREFIXES.values()))
+
+
+def set_rows(
+    context: nova_context.RequestContext, scope: str, scope_id: str,
+    new: Mapping[str, str | None], replaced: Collection[str] = (),
+) -> dict[str, str]:
+    """Write the rows of a scope: the settings, and a project's quota.
+
+    The aggregate of the scope is made with its first row and deleted with
+    the last one.
+
+    :param new: metadata key to value; None deletes a key
+    :param replaced: prefixes of keys that are deleted first
+    :returns: all the rows that there are then
+    :raises: `exception.NameTooLong`, `exception.PolicyTwin`, and as
+        `change.run`
+    """
+    name = names.policy(scope, scope_id)
+    frame = {names.TYPE: names.TYPE_POLICY, names.SCOPE: scope,
+             names.SCOPE_ID: scope_id}
+
+    def work(written: rows.Rows) -> tuple[str | None, dict[str, str]]:
+        there = written.find(name)
+        if there is None:
+            kept = {key: value for key, value in new.items()
+                    if value is not None}
+            if not kept:
+                return None, {}
+            uuid = uuidutils.generate_uuid()
+            written.create(uuid, name, frame | kept)
+            return uuid, frame | kept
+        if there.name != name:
+            raise exception.PolicyTwin(scope=scope, id=scope_id)
+        written.drop_prefixes(there.id, replaced)
+        written.set(there.id, new)
+        metadata = written.metadata(there.id)
+        if not metadata.keys() - _FRAME:
+            written.delete(there.id)
+        return there.uuid, metadata
+
+    uuid, metadata = change.run(
+        context, [journal.policy_anchor(scope, scope_id)], work)
+    if uuid is not None:
+        reconcile.announced(context, [uuid])
+    return metadata
 
 
 _CONSTRAINTS = 'constraints'

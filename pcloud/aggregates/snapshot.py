@@ -30,6 +30,7 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from pcloud.aggregates import bulk
+from pcloud.aggregates import journal
 from pcloud.aggregates import names
 from pcloud.rules import access
 from pcloud.rules import hints
@@ -108,15 +109,17 @@ def closed_hosts(context: nova_context.RequestContext) -> frozenset[str]:
 
 
 def pool_uuids(context: nova_context.RequestContext) -> set[str]:
-    """Return the uuids of the pools that have hosts (one query)."""
-    has_hosts = sa.exists().where(
-        models.AggregateHost.aggregate_id == models.Aggregate.id)
+    """Return the uuids of all pools (one query).
+
+    A pool without hosts counts: Placement may not have been told yet that
+    its last host has left.
+    """
     pool = sa.or_(
         _TYPE.value == names.TYPE_POOL,
         models.Aggregate.name.startswith(names.POOL_PREFIX, autoescape=True))
     statement = _with_type(
         sa.select(models.Aggregate.uuid).select_from(models.Aggregate)
-    ).where(pool, has_hosts)
+    ).where(pool)
     with api_db.context_manager.reader.using(context) as session:
         return set(session.scalars(statement))
 
@@ -145,9 +148,11 @@ def pcloud_access(
         metadata = {row.key: row.value for row in found}
         if not is_whole_pcloud(name, metadata):
             return None
-        hosts = dict(session.execute(_pclouds_of_hosts(aggregate_id)).all())
+        hosts = session.execute(_pclouds_of_hosts(aggregate_id)).all()
     return uuid, access.Pcloud(
-        pcloud_id, names.tenants(metadata), hosts, names.states(metadata))
+        pcloud_id, names.tenants(metadata),
+        {host: count for host, count, _ in hosts}, names.states(metadata),
+        frozenset(host for host, _, is_due in hosts if is_due))
 
 
 def is_whole_pcloud(name: str, metadata: Mapping[str, str]) -> bool:
@@ -166,10 +171,11 @@ def is_whole_pool(name: str, metadata: Mapping[str, str]) -> bool:
 
 
 def _pclouds_of_hosts(aggregate_id: int) -> sa.Select:
-    """Each host of an aggregate with the number of Pclouds it is in."""
+    """Each host of an aggregate: in how many Pclouds, and is anything due."""
     member = orm.aliased(models.AggregateHost)
     return _with_type(
-        sa.select(member.host, sa.func.count(models.Aggregate.id.distinct()))
+        sa.select(member.host, sa.func.count(models.Aggregate.id.distinct()),
+                  journal.is_due(member.host))
         .join(models.AggregateHost,
               models.AggregateHost.host == member.host)
         .join(models.Aggregate,
@@ -249,6 +255,76 @@ def pools(
         models.Aggregate.name.startswith(names.POOL_PREFIX, autoescape=True))
 
 
+def closed_uuids_of(
+    context: nova_context.RequestContext, host: str,
+) -> set[str]:
+    """Return the uuids of the pools and Pclouds that have a host.
+
+    One query. Whole or not: an aggregate that is meant to close its hosts
+    is told of by its name or by its type.
+    """
+    return _closed_of(context, host, models.Aggregate.uuid)
+
+
+def closed_names_of(
+    context: nova_context.RequestContext, host: str,
+) -> set[str]:
+    """Return the names of the pools and Pclouds that have a host.
+
+    One query, as `closed_uuids_of`.
+    """
+    return _closed_of(context, host, models.Aggregate.name)
+
+
+def _closed_of(
+    context: nova_context.RequestContext, host: str,
+    column: orm.InstrumentedAttribute,
+) -> set[str]:
+    statement = _with_type(
+        sa.select(column, models.AggregateHost.host)
+        .select_from(models.Aggregate)
+        .join(models.AggregateHost,
+              models.AggregateHost.aggregate_id == models.Aggregate.id)
+    ).where(models.AggregateHost.host == host, _is_closed())
+    with api_db.context_manager.reader.using(context) as session:
+        # Databases that compare without case find other hosts too.
+        return {value for value, its in session.execute(statement)
+                if its == host}
+
+
+def pclouds_with(
+    context: nova_context.RequestContext, host: str,
+) -> list[Aggregate]:
+    """Return the whole Pclouds that have a host, each with this host alone.
+
+    Two queries. Of their metadata what is about other hosts is left out, but
+    for ratios that are kept for them.
+    """
+    row, member = models.AggregateMetadata, models.AggregateHost
+    heads = sa.select(
+        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
+        member.host,
+    ).join(member, member.aggregate_id == models.Aggregate.id).where(
+        member.host == host,
+        models.Aggregate.name.startswith(names.PREFIX, autoescape=True),
+        sa.not_(models.Aggregate.name.startswith(
+            names.POOL_PREFIX, autoescape=True)))
+    keys = [names.TYPE, names.ID, names.OWNER, names.CPU_RATIO,
+            names.RAM_RATIO, names.NODE_PREFIX + host]
+    with api_db.context_manager.reader.using(context) as session:
+        found = [each for each in session.execute(heads).all()
+                 if each.host == host]
+        metadata = session.execute(_metadata_of(
+            [each.id for each in found]).where(sa.or_(
+                row.key.in_(keys),
+                row.key.startswith(names.SAVED_PREFIX, autoescape=True))
+            )).all()
+    return [each for each in _assemble(
+        [each[:3] for each in found],
+        [(each.id, each.host) for each in found], metadata)
+        if is_whole_pcloud(each.name, each.metadata)]
+
+
 def pools_of(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> list[Aggregate]:
@@ -292,21 +368,42 @@ def of_hosts(
 def unallocated(
     context: nova_context.RequestContext, flavor_id: str,
 ) -> list[str]:
-    """Return the hosts in the pool of a host flavor that are in no Pcloud.
+    """Return the hosts in the pool of a host flavor that are free.
 
-    One query. Most hosts of a pool are in one, and are not read.
+    One query. Hosts that are in a Pcloud, or for which something is due,
+    are not read.
     """
-    member = orm.aliased(models.AggregateHost)
+    return _in_no_pcloud(context, flavor_id, sa.not_(journal.is_due(
+        _POOLED.host)))
+
+
+def settling(
+    context: nova_context.RequestContext, flavor_id: str,
+) -> list[str]:
+    """Return the hosts in a pool that are in no Pcloud and not free yet.
+
+    One query. Something is due for each of them.
+    """
+    return _in_no_pcloud(context, flavor_id, journal.is_due(_POOLED.host))
+
+
+_POOLED = orm.aliased(models.AggregateHost)
+
+
+def _in_no_pcloud(
+    context: nova_context.RequestContext, flavor_id: str,
+    criterion: sa.ColumnElement[bool],
+) -> list[str]:
     pool = orm.aliased(models.Aggregate)
     allocated = _with_type(
         sa.select(models.AggregateHost.id)
         .join(models.Aggregate,
               models.Aggregate.id == models.AggregateHost.aggregate_id)
-    ).where(_is_pcloud(), models.AggregateHost.host == member.host)
-    statement = sa.select(pool.name, member.host).join(
-        pool, pool.id == member.aggregate_id,
-    ).where(pool.name == names.pool(flavor_id),
-            sa.not_(allocated.correlate(member).exists()))
+    ).where(_is_pcloud(), models.AggregateHost.host == _POOLED.host)
+    statement = sa.select(pool.name, _POOLED.host).join(
+        pool, pool.id == _POOLED.aggregate_id,
+    ).where(pool.name == names.pool(flavor_id), criterion,
+            sa.not_(allocated.correlate(_POOLED).exists()))
     with api_db.context_manager.reader.using(context) as session:
         # Databases that compare without case find others too.
         return [host for name, host in session.execute(statement)
@@ -337,6 +434,43 @@ def pclouds_of_owner(
     return [aggregate for aggregate in
             _whole(context, is_whole_pcloud, _has(names.OWNER, project_id))
             if aggregate.metadata[names.OWNER] == project_id]
+
+
+def units_of_owner(
+    context: nova_context.RequestContext, project_id: str,
+) -> int:
+    """Return what the hosts in the Pclouds of a project cost together.
+
+    One query, which reads a row a pool.
+    """
+    row, member = models.AggregateMetadata, models.AggregateHost
+    owner, kind, units = (orm.aliased(row) for _ in range(3))
+    pooled = orm.aliased(member)
+    statement = sa.select(
+        owner.value, units.value, sa.func.count(member.id.distinct()),
+    ).select_from(owner).join(
+        kind, sa.and_(kind.aggregate_id == owner.aggregate_id,
+                      kind.key == names.TYPE,
+                      kind.value == names.TYPE_PCLOUD),
+    ).join(
+        member, member.aggregate_id == owner.aggregate_id,
+    ).join(
+        pooled, pooled.host == member.host,
+    ).join(
+        models.Aggregate, sa.and_(
+            models.Aggregate.id == pooled.aggregate_id,
+            models.Aggregate.name.startswith(
+                names.POOL_PREFIX, autoescape=True)),
+    ).join(
+        units, sa.and_(units.aggregate_id == models.Aggregate.id,
+                       units.key == names.UNITS),
+    ).where(owner.key == names.OWNER, owner.value == project_id).group_by(
+        models.Aggregate.id, owner.value, units.value)
+    with api_db.context_manager.reader.using(context) as session:
+        # Databases that compare without case find other owners too.
+        return sum(int(each) * count for its_owner, each, count
+                   in session.execute(statement)
+                   if its_owner == project_id and each.isdecimal())
 
 
 def pcloud_names(

@@ -18,10 +18,13 @@ metadata key a tenant, so that no value grows too long.
 
 from nova import context as nova_context
 
+from pcloud.aggregates import change
+from pcloud.aggregates import journal
 from pcloud.aggregates import names
 from pcloud.aggregates import notifications
 from pcloud.aggregates import pclouds
-from pcloud.aggregates import store
+from pcloud.aggregates import reconcile
+from pcloud.aggregates import rows
 from pcloud import exception
 
 
@@ -32,17 +35,23 @@ def add(
     """Make a project a tenant; harmless when it is one.
 
     :raises: `exception.ReservedProject`, `exception.NameTooLong`,
-        `exception.PcloudNotFound` when the Pcloud is deleted meanwhile
+        `exception.PcloudNotFound` when the Pcloud is deleted meanwhile, and
+        as `change.run`
     """
     key = names.tenant_key(project_id)
-    try:
-        is_new = store.insert_metadata(
-            context, pcloud.aggregate.id, key, names.TENANT_VALUE)
-    except exception.AggregateGone:
-        raise exception.PcloudNotFound(pcloud=pcloud.id)
-    if is_new:
-        store.publish(context, pcloud.aggregate.id)
-        notifications.tenant(context, 'add', pcloud, project_id)
+
+    def work(written: rows.Rows) -> bool:
+        try:
+            written.touch(pcloud.aggregate.id)
+        except exception.AggregateGone:
+            raise exception.PcloudNotFound(pcloud=pcloud.id)
+        is_new = key not in written.metadata(pcloud.aggregate.id)
+        if is_new:
+            written.insert(pcloud.aggregate.id, {key: names.TENANT_VALUE})
+        return is_new
+
+    if change.run(context, [journal.pcloud_anchor(pcloud.id)], work):
+        _tell(context, 'add', pcloud, project_id)
 
 
 def remove(
@@ -51,11 +60,27 @@ def remove(
 ) -> None:
     """Make a project no tenant any more; its servers stay where they are.
 
-    :raises: `exception.TenantNotFound`
+    :raises: `exception.TenantNotFound`, and as `change.run`
     """
-    if project_id not in pcloud.tenants or not store.delete_metadata(
-            context, pcloud.aggregate.id, names.tenant_key(project_id)):
-        raise exception.TenantNotFound(
-            project=project_id, pcloud=pcloud.id)
-    store.publish(context, pcloud.aggregate.id)
-    notifications.tenant(context, 'remove', pcloud, project_id)
+    key = names.tenant_key(project_id)
+
+    def work(written: rows.Rows) -> None:
+        if not written.drop_if(
+                pcloud.aggregate.id, key, names.TENANT_VALUE):
+            raise exception.TenantNotFound(
+                project=project_id, pcloud=pcloud.id)
+
+    if project_id not in pcloud.tenants:
+        raise exception.TenantNotFound(project=project_id, pcloud=pcloud.id)
+    change.run(context, [journal.pcloud_anchor(pcloud.id)], work)
+    _tell(context, 'remove', pcloud, project_id)
+
+
+def _tell(
+    context: nova_context.RequestContext, action: str,
+    pcloud: pclouds.Pcloud, project_id: str,
+) -> None:
+    """Tell schedulers and listeners of a committed change of a tenant."""
+    reconcile.announced(context, [pcloud.aggregate.uuid])
+    reconcile.notified(
+        notifications.tenant, context, action, pcloud, project_id)

@@ -46,6 +46,8 @@ _TENANT = Verdict(True, 'the project is one of its tenants')
 _NOT_IN_PCLOUD = Verdict(False, 'the host is not in the Pcloud')
 _SHARED = Verdict(False, 'the host is in more than one Pcloud')
 _NO_STATE = Verdict(False, 'the host has no state in the Pcloud')
+_DUE = Verdict(False, 'the host is closed until Placement has been told of '
+                      'a change')
 IS_DISABLED = Verdict(False, 'the host is disabled in the Pcloud')
 _BY_STATE = {
     ENABLED: Verdict(True, 'the host is enabled in the Pcloud'),
@@ -66,12 +68,14 @@ class Pcloud:
     :ivar hosts: service hosts in its aggregate, each with the number of
         Pcloud aggregates that it is in (always 1 when all is well)
     :ivar states: hypervisor hostname to 'enabled' or 'disabled'
+    :ivar due: service hosts of which Placement has not been told everything
     """
 
     id: str
     tenants: frozenset[str]
     hosts: Mapping[str, int]
     states: Mapping[str, str]
+    due: frozenset[str] = frozenset()
 
 
 def project_verdict(pcloud: Pcloud | None, project_id: str) -> Verdict:
@@ -101,15 +105,16 @@ def project_verdict(pcloud: Pcloud | None, project_id: str) -> Verdict:
 def host_verdict(pcloud: Pcloud, host: str, node: str) -> Verdict:
     """Decide whether a host of a Pcloud takes servers of its tenants.
 
-    ================  ===================  ========  ======
-    in this Pcloud    in how many Pclouds  state     passes
-    ================  ===================  ========  ======
-    no                any                  any       no
-    yes               two or more          any       no
-    yes               one                  none      no
-    yes               one                  disabled  no
-    yes               one                  enabled   yes
-    ================  ===================  ========  ======
+    ==============  ===================  =======  ========  ======
+    in this Pcloud  in how many Pclouds  is due   state     passes
+    ==============  ===================  =======  ========  ======
+    no              any                  any      any       no
+    yes             two or more          any      any       no
+    yes             one                  yes      any       no
+    yes             one                  no       none      no
+    yes             one                  no       disabled  no
+    yes             one                  no       enabled   yes
+    ==============  ===================  =======  ========  ======
 
     :param pcloud: a Pcloud that the project may use
     :param host: the service host
@@ -121,6 +126,8 @@ def host_verdict(pcloud: Pcloud, host: str, node: str) -> Verdict:
         return _NOT_IN_PCLOUD
     if pcloud.hosts[host] != 1:
         return _SHARED
+    if host in pcloud.due:
+        return _DUE
     return _BY_STATE.get(pcloud.states.get(node), _NO_STATE)
 
 

@@ -63,11 +63,8 @@ def delete(call: api_call.Call) -> None:
 
 def add_host(call: api_call.Call) -> dict:
     """Put a host into the pool of a host flavor."""
-    flavor_id, host = call.parameters['id'], call.body['host']
-    host_flavors.add_host(call.context, flavor_id, host)
-    flavor = views.detail(host_flavors.show(call.context, flavor_id))
-    return {'host': next(
-        each for each in flavor['hosts'] if each['host'] == host)}
+    return {'host': views.host(host_flavors.add_host(
+        call.context, call.parameters['id'], call.body['host']))}
 
 
 def remove_host(call: api_call.Call) -> None:

@@ -39,9 +39,8 @@ def update(call: api_call.Call) -> dict:
     """Give a project a limit of its own."""
     project_id = call.parameters['project']
     projects.check(call.context, project_id)
-    quota.set_limit(call.context, project_id,
-                    int(call.body['units']['limit']))
-    return _view(quota.show(call.context, project_id))
+    return _view(quota.set_limit(
+        call.context, project_id, int(call.body['units']['limit'])))
 
 
 def delete(call: api_call.Call) -> None:

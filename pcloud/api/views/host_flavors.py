@@ -28,15 +28,16 @@ def show(flavor: host_flavors.HostFlavor) -> dict:
 
 def detail(flavor: host_flavors.HostFlavor) -> dict:
     """Return what an administrator sees: the real hosts too."""
-    return {**show(flavor), 'hosts': [_host(host) for host in flavor.hosts]}
+    return {**show(flavor), 'hosts': [host(each) for each in flavor.hosts]}
 
 
-def _host(host: host_flavors.PoolHost) -> dict:
-    compute = host.compute
+def host(found: host_flavors.PoolHost) -> dict:
+    """Return what an administrator sees of a host of a pool."""
+    compute = found.compute
     return {'host': compute.host,
             'hypervisor_hostname': ','.join(
                 node.hypervisor_hostname for node in compute.nodes),
             'availability_zone': compute.zone,
-            'pcloud': host.pcloud,
+            'pcloud': found.pcloud,
             'status': 'enabled' if compute.enabled else 'disabled',
             'state': 'up' if compute.up else 'down'}

@@ -1,0 +1,247 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Bring Placement, the compute service and the schedulers after the rows.
+
+A change of a host writes into the journal what is due for the host. Whoever
+meets the host may reconcile it: the call that made the change, the next call
+that wants the host, the audit. Everything here is derived from the rows that
+are there now, and harmless when repeated or done by several at once. As long
+as something is due, the host takes nobody's servers and is not free.
+"""
+
+from collections.abc import Callable
+from collections.abc import Iterable
+
+from keystoneauth1 import exceptions as ks_exc
+from nova.compute import api as compute_api
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova import exception as nova_exception
+from nova.objects import fields
+from oslo_config import cfg
+from oslo_db import api as oslo_db_api
+from oslo_db import exception as db_exc
+from oslo_log import log as logging
+import oslo_messaging as messaging
+
+from pcloud.aggregates import announce
+from pcloud.aggregates import computes
+from pcloud.aggregates import due
+from pcloud.aggregates import emptiness
+from pcloud.aggregates import inventories
+from pcloud.aggregates import journal
+from pcloud.aggregates import names
+from pcloud.aggregates import notifications
+from pcloud.aggregates import ratios
+from pcloud.aggregates import snapshot
+from pcloud import exception
+from pcloud.rules import access
+
+CONF = cfg.CONF
+LOG = logging.getLogger(__name__)
+
+_SERVICE = 'nova-compute'
+_REASON = 'Pcloud: taken out of a host flavor pool'
+
+# How often a host is looked at again that others change all the time.
+_ROUNDS = 10
+
+# What a part of the cloud that is away comes to.
+OUTAGES = (
+    exception.PcloudError, db_exc.DBError, ks_exc.ClientException,
+    messaging.MessagingException, nova_exception.NovaException)
+
+
+def host(context: nova_context.RequestContext, name: str) -> bool:
+    """Do what is due for a host.
+
+    :param name: the service host
+    :returns: whether nothing is due any more; a host may have to wait
+        until it is empty
+    :raises: `exception.Unavailable` when a part of the cloud does not
+        answer; what is due stays due then
+    """
+    for _ in range(_ROUNDS):
+        text = journal.dues(context, [name]).get(name)
+        if text is None:
+            return True
+        left = _do(context, name, text)
+        if _settle(context, name, text, left) and left is not None:
+            return False
+    return False
+
+
+def after_commit(
+    context: nova_context.RequestContext, names_: Iterable[str],
+) -> None:
+    """Reconcile hosts whose change is committed, as far as possible.
+
+    The change is made whatever happens here, so that an outage is written
+    to the log and nothing else; the rest is not tried then.
+
+    :param names_: service hosts
+    """
+    for name in names_:
+        try:
+            host(context, name)
+        except OUTAGES as error:
+            LOG.warning('What is due for host %(host)s has still to be '
+                        'done: %(error)s', {'host': name, 'error': error})
+            return
+
+
+def announced(
+    context: nova_context.RequestContext, aggregates: Iterable[str],
+) -> None:
+    """Tell the schedulers of a committed change, as far as possible.
+
+    :param aggregates: the uuids of the aggregates that have changed
+    """
+    try:
+        announce.changed(context, list(aggregates))
+    except OUTAGES as error:
+        LOG.warning('The schedulers could not be told of a change: '
+                    '%(error)s', {'error': error})
+
+
+def notified(
+    notify: Callable[..., None], *arguments: object,
+) -> None:
+    """Send a notification of a committed change, as far as possible.
+
+    :param notify: one of `notifications`
+    """
+    try:
+        notify(*arguments)
+    except OUTAGES as error:
+        LOG.warning('A notification could not be sent: %(error)s',
+                    {'error': error})
+
+
+def _do(
+    context: nova_context.RequestContext, name: str, text: str,
+) -> str | None:
+    """Do what is due; return what remains due as it is to be written."""
+    what = due.parse(text)
+    provider = what.provider or _provider(context, name)
+    if provider is not None:
+        _tell_aggregates(context, provider, name, what.left)
+        ratios.settle(context, provider, name, text)
+    _set_service(context, name, what.service)
+    _tell_listeners(context, name, what)
+    if what.empty and not _is_empty(context, name):
+        return str(due.Due(what.mark, provider=provider, empty=True))
+    return None
+
+
+@oslo_db_api.wrap_db_retry(
+    max_retries=5, retry_interval=0.05, inc_retry_interval=True,
+    max_retry_interval=1, retry_on_deadlock=True, retry_on_disconnect=True)
+def _settle(
+    context: nova_context.RequestContext, name: str, text: str,
+    left: str | None,
+) -> bool:
+    with api_db.context_manager.writer.using(context) as session:
+        return journal.settle(session, name, text, left)
+
+
+def _provider(
+    context: nova_context.RequestContext, name: str,
+) -> str | None:
+    """Return the uuid of a host's resource provider, None without a node."""
+    try:
+        return computes.one(context, name).node.uuid
+    except exception.ComputeHostNotFound:
+        return None
+
+
+@ratios.until_newest
+def _tell_aggregates(
+    context: nova_context.RequestContext, provider: str, name: str,
+    left: str | None,
+) -> None:
+    """Have Placement know in which pools and Pclouds a host is.
+
+    The generation is read before the rows, and written even where nothing
+    differs, for the reasons told in `ratios`.
+    """
+    found = inventories.aggregates(context, provider)
+    if found is None:
+        # Nova has deleted the node, and Placement all memberships with it.
+        return
+    there = set(found['aggregates']) - {left}
+    found['aggregates'] = sorted(
+        there | snapshot.closed_uuids_of(context, name))
+    if not inventories.set_aggregates(context, provider, found):
+        raise ratios.Outdated()
+
+
+def _set_service(
+    context: nova_context.RequestContext, name: str, service: str | None,
+) -> None:
+    """Enable or disable a host's compute service, where that is due."""
+    if service is None:
+        return
+    disabled = service == due.OFF
+    try:
+        compute_api.HostAPI().service_update_by_host_and_binary(
+            context.elevated(), name, _SERVICE,
+            {'disabled': disabled,
+             'disabled_reason': _REASON if disabled else None})
+    except (nova_exception.ComputeHostNotFound,
+            nova_exception.HostMappingNotFound,
+            nova_exception.HostBinaryNotFound):
+        LOG.info('Host %s has no compute service any more.', name)
+
+
+def _is_empty(context: nova_context.RequestContext, name: str) -> bool:
+    try:
+        return not emptiness.reasons(context, computes.one(context, name))
+    except exception.ComputeHostNotFound:
+        return True
+
+
+def _tell_listeners(
+    context: nova_context.RequestContext, name: str, what: due.Due,
+) -> None:
+    """Tell the schedulers of the aggregates, and listeners of the event."""
+    uuids = {each.uuid for each in snapshot.pclouds_with(context, name)}
+    if what.left:
+        uuids.add(what.left)
+    if what.service == due.ON:
+        uuids |= snapshot.closed_uuids_of(context, name)
+    announce.changed(context, sorted(uuids))
+    if what.event and notifications.wanted():
+        _notify(context, name, what)
+
+
+def _notify(
+    context: nova_context.RequestContext, name: str, what: due.Due,
+) -> None:
+    pcloud = snapshot.pcloud(context, what.pcloud or '')
+    if pcloud is None:
+        LOG.info('Pcloud %s is gone before its listeners were told.',
+                 what.pcloud)
+        return
+    pool = next(iter(snapshot.pools_of(context, [name])), None)
+    notifications.host(context, what.event, notifications.HostEvent(
+        pcloud_id=pcloud.metadata[names.ID],
+        owner=pcloud.metadata.get(names.OWNER, ''), name=what.name or '',
+        host_flavor=pool and pool.metadata[names.FLAVOR_ID],
+        units=int(pool.metadata[names.UNITS]) if pool else 0,
+        availability_zone=snapshot.zones(context, [name]).get(
+            name, CONF.default_availability_zone),
+        state=access.DISABLED))
+    action = (fields.NotificationAction.ADD_HOST
+              if what.event == due.ADDED
+              else fields.NotificationAction.REMOVE_HOST)
+    announce.notify(context, pcloud, action)
