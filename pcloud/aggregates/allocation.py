@@ -232,6 +232,7 @@ def _write(
         written.claim(host, due.Due(
             written.mark, provider=added.compute.node.uuid, event=due.ADDED,
             pcloud=pcloud.id, name=added.name))
+        quota.check(context, pcloud.owner, added.units)
         written.join(aggregate_id, host)
     except exception.KeyTaken:
         raise _Lost('another change has the host')
@@ -249,7 +250,6 @@ def _write(
         names.state_key(node): access.DISABLED,
         **{names.saved_ratio_key(key, node): None
            for key in (names.CPU_RATIO, names.RAM_RATIO)}})
-    quota.check(context, pcloud.owner, added.units)
     _check_alone(context, pcloud, host, added.host_flavor)
     return added
 

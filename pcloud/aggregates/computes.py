@@ -93,6 +93,7 @@ class Compute:
     up: bool
     enabled: bool
     zone: str
+    answered: bool = True
 
     @property
     def node(self) -> Node:

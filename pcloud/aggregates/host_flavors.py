@@ -155,12 +155,16 @@ def delete(context: nova_context.RequestContext, flavor_id: str) -> None:
     """Delete a host flavor.
 
     :raises: `exception.HostFlavorNotFound`, `exception.HostFlavorInUse`,
-        and as `change.run`
+        `exception.Unavailable` while Placement cannot be told that a host
+        has left the pool, and as `change.run`
     """
     pool = _pool(context, flavor_id)
+    # Placement keeps such a host closed as long as the pool is known.
+    for host in journal.leaving(context, pool.uuid):
+        _finish(context, host)
 
     def work(written: rows.Rows) -> None:
-        if not written.delete(pool.id):
+        if journal.leaving(context, pool.uuid) or not written.delete(pool.id):
             raise exception.HostFlavorInUse(host_flavor=flavor_id)
 
     change.run(context, [journal.flavor_anchor(flavor_id)], work)

@@ -157,6 +157,19 @@ def dues(
             dict(session.execute(statement).all()), names.DUE_PREFIX)
 
 
+def leaving(
+    context: nova_context.RequestContext, uuid: str,
+) -> list[str]:
+    """Return the hosts that Placement has not let leave an aggregate yet.
+
+    One query.
+
+    :param uuid: of the aggregate
+    """
+    return sorted(host for host, text in dues(context).items()
+                  if due.parse(text).left == uuid)
+
+
 def is_due(host: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
     """Return the condition that something is due for a service host."""
     row, journal = orm.aliased(_ROW), orm.aliased(models.Aggregate)

@@ -132,11 +132,16 @@ def _do(
 ) -> str | None:
     """Do what is due; return what remains due as it is to be written."""
     what = due.parse(text)
+    # As long as Placement keeps a host in a pool, nobody is given the host:
+    # its service is disabled before, and enabled after Placement is told.
+    if what.service == due.OFF:
+        _set_service(context, name, disabled=True)
     provider = what.provider or _provider(context, name)
     if provider is not None:
         _tell_aggregates(context, provider, name, what.left)
         ratios.settle(context, provider, name, text)
-    _set_service(context, name, what.service)
+    if what.service == due.ON:
+        _set_service(context, name, disabled=False)
     _tell_listeners(context, name, what)
     if what.empty and not _is_empty(context, name):
         return str(due.Due(what.mark, provider=provider, empty=True))
@@ -186,12 +191,9 @@ def _tell_aggregates(
 
 
 def _set_service(
-    context: nova_context.RequestContext, name: str, service: str | None,
+    context: nova_context.RequestContext, name: str, *, disabled: bool,
 ) -> None:
-    """Enable or disable a host's compute service, where that is due."""
-    if service is None:
-        return
-    disabled = service == due.OFF
+    """Enable or disable a host's compute service."""
     try:
         compute_api.HostAPI().service_update_by_host_and_binary(
             context.elevated(), name, _SERVICE,

@@ -10,103 +10,169 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Repair what `audit` finds; each returns what it did.
+"""Repair what `audit` finds; each function returns what it did.
 
-Whatever is done here may have been done by somebody else meanwhile: every
-step looks at what is there now, and finding it done is as good.
+A repair is a change like any other: it locks what requests lock, looks at
+what is there by then, and finding it done is as good.
 """
 
 from nova import context as nova_context
 
+from pcloud.aggregates import change
 from pcloud.aggregates import computes
+from pcloud.aggregates import due
 from pcloud.aggregates import emptiness
+from pcloud.aggregates import inventories
+from pcloud.aggregates import journal
 from pcloud.aggregates import names
 from pcloud.aggregates import ratios
+from pcloud.aggregates import reconcile
+from pcloud.aggregates import rows
 from pcloud.aggregates import snapshot
-from pcloud.aggregates import store
+from pcloud import exception
 from pcloud.rules import access
 
+_DONE = 'somebody else has done it meanwhile'
 
-def finish_half_made(
-    context: nova_context.RequestContext, aggregate: snapshot.Aggregate,
-    compute: computes.Compute,
+
+def settle_stateless(
+    aggregate: snapshot.Aggregate, host: str, node: str,
+    context: nova_context.RequestContext,
 ) -> str:
-    """Let an empty host go, and give one with servers back as disabled.
+    """Let an empty host go, and give one with servers back as disabled."""
+    is_empty = not emptiness.reasons(context, computes.one(context, host))
 
-    Both ways it has been half added or half removed: if it is empty nobody
-    has got it yet, or nobody needs it any more.
-    """
-    node = compute.node
-    state_key = names.state_key(node.hypervisor_hostname)
-    if emptiness.reasons(context, compute):
-        store.insert_metadata(
-            context, aggregate.id, state_key, access.DISABLED)
-        store.publish(context, aggregate.id)
-        return 'it is not empty; it is disabled in the Pcloud now'
-    ratios.restore(context, aggregate.metadata, node)
-    store.remove_host(context, aggregate.id, compute.host)
-    ratios.forget(context, aggregate.id, node)
-    for name, named in names.hosts(aggregate.metadata).items():
-        if named == node.hypervisor_hostname:
-            store.delete_metadata(
-                context, aggregate.id, names.host_key(name), named)
-    store.publish(context, aggregate.id)
-    return 'it is empty and has left the Pcloud'
+    def work(written: rows.Rows) -> bool:
+        metadata = written.metadata(aggregate.id)
+        if (snapshot.pclouds_of(context, [host]).get(host) !=
+                [aggregate.metadata[names.ID]] or
+                names.state_key(node) in metadata):
+            return False
+        if not is_empty:
+            written.set(aggregate.id, {
+                names.state_key(node): access.DISABLED,
+                names.node_key(host): node})
+            return True
+        _claim(written, host, due.Due(
+            written.mark, left=aggregate.uuid, empty=True,
+            ratios=ratios.saved(metadata, node)))
+        written.leave(aggregate.id, [host])
+        written.drop(aggregate.id, [
+            names.node_key(host),
+            *(names.host_key(name) for name, its
+              in names.hosts(metadata).items() if its == node),
+            *(names.saved_ratio_key(key, node) for key in ratios.RESOURCES)])
+        return True
+
+    done = change.run(context, [_anchor(aggregate)], work)
+    reconcile.after_commit(context, [host])
+    reconcile.announced(context, [aggregate.uuid])
+    if not done:
+        return _DONE
+    if is_empty:
+        return 'it is empty and has left the Pcloud'
+    return 'it is not empty; it is disabled in the Pcloud now'
 
 
 def drop_key(
-    context: nova_context.RequestContext, aggregate: snapshot.Aggregate,
-    key: str,
+    aggregate: snapshot.Aggregate, key: str,
+    context: nova_context.RequestContext,
 ) -> str:
     """Delete a metadata key, if it still has the value that was found."""
-    store.delete_metadata(
-        context, aggregate.id, key, aggregate.metadata[key])
-    store.publish(context, aggregate.id)
-    return 'the key is deleted'
+    done = change.run(
+        context, [_anchor(aggregate)], lambda written: written.drop_if(
+            aggregate.id, key, aggregate.metadata[key]))
+    reconcile.announced(context, [aggregate.uuid])
+    return 'the key is deleted' if done else _DONE
 
 
 def give_back_ratio(
-    context: nova_context.RequestContext, aggregate: snapshot.Aggregate,
-    key: str,
+    aggregate: snapshot.Aggregate, key: str,
+    context: nova_context.RequestContext,
 ) -> str:
     """Set the ratio of a host that has left to what it was."""
     ratio, node = names.saved_ratios(aggregate.metadata)[key]
-    ratios.give_back(context, node, ratio, float(aggregate.metadata[key]))
-    store.delete_metadata(context, aggregate.id, key)
+    value = aggregate.metadata[key]
+    host = next((host for host, name in
+                 computes.every_node(context).values() if name == node), None)
+
+    def work(written: rows.Rows) -> bool:
+        if not written.drop_if(aggregate.id, key, value):
+            return False
+        if host is not None:
+            _claim(written, host, due.Due(
+                written.mark, ratios={ratio: float(value)}))
+        return True
+
+    done = change.run(context, [_anchor(aggregate)], work)
+    if host is not None:
+        reconcile.host(context, host)
+    if not done:
+        return _DONE
+    if host is None:
+        return 'the host is gone, and the key is deleted'
     return 'the host has its own ratio again'
 
 
-def apply_ratios(
-    context: nova_context.RequestContext, aggregate: snapshot.Aggregate,
-    node: computes.Node,
-) -> str:
-    """Give a host the ratios of its Pcloud again."""
-    ratios.settle(context, aggregate.id, node)
-    return 'its inventory has the ratios of the Pcloud'
-
-
 def tell_placement(
-    context: nova_context.RequestContext, aggregate: snapshot.Aggregate,
-    node: computes.Node,
+    aggregate: snapshot.Aggregate, host: str,
+    context: nova_context.RequestContext,
 ) -> str:
-    """Tell Placement of a membership."""
-    store.mirror(context, aggregate.uuid, node.hypervisor_hostname)
+    """Have Placement know of a host what the rows tell."""
+    change.run(context, [_anchor(aggregate)],
+               lambda written: written.remind([host]))
+    reconcile.host(context, host)
     return 'Placement knows now'
 
 
 def have_placement_forget(
-    context: nova_context.RequestContext, aggregate: snapshot.Aggregate,
-    node: str,
+    aggregate: snapshot.Aggregate, provider: str,
+    context: nova_context.RequestContext,
 ) -> str:
     """Have Placement forget a membership that Nova does not know of."""
-    store.unmirror(context, aggregate.uuid, node)
+    host = computes.every_node(context).get(provider, (None, None))[0]
+    if host is None:
+        _forget(context, provider, aggregate.uuid)
+        return 'Placement has forgotten it'
+    change.run(context, [_anchor(aggregate)], lambda written: _claim(
+        written, host, due.Due(written.mark, provider=provider,
+                               left=aggregate.uuid)))
+    reconcile.host(context, host)
     return 'Placement has forgotten it'
 
 
+@ratios.until_newest
+def _forget(
+    context: nova_context.RequestContext, provider: str, uuid: str,
+) -> None:
+    """Take a provider of which Nova knows nothing out of an aggregate."""
+    found = inventories.aggregates(context, provider)
+    if found is not None:
+        found['aggregates'] = sorted(set(found['aggregates']) - {uuid})
+        if not inventories.set_aggregates(context, provider, found):
+            raise ratios.Outdated()
+
+
 def drop_attribute(
-    context: nova_context.RequestContext, aggregate: snapshot.Aggregate,
+    aggregate: snapshot.Aggregate, context: nova_context.RequestContext,
 ) -> str:
     """Delete the aggregate of a value that no host has."""
-    if store.delete(context, aggregate.id):
+    name, = names.attributes(aggregate.metadata)
+    if change.run(context, [journal.attribute_anchor(name)],
+                  lambda written: written.delete(aggregate.id)):
         return 'the aggregate is deleted'
     return 'a host has it now'
+
+
+def _claim(written: rows.Rows, host: str, what: due.Due) -> None:
+    try:
+        written.claim(host, what)
+    except exception.KeyTaken:
+        raise exception.HostBusy(name=host)
+
+
+def _anchor(aggregate: snapshot.Aggregate) -> str:
+    metadata = aggregate.metadata
+    if snapshot.is_whole_pool(aggregate.name, metadata):
+        return journal.flavor_anchor(metadata[names.FLAVOR_ID])
+    return journal.pcloud_anchor(metadata[names.ID])

@@ -18,9 +18,10 @@ import json
 from nova import context as nova_context
 
 from pcloud.aggregates import audit
-from pcloud import exception
+from pcloud.aggregates import findings
+from pcloud.aggregates import reconcile
 
-CLEAN, FOUND = 0, 1
+CLEAN, FOUND, PARTLY = 0, 1, 2
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -31,15 +32,17 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
                     'metadata and the reverse, hosts that Placement does '
                     'not know of, and ratios that drifted. Exits with 0 '
                     'when all is well, with 1 when something was found and '
-                    'is not repaired, with 2 when it could not look.')
+                    'is not repaired, with 2 when a part of the cloud could '
+                    'not be looked at.')
     parser.add_argument('--fix', action='store_true',
                         help='repair what can be repaired')
     parser.add_argument('--format', choices=['text', 'json'],
                         default='text', help='how to print the findings')
     parser.add_argument('--settle', type=float, default=audit.SETTLE,
                         metavar='SECONDS',
-                        help='look twice, so long apart, and ignore what '
-                             'was only on its way (default: %(default)s)')
+                        help='how long Placement may not have been told of '
+                             'a change before that is a finding (default: '
+                             '%(default)s)')
     parser.set_defaults(run=run)
 
 
@@ -59,10 +62,12 @@ def run(command: argparse.Namespace) -> int:
         print(json.dumps({'findings': rows}, indent=4))
     else:
         print(_text(rows))
+    if any(each.kind == findings.NOT_LOOKED_AT for each in found):
+        return PARTLY
     return FOUND if any(not row['repaired'] for row in rows) else CLEAN
 
 
-def _row(finding: audit.Finding) -> dict:
+def _row(finding: findings.Finding) -> dict:
     return {'kind': finding.kind, 'aggregate': finding.aggregate,
             'subject': finding.subject, 'message': finding.message,
             'repairable': finding.repair is not None,
@@ -70,14 +75,14 @@ def _row(finding: audit.Finding) -> dict:
 
 
 def _repair(
-    context: nova_context.RequestContext, finding: audit.Finding,
+    context: nova_context.RequestContext, finding: findings.Finding,
 ) -> dict:
     """Return what becomes of a finding's row."""
     if finding.repair is None:
         return {}
     try:
         return {'done': finding.repair(context), 'repaired': True}
-    except exception.PcloudError as error:
+    except reconcile.OUTAGES as error:
         return {'done': f'not repaired: {error}'}
 
 

@@ -9,23 +9,29 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
+"""What a request of ours does to databases and to Placement, step by step."""
 
-"""Whatever a request of ours writes to a database or to Placement.
-
-What the store does through Nova is taken apart into Nova's steps.
-"""
-
-from nova.objects import aggregate
+from nova.compute import api as compute_api
 from nova.scheduler.client import report
 
-from pcloud.aggregates import store
+from pcloud.aggregates import change
+from pcloud.aggregates import emptiness
+from pcloud.aggregates import journal
+from pcloud.aggregates import reconcile
+from pcloud.aggregates import rows
 
-# Where each is found, and its name there.
+# Between these other requests may do anything. Where each is found, and its
+# name there.
 STEPS = [
-    (store, 'create'), (store, 'delete'), (store, 'insert_metadata'),
-    (store, 'change_metadata'), (store, 'delete_metadata'),
-    (store, 'set_metadata'),
-    (aggregate, '_host_add_to_db'), (aggregate, '_host_delete_from_db'),
-    (report.SchedulerReportClient, 'set_aggregates_for_provider'),
+    (emptiness, 'reasons'), (change, 'run'), (reconcile, '_settle'),
     (report.SchedulerReportClient, 'put'),
+    (compute_api.HostAPI, 'service_update_by_host_and_binary'),
+]
+
+# These are all that is written; those of one change are one transaction.
+WRITES = [
+    *((rows.Rows, name) for name in (
+        'create', 'delete', 'touch', 'join', 'leave', 'insert', 'exchange',
+        'drop', 'drop_if', 'drop_prefixes')),
+    (journal, 'mark'), *STEPS[1:],
 ]

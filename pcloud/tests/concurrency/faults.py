@@ -31,7 +31,7 @@ _plan: contextvars.ContextVar[list | None] = contextvars.ContextVar(
 
 def install() -> None:
     """Wrap every step."""
-    for holder, name in steps.STEPS:
+    for holder, name in steps.WRITES:
         setattr(holder, name, _wrap(getattr(holder, name)))
 
 

@@ -228,6 +228,13 @@ class PcloudTestCase(
         return next(each for each in objects.AggregateList.get_all(
             self.context) if each.name == name)
 
+    def make_aggregate(self, name: str, **metadata: str) -> int:
+        """Make an aggregate by Nova's own means, and return its id."""
+        made = objects.Aggregate(
+            self.context, name=name, metadata=metadata)
+        made.create()
+        return made.id
+
     def act(self, server: dict, body: dict) -> None:
         """Ask for an action on a server, as the administrator."""
         response = self.admin.call(

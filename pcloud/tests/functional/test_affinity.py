@@ -27,7 +27,6 @@ from oslo_utils.fixture import uuidsentinel as uuids
 
 from pcloud.aggregates import affinity_keys
 from pcloud.aggregates import computes
-from pcloud.aggregates import store
 from pcloud.rules import affinity as rules
 from pcloud.scheduler import affinity
 from pcloud.scheduler.filters import affinity as filters_affinity
@@ -522,9 +521,10 @@ class KeysTest(AffinityTestCase):
         self.node_keys('node-1', **{'key:B': '1'})
         odd = next(each for each in objects.AggregateList.get_all(
             self.context) if each.name.startswith('keys of'))
-        store.set_metadata(self.context, odd.id, {
+        odd.update_metadata({
             'pcloud:key:A': 'x', 'pcloud:key:special.RAM': '1',
             'pcloud:sticky:A': 'much'})
+        self.scheduler.manager.host_manager.update_aggregates([odd])
         flavor = self.flavor(**{'pcloud__system_key__A': 'x',
                                 'pcloud__customer_key__A': '1',
                                 'pcloud__system_key__B': '1:100'})

@@ -15,7 +15,7 @@
 import json
 from unittest import mock
 
-from nova import exception as nova_exception
+from keystoneauth1 import exceptions as ks_exc
 from nova.scheduler.client import report
 from oslo_db import exception as db_exc
 
@@ -462,17 +462,40 @@ class HostTest(ApiTestCase):
         self.flags(quota_units=-1, group='pcloud')
         self._add(name='b')
 
-    def test_placement_does_not_answer(self):
-        before = self.aggregate(f'Pcloud:{self.pcloud}')
-        silent = nova_exception.PlacementAPIConnectFailure()
-        with mock.patch.multiple(
-                report.SchedulerReportClient,
-                aggregate_add_host=mock.Mock(side_effect=silent),
-                aggregate_remove_host=mock.Mock(side_effect=silent)):
+    def _silent_placement(self, *methods):
+        """Have Placement not answer calls of certain methods."""
+        return mock.patch.multiple(report.SchedulerReportClient, **{
+            method: mock.Mock(side_effect=ks_exc.ConnectFailure())
+            for method in methods})
+
+    def test_placement_does_not_answer_at_all(self):
+        before = self.dump()
+        with self._silent_placement('get', 'put'):
             self.assertIn('nothing was changed', self._add(503, name='a'))
-        after = self.aggregate(f'Pcloud:{self.pcloud}')
-        self.assertEqual((before.hosts, before.metadata),
-                         (after.hosts, after.metadata))
+        self.assertEqual(before, self.dump())
+        self._add(name='a')
+
+    def test_placement_goes_away_after_the_change(self):
+        """The host is the owner's, and closed until Placement is told."""
+        with self._silent_placement('put'):
+            self._add(name='a')
+            self.assertIn('until Placement has been told', self.check(
+                409, self.alice, 'PUT', f'{self.path}/a',
+                {'host': {'state': 'enabled'}}))
+        self.check(200, self.alice, 'PUT', f'{self.path}/a',
+                   {'host': {'state': 'enabled'}})
+        self.boot(self.alice, {'pcloud': self.pcloud})
+
+    def test_placement_is_away_when_a_host_leaves(self):
+        """The host is nobody's until Placement has forgotten it."""
+        self._add(name='a')
+        self._add(name='b')
+        with self._silent_placement('put'):
+            self.check(204, self.alice, 'DELETE', f'{self.path}/a')
+            self.check(404, self.alice, 'GET', f'{self.path}/a')
+            self.assertIn('settling', self._add(409, name='a'))
+            self.assertEqual({}, self.alice.get_json(
+                '/os-host-flavors/gpu')['host_flavor']['available'])
         self._add(name='a')
 
     def test_admin_manages_for_the_owner(self):

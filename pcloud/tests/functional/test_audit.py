@@ -15,7 +15,10 @@
 from unittest import mock
 
 from pcloud.aggregates import audit
+from pcloud.aggregates import change
 from pcloud.aggregates import inventories
+from pcloud.aggregates import reconcile
+from pcloud import exception
 from pcloud.tests.functional import base
 
 
@@ -156,16 +159,47 @@ class AuditTest(base.PcloudTestCase):
         decide = [each.kind for each in self._find() if not each.repair]
         self.assertEqual(
             ['host-in-two-pclouds', 'host-in-two-pclouds',
-             'incomplete-aggregate'], sorted(decide))
+             'host-without-state', 'incomplete-aggregate'], sorted(decide))
 
-    def test_request_under_way_is_no_finding(self):
-        """What is gone at the second look was only on its way."""
-        self._metadata(**{'pcloud:host:new': 'soon.example.org'})
+    def test_request_at_work_is_no_finding(self):
+        """What is due is a finding only when it stays due."""
+        self._have_due()
 
         def finish(seconds):
-            self._metadata(**{'pcloud:host:new': None})
+            self.assertTrue(reconcile.host(self.context, self.host))
 
         with mock.patch.object(audit, 'time') as clock:
             clock.sleep.side_effect = finish
             self.assertEqual([], audit.find(self.context, settle=3))
         clock.sleep.assert_called_once_with(3)
+
+    def _have_due(self):
+        """Have a change of the host that Placement was not told of."""
+        change.run(self.context, ['test'],
+                   lambda written: written.remind([self.host]))
+
+    def test_change_that_placement_was_not_told_of(self):
+        self._have_due()
+        finding, = self._find()
+        self.assertEqual(('change-not-finished', self.host),
+                         (finding.kind, finding.subject))
+        self.boot(self.alice, {'pcloud': self.pcloud}, 'ERROR')
+        finding.repair(self.context)
+        self.assertEqual([], self._find())
+        self.boot(self.alice, {'pcloud': self.pcloud})
+
+    def test_host_in_two_pools(self):
+        self.admin.call_json('POST', '/os-host-flavors', {
+            'host_flavor': {'id': 'big', 'units': 1}})
+        self.admin.add_host_to_aggregate(
+            self.aggregate('Pcloud:host_flavor:big').id, self.host)
+        self.assertEqual(['host-in-two-pools'] * 2,
+                         [each.kind for each in self._find()])
+
+    def test_placement_is_silent(self):
+        """What else there is to find is found, and repaired."""
+        self._metadata(**{'pcloud:host:ghost': 'gone.example.org'})
+        with mock.patch.object(inventories, 'members',
+                               side_effect=exception.Unavailable()):
+            self.assertEqual(['name-without-host', 'not-looked-at'],
+                             self._kinds())

@@ -21,8 +21,9 @@ from nova import exception as nova_exception
 from nova import objects
 from nova.scheduler.client import report
 
+from pcloud.aggregates import audit
+from pcloud.aggregates import change
 from pcloud.aggregates import computes
-from pcloud.aggregates import store
 from pcloud.tests.functional import base
 
 HOST = 'node-1'
@@ -289,88 +290,91 @@ class CellTest(EmptinessTestCase):
 
 
 class AfterTheFactTest(EmptinessTestCase):
-    """The scheduler's allocation comes in between checking and changing."""
+    """The scheduler's allocation comes in between checking and changing.
+
+    The change is made then, and the host is closed until it is empty.
+    """
 
     @contextlib.contextmanager
-    def _occupied_at(self, step, after):
-        """Have the host occupied before or after a step of the store."""
-        original, calls = getattr(store, step), []
+    def _occupied_meanwhile(self):
+        """Have the host occupied right before its change is written."""
+        original, calls = change.run, []
 
-        def wrapper(*args, **kwargs):
-            calls.append(step)
-            if len(calls) > 1:
-                return original(*args, **kwargs)
-            if not after:
+        def run(*args):
+            if not calls:
+                calls.append(args)
                 self.occupy()
-            result = original(*args, **kwargs)
-            if after:
-                self.occupy()
-            return result
+            return original(*args)
 
-        with mock.patch.object(store, step, wrapper):
+        with mock.patch.object(change, 'run', run):
             yield
         self.assertTrue(calls)
+
+    def _is_closed_until_empty(self):
+        shown = self.admin.get_json('/os-host-flavors/gpu')['host_flavor']
+        self.assertEqual(([HOST], {}), (
+            [each['host'] for each in shown['hosts']], shown['available']))
+        body = {'host': {'name': 'new', 'host_flavor': 'gpu'}}
+        response = self.alice.call('POST', self.path, body)
+        self.assertEqual(409, response.status_code)
+        self.assertIn('settling', response.text)
+        self.assertEqual(['change-not-finished'], [
+            each.kind for each in audit.find(self.context, settle=0)])
         self.vacate()
-
-    def _refused_at(self, step, *call):
-        for after in (False, True):
-            with self._occupied_at(step, after):
-                self.unchanged(409, 'is not empty', *call)
-
-    def _in_pcloud(self):
-        self.make_pool('big', HOST)
-        self.alice.call_json('PUT', f'/os-pclouds/{self.pcloud}', {
-            'pcloud': {'cpu_allocation_ratio': 7}})
-        self.add_host(self.alice, self.pcloud, 'web', 'big', enable=False)
-        return self.alice, 'DELETE', f'{self.path}/web'
+        self.alice.call_json('POST', self.path, body)
+        self.assertEqual([], audit.find(self.context, settle=0))
 
     def test_added_to_the_pool(self):
         self.set_status('disabled')
-        self._refused_at('add_host', self.admin, 'POST', POOL, BODY)
-        self.accepted()
+        with self._occupied_meanwhile():
+            self.admin.call_json('POST', POOL, BODY)
+        self._is_closed_until_empty()
 
-    def test_removed_from_the_pool(self):
-        self.make_pool('big', HOST)
-        path = f'/os-host-flavors/big/hosts/{HOST}'
-        for status in ('enabled', 'disabled'):
-            self.set_status(status)
-            self._refused_at('remove_host', self.admin, 'DELETE', path)
-        self.admin.call_json('DELETE', path)
-
-    def test_removed_from_the_pcloud_when_its_state_goes(self):
-        call = self._in_pcloud()
-        self._refused_at('delete_metadata', *call)
-        self.alice.call_json(*call[1:])
-
-    def test_removed_from_the_pcloud_when_it_leaves(self):
-        call = self._in_pcloud()
-        self._refused_at('remove_host', *call)
-        self.alice.call_json(*call[1:])
-
-    def test_placement_does_not_let_it_leave_the_pcloud(self):
-        call = self._in_pcloud()
-        with mock.patch.object(
-                report.SchedulerReportClient, 'aggregate_remove_host',
-                side_effect=nova_exception.PlacementAPIConnectFailure()):
-            self.unchanged(503, 'does not answer', *call)
-        self.alice.call_json(*call[1:])
-
-    def test_placement_does_not_let_it_into_the_pool(self):
+    def test_removed_from_the_pcloud(self):
         self.set_status('disabled')
-        silent = nova_exception.PlacementAPIConnectFailure()
-        with mock.patch.multiple(
-                report.SchedulerReportClient,
-                aggregate_add_host=mock.Mock(side_effect=silent),
-                aggregate_remove_host=mock.Mock(side_effect=silent)):
-            self.unchanged(503, 'does not answer',
-                           self.admin, 'POST', POOL, BODY)
         self.admin.call_json('POST', POOL, BODY)
+        self.alice.call_json('PUT', f'/os-pclouds/{self.pcloud}', {
+            'pcloud': {'cpu_allocation_ratio': 7}})
+        self.add_host(self.alice, self.pcloud, 'web', 'gpu', enable=False)
+        with self._occupied_meanwhile():
+            self.alice.call_json('DELETE', f'{self.path}/web')
+        self._is_closed_until_empty()
 
-    def test_placement_does_not_let_it_leave_the_pool(self):
-        self.make_pool('big', HOST)
-        path = f'/os-host-flavors/big/hosts/{HOST}'
-        with mock.patch.object(
-                report.SchedulerReportClient, 'aggregate_remove_host',
-                side_effect=nova_exception.PlacementAPIConnectFailure()):
-            self.unchanged(503, 'does not answer', self.admin, 'DELETE', path)
-        self.admin.call_json('DELETE', path)
+
+class SilentPlacementTest(EmptinessTestCase):
+    """Placement does not take what it is told after a change."""
+
+    def setUp(self):
+        super().setUp()
+        self.put = mock.patch.object(
+            report.SchedulerReportClient, 'put',
+            side_effect=ks_exc.ConnectFailure())
+        self.set_status('disabled')
+
+    def _status(self):
+        return self.dump()['services'][HOST][0]
+
+    def test_host_that_came_into_the_pool(self):
+        with self.put:
+            self.admin.call_json('POST', POOL, BODY)
+        self.assertEqual('disabled', self._status())
+        self.boot(self.admin, expected='ERROR', host=HOST)
+        self.add_host(self.alice, self.pcloud, 'web', 'gpu')
+        self.assertEqual('enabled', self._status())
+
+    def test_host_that_left_the_pool(self):
+        self.admin.call_json('POST', POOL, BODY)
+        with self.put:
+            self.admin.call_json('DELETE', f'{POOL}/{HOST}')
+            # As long as Placement keeps the host in the pool.
+            self.assertEqual(503, self.admin.call(
+                'DELETE', '/os-host-flavors/gpu').status_code)
+        self.assertEqual(['change-not-finished'], [
+            each.kind for each in audit.find(self.context, settle=0)])
+        self.assertEqual('disabled', self._status())
+        self.set_status('enabled')
+        self.boot(self.admin, expected='ERROR', host=HOST)
+        self.admin.call_json('DELETE', '/os-host-flavors/gpu')
+        self.assertEqual('disabled', self._status())
+        self.set_status('enabled')
+        self.boot(self.admin, host=HOST)

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""One request stands still before each of its writes while another is done.
+"""One request stands still before each of its steps while another is done.
 
 Chance finds such moments rarely; here every one of them is gone through.
 """
@@ -169,9 +169,6 @@ class InterleavingTest(base.PcloudTestCase):
             lambda: [self._add(self.alice, name) for name in 'bc'])
 
     def test_adding_beyond_the_quota(self):
-        # Whoever is waited for stands still for good here.
-        self.useFixture(fixtures.MonkeyPatch(
-            'pcloud.aggregates.allocation.QUOTA_LOOKS', 1))
         self.admin.call_json(
             'PUT', f'/os-pcloud-quotas/{base.ALICE}',
             {'quota': {'units': {'limit': 1}}})

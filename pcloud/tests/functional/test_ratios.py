@@ -15,9 +15,9 @@
 from unittest import mock
 
 from pcloud.aggregates import inventories
+from pcloud.aggregates import journal
 from pcloud.aggregates import pclouds
-from pcloud.aggregates import ratios
-from pcloud import exception
+from pcloud.aggregates import reconcile
 from pcloud.tests.functional import base
 
 CPU, RAM = 'cpu_allocation_ratio', 'ram_allocation_ratio'
@@ -69,15 +69,26 @@ class ConflictTest(RatioTestCase):
                     original(self.context, self.provider, found))
             return original(*args)
 
+        pcloud = self.make_pcloud(self.alice)
+        self.add_host(self.alice, pcloud, 'a', 'gpu')
         with mock.patch.object(inventories, 'write', write):
-            ratios.give_back(self.context, self.node, CPU, 9.0)
+            self.update(self.alice, pcloud, **{CPU: 9})
+
+    def _dues(self):
+        return list(journal.dues(self.context))
 
     def test_conflict_is_tried_again(self):
         self._set(times=3)
         self.assertEqual(9, self.ratios()[0])
+        self.assertEqual([], self._dues())
 
     def test_not_for_ever(self):
-        self.assertRaises(exception.Unavailable, self._set, times=100)
+        """The host stays closed until somebody has told Placement."""
+        self._set(times=100)
+        self.assertEqual(self.before, self.ratios())
+        self.assertEqual(['node-1'], self._dues())
+        self.assertTrue(reconcile.host(self.context, 'node-1'))
+        self.assertEqual(9, self.ratios()[0])
 
 
 class LateTest(RatioTestCase):

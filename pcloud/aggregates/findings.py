@@ -1,0 +1,41 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""What an audit finds."""
+
+from collections.abc import Callable
+import dataclasses
+
+from nova import context as nova_context
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """Something that is not as it should be.
+
+    :ivar kind: a short name for this sort of thing
+    :ivar aggregate: the name of the aggregate it is in
+    :ivar subject: the host, name or key it is about
+    :ivar message: what is wrong, for an administrator: real names are shown
+    :ivar repair: repairs it when called with a context, and tells what it
+        did; None where an administrator has to decide
+    """
+
+    kind: str
+    aggregate: str
+    subject: str
+    message: str = dataclasses.field(compare=False)
+    repair: Callable[[nova_context.RequestContext], str] | None = (
+        dataclasses.field(default=None, compare=False))
+
+
+# The kind of what could not be looked at.
+NOT_LOOKED_AT = 'not-looked-at'

@@ -1,0 +1,64 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Find compute services in cells that their host is not mapped to."""
+
+from collections.abc import Collection
+
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models as api_models
+from nova.db.main import api as main_db
+from nova.db.main import models
+import sqlalchemy as sa
+
+
+def find(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, list[str]]:
+    """Return service host to the names of the wrong cells that have it.
+
+    One query, and one a cell. Cells that do not answer are left out.
+    """
+    mapped = _cells(context, hosts)
+    nova_context.load_cells()
+    known = {each.uuid: each.name for each in nova_context.CELLS}
+    found: dict[str, list[str]] = {}
+    answers = nova_context.scatter_gather_skip_cell0(
+        nova_context.get_admin_context(), _services, list(hosts))
+    for uuid, there in sorted(answers.items()):
+        if nova_context.is_cell_failure_sentinel(there):
+            continue
+        for host in there:
+            if host in mapped and mapped[host] != uuid:
+                found.setdefault(host, []).append(known.get(uuid) or uuid)
+    return found
+
+
+def _cells(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, str]:
+    row, cell = api_models.HostMapping, api_models.CellMapping
+    with api_db.context_manager.reader.using(context) as session:
+        return dict(session.execute(
+            sa.select(row.host, cell.uuid).join(cell, cell.id == row.cell_id)
+            .where(row.host.in_(list(hosts)))).all())
+
+
+@main_db.pick_context_manager_reader
+def _services(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[str]:
+    return context.session.scalars(
+        sa.select(models.Service.host).where(
+            models.Service.deleted == 0,
+            models.Service.binary == 'nova-compute',
+            models.Service.host.in_(hosts))).all()
