@@ -17,6 +17,7 @@ Operations".
 """
 
 from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
 import datetime
 
@@ -49,7 +50,7 @@ class Host:
     :ivar host_flavor: the id of its host flavor; None when it is in no pool
     :ivar units: what it costs
     :ivar state: 'enabled' or 'disabled', set by the owner
-    :ivar instances: uuids of the servers on it
+    :ivar instances: uuids of the servers on it, None when that is not known
     :ivar next_reboot: when it is rebooted next, None when that is not known
     :ivar rack: its rack among those of the Pcloud's hosts, from 1; None
         when that is not known
@@ -61,13 +62,15 @@ class Host:
     host_flavor: str | None
     units: int
     state: str
-    instances: tuple[str, ...]
+    instances: tuple[str, ...] | None
     next_reboot: datetime.datetime | None
     rack: int | None
 
     @property
     def status(self) -> str:
         """'maintenance', 'up' or 'down': the administrator's side of it."""
+        if not self.compute.answered:
+            return 'down'
         if not self.compute.enabled:
             return 'maintenance'
         return 'up' if self.compute.up else 'down'
@@ -80,11 +83,11 @@ def index(
     aggregate = pcloud.aggregate
     by_node = {node.hypervisor_hostname: (compute, node)
                for compute in computes.load(context, aggregate.hosts).values()
-               for node in compute.nodes}
+               for node in _nodes(aggregate, compute)}
     pools = {host: pool.metadata
              for pool in snapshot.pools_of(context, aggregate.hosts)
              for host in pool.hosts}
-    instances = computes.instances(context, aggregate.hosts)
+    instances, silent = computes.known_instances(context, aggregate.hosts)
     states = names.states(aggregate.metadata)
     # A host without a state is being added or removed, or was left behind:
     # it belongs to nobody yet, or to nobody any more.
@@ -98,8 +101,19 @@ def index(
         Host(name=name, compute=compute, node=node, state=state,
              **_of_pool(pools.get(compute.host)),
              **_of_place(said.get(compute.host, {}), racks),
-             instances=tuple(instances.get(compute.host, ())))
+             instances=None if compute.host in silent else tuple(
+                 instances.get(compute.host, ())))
         for name, (compute, node, state) in named.items()]
+
+
+def _nodes(
+    aggregate: snapshot.Aggregate, compute: computes.Compute,
+) -> Sequence[computes.Node]:
+    """Return the nodes of a host; by name alone while its cell is silent."""
+    if compute.answered:
+        return compute.nodes
+    name = aggregate.metadata.get(names.NODE_PREFIX + compute.host)
+    return [computes.unknown_node(name)] if name else []
 
 
 def _of_pool(metadata: Mapping[str, str] | None) -> dict:

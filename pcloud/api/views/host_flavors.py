@@ -12,6 +12,7 @@
 
 """How a host flavor is shown."""
 
+from pcloud.aggregates import computes
 from pcloud.aggregates import host_flavors
 
 
@@ -34,9 +35,21 @@ def detail(flavor: host_flavors.HostFlavor) -> dict:
 def _host(host: host_flavors.PoolHost) -> dict:
     compute = host.compute
     return {'host': compute.host,
-            'hypervisor_hostname': ','.join(
-                node.hypervisor_hostname for node in compute.nodes),
+            'hypervisor_hostname': _node(compute),
             'availability_zone': compute.zone,
             'pcloud': host.pcloud,
-            'status': 'enabled' if compute.enabled else 'disabled',
+            'status': _status(compute),
             'state': 'up' if compute.up else 'down'}
+
+
+def _node(compute: computes.Compute) -> str | None:
+    if not compute.answered:
+        return None
+    return ','.join(node.hypervisor_hostname for node in compute.nodes)
+
+
+def _status(compute: computes.Compute) -> str:
+    """Return the status of its service; in a dead cell as Nova shows it."""
+    if not compute.answered:
+        return 'unknown'
+    return 'enabled' if compute.enabled else 'disabled'
