@@ -113,7 +113,7 @@ def add(
             time.sleep(chance.uniform(
                 0, CONF.pcloud.allocation_backoff * attempt))
         else:
-            reconcile.after_commit(context, [chosen.host])
+            reconcile.finish(context, [chosen.host])
             return added
     raise exception.HostsContended(
         host_flavor=flavor_id, zone=host_flavors.in_zone(zone),
@@ -159,7 +159,7 @@ def _choose_or_finish(
         if only is not None:
             waiting = [host for host in waiting if host in only]
         chance.shuffle(waiting)
-        reconcile.after_commit(context, waiting[:_FINISHED])
+        reconcile.finish(context, waiting[:_FINISHED])
         chosen = _choose(context, flavor_id, zone, only, tried, chance)
         if chosen is None and waiting:
             raise exception.HostsSettling(
@@ -226,11 +226,11 @@ def _write(
 
     :raises: `_Lost` when the host cannot be had
     """
-    host, node = added.compute.host, added.node_name
+    host, node = added.compute.host, added.node.hypervisor_hostname
     aggregate_id = pcloud.aggregate.id
     try:
         written.claim(host, due.Due(
-            written.mark, provider=added.compute.node.uuid, event=due.ADDED,
+            written.mark, provider=added.node.uuid, event=due.ADDED,
             pcloud=pcloud.id, name=added.name))
         quota.check(context, pcloud.owner, added.units)
         written.join(aggregate_id, host)

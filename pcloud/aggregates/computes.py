@@ -12,20 +12,19 @@
 
 """Read hosts as Nova knows them: services, compute nodes, what runs there.
 
-These live in the cells' databases. Every function asks each cell once, with
-a number of queries that does not depend on how many hosts there are.
+These live in the cells' databases. Every function asks the cells of its hosts
+once, with a number of queries that does not depend on how many hosts there
+are, after one query for which cells these are.
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable
 from collections.abc import Collection
-from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
-from typing import Any
 
 from nova.compute import vm_states
 from nova import context as nova_context
@@ -37,6 +36,7 @@ from oslo_config import cfg
 from oslo_log import log as logging
 import sqlalchemy as sa
 
+from pcloud.aggregates import cells
 from pcloud.aggregates import snapshot
 from pcloud import exception
 
@@ -53,18 +53,25 @@ _MIGRATION_OVER = ('confirmed', 'reverted', 'error', 'failed', 'completed',
 class Node:
     """A compute node.
 
+    While its cell does not answer all but its name is None.
+
     :ivar uuid: also the uuid of its resource provider in Placement
     :ivar hypervisor_hostname: the name of that provider
     :ivar vcpus: physical cpus; memory and disk are in MiB and GiB
     """
 
-    uuid: str
+    uuid: str | None
     hypervisor_hostname: str
-    vcpus: int
-    vcpus_used: int
-    memory_mb: int
-    memory_mb_used: int
-    disk_gb: int
+    vcpus: int | None
+    vcpus_used: int | None
+    memory_mb: int | None
+    memory_mb_used: int | None
+    disk_gb: int | None
+
+
+def unknown_node(hypervisor_hostname: str) -> Node:
+    """Return a compute node of which nothing but its name is known."""
+    return Node(None, hypervisor_hostname, None, None, None, None, None)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -82,10 +89,14 @@ class Server:
 class Compute:
     """A service host with its compute node.
 
+    Of a host whose cell does not answer no node is known, and it counts as
+    neither up nor enabled.
+
     :ivar nodes: its compute nodes; exactly one on any host of ours
     :ivar up: whether its service reports, and is not forced down
     :ivar enabled: whether its service is enabled
     :ivar zone: its availability zone
+    :ivar answered: whether its cell answers
     """
 
     host: str
@@ -99,8 +110,11 @@ class Compute:
     def node(self) -> Node:
         """Its one compute node.
 
-        :raises: `exception.HostHasManyNodes` when there is another number
+        :raises: `exception.HostHasManyNodes` when there is another number,
+            `exception.Unavailable` when its cell does not answer
         """
+        if not self.answered:
+            raise exception.Unavailable()
         if len(self.nodes) != 1:
             # An owner who meets this is not told which host it is.
             LOG.warning('Host %(host)s has %(count)d compute nodes.',
@@ -114,17 +128,23 @@ def load(
 ) -> dict[str, Compute]:
     """Return service host to what Nova knows of it.
 
-    Two queries a cell and one for the zones. A host without a compute
-    service has no entry.
-
-    :raises: `exception.Unavailable` when a cell does not answer
+    Two queries a cell and one for the zones. A host that is in no cell, or
+    has no compute service there, has no entry. One whose cell does not
+    answer has: see `Compute.answered`.
     """
     if not hosts:
         return {}
     zones = snapshot.zones(context, hosts)
+
+    def zone(host: str) -> str:
+        return zones.get(host, CONF.default_availability_zone)
+
+    answers = cells.ask_hosts(context, hosts, _services_and_nodes)
+    found = {host: Compute(host, nodes=(), up=False, enabled=False,
+                           zone=zone(host), answered=False)
+             for host in _silent(answers)}
     group = servicegroup.API()
-    found = {}
-    for services, nodes in each_cell(context, _services_and_nodes, hosts):
+    for services, nodes in answers.known.values():
         nodes_of = collections.defaultdict(list)
         for host, *columns in nodes:
             nodes_of[host].append(Node(*columns))
@@ -134,8 +154,7 @@ def load(
                 nodes=tuple(nodes_of[service['host']]),
                 up=bool(group.service_is_up(service)),
                 enabled=not service['disabled'],
-                zone=zones.get(service['host'],
-                               CONF.default_availability_zone))
+                zone=zone(service['host']))
     return found
 
 
@@ -143,11 +162,14 @@ def one(context: nova_context.RequestContext, host: str) -> Compute:
     """Return what Nova knows of one service host.
 
     :raises: `exception.ComputeHostNotFound` when it has no compute service
-        by exactly this name
+        by exactly this name, `exception.Unavailable` when its cell does not
+        answer
     """
     compute = load(context, [host]).get(host)
     if compute is None:
         raise exception.ComputeHostNotFound(host=host)
+    if not compute.answered:
+        raise exception.Unavailable()
     return compute
 
 
@@ -157,33 +179,41 @@ def nodes(
     """Return service host to compute node, where there is just one.
 
     One query a cell.
+
+    :raises: `exception.Unavailable` when a cell does not answer
     """
-    if not hosts:
-        return {}
+    found, silent = known_nodes(context, hosts)
+    if silent:
+        raise exception.Unavailable()
+    return found
+
+
+def known_nodes(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> tuple[dict[str, Node], frozenset[str]]:
+    """Return `nodes`, and the service hosts whose cells do not answer.
+
+    One query a cell.
+    """
+    answers = cells.ask_hosts(context, hosts, _nodes)
     found = collections.defaultdict(list)
-    for rows in each_cell(context, _nodes, hosts):
+    for rows in answers.known.values():
         for host, *columns in rows:
             found[host].append(Node(*columns))
     return {host: its_nodes[0] for host, its_nodes in found.items()
-            if len(its_nodes) == 1}
+            if len(its_nodes) == 1}, _silent(answers)
 
 
 def details(
     context: nova_context.RequestContext, hosts: Collection[str],
-) -> dict[str, tuple[Sequence[dict], Sequence[objects.ComputeNode]]]:
+) -> Mapping[str, tuple[Sequence[dict], Sequence[objects.ComputeNode]]]:
     """Return, for each cell, compute services and whole compute nodes.
 
-    Three queries a cell.
+    Three queries a cell. Cells that do not answer are left out.
 
     :returns: by the cell's uuid; services as far as a scheduler needs them
-    :raises: `exception.Unavailable` when a cell does not answer
     """
-    found = {}
-    for cell, answer in _ask_cells(_details, hosts).items():
-        if nova_context.is_cell_failure_sentinel(answer):
-            raise exception.Unavailable()
-        found[cell] = answer
-    return found
+    return cells.ask_hosts(context, hosts, _details).known
 
 
 def every_node(
@@ -191,11 +221,10 @@ def every_node(
 ) -> dict[str, tuple[str, str]]:
     """Return all compute nodes: uuid to service host and hypervisor hostname.
 
-    One query a cell.
-
-    :raises: `exception.Unavailable` when a cell does not answer
+    One query a cell. Cells that do not answer are left out.
     """
-    return {uuid: (host, name) for rows in each_cell(context, _every_node)
+    answers = cells.ask(cells.of_hosts(context), _every_node)
+    return {uuid: (host, name) for rows in answers.known.values()
             for uuid, host, name in rows}
 
 
@@ -206,12 +235,28 @@ def instances(
 
     One query a cell. Servers in any state count, shelved and soft-deleted
     ones too, as long as they have the host.
+
+    :raises: `exception.Unavailable` when a cell does not answer
     """
+    found, silent = known_instances(context, hosts)
+    if silent:
+        raise exception.Unavailable()
+    return found
+
+
+def known_instances(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> tuple[dict[str, list[str]], frozenset[str]]:
+    """Return `instances`, and the service hosts whose cells do not answer.
+
+    One query a cell.
+    """
+    answers = cells.ask_hosts(context, hosts, _instances)
     uuids = collections.defaultdict(list)
-    for rows in each_cell(context, _instances, hosts):
+    for rows in answers.known.values():
         for host, uuid in rows:
             uuids[host].append(uuid)
-    return uuids
+    return uuids, _silent(answers)
 
 
 def running(
@@ -220,15 +265,10 @@ def running(
     """Return service host to the servers that run there, or may at any time.
 
     One query a cell. Stopped ones count, for nobody is asked when they start
-    again; soft-deleted ones do not. Cells that do not answer are left out,
-    with a warning.
+    again; soft-deleted ones do not. Cells that do not answer are left out.
     """
     found = collections.defaultdict(list)
-    for cell, rows in _ask_cells(_running, hosts).items():
-        if nova_context.is_cell_failure_sentinel(rows):
-            LOG.warning('Cell %(cell)s does not answer; what runs there is '
-                        'left out.', {'cell': cell})
-            continue
+    for rows in cells.ask_hosts(context, hosts, _running).known.values():
         for host, *columns in rows:
             found[host].append(Server(*columns))
     return found
@@ -237,32 +277,16 @@ def running(
 def migrations(context: nova_context.RequestContext, host: str) -> list[str]:
     """Return the uuids of migrations from or to a host that are not over.
 
-    One query a cell. Migrations are resizes and evacuations too.
+    One query in its cell. Migrations are resizes and evacuations too.
 
-    :raises: `exception.Unavailable` when a cell does not answer
+    :raises: `exception.Unavailable` when its cell does not answer
     """
-    return [uuid for rows in each_cell(context, _migrations, host)
-            for uuid in rows]
+    answers = cells.ask_hosts(context, [host], _migrations)
+    return [uuid for rows in answers.all() for uuid in rows]
 
 
-def each_cell(
-    context: nova_context.RequestContext, read: Callable, *args: Any,
-) -> Iterator:
-    """Yield what every cell answers.
-
-    :raises: `exception.Unavailable` when one does not: what is not known
-        must not be taken for empty or free
-    """
-    for answer in _ask_cells(read, *args).values():
-        if nova_context.is_cell_failure_sentinel(answer):
-            raise exception.Unavailable() from (
-                answer if isinstance(answer, Exception) else None)
-        yield answer
-
-
-def _ask_cells(read: Callable, *args: Any) -> dict[str, Any]:
-    return nova_context.scatter_gather_skip_cell0(
-        nova_context.get_admin_context(), read, *args)
+def _silent(answers: cells.Answers) -> frozenset[str]:
+    return frozenset().union(*answers.silent.values())
 
 
 @main_db.pick_context_manager_reader
@@ -291,11 +315,11 @@ def _nodes(context, hosts):
 
 
 @main_db.pick_context_manager_reader
-def _every_node(context):
+def _every_node(context, hosts):
     node = models.ComputeNode
-    return context.session.execute(
+    return [row for row in context.session.execute(
         sa.select(node.uuid, node.host, node.hypervisor_hostname)
-        .where(node.deleted == 0)).all()
+        .where(node.deleted == 0)) if row.host in hosts]
 
 
 def _select_nodes(hosts: Collection[str]) -> sa.Select:
@@ -331,10 +355,10 @@ def _running(context, hosts):
 
 
 @main_db.pick_context_manager_reader
-def _migrations(context, host):
+def _migrations(context, hosts):
     return context.session.scalars(
         sa.select(models.Migration.uuid)
         .where(models.Migration.deleted == 0,
-               sa.or_(models.Migration.source_compute == host,
-                      models.Migration.dest_compute == host),
+               sa.or_(models.Migration.source_compute.in_(hosts),
+                      models.Migration.dest_compute.in_(hosts)),
                sa.not_(models.Migration.status.in_(_MIGRATION_OVER)))).all()

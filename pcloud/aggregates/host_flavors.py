@@ -213,7 +213,7 @@ def add_host(
         written.join(pool.id, host)
 
     change.run(context, [journal.flavor_anchor(flavor_id)], work)
-    reconcile.after_commit(context, [host])
+    reconcile.finish(context, [host])
     return PoolHost(
         dataclasses.replace(compute, enabled=_is_enabled(context, compute)),
         pcloud=None, is_due=False)
@@ -280,7 +280,7 @@ def remove_host(
         _check_in_no_pcloud(context, host)
 
     change.run(context, [journal.flavor_anchor(flavor_id)], work)
-    reconcile.after_commit(context, [host])
+    reconcile.finish(context, [host])
 
 
 def _check_in_none(

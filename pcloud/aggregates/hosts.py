@@ -17,6 +17,7 @@ Operations".
 """
 
 from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
 import datetime
 
@@ -52,12 +53,12 @@ class Host:
     """A host of a Pcloud.
 
     :ivar name: the owner's name for it
-    :ivar node_name: the hypervisor hostname of its compute node
-    :ivar node: its compute node; None while its cell does not answer
+    :ivar node: its compute node, of which the name alone is known while its
+        cell does not answer
     :ivar host_flavor: the id of its host flavor; None when it is in no pool
     :ivar units: what it costs
     :ivar state: 'enabled' or 'disabled', set by the owner
-    :ivar instances: uuids of the servers on it
+    :ivar instances: uuids of the servers on it, None when that is not known
     :ivar next_reboot: when it is rebooted next, None when that is not known
     :ivar rack: its rack among those of the Pcloud's hosts, from 1; None
         when that is not known
@@ -65,18 +66,19 @@ class Host:
 
     name: str
     compute: computes.Compute
-    node_name: str
-    node: computes.Node | None
+    node: computes.Node
     host_flavor: str | None
     units: int
     state: str
-    instances: tuple[str, ...]
+    instances: tuple[str, ...] | None
     next_reboot: datetime.datetime | None
     rack: int | None
 
     @property
     def status(self) -> str:
         """'maintenance', 'up' or 'down': the administrator's side of it."""
+        if not self.compute.answered:
+            return 'down'
         if not self.compute.enabled:
             return 'maintenance'
         return 'up' if self.compute.up else 'down'
@@ -91,7 +93,7 @@ def index(
     pools = {host: pool.metadata
              for pool in snapshot.pools_of(context, aggregate.hosts)
              for host in pool.hosts}
-    instances = computes.instances(context, aggregate.hosts)
+    instances, silent = computes.known_instances(context, aggregate.hosts)
     states = names.states(aggregate.metadata)
     host_of = _hosts_of_nodes(aggregate, known)
     # A host without a state belongs to nobody, and one without a service is
@@ -102,11 +104,12 @@ def index(
     said = attributes.effective(context, aggregate.hosts)
     racks = _racks(said, [compute.host for compute, _ in named.values()])
     return [
-        Host(name=name, compute=compute, node_name=node,
-             node=_node(compute, node), state=states[node],
+        Host(name=name, compute=compute, node=_node(compute, node),
+             state=states[node],
              **_of_pool(pools.get(compute.host)),
              **_of_place(said.get(compute.host, {}), racks),
-             instances=tuple(instances.get(compute.host, ())))
+             instances=None if compute.host in silent else tuple(
+                 instances.get(compute.host, ())))
         for name, (compute, node) in named.items()]
 
 
@@ -125,9 +128,11 @@ def _hosts_of_nodes(
                    if host in aggregate.hosts}
 
 
-def _node(compute: computes.Compute, name: str) -> computes.Node | None:
+def _node(compute: computes.Compute, name: str) -> computes.Node:
+    """Return a host's node; by name alone while its cell is silent."""
     return next((node for node in compute.nodes
-                 if node.hypervisor_hostname == name), None)
+                 if node.hypervisor_hostname == name),
+                computes.unknown_node(name))
 
 
 def _racks(
@@ -163,7 +168,7 @@ def new(
     said = attributes.effective(context, hosts)
     return Host(
         name=name, compute=compute, node=compute.node,
-        node_name=compute.node.hypervisor_hostname, host_flavor=flavor_id,
+        host_flavor=flavor_id,
         units=units, state=access.DISABLED, instances=(),
         **_of_place(said.get(compute.host, {}), _racks(said, hosts)))
 
@@ -197,7 +202,8 @@ def set_state(
 
     def work(written: rows.Rows) -> None:
         if not written.exchange(pcloud.aggregate.id,
-                                names.state_key(host.node_name), state):
+                                names.state_key(host.node.hypervisor_hostname),
+                                state):
             raise exception.HostNotFound(name=name, pcloud=pcloud.id)
         if state == access.ENABLED and written.due_of(host.compute.host):
             raise exception.HostBusy(name=host.name)
@@ -256,18 +262,18 @@ def remove(
     change.run(context, [journal.pcloud_anchor(pcloud.id),
                          journal.owner_anchor(pcloud.owner)],
                lambda written: _take_away(written, pcloud, host))
-    reconcile.after_commit(context, [host.compute.host])
+    reconcile.finish(context, [host.compute.host])
 
 
 def _take_away(
     written: rows.Rows, pcloud: pclouds.Pcloud, host: Host,
 ) -> None:
     """Write that a host has left a Pcloud, and what is due for it."""
-    aggregate, node = pcloud.aggregate, host.node_name
+    aggregate, node = pcloud.aggregate, host.node.hypervisor_hostname
     own = ratios.saved(written.metadata(aggregate.id), node)
     try:
         written.claim(host.compute.host, due.Due(
-            written.mark, provider=host.node and host.node.uuid,
+            written.mark, provider=host.node.uuid,
             left=aggregate.uuid, ratios=own, event=due.REMOVED,
             pcloud=pcloud.id, name=host.name, empty=True))
     except exception.KeyTaken:

@@ -163,7 +163,7 @@ def update(
     changed = dataclasses.replace(
         _pcloud(aggregate, {}), units=pcloud.units)
     if new.keys() & ratios.RESOURCES.keys():
-        reconcile.after_commit(context, sorted(aggregate.hosts))
+        reconcile.finish(context, sorted(aggregate.hosts))
     _tell(context, 'update', changed)
     return changed
 

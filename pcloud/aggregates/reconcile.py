@@ -80,13 +80,13 @@ def host(context: nova_context.RequestContext, name: str) -> bool:
     return False
 
 
-def after_commit(
+def finish(
     context: nova_context.RequestContext, names_: Iterable[str],
 ) -> None:
-    """Reconcile hosts whose change is committed, as far as possible.
+    """Reconcile hosts as far as possible, after a change or before a use.
 
-    The change is made whatever happens here, so that an outage is written
-    to the log and nothing else; the rest is not tried then.
+    What is due stays due when a part of the cloud is away, so that an outage
+    is written to the log and nothing else; the rest is not tried then.
 
     :param names_: service hosts
     """

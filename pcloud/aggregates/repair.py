@@ -65,7 +65,7 @@ def settle_stateless(
         return True
 
     done = change.run(context, [_anchor(aggregate)], work)
-    reconcile.after_commit(context, [host])
+    reconcile.finish(context, [host])
     reconcile.announced(context, [aggregate.uuid])
     if not done:
         return _DONE

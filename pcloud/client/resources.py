@@ -129,7 +129,7 @@ class Host(Resource):
 
     :ivar state: "enabled" or "disabled"
     :ivar status: "up", "down" or "maintenance"
-    :ivar instances: the ids of the servers on it
+    :ivar instances: the ids of the servers on it, None when it is not known
     :ivar memory_mb: MiB; likewise memory_mb_used
     :ivar next_reboot: ISO 8601, or None where no reboot is planned
     :ivar rack: an ordinal within the Pcloud, not the rack's own name
@@ -143,7 +143,7 @@ class Host(Resource):
     availability_zone: str | None = None
     state: str | None = None
     status: str | None = None
-    instances: tuple[str, ...] = ()
+    instances: tuple[str, ...] | None = ()
     vcpus: int | None = None
     vcpus_used: int | None = None
     memory_mb: int | None = None

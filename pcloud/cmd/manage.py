@@ -27,10 +27,13 @@ monkey_patch.patch()
 
 # Nova chooses its threads before anything else of it is imported.
 from nova import config  # noqa: E402
+from nova.db.api import api as api_db  # noqa: E402
+from nova.db.main import api as main_db  # noqa: E402
 from nova import objects  # noqa: E402
 from oslo_config import cfg  # noqa: E402
 from oslo_log import log as logging  # noqa: E402
 
+from pcloud.aggregates import cells  # noqa: E402
 from pcloud.cmd import audit  # noqa: E402
 from pcloud.cmd import explain  # noqa: E402
 from pcloud import conf  # noqa: E402
@@ -41,11 +44,26 @@ LOG = logging.getLogger(__name__)
 
 FAILED = 2
 
+# Seconds that a cell has to answer whether it is there.
+_PATIENCE = 5
+
 
 def _add_commands(subparsers) -> None:
     subparsers.required = True
     audit.add_parser(subparsers)
     explain.add_parser(subparsers)
+
+
+def _configure_databases() -> None:
+    """Have databases tried once.
+
+    A service waits for its database, by default ten times ten seconds for
+    each of them. Who has called a command wants to know what is wrong.
+    """
+    for group in ('database', 'api_database'):
+        CONF.set_override('max_retries', 0, group=group)
+    main_db.configure(CONF)
+    api_db.configure(CONF)
 
 
 def main() -> int:
@@ -56,13 +74,17 @@ def main() -> int:
     CONF.register_cli_opt(cfg.SubCommandOpt(
         'command', title='Commands', handler=_add_commands))
     conf.register_opts(CONF)
-    config.parse_args(sys.argv)
+    config.parse_args(sys.argv, configure_db=False)
+    _configure_databases()
     if not (CONF.log_file or CONF.log_dir):
         # Without this oslo.log writes to standard output.
         CONF.set_default('use_stderr', True)
     logging.setup(CONF, 'nova')
     objects.register_all()
     try:
+        for cell in cells.silent(_PATIENCE):
+            print(f'pcloud-manage: cell {cell} does not answer; what is in '
+                  'there is not known', file=sys.stderr, flush=True)
         return CONF.command.run(CONF.command)
     except exception.PcloudError as error:
         print(f'pcloud-manage: {error}', file=sys.stderr)

@@ -38,8 +38,8 @@ def load(
     that filters which look at those have something to look at; which servers
     a host has is left out.
 
-    :param hosts: service hosts
-    :raises: `exception.Unavailable` when a cell does not answer
+    :param hosts: service hosts; those of a cell that does not answer are
+        left out, as nova-scheduler does
     """
     aggregates = [
         objects.Aggregate(context, id=each.id, uuid=each.uuid,

@@ -279,6 +279,8 @@ def _outcome(
 
 
 def _host(seen: _Seen, host: hosts.Host) -> Host:
+    if not host.compute.answered:
+        return Host(host, 0, (*_state(seen, host), *_status(host)))
     shortages = _shortages(seen, host)
     left = seen.left.get(host.node.uuid)
     room = (0 if shortages or left is None else

@@ -90,7 +90,9 @@ def _hosts(
 ) -> set[str] | None:
     """Return the only hosts that would do, None where any would.
 
-    :raises: `exception.PcloudUnusable`, `exception.Unavailable`
+    Those of a cell that does not answer would not.
+
+    :raises: `exception.PcloudUnusable`
     """
     found = None
     wanted = request.pcloud_id(spec)
@@ -101,7 +103,7 @@ def _hosts(
         there = (servers.hosts(context, spec.project_id, [parent])
                  if colocation.is_server(parent) else
                  servers.units(context, spec.project_id, parent))
-        beside = set(there.values())
+        beside = set(there.hosts.values())
         found = beside if found is None else found & beside
     return found
 

@@ -54,7 +54,7 @@ class Wish:
     def tags(self) -> frozenset[str]:
         """Return the names of all tags."""
         return frozenset(each.removeprefix(_TAG) for each in self._all()
-                         if each.startswith(_TAG))
+                         if is_tag(each))
 
     def servers(self) -> frozenset[str]:
         """Return all that can be the id of a server."""
@@ -109,6 +109,11 @@ def _named(value: str) -> str:
 def tag(name: str) -> str:
     """Return how a tag is named in a hint."""
     return _TAG + name
+
+
+def is_tag(named: str) -> bool:
+    """Whether a hint names servers by a tag."""
+    return named.startswith(_TAG)
 
 
 def check_known(wish: Wish, known: Known) -> None:

@@ -18,6 +18,7 @@ Source: CONTRACT section 7; co-located-services.
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Sequence
 import dataclasses
@@ -58,8 +59,9 @@ def kept(
 ) -> Sequence[host_manager.HostState]:
     """Return the hosts on which a request wants to be for its neighbours.
 
-    A query and one a cell for what the request names, and one for the
-    flavors of ``room_for``; none for requests that say nothing of them.
+    Two queries for what the request names and one in each of its cells, and
+    one for the flavors of ``room_for``; none for requests that say nothing
+    of them.
 
     A server that was placed before is moved: it follows the service that it
     is co-located with, but servers that it was started beside, or with, are
@@ -96,15 +98,11 @@ def _stages(
     if not (wish.is_co_located or wish.needs_some_hosts):
         return
     context = nova_context.get_admin_context()
-    try:
-        placed = servers.find(
-            context, spec.project_id, {spec.instance_uuid}, (),
-            but=spec.instance_uuid).placed
-        stages = _moved if placed else _started
-        yield from stages(context, host_states, spec, wish)
-    except exception.Unavailable:
-        raise exception.ColocationUnmet(
-            reason='a part of the cloud does not tell where servers are')
+    placed = servers.find(
+        context, spec.project_id, {spec.instance_uuid}, (),
+        but=spec.instance_uuid).placed
+    stages = _moved if placed else _started
+    yield from stages(context, host_states, spec, wish)
 
 
 def _started(
@@ -114,15 +112,14 @@ def _started(
 ) -> Iterator[_Stage]:
     found = host_states
     if wish.parent:
-        stage = _on(found, _hosts_of(context, spec, wish.parent),
-                    wish.parent)
+        stage = _on(found, wish.parent,
+                    _places_of(context, spec, wish.parent))
         yield stage
         found = stage.hosts
     if wish.beside:
         there = servers.hosts(context, spec.project_id, wish.beside)
         for each in wish.beside:
-            host = there.get(each)
-            stage = _on(found, {host} if host else set(), each)
+            stage = _on(found, each, _only(there, {each}))
             yield stage
             found = stage.hosts
     if wish.room_for:
@@ -135,32 +132,46 @@ def _moved(
     wish: rules.Wish,
 ) -> Iterator[_Stage]:
     for followed in wish.followed:
-        hosts = _hosts_of(context, spec, followed)
-        if hosts:
-            yield _on(host_states, hosts, followed)
+        places = _places_of(context, spec, followed)
+        if places.hosts or places.silent:
+            yield _on(host_states, followed, places)
             return
     # With all of them gone it is alone, wherever it is.
 
 
-def _hosts_of(
+def _places_of(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     parent: str,
-) -> set[str]:
-    """Return the hosts of a service's units, or of a server."""
+) -> servers.Places:
+    """Return where a service's units, or a server, are."""
     if rules.is_server(parent):
         found = servers.hosts(context, spec.project_id, [parent])
     else:
         found = servers.units(context, spec.project_id, parent)
-    return {host for uuid, host in found.items()
-            if uuid != spec.instance_uuid}
+    return _only(found, (found.hosts.keys() | found.silent) -
+                 {spec.instance_uuid})
+
+
+def _only(places: servers.Places, uuids: Collection[str]) -> servers.Places:
+    return servers.Places(
+        {uuid: host for uuid, host in places.hosts.items() if uuid in uuids},
+        places.silent.intersection(uuids))
 
 
 def _on(
-    host_states: Sequence[host_manager.HostState], hosts: set[str],
-    named: str,
+    host_states: Sequence[host_manager.HostState], named: str,
+    places: servers.Places,
 ) -> _Stage:
+    """Return the hosts that have what is named.
+
+    Hosts in a cell that does not answer take no server, so it does not
+    matter which of them have it.
+    """
+    hosts = frozenset(places.hosts.values())
     if not hosts:
-        unmet = (f"nothing of the project that is known as '{named}' is on "
+        unmet = ('a part of the cloud does not tell where servers are'
+                 if places.silent else
+                 f"nothing of the project that is known as '{named}' is on "
                  'a host')
         return _Stage([], lambda host_state: reasons.open_to_all(unmet),
                       unmet)

@@ -21,7 +21,6 @@ import dataclasses
 from nova import context as nova_context
 from nova import objects
 from nova.scheduler import host_manager
-from oslo_log import log as logging
 
 from pcloud.aggregates import attributes as inherited
 from pcloud.aggregates import servers
@@ -32,7 +31,7 @@ from pcloud.rules import reasons
 from pcloud.scheduler import attributes
 from pcloud.scheduler import request
 
-LOG = logging.getLogger(__name__)
+_SILENT = 'a part of the cloud does not tell where servers are'
 
 # Where a request keeps which hosts its servers prefer.
 _PREFERRED = '_pcloud_preferred'
@@ -45,11 +44,14 @@ class _Places:
     :ivar racks: host to rack, of the candidates and the servers' hosts
     :ivar near: the host of each server to be near to
     :ivar far: the host of each server to be far from
+    :ivar silent: service hosts that may have such servers, for their cell
+        does not tell
     """
 
     racks: dict[str, str | None]
     near: list[str]
     far: list[str]
+    silent: frozenset[str]
 
 
 def wish(spec: objects.RequestSpec) -> locality.Wish | None:
@@ -76,17 +78,15 @@ def kept(
 ) -> frozenset[str]:
     """Return the service hosts that are kept.
 
-    A preference is left out while a part of the cloud does not tell.
+    What is preferred leaves out servers whose cell does not answer.
 
     :raises: `exception.LocalityUnknown`, `exception.LocalityUnmet` when a
         strict wish cannot be met
     """
-    candidates = [each.host for each in host_states]
     places = _places(host_states, spec, wish)
-    if places is None:
-        return frozenset(candidates)
     found = locality.kept(
-        candidates, places.racks, places.near, places.far, wish.strict)
+        [each.host for each in host_states if each.host not in places.silent],
+        places.racks, places.near, places.far, wish.strict)
     if not found:
         raise exception.LocalityUnmet(
             reason='no host that could take the server is where the hints '
@@ -105,15 +105,16 @@ def why(
         `exception.LocalityUnmet` when nobody tells where servers are
     """
     wanted = wish(spec)
-    places = _places(host_states, spec, wanted) if wanted else None
-    if places is None:
+    if wanted is None:
         return [None] * len(host_states)
+    places = _places(host_states, spec, wanted)
+    hosts = [each.host for each in host_states]
+    told = [each for each in hosts if each not in places.silent]
     stages = locality.stages(
-        [each.host for each in host_states], places.racks, places.near,
-        places.far, wanted.strict)
-    return reasons.of_stages(
-        [each.host for each in host_states],
-        [(_fallen(text, places.racks), left) for text, left in stages])
+        told, places.racks, places.near, places.far, wanted.strict)
+    return reasons.of_stages(hosts, [
+        (_fallen(text, places.racks), left)
+        for text, left in [(_SILENT, told), *stages]])
 
 
 def _fallen(
@@ -130,35 +131,13 @@ def _fallen(
 def _places(
     host_states: Sequence[host_manager.HostState],
     spec: objects.RequestSpec, wish: locality.Wish,
-) -> _Places | None:
-    """Look up what a wish depends on; None while nobody tells.
+) -> _Places:
+    """Look up what a wish depends on.
 
     :raises: `exception.LocalityUnknown`, `exception.LocalityUnmet` when a
-        strict wish cannot do without
+        strict wish cannot do without a cell that does not answer
     """
     context = nova_context.get_admin_context()
-    try:
-        known = _known(context, spec, wish)
-    except exception.Unavailable as error:
-        if wish.strict:
-            raise exception.LocalityUnmet(
-                reason='a part of the cloud does not tell where servers are')
-        LOG.warning('The locality that a server of project %(project)s '
-                    'prefers is left out: %(error)s',
-                    {'project': spec.project_id, 'error': error})
-        return None
-    near, far = known.hosts(wish.near), known.hosts(wish.far)
-    return _Places(_racks(context, host_states, near + far), near, far)
-
-
-def _known(
-    context: nova_context.RequestContext, spec: objects.RequestSpec,
-    wish: locality.Wish,
-) -> locality.Known:
-    """Look up what a wish names.
-
-    :raises: `exception.LocalityUnknown`, `exception.Unavailable`
-    """
     own = spec.instance_uuid
     found = servers.find(context, spec.project_id,
                          wish.servers() | {own}, wish.tags(), but=own)
@@ -167,9 +146,38 @@ def _known(
            in found.servers.items() if uuid != own},
         **{locality.tag(each): found.tagged.get(each, [])
            for each in wish.tags()}})
-    if wish.strict and own not in found.placed:
-        locality.check_known(wish, known)
-    return known
+    if wish.strict:
+        if _silent_cells(wish.near, found):
+            raise exception.LocalityUnmet(reason=_SILENT)
+        if own not in found.placed:
+            locality.check_known(wish, known)
+    near, far = known.hosts(wish.near), known.hosts(wish.far)
+    return _Places(_racks(context, host_states, near + far), near, far,
+                   _silent_hosts(host_states, wish, found))
+
+
+def _silent_cells(
+    named: Sequence[str], found: servers.Found,
+) -> frozenset[str]:
+    """Return the cells that may have named servers, but do not answer."""
+    has_tag = any(map(locality.is_tag, named))
+    return frozenset(cell for cell, there in found.silent.items()
+                     if has_tag or not there.isdisjoint(named))
+
+
+def _silent_hosts(
+    host_states: Sequence[host_manager.HostState], wish: locality.Wish,
+    found: servers.Found,
+) -> frozenset[str]:
+    """Return the candidates that nobody knows to be far enough.
+
+    A server runs in its cell, so it is on no host of another one.
+    """
+    if not wish.strict:
+        return frozenset()
+    cells = _silent_cells(wish.far, found)
+    return frozenset(each.host for each in host_states
+                     if each.cell_uuid in cells)
 
 
 def _racks(

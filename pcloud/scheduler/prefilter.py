@@ -33,6 +33,7 @@ from nova import objects
 from nova.scheduler import request_filter
 from oslo_log import log as logging
 
+from pcloud.aggregates import reconcile
 from pcloud.aggregates import snapshot
 from pcloud import exception
 from pcloud.rules import access
@@ -48,6 +49,8 @@ LOG = logging.getLogger(__name__)
 # are enabled in a Pcloud, will do.
 _SOME_HOSTS_ONLY = (hints.PCLOUD_HINT, colocation.IN, colocation.BESIDE,
                     colocation.ROOM_FOR, locality.NEAR, locality.FAR)
+# How many hosts a request finishes off whose changes were not told yet.
+_FINISHED = 10
 # One of Nova's own, for which it asks Placement without a limit; without a
 # value none of its filters minds it.
 _UNLIMITED = 'same_host'
@@ -106,6 +109,10 @@ def _require_pcloud(
     wanted: str,
 ) -> None:
     uuid, pcloud = request.pcloud(context, spec, wanted)
+    if pcloud.due:
+        # Whoever made the change may have died, or be at it.
+        reconcile.finish(context, sorted(pcloud.due)[:_FINISHED])
+        uuid, pcloud = request.pcloud(context, spec, wanted)
     _warn_of_inconsistency(pcloud)
     destination = _destination(spec)
     destination.require_aggregates([uuid])

@@ -20,6 +20,8 @@ whether to enable one, to add one or to ask for less.
 # Nova's objects are registered when its services start, perhaps after us.
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from nova import context as nova_context
 from nova import objects
 from nova.scheduler.client import report
@@ -35,10 +37,16 @@ def open_nodes(
 ) -> dict[str, computes.Node]:
     """Return the hosts of a Pcloud that take servers of its tenants.
 
-    One query a cell.
+    One query a cell. The hosts of a cell that does not answer take none.
     """
-    return {host: node for host, node in
-            computes.nodes(context, pcloud.hosts).items()
+    nodes, _ = computes.known_nodes(context, pcloud.hosts)
+    return _open(pcloud, nodes)
+
+
+def _open(
+    pcloud: access.Pcloud, nodes: Mapping[str, computes.Node],
+) -> dict[str, computes.Node]:
+    return {host: node for host, node in nodes.items()
             if access.host_verdict(pcloud, host, node.hypervisor_hostname)}
 
 
@@ -49,13 +57,17 @@ def check(
     """Refuse a request that no enabled host of its Pcloud has room for.
 
     Placement is asked what it will be asked again; narrowed to the Pcloud
-    that costs the same however large the cloud is.
+    that costs the same however large the cloud is. This is about the words
+    alone, so nothing is refused while a cell does not tell of its hosts.
 
     :param spec: a request that is narrowed to the Pcloud already, and not
         forced to a host
     :raises: `exception.PcloudUnusable`
     """
-    enabled = {node.uuid for node in open_nodes(context, pcloud).values()}
+    nodes, silent = computes.known_nodes(context, pcloud.hosts)
+    if silent:
+        return
+    enabled = {node.uuid for node in _open(pcloud, nodes).values()}
     if not enabled:
         raise exception.PcloudUnusable(
             pcloud=pcloud.id, reason='it has no enabled host')

@@ -12,6 +12,7 @@
 
 """How a host flavor is shown."""
 
+from pcloud.aggregates import computes
 from pcloud.aggregates import host_flavors
 
 
@@ -35,9 +36,21 @@ def host(found: host_flavors.PoolHost) -> dict:
     """Return what an administrator sees of a host of a pool."""
     compute = found.compute
     return {'host': compute.host,
-            'hypervisor_hostname': ','.join(
-                node.hypervisor_hostname for node in compute.nodes),
+            'hypervisor_hostname': _node(compute),
             'availability_zone': compute.zone,
             'pcloud': found.pcloud,
-            'status': 'enabled' if compute.enabled else 'disabled',
+            'status': _status(compute),
             'state': 'up' if compute.up else 'down'}
+
+
+def _node(compute: computes.Compute) -> str | None:
+    if not compute.answered:
+        return None
+    return ','.join(node.hypervisor_hostname for node in compute.nodes)
+
+
+def _status(compute: computes.Compute) -> str:
+    """Return the status of its service; in a dead cell as Nova shows it."""
+    if not compute.answered:
+        return 'unknown'
+    return 'enabled' if compute.enabled else 'disabled'

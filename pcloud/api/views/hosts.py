@@ -18,14 +18,18 @@ from pcloud.aggregates import hosts
 
 
 def show(host: hosts.Host) -> dict:
-    """Return what the owner sees of a host: never its real name."""
+    """Return what the owner sees of a host: never its real name.
+
+    While its cell does not answer its sizes and its servers are None.
+    """
     node = host.node
     return {'name': host.name,
             'host_flavor': host.host_flavor,
             'availability_zone': host.compute.zone,
             'state': host.state,
             'status': host.status,
-            'instances': list(host.instances),
+            'instances': (None if host.instances is None
+                          else list(host.instances)),
             'vcpus': node.vcpus,
             'vcpus_used': node.vcpus_used,
             'memory_mb': node.memory_mb,

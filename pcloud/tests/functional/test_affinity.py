@@ -185,22 +185,6 @@ class CustomerTest(AffinityTestCase):
         self.wait_for(server, status='SOFT_DELETED')
         self.assertFalse(computes.running(self.context, [host]))
 
-    def test_a_cell_that_does_not_answer(self):
-        """The others count all the same."""
-        first = self.started(TOGETHER)
-        asked = nova_context.scatter_gather_skip_cell0
-
-        def half(*args, **options):
-            return {**asked(*args, **options), uuids.other_cell:
-                    nova_context.did_not_respond_sentinel}
-
-        with mock.patch.object(nova_context, 'scatter_gather_skip_cell0',
-                               side_effect=half):
-            self.assertEqual([first], list(computes.running(
-                self.context, list(self.hosts))))
-        self.assertIn(f'Cell {uuids.other_cell} does not answer',
-                      self.stdlog.logger.output)
-
     def test_no_query_per_host_and_none_without_keys(self):
         with mock.patch.object(computes, 'running',
                                wraps=computes.running) as read:

@@ -183,9 +183,18 @@ class AuditTest(base.PcloudTestCase):
         finding, = self._find()
         self.assertEqual(('change-not-finished', self.host),
                          (finding.kind, finding.subject))
-        self.boot(self.alice, {'pcloud': self.pcloud}, 'ERROR')
         finding.repair(self.context)
         self.assertEqual([], self._find())
+
+    def test_launch_finishes_what_is_due(self):
+        self._have_due()
+        self.boot(self.alice, {'pcloud': self.pcloud})
+        self.assertEqual([], self._find())
+
+    def test_nobody_is_given_a_host_for_which_something_is_due(self):
+        self._have_due()
+        with mock.patch.object(reconcile, '_settle', return_value=False):
+            self.boot(self.alice, {'pcloud': self.pcloud}, 'ERROR')
         self.boot(self.alice, {'pcloud': self.pcloud})
 
     def test_host_in_two_pools(self):

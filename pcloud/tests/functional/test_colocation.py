@@ -14,7 +14,7 @@
 
 from unittest import mock
 
-from nova import context as nova_context
+from nova import exception as nova_exception
 from nova.tests import fixtures as nova_fixtures
 
 from pcloud.aggregates import servers
@@ -250,8 +250,7 @@ class ColocationTest(base.PcloudTestCase):
 
     def test_a_cell_that_does_not_answer(self):
         self.unit(service='web')
-        with mock.patch.object(
-                nova_context, 'scatter_gather_skip_cell0',
-                return_value={'cell': nova_context.did_not_respond_sentinel}):
+        with mock.patch.object(servers, '_hosts_of_servers',
+                               side_effect=nova_exception.CellTimeout):
             server = self.unit(flag='allow', in_='web', expected='ERROR')
         self.assertIn('does not tell where servers are', self.fault(server))

@@ -262,19 +262,29 @@ class CellTest(EmptinessTestCase):
         self._delete_server(server)
         self.accepted()
 
+    @contextlib.contextmanager
+    def _silent(self, cell, name):
+        """Have a cell not answer one of the questions about its hosts."""
+        read = getattr(computes, name)
+
+        def answer(context, *args):
+            if context.cell_uuid == self.cell_mappings[cell].uuid:
+                raise nova_exception.CellTimeout()
+            return read(context, *args)
+
+        with mock.patch.object(computes, name, answer):
+            yield
+
     def test_cell_that_does_not_answer(self):
         for name in ('_instances', '_migrations'):
-            read = getattr(computes, name)
-
-            def answer(context, *args):
-                # What one cell knows is of no use without the other.
-                if context.cell_uuid == self.cell_mappings['cell1'].uuid:
-                    raise nova_exception.CellTimeout()
-                return read(context, *args)
-
-            with mock.patch.object(computes, name, answer):
+            with self._silent('cell2', name):
                 self.refused(503, 'does not answer')
         self.accepted()
+
+    def test_other_cell_that_does_not_answer(self):
+        for name in ('_instances', '_migrations'):
+            with self._silent('cell1', name):
+                self.accepted()
 
     def test_placement_that_does_not_answer(self):
         get = report.SchedulerReportClient.get

@@ -14,8 +14,9 @@
 
 from unittest import mock
 
-from pcloud.aggregates import computes
-from pcloud import exception
+from nova import exception as nova_exception
+
+from pcloud.aggregates import servers
 from pcloud.tests.functional import base
 
 UNKNOWN = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
@@ -186,15 +187,14 @@ class LocalityTest(LocalityTestCase):
         self.assertEqual((3, 5), (found.count('node-1'), len(found)))
 
     def test_a_cell_that_does_not_answer(self):
-        with mock.patch.object(computes, 'each_cell',
-                               side_effect=exception.Unavailable):
+        with mock.patch.object(servers, '_instances',
+                               side_effect=nova_exception.CellTimeout):
             self._hosts(times=1, near=self.first)
             self.assertIn('does not tell where servers are', self._fault(
                 near=self.first, locality='strict'))
 
     def test_looked_up_once(self):
-        with mock.patch.object(computes, 'each_cell',
-                               wraps=computes.each_cell) as read:
+        with mock.patch.object(servers, 'find', wraps=servers.find) as read:
             self.boot(self.alice, min_count=3)
             self.assertEqual(0, read.call_count)
             self.boot(self.alice, {'far': ['tag:web', 'tag:db', self.first]},

@@ -1,0 +1,218 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Ask the cells that a question is about, and no others.
+
+A host, and a server, is in the cell that Nova's API database maps it to.
+Whatever other cells know of the same name is a leftover; and whether they
+answer at all does not matter.
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+import dataclasses
+from typing import Generic
+from typing import TypeVar
+
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models
+from nova.db.main import api as main_db
+from nova import exception as nova_exception
+from nova import objects
+from oslo_db import exception as db_exc
+from oslo_log import log as logging
+import sqlalchemy as sa
+
+from pcloud import exception
+
+LOG = logging.getLogger(__name__)
+
+_Question = TypeVar('_Question')
+_Answer = TypeVar('_Answer')
+
+# What a cell's database raises when it is away. Everything else is an error
+# of whoever asks.
+_SILENCE = (db_exc.DBError, sa.exc.SQLAlchemyError,
+            nova_exception.CellTimeout)
+
+
+@dataclasses.dataclass(frozen=True)
+class Answers(Generic[_Question, _Answer]):
+    """What cells answer.
+
+    :ivar known: the uuid of each cell that answers, to its answer
+    :ivar silent: the uuid of each cell that does not answer, to what it was
+        asked
+    """
+
+    known: Mapping[str, _Answer]
+    silent: Mapping[str, _Question]
+
+    def all(self) -> Iterable[_Answer]:
+        """Return the answers of all cells that were asked.
+
+        :raises: `exception.Unavailable` when a cell does not answer: what is
+            not known must not be taken for empty or free
+        """
+        if self.silent:
+            raise exception.Unavailable()
+        return self.known.values()
+
+
+def of_hosts(
+    context: nova_context.RequestContext,
+    hosts: Collection[str] | None = None,
+) -> dict[int, frozenset[str]]:
+    """Return the cells of hosts, by their ids, to the hosts in each.
+
+    One query. A host that is in no cell is left out.
+
+    :param hosts: service hosts; None for all
+    """
+    row = models.HostMapping
+    statement = sa.select(row.cell_id, row.host)
+    if hosts is not None:
+        hosts = frozenset(hosts)
+        statement = statement.where(row.host.in_(hosts))
+    with api_db.context_manager.reader.using(context) as session:
+        # Databases that compare without case find other hosts too.
+        return _grouped(
+            (cell, host) for cell, host in session.execute(statement)
+            if hosts is None or host in hosts)
+
+
+def of_servers(
+    context: nova_context.RequestContext, servers: Collection[str],
+    *criteria: sa.ColumnElement[bool],
+) -> dict[int | None, frozenset[str]]:
+    """Return the cells of servers, by their ids, to the servers in each.
+
+    One query. Servers that were not placed yet are in the cell None.
+
+    :param servers: uuids
+    :param criteria: what their mappings have to meet, too
+    """
+    row = models.InstanceMapping
+    with api_db.context_manager.reader.using(context) as session:
+        return _grouped(session.execute(
+            sa.select(row.cell_id, row.instance_uuid).where(
+                row.instance_uuid.in_(servers), *criteria)))
+
+
+def _grouped(
+    rows: Iterable[tuple[int | None, str]],
+) -> dict[int | None, frozenset[str]]:
+    found = collections.defaultdict(set)
+    for cell, subject in rows:
+        found[cell].add(subject)
+    return {cell: frozenset(subjects) for cell, subjects in found.items()}
+
+
+def ask_hosts(
+    context: nova_context.RequestContext, hosts: Collection[str],
+    read: Callable[[nova_context.RequestContext, Collection[str]], _Answer],
+) -> Answers[frozenset[str], _Answer]:
+    """Ask the cells of hosts, each for its own hosts.
+
+    One query, and what `read` does in each of the cells.
+
+    :param read: gets the context of a cell and the service hosts in there
+    """
+    return ask(of_hosts(context, hosts), read) if hosts else Answers({}, {})
+
+
+def ask(
+    questions: Mapping[int | None, _Question],
+    read: Callable[[nova_context.RequestContext, _Question], _Answer],
+    timeout: float | None = None,
+) -> Answers[_Question, _Answer]:
+    """Ask cells, at the same time.
+
+    Nobody is asked for what is in no cell or in cell0, where no host is.
+
+    :param questions: the ids of cells to what each is asked
+    :param read: gets the context of a cell and what is asked
+    :param timeout: seconds; None for as long as Nova waits for a cell
+    """
+    cells = [each for each in _mappings(questions) if not each.is_cell0()]
+    if not cells:
+        return Answers({}, {})
+    asked = {each.uuid: questions[each.id] for each in cells}
+
+    def answer_of(context: nova_context.RequestContext) -> object:
+        try:
+            return read(context, asked[context.cell_uuid])
+        except _SILENCE as error:
+            # Nova would write a traceback for each question of an outage.
+            return error
+
+    answers = nova_context.scatter_gather_cells(
+        nova_context.get_admin_context(), cells,
+        nova_context.CELL_TIMEOUT if timeout is None else timeout, answer_of)
+    known, silent = {}, {}
+    for cell in cells:
+        answer = answers[cell.uuid]
+        if _is_silence(answer):
+            LOG.warning('Cell %(name)s (%(uuid)s) does not answer: '
+                        '%(answer)s', {'name': cell.name, 'uuid': cell.uuid,
+                                       'answer': answer})
+            silent[cell.uuid] = asked[cell.uuid]
+        elif isinstance(answer, Exception):
+            raise answer
+        else:
+            known[cell.uuid] = answer
+    return Answers(known, silent)
+
+
+def _is_silence(answer: object) -> bool:
+    return (answer is nova_context.did_not_respond_sentinel or
+            isinstance(answer, _SILENCE))
+
+
+def _mappings(
+    ids: Collection[int | None],
+) -> list[objects.CellMapping]:
+    """Return cells by their ids."""
+    nova_context.load_cells()
+    wanted = frozenset(ids) - {None}
+    known = {each.id: each for each in nova_context.CELLS}
+    if not wanted <= known.keys():
+        # Nova knows those that were there when this process started.
+        known = {each.id: each for each in objects.CellMappingList.get_all(
+            nova_context.get_admin_context())}
+    return [known[each] for each in sorted(wanted & known.keys())]
+
+
+def silent(timeout: float) -> list[str]:
+    """Return which cells do not answer, by name and uuid.
+
+    One query in each cell.
+
+    :param timeout: for how many seconds to wait for them
+    """
+    nova_context.load_cells()
+    cells = {each.uuid: each for each in nova_context.CELLS}
+    answers = ask({each.id: None for each in cells.values()}, _ping, timeout)
+    return [f'{cells[uuid].name} ({uuid})' for uuid in answers.silent]
+
+
+@main_db.pick_context_manager_reader
+def _ping(context, _):
+    return context.session.scalar(sa.select(sa.literal(1)))
