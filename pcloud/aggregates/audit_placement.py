@@ -15,6 +15,7 @@ from collections.abc import Iterator
 import functools
 
 from pcloud.aggregates import audit_rows
+from pcloud.aggregates import due
 from pcloud.aggregates import inventories
 from pcloud.aggregates import names
 from pcloud.aggregates import ratios
@@ -42,21 +43,23 @@ def _check_members(
     mirrored = inventories.members(known.context, aggregate.uuid)
     uuids = {node.uuid: host for host in aggregate.hosts
              for node in _nodes(known, host)}
-    due = {node.uuid for host in known.dues for node in _nodes(known, host)}
+    told_later = {due.parse(text).provider for text in known.dues.values()}
+    told_later |= {node.uuid for host in known.dues
+                   for node in _nodes(known, host)}
     if any(not known.computes[host].answered
            for host in aggregate.hosts & known.computes.keys()):
         # Nobody knows the nodes of those hosts, so none is too many.
         mirrored = {uuid: node for uuid, node in mirrored.items()
                     if uuid in uuids}
     for uuid, node in sorted(mirrored.items()):
-        if uuid not in uuids and uuid not in due:
+        if uuid not in uuids and uuid not in told_later:
             yield Finding(
                 'only-in-placement', aggregate.name, node,
                 'Placement has it in the aggregate, Nova does not',
                 functools.partial(
                     repair.have_placement_forget, aggregate, uuid))
     for uuid, host in sorted(uuids.items(), key=lambda each: each[1]):
-        if uuid not in mirrored and uuid not in due:
+        if uuid not in mirrored and uuid not in told_later:
             yield Finding(
                 'not-in-placement', aggregate.name, host,
                 'Placement does not know that it is in the aggregate',

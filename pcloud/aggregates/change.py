@@ -45,6 +45,10 @@ Result = TypeVar('Result')
 PATIENCE = 20.0
 
 
+def _is_late(state: tenacity.RetryCallState) -> bool:
+    return state.seconds_since_start >= PATIENCE
+
+
 _AGAIN = (rows.Again, db_exc.DBDeadlock, db_exc.DBConnectionError)
 
 
@@ -103,7 +107,7 @@ class _Change(Generic[Result]):
     @tenacity.retry(
         retry=tenacity.retry_if_exception_type(_AGAIN),
         wait=tenacity.wait_random_exponential(multiplier=0.05, max=1),
-        stop=tenacity.stop_after_delay(PATIENCE), reraise=True)
+        stop=_is_late, reraise=True)
     def _attempt(self) -> Result | None:
         mark = secrets.token_hex(due.MARK_LENGTH // 2)
         journal_id = journal.find(self._context)

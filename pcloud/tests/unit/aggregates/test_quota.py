@@ -9,36 +9,20 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
-
-"""Who may stay when several requests want the last units."""
-
-import itertools
+"""Whether a project may use more units."""
 
 from oslotest import base
 
 from pcloud.aggregates import quota
 
 
-class ContestTest(base.BaseTestCase):
+class QuotaTest(base.BaseTestCase):
 
-    def test_refuses_what_is_too_much_for_good(self):
-        contest = quota.Contest(5, {'a': 2}, {'b': 2, 'c': 2})
-        self.assertFalse(contest.refuses(3))
-        self.assertTrue(contest.refuses(4))
-        self.assertTrue(contest.is_over())
+    def test_limit(self):
+        self.assertTrue(quota.Quota(5, 2).allows(3))
+        self.assertFalse(quota.Quota(5, 2).allows(4))
+        self.assertFalse(quota.Quota(0, 0).allows(1))
+        self.assertTrue(quota.Quota(0, 0).allows(0))
 
     def test_unlimited(self):
-        contest = quota.Contest(-1, {'a': 2}, {'b': 10 ** 6})
-        self.assertFalse(contest.refuses(10 ** 6))
-        self.assertFalse(contest.is_over())
-        self.assertTrue(contest.prefers('b'))
-
-    def test_those_preferred_fit_and_are_some(self):
-        hosts = ('a', 'b', 'c', 'd')
-        for units in itertools.product((1, 2, 3), repeat=4):
-            contest = quota.Contest(5, {'k': 2}, dict(zip(hosts, units)))
-            chosen = [host for host in hosts if contest.prefers(host)]
-            self.assertLessEqual(
-                sum(contest.moving[host] for host in chosen), 3)
-            self.assertEqual(list(hosts[:len(chosen)]), chosen)
-            self.assertTrue(chosen)
+        self.assertTrue(quota.Quota(quota.UNLIMITED, 7).allows(10 ** 6))

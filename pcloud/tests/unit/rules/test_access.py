@@ -73,6 +73,18 @@ class HostVerdictTest(testtools.TestCase):
         self.assertIn(reason, verdict.reason)
 
 
+    def test_is_due(self):
+        for state, count, reason in (
+                ('enabled', 1, 'until Placement'),
+                ('disabled', 1, 'until Placement'),
+                ('enabled', 2, 'more than one')):
+            verdict = access.host_verdict(
+                _pcloud(hosts={HOST: count}, states={NODE: state},
+                        due=frozenset([HOST])), HOST, NODE)
+            self.assertFalse(verdict)
+            self.assertIn(reason, verdict.reason)
+
+
 class PublicVerdictTest(testtools.TestCase):
     """The rows of the table in `access.public_verdict`."""
 
