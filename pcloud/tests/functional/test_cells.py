@@ -13,19 +13,86 @@
 
 """An outage of a cell stays in that cell."""
 
+from unittest import mock
+
 from nova import context as nova_context
 from nova.db.main import api as main_db
 from nova.db.main import models
+from nova import objects
+from nova import test
 from oslo_utils import uuidutils
 import sqlalchemy as sa
 
+from pcloud.aggregates import cells
 from pcloud.aggregates import computes
 from pcloud.aggregates import names
+from pcloud import exception
+from pcloud.explain import requests
+from pcloud.explain import schedule
 from pcloud.tests.functional import base
 from pcloud.tests.functional import outages
 
 ALIVE, DEAD = 'cell1', 'cell2'
 SIZES = ('vcpus', 'vcpus_used', 'memory_mb', 'memory_mb_used')
+
+
+class AskTest(test.TestCase):
+    """Which cells are asked, for what, and what silence is."""
+
+    NUMBER_OF_CELLS = 2
+
+    def setUp(self):
+        super().setUp()
+        self.context = nova_context.get_admin_context()
+        for host, cell in (('a', ALIVE), ('b', ALIVE), ('c', DEAD)):
+            objects.HostMapping(
+                self.context, host=host,
+                cell_mapping=self.cell_mappings[cell]).create()
+        self.asked = []
+
+    def _read(self, context, hosts):
+        self.asked.append((context.cell_uuid, hosts))
+        return sorted(hosts)
+
+    def _ask(self, *hosts):
+        return cells.ask_hosts(self.context, hosts, self._read)
+
+    def test_each_for_its_own_hosts(self):
+        alive, dead = (self.cell_mappings[name].uuid
+                       for name in (ALIVE, DEAD))
+        self.assertEqual({alive: ['a', 'b'], dead: ['c']},
+                         self._ask('a', 'b', 'c', 'unmapped').known)
+        self.assertEqual({alive: ['a']}, self._ask('a').known)
+        self.assertEqual({}, self._ask('unmapped').known)
+        self.assertEqual({}, self._ask().known)
+        self.assertEqual(3, len(self.asked))
+
+    def test_cell_that_is_new_to_this_process(self):
+        with mock.patch.object(nova_context, 'CELLS',
+                               [self.cell_mappings[ALIVE]]):
+            self.assertEqual([['c']], list(self._ask('c').all()))
+
+    def test_cell_that_does_not_answer_in_time(self):
+        gather = nova_context.scatter_gather_cells
+        dead = self.cell_mappings[DEAD].uuid
+
+        def without_one(*args):
+            return {**gather(*args),
+                    dead: nova_context.did_not_respond_sentinel}
+
+        with mock.patch.object(nova_context, 'scatter_gather_cells',
+                               without_one):
+            answers = self._ask('a', 'c')
+        self.assertEqual([['a']], list(answers.known.values()))
+        self.assertEqual({dead: {'c'}}, answers.silent)
+        self.assertRaises(exception.Unavailable, answers.all)
+
+    def test_mistake_is_no_silence(self):
+        def read(context, hosts):
+            raise ValueError('mistake')
+
+        self.assertRaises(ValueError, cells.ask_hosts, self.context, ['a'],
+                          read)
 
 
 class CellsTestCase(base.PcloudTestCase):
@@ -153,6 +220,14 @@ class SchedulerTest(CellsTestCase):
             server = self.inside('ERROR', near=named, locality='strict')
             self.assertIn('does not tell where servers are',
                           self.fault(server))
+
+    def test_explained_to_an_operator(self):
+        self.outage()
+        found = schedule.explain(self.context, requests.stored(
+            self.context, self.servers['alive']['id']))
+        self.assertEqual(2, found.nodes)
+        self.assertEqual(
+            ['node-1'], [each.host_state.host for each in found.best])
 
     def test_what_runs_in_the_living_cell_counts(self):
         self.outage()
