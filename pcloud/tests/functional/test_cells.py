@@ -25,7 +25,6 @@ import sqlalchemy as sa
 
 from pcloud.aggregates import cells
 from pcloud.aggregates import computes
-from pcloud.aggregates import names
 from pcloud import exception
 from pcloud.explain import requests
 from pcloud.explain import schedule
@@ -245,7 +244,6 @@ class HostsTest(CellsTestCase):
     """Calls about hosts."""
 
     def test_hosts_of_a_pcloud(self):
-        self._tell_nodes()
         before = {each['name']: each for each in
                   self.alice.get_json(self.path)['hosts']}
         self.outage()
@@ -264,14 +262,7 @@ class HostsTest(CellsTestCase):
             'node-3.hv.example.org', self.admin.get_json(
                 f'{self.path}/dead')['host']['hypervisor_hostname'])
 
-    def _tell_nodes(self):
-        """Write what adding hosts writes."""
-        self.aggregate(f'Pcloud:{self.pcloud}').update_metadata({
-            names.NODE_PREFIX + host: f'{host}.hv.example.org'
-            for host in ('node-1', 'node-3')})
-
     def test_state(self):
-        self._tell_nodes()
         self.outage()
         for name in ('alive', 'dead'):
             for state in ('disabled', 'enabled'):
@@ -281,7 +272,6 @@ class HostsTest(CellsTestCase):
 
     def test_removal(self):
         """Whether a host is empty only its own cell knows."""
-        self._tell_nodes()
         self._set('dead', 'disabled')
         self._delete_server(self.servers['alive'])
         self.outage()
@@ -328,7 +318,6 @@ class HostsTest(CellsTestCase):
         self.assertEqual(409, response.status_code, response.text)
 
     def test_explanations(self):
-        self._tell_nodes()
         flavor = self.make_flavor('small')
         self.outage()
         found = self.alice.get_json(
