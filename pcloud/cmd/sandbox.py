@@ -73,6 +73,11 @@ def start_options() -> argparse.ArgumentParser:
              'for a virtual host that is there; without it one is made. '
              'Needs --database (default: one process)')
     options.add_argument(
+        '--cells', metavar='N', type=positive, default=1,
+        help='spread the compute hosts over so many cells, each with a '
+             'database, a virtual host of the broker and a conductor of its '
+             'own. More than one needs --messaging (default: 1)')
+    options.add_argument(
         '--debug', action='store_true',
         help='let the services log at DEBUG')
     return options
@@ -162,7 +167,8 @@ def wanted(args) -> settings.Settings:
     """What the options say that a new sandbox is to be."""
     return settings.Settings(
         hosts=args.hosts, ports={}, debug=args.debug,
-        database=args.database, messaging=args.messaging)
+        database=args.database, messaging=args.messaging,
+        cells=args.cells)
 
 
 def own_command(args) -> str:
@@ -192,6 +198,9 @@ def do_status(args, where: layout.Layout) -> int:
         return NOT_RUNNING
     print(f'A sandbox is running in {where.directory}.')
     print(f'Hosts: {", ".join(state.settings.host_names())}')
+    if state.settings.cells > 1:
+        for cell, hosts in state.settings.cell_hosts().items():
+            print(f'In {cell}: {", ".join(hosts)}')
     print(f'Logs: {where.logs}')
     services = launcher.service_states(where, state)
     width = max(len(name) for name, *_ in services)

@@ -62,6 +62,13 @@ host = {host}
 state_path = {folder}
 """
 
+# What a service in another cell than the first has besides.
+OWN_CELL = """\
+transport_url = {transport_url}
+[database]
+connection = {database}
+"""
+
 NOVA_PASTE = 'api-paste.ini'
 
 APPLICATIONS = {
@@ -99,17 +106,28 @@ def write_all(where: layout.Layout, chosen: settings.Settings) -> None:
             application=application, bind=bind,
             workers=API_WORKERS.get(service, 1)))
     if chosen.separate:
-        for host in [*settings.CONTROLLERS, *chosen.host_names()]:
-            write_own(where, host)
+        for host in settings.CONTROLLERS:
+            write_own(where, chosen, host, cell=1)
+        for cell in chosen.cell_numbers()[1:]:
+            write_own(where, chosen, settings.cell_controller(cell), cell)
+        for host in chosen.host_names():
+            write_own(where, chosen, host, chosen.cell_of(host))
 
 
-def write_own(where: layout.Layout, host: str) -> None:
+def write_own(where: layout.Layout, chosen: settings.Settings, host: str,
+              cell: int) -> None:
     """Write the settings that one host of Nova has to itself."""
     folder = where.host_data(host)
     folder.mkdir(parents=True)
     path = where.host_conf(host)
     path.parent.mkdir(exist_ok=True)
-    path.write_text(OWN.format(host=host, folder=folder))
+    text = OWN.format(host=host, folder=folder)
+    if cell > 1:
+        text += OWN_CELL.format(
+            transport_url=messaging.url(chosen, cell),
+            database=databases.url(
+                where, chosen, databases.cell_name(cell)))
+    path.write_text(text)
 
 
 def write_keys(where: layout.Layout) -> None:

@@ -26,6 +26,17 @@ NAMES = ('keystone', 'placement', 'glance', 'neutron',
          'nova_api', 'nova_cell0', 'nova_cell1')
 
 
+def names(chosen: settings.Settings) -> list[str]:
+    """Return the names of all databases of a sandbox."""
+    others = chosen.cell_numbers()[1:]
+    return [*NAMES, *map(cell_name, others)]
+
+
+def cell_name(cell: int) -> str:
+    """Return the name of the database of a cell."""
+    return f'nova_cell{cell}'
+
+
 def url(where: layout.Layout, chosen: settings.Settings, name: str) -> str:
     """Return the URL of one of the databases, with its password."""
     if chosen.database is None:
@@ -50,11 +61,11 @@ def create(where: layout.Layout, chosen: settings.Settings) -> None:
     :raises: `SandboxError` when the server refuses
     """
     if chosen.database is None:
-        for name in NAMES:
+        for name in names(chosen):
             sqlite.create(_file(where, name))
         return
     _execute(chosen, [f'CREATE DATABASE {_own(chosen, name)} '
-                      'CHARACTER SET utf8mb3' for name in NAMES])
+                      'CHARACTER SET utf8mb3' for name in names(chosen)])
 
 
 def drop(chosen: settings.Settings) -> None:
@@ -66,7 +77,7 @@ def drop(chosen: settings.Settings) -> None:
         return
     try:
         _execute(chosen, [f'DROP DATABASE IF EXISTS {_own(chosen, name)}'
-                          for name in NAMES])
+                          for name in names(chosen)])
     except errors.SandboxError as error:
         raise errors.SandboxError(
             f'{error}; the databases {_own(chosen, "*")} may be left there. '

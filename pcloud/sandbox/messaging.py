@@ -13,7 +13,8 @@
 """The broker through which Nova's processes talk: a RabbitMQ.
 
 A virtual host keeps one cloud's queues apart from another's: their names
-are the same. Where the URL names none, the sandbox makes one of its own.
+are the same, and so are those of two cells. Where the URL names none, the
+sandbox makes one of its own for each cell.
 """
 
 import shutil
@@ -29,14 +30,17 @@ CONTROL_TIMEOUT = 60
 CONNECT_TIMEOUT = 5
 
 
-def url(chosen: settings.Settings) -> str:
-    """Return the transport URL of Nova's processes."""
+def url(chosen: settings.Settings, cell: int = 1) -> str:
+    """Return the transport URL of Nova's processes in a cell.
+
+    Those that belong to no cell have that of the first.
+    """
     if chosen.messaging is None:
         return 'fake://'
     parts = _split(chosen)
     if not _has_own_host(chosen):
         return parts.geturl()
-    return parts._replace(path='/' + _own(chosen)).geturl()
+    return parts._replace(path='/' + _own(chosen, cell)).geturl()
 
 
 def check(chosen: settings.Settings) -> None:
@@ -45,17 +49,25 @@ def check(chosen: settings.Settings) -> None:
     :raises: `SandboxError`
     """
     if chosen.messaging is None:
+        if chosen.cells > 1:
+            raise errors.SandboxError(
+                f'--cells {chosen.cells}: a process of Nova is in one cell; '
+                'give --database and --messaging too')
         return
     if chosen.database is None:
         raise errors.SandboxError(
             '--messaging makes processes that cannot share files as '
             'databases; give --database too, as in '
             '--database mysql+pymysql://root@127.0.0.1')
+    if chosen.cells > 1 and not _has_own_host(chosen):
+        raise errors.SandboxError(
+            f'--cells {chosen.cells}: each cell has a virtual host of its '
+            'own, which the sandbox makes; name none in --messaging')
     _split(chosen)
 
 
 def create(chosen: settings.Settings) -> None:
-    """Make the virtual host, and make sure that it can be used.
+    """Make the virtual hosts, and make sure that the first can be used.
 
     :raises: `SandboxError`
     """
@@ -63,21 +75,24 @@ def create(chosen: settings.Settings) -> None:
         return
     if _has_own_host(chosen):
         user = urllib.parse.unquote(_split(chosen).username or 'guest')
-        _control('add_vhost', _own(chosen))
-        _control('set_permissions', '-p', _own(chosen), user,
-                 '.*', '.*', '.*')
+        for cell in chosen.cell_numbers():
+            _control('add_vhost', _own(chosen, cell))
+            _control('set_permissions', '-p', _own(chosen, cell), user,
+                     '.*', '.*', '.*')
     _connect(chosen)
 
 
 def delete(chosen: settings.Settings) -> None:
-    """Delete the virtual host, with its queues, if it is the sandbox's own.
+    """Delete the virtual hosts, with their queues, if the sandbox made them.
 
     :raises: `SandboxError`
     """
     if chosen.messaging is None or not _has_own_host(chosen):
         return
-    if _own(chosen) in _control('list_vhosts', '--silent').split():
-        _control('delete_vhost', _own(chosen))
+    there = _control('list_vhosts', '--silent').split()
+    for cell in chosen.cell_numbers():
+        if _own(chosen, cell) in there:
+            _control('delete_vhost', _own(chosen, cell))
 
 
 def _split(chosen: settings.Settings) -> urllib.parse.SplitResult:
@@ -93,8 +108,9 @@ def _has_own_host(chosen: settings.Settings) -> bool:
     return _split(chosen).path in ('', '/')
 
 
-def _own(chosen: settings.Settings) -> str:
-    return f'pcloud-sandbox-{chosen.key}'
+def _own(chosen: settings.Settings, cell: int) -> str:
+    name = f'pcloud-sandbox-{chosen.key}'
+    return name if cell == 1 else f'{name}-cell{cell}'
 
 
 def _control(*arguments: str) -> str:

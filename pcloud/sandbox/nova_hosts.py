@@ -38,8 +38,9 @@ LOOK = 0.5
 def expected(chosen: settings.Settings) -> set[tuple[str, str]]:
     """Return which services have to report: binary and host."""
     first, second = settings.CONTROLLERS
-    return {('nova-conductor', first), ('nova-scheduler', first),
-            ('nova-scheduler', second),
+    return {('nova-scheduler', first), ('nova-scheduler', second),
+            *(('nova-conductor', settings.cell_controller(cell))
+              for cell in chosen.cell_numbers()),
             *(('nova-compute', host) for host in chosen.host_names())}
 
 

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Make Nova's databases and its two cells.
+"""Make Nova's databases and its cells.
 
 Run as a program: ``python -m pcloud.sandbox.nova_setup DIR``. It does in
 one process what ``nova-manage api_db sync``, ``db sync``, ``cell_v2
@@ -29,14 +29,17 @@ from nova import objects
 
 from pcloud.sandbox import databases
 from pcloud.sandbox import layout
+from pcloud.sandbox import messaging
 from pcloud.sandbox import settings
 from pcloud.sandbox import sqlite
 
 CONF = nova.conf.CONF
 
+_UUID = '5ab1ab1e-0000-4000-8000-0000000ce{:03d}'
+
 
 def create_cells(where: layout.Layout, chosen: settings.Settings) -> None:
-    """Map cell0, where servers go that got no host, and cell1."""
+    """Map cell0, where servers go that got no host, and the others."""
     admin = context.get_admin_context()
     cell0 = objects.CellMapping(
         admin, uuid=objects.CellMapping.CELL0_UUID, name='cell0',
@@ -46,10 +49,19 @@ def create_cells(where: layout.Layout, chosen: settings.Settings) -> None:
     with context.target_cell(admin, cell0) as in_cell0:
         migration.db_sync(database='main', context=in_cell0)
     cell1 = objects.CellMapping(
-        admin, uuid='5ab1ab1e-0000-4000-8000-0000000ce111', name='cell1',
+        admin, uuid=_UUID.format(111), name='cell1',
         transport_url=CONF.transport_url, disabled=False,
         database_connection=CONF.database.connection)
     cell1.create()
+    for number in chosen.cell_numbers()[1:]:
+        cell = objects.CellMapping(
+            admin, uuid=_UUID.format(110 + number), name=f'cell{number}',
+            transport_url=messaging.url(chosen, number), disabled=False,
+            database_connection=databases.url(
+                where, chosen, databases.cell_name(number)))
+        cell.create()
+        with context.target_cell(admin, cell) as in_cell:
+            migration.db_sync(database='main', context=in_cell)
 
 
 def main() -> None:

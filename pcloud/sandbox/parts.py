@@ -110,7 +110,7 @@ def _nova_processes(where: layout.Layout,
                     chosen: settings.Settings) -> list[Part]:
     first, second = settings.CONTROLLERS
     return [
-        _nova(where, 'nova-conductor', 'conductor', first),
+        *(_conductor(where, cell) for cell in chosen.cell_numbers()),
         *(_compute(where, host) for host in chosen.host_names()),
         _nova(where, 'nova-scheduler-1', 'scheduler', first),
         _nova(where, 'nova-scheduler-2', 'scheduler', second),
@@ -118,6 +118,11 @@ def _nova_processes(where: layout.Layout,
         _own('nova-hosts', 'nova_hosts', [str(where.directory)],
              says=f'Nova has {_hosts(chosen)}', needs=('nova',)),
     ]
+
+
+def _conductor(where: layout.Layout, cell: int) -> Part:
+    name = 'nova-conductor' if cell == 1 else f'nova-conductor-cell{cell}'
+    return _nova(where, name, 'conductor', settings.cell_controller(cell))
 
 
 def _hosts(chosen: settings.Settings) -> str:

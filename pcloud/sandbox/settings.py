@@ -28,6 +28,11 @@ ZONES = ('az1', 'az2')
 CONTROLLERS = ('controller-1', 'controller-2')
 
 
+def cell_controller(cell: int) -> str:
+    """The host of the conductor of a cell; of the first, of all of Nova."""
+    return CONTROLLERS[0] if cell == 1 else f'controller-cell{cell}'
+
+
 @dataclasses.dataclass
 class Settings:
     """A sandbox's settings; they do not change while it runs.
@@ -39,6 +44,8 @@ class Settings:
         them in files
     :ivar messaging: URL of the RabbitMQ through which Nova's processes
         talk; None makes all of Nova one process
+    :ivar cells: over how many cells of Nova the computes are spread; more
+        than one only where Nova's services are processes of their own
     :ivar key: tells this sandbox from others on the same servers
     :ivar password: of every user; drawn anew for each sandbox
     """
@@ -48,6 +55,7 @@ class Settings:
     debug: bool = False
     database: str | None = None
     messaging: str | None = None
+    cells: int = 1
     key: str = dataclasses.field(
         default_factory=lambda: secrets.token_hex(4))
     password: str = dataclasses.field(
@@ -70,6 +78,24 @@ class Settings:
     def host_names(self) -> list[str]:
         """The compute hosts' names, in order."""
         return [f'node-{n}' for n in range(1, self.hosts + 1)]
+
+    def cell_numbers(self) -> range:
+        """The numbers of the cells, from 1."""
+        return range(1, self.cells + 1)
+
+    def cell_of(self, host: str) -> int:
+        """The number of a compute host's cell.
+
+        Each cell has hosts in every zone, where there are enough.
+        """
+        place = self.host_names().index(host)
+        return place // len(ZONES) % self.cells + 1
+
+    def cell_hosts(self) -> dict[str, list[str]]:
+        """Cell -> its hosts."""
+        return {f'cell{cell}': [host for host in self.host_names()
+                                if self.cell_of(host) == cell]
+                for cell in self.cell_numbers()}
 
     def zone_hosts(self) -> dict[str, list[str]]:
         """Availability zone -> its hosts; the hosts alternate."""

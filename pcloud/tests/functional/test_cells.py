@@ -13,19 +13,85 @@
 
 """An outage of a cell stays in that cell."""
 
+from unittest import mock
+
 from nova import context as nova_context
 from nova.db.main import api as main_db
 from nova.db.main import models
+from nova import objects
+from nova import test
 from oslo_utils import uuidutils
 import sqlalchemy as sa
 
+from pcloud.aggregates import cells
 from pcloud.aggregates import computes
-from pcloud.aggregates import names
+from pcloud import exception
+from pcloud.explain import requests
+from pcloud.explain import schedule
 from pcloud.tests.functional import base
 from pcloud.tests.functional import outages
 
 ALIVE, DEAD = 'cell1', 'cell2'
 SIZES = ('vcpus', 'vcpus_used', 'memory_mb', 'memory_mb_used')
+
+
+class AskTest(test.TestCase):
+    """Which cells are asked, for what, and what silence is."""
+
+    NUMBER_OF_CELLS = 2
+
+    def setUp(self):
+        super().setUp()
+        self.context = nova_context.get_admin_context()
+        for host, cell in (('a', ALIVE), ('b', ALIVE), ('c', DEAD)):
+            objects.HostMapping(
+                self.context, host=host,
+                cell_mapping=self.cell_mappings[cell]).create()
+        self.asked = []
+
+    def _read(self, context, hosts):
+        self.asked.append((context.cell_uuid, hosts))
+        return sorted(hosts)
+
+    def _ask(self, *hosts):
+        return cells.ask_hosts(self.context, hosts, self._read)
+
+    def test_each_for_its_own_hosts(self):
+        alive, dead = (self.cell_mappings[name].uuid
+                       for name in (ALIVE, DEAD))
+        self.assertEqual({alive: ['a', 'b'], dead: ['c']},
+                         self._ask('a', 'b', 'c', 'unmapped').known)
+        self.assertEqual({alive: ['a']}, self._ask('a').known)
+        self.assertEqual({}, self._ask('unmapped').known)
+        self.assertEqual({}, self._ask().known)
+        self.assertEqual(3, len(self.asked))
+
+    def test_cell_that_is_new_to_this_process(self):
+        with mock.patch.object(nova_context, 'CELLS',
+                               [self.cell_mappings[ALIVE]]):
+            self.assertEqual([['c']], list(self._ask('c').all()))
+
+    def test_cell_that_does_not_answer_in_time(self):
+        gather = nova_context.scatter_gather_cells
+        dead = self.cell_mappings[DEAD].uuid
+
+        def without_one(*args):
+            return {**gather(*args),
+                    dead: nova_context.did_not_respond_sentinel}
+
+        with mock.patch.object(nova_context, 'scatter_gather_cells',
+                               without_one):
+            answers = self._ask('a', 'c')
+        self.assertEqual([['a']], list(answers.known.values()))
+        self.assertEqual({dead: {'c'}}, answers.silent)
+        self.assertRaises(exception.Unavailable, answers.all)
+
+    def test_mistake_is_no_silence(self):
+        def read(context, hosts):
+            raise ValueError('mistake')
+
+        self.assertRaises(ValueError, cells.ask_hosts, self.context, ['a'],
+                          read)
 
 
 class CellsTestCase(base.PcloudTestCase):
@@ -154,6 +220,14 @@ class SchedulerTest(CellsTestCase):
             self.assertIn('does not tell where servers are',
                           self.fault(server))
 
+    def test_explained_to_an_operator(self):
+        self.outage()
+        found = schedule.explain(self.context, requests.stored(
+            self.context, self.servers['alive']['id']))
+        self.assertEqual(2, found.nodes)
+        self.assertEqual(
+            ['node-1'], [each.host_state.host for each in found.best])
+
     def test_what_runs_in_the_living_cell_counts(self):
         self.outage()
         with self.assertLogs('pcloud') as logs:
@@ -170,7 +244,6 @@ class HostsTest(CellsTestCase):
     """Calls about hosts."""
 
     def test_hosts_of_a_pcloud(self):
-        self._tell_nodes()
         before = {each['name']: each for each in
                   self.alice.get_json(self.path)['hosts']}
         self.outage()
@@ -189,14 +262,7 @@ class HostsTest(CellsTestCase):
             'node-3.hv.example.org', self.admin.get_json(
                 f'{self.path}/dead')['host']['hypervisor_hostname'])
 
-    def _tell_nodes(self):
-        """Write what adding hosts writes."""
-        self.aggregate(f'Pcloud:{self.pcloud}').update_metadata({
-            names.NODE_PREFIX + host: f'{host}.hv.example.org'
-            for host in ('node-1', 'node-3')})
-
     def test_state(self):
-        self._tell_nodes()
         self.outage()
         for name in ('alive', 'dead'):
             for state in ('disabled', 'enabled'):
@@ -206,7 +272,6 @@ class HostsTest(CellsTestCase):
 
     def test_removal(self):
         """Whether a host is empty only its own cell knows."""
-        self._tell_nodes()
         self._set('dead', 'disabled')
         self._delete_server(self.servers['alive'])
         self.outage()
@@ -253,7 +318,6 @@ class HostsTest(CellsTestCase):
         self.assertEqual(409, response.status_code, response.text)
 
     def test_explanations(self):
-        self._tell_nodes()
         flavor = self.make_flavor('small')
         self.outage()
         found = self.alice.get_json(

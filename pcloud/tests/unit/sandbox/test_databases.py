@@ -46,6 +46,11 @@ class DatabasesTest(base.BaseTestCase):
             f'mysql+pymysql://{expected}?charset=utf8mb4',
             databases.url(WHERE, _settings(given), 'glance'))
 
+    def test_each_cell_has_its_own(self):
+        one, two = (databases.names(settings.Settings(
+            hosts=1, ports={}, cells=cells)) for cells in (1, 2))
+        self.assertEqual([*one, 'nova_cell2'], two)
+
     def test_sandboxes_have_their_own(self):
         one, other = (
             databases.url(WHERE, settings.Settings(

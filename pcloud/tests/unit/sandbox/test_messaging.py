@@ -59,6 +59,43 @@ class MessagingTest(base.BaseTestCase):
             _settings('rabbit://mq', database=None))
         self.assertIn('--database', str(error))
 
+    def _cells(self, url, **more):
+        return settings.Settings(hosts=1, ports={}, messaging=url, key='k1',
+                                 cells=2, **more)
+
+    def test_each_cell_has_its_own(self):
+        chosen = self._cells('rabbit://me@mq', database=DATABASE)
+        messaging.check(chosen)
+        self.assertEqual(
+            ['rabbit://me@mq/pcloud-sandbox-k1',
+             'rabbit://me@mq/pcloud-sandbox-k1-cell2'],
+            [messaging.url(chosen, cell) for cell in (1, 2)])
+
+    def test_cells_are_processes(self):
+        error = self.assertRaises(
+            errors.SandboxError, messaging.check, self._cells(None))
+        self.assertIn('--cells 2', str(error))
+        self.assertIn('--messaging', str(error))
+
+    def test_cells_cannot_share_what_is_given(self):
+        error = self.assertRaises(
+            errors.SandboxError, messaging.check,
+            self._cells('rabbit://me@mq/mine', database=DATABASE))
+        self.assertIn('--cells 2', str(error))
+        self.assertIn('name none', str(error))
+
+    def test_all_are_deleted(self):
+        folder = self.useFixture(fixtures.TempDir()).path
+        said = os.path.join(folder, 'said')
+        self._control(f'echo "$@" >> {said}\n'
+                      'echo pcloud-sandbox-k1 pcloud-sandbox-k1-cell2')
+        messaging.delete(self._cells('rabbit://me@mq', database=DATABASE))
+        with open(said) as stream:
+            self.assertEqual(
+                ['delete_vhost pcloud-sandbox-k1',
+                 'delete_vhost pcloud-sandbox-k1-cell2'],
+                stream.read().splitlines()[1:])
+
     def _control(self, script):
         """Have a script of the test's own for the broker's command."""
         folder = self.useFixture(fixtures.TempDir()).path

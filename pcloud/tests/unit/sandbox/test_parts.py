@@ -42,8 +42,15 @@ class PartsTest(base.BaseTestCase):
             {each.name for each in parts.services(
                 WHERE, self._settings(**SEPARATE))})
 
+    def test_a_conductor_in_each_cell(self):
+        one, two = ({each.name for each in parts.services(
+            WHERE, self._settings(cells=cells, **SEPARATE))}
+            for cells in (1, 2))
+        self.assertEqual({'nova-conductor-cell2'}, two - one)
+        self.assertEqual(set(), one - two)
+
     def test_each_can_start_at_last(self):
-        for options in ({}, SEPARATE):
+        for options in ({}, SEPARATE, {'cells': 2, **SEPARATE}):
             waiting = parts.all_parts(WHERE, self._settings(**options))
             done = set()
             while waiting:

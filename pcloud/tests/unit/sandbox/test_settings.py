@@ -29,6 +29,16 @@ class SettingsTest(unittest.TestCase):
                           'az2': ['node-2', 'node-4']},
                          chosen.zone_hosts())
 
+    def test_each_cell_has_hosts_in_both_zones(self):
+        chosen = settings.Settings(hosts=6, ports={}, cells=2)
+        self.assertEqual({'cell1': ['node-1', 'node-2', 'node-5', 'node-6'],
+                          'cell2': ['node-3', 'node-4']},
+                         chosen.cell_hosts())
+
+    def test_one_cell(self):
+        chosen = settings.Settings(hosts=3, ports={})
+        self.assertEqual({'cell1': chosen.host_names()}, chosen.cell_hosts())
+
     def test_passwords_differ(self):
         one, other = (settings.Settings(hosts=1, ports={}) for _ in '12')
         self.assertNotEqual(one.password, other.password)
