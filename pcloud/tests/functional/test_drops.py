@@ -442,7 +442,7 @@ class Trials:
         elif list(written.differences(self._start, now)):
             yield from self._tell(
                 'unknown', 'and not whole:', self._wanted, now, behind)
-        for host in sorted(ledger.given_to(sorted(now.due))):
+        for host in sorted(now.due and ledger.given_to(sorted(now.due))):
             yield f'{host} takes servers while something is due for it'
 
     def _tell(self, answer, and_, wanted, found, ignored=()):
