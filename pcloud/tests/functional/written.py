@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
 import dataclasses
@@ -29,6 +30,10 @@ DUE = 'pcloud:due:'
 
 _PCLOUD = re.compile(r'Pcloud:([0-9a-f-]{36})')
 _TIME = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*(Z|\+00:00)?')
+
+# What may differ of a host for which something is due, as `State.flat` has it.
+_BEHIND = (r'(due|service) {host}|Placement {host}\.hv\..*|'
+           r'.* pcloud:saved:[^:]*:{host}\.hv\..*')
 
 _API_TABLES = [each.__table__ for each in (
     api_models.Aggregate, api_models.AggregateHost,
@@ -66,35 +71,27 @@ class State:
             found |= {f'{name} {key}': value
                       for key, value in metadata.items()}
         for host, disabled in self.services.items():
-            found[service(host)] = 'disabled' if disabled else 'enabled'
+            found[f'service {host}'] = 'disabled' if disabled else 'enabled'
         for node, (aggregates, ratios) in self.providers.items():
-            found[f'{provider(node)} aggregates'] = aggregates
-            found[f'{provider(node)} ratios'] = ratios
+            found[f'Placement {node} aggregates'] = aggregates
+            found[f'Placement {node} ratios'] = ratios
         return found
 
 
-def service(host: str) -> str:
-    """Return what `State.flat` calls a host's compute service."""
-    return f'service {host}'
-
-
-def provider(node: str) -> str:
-    """Return what the names begin with that `State.flat` has of a node."""
-    return f'Placement {node}'
-
-
 def differences(
-    wanted: State, found: State, ignored: tuple[str, ...] = (),
+    wanted: State, found: State, behind: Collection[str] = (),
 ) -> Iterator[str]:
     """Tell what is not as it should be.
 
-    :param ignored: beginnings of what may differ, as `State.flat` names it
+    :param behind: hosts whose compute services and providers still have to
+        follow, and whose own ratios may still have to be read
     """
     before, after = wanted.flat(), found.flat()
+    ignored = re.compile('|'.join(
+        _BEHIND.format(host=re.escape(host)) for host in behind) or '(?!)')
     for name in sorted(before.keys() | after.keys()):
-        if name.startswith(ignored or ('\0',)):
-            continue
-        if before.get(name) != after.get(name):
+        if (before.get(name) != after.get(name) and
+                not ignored.fullmatch(name)):
             yield (f'{name} is {after.get(name, "missing")}, not '
                    f'{before.get(name, "there")}')
 
