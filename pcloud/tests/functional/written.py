@@ -1,0 +1,226 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What changes have written, read from the databases alone, and put back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Mapping
+import dataclasses
+import re
+
+from nova.db.api import models as api_models
+from nova.db.main import models as main_models
+from placement.db.sqlalchemy import models as placement_models
+import sqlalchemy as sa
+
+JOURNAL = 'Pcloud:policy:cloud:journal'
+DUE = 'pcloud:due:'
+
+_PCLOUD = re.compile(r'Pcloud:([0-9a-f-]{36})')
+_TIME = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*(Z|\+00:00)?')
+
+# What may differ of a host for which something is due, as `State.flat` has it.
+_BEHIND = (r'(due|service) {host}|Placement {host}\.hv\..*|'
+           r'.* pcloud:saved:[^:]*:{host}\.hv\..*')
+
+_API_TABLES = [each.__table__ for each in (
+    api_models.Aggregate, api_models.AggregateHost,
+    api_models.AggregateMetadata)]
+_PLACEMENT_TABLES = [each.__table__ for each in (
+    placement_models.PlacementAggregate,
+    placement_models.ResourceProviderAggregate, placement_models.Inventory,
+    placement_models.ResourceProviderTrait)]
+_SERVICE = main_models.Service.__table__
+_PROVIDER = placement_models.ResourceProvider.__table__
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    """What the contract speaks of, and what is still due.
+
+    :ivar aggregates: name to hosts and metadata, but for the journal; new
+        Pclouds are numbered instead of their ids, and times are left out
+    :ivar services: compute service host to whether it is disabled
+    :ivar providers: node to the names of the aggregates that Placement has
+        it in, and the allocation ratios of its inventories
+    :ivar due: the hosts for which something is due in the journal
+    """
+
+    aggregates: Mapping[str, tuple[list[str], dict[str, str]]]
+    services: Mapping[str, bool]
+    providers: Mapping[str, tuple[list[str], dict[int, float]]]
+    due: frozenset[str]
+
+    def flat(self) -> dict[str, object]:
+        """Return the values of all that can differ, each by a name."""
+        found: dict[str, object] = {f'due {host}': True for host in self.due}
+        for name, (hosts, metadata) in self.aggregates.items():
+            found[f'{name} hosts'] = hosts
+            found |= {f'{name} {key}': value
+                      for key, value in metadata.items()}
+        for host, disabled in self.services.items():
+            found[f'service {host}'] = 'disabled' if disabled else 'enabled'
+        for node, (aggregates, ratios) in self.providers.items():
+            found[f'Placement {node} aggregates'] = aggregates
+            found[f'Placement {node} ratios'] = ratios
+        return found
+
+
+def differences(
+    wanted: State, found: State, behind: Collection[str] = (),
+) -> Iterator[str]:
+    """Tell what is not as it should be.
+
+    :param behind: hosts whose compute services and providers still have to
+        follow, and whose own ratios may still have to be read
+    """
+    before, after = wanted.flat(), found.flat()
+    ignored = re.compile('|'.join(
+        _BEHIND.format(host=re.escape(host)) for host in behind) or '(?!)')
+    for name in sorted(before.keys() | after.keys()):
+        if (before.get(name) != after.get(name) and
+                not ignored.fullmatch(name)):
+            yield (f'{name} is {after.get(name, "missing")}, not '
+                   f'{before.get(name, "there")}')
+
+
+class Databases:
+    """The databases in which changes show.
+
+    :param api: Nova's API database
+    :param cell: the database of the cell with all computes
+    :param placement: the database of Placement
+    """
+
+    def __init__(
+        self, api: sa.Engine, cell: sa.Engine, placement: sa.Engine,
+    ) -> None:
+        self._api, self._cell, self._placement = api, cell, placement
+        self._names: dict[str, str] = {}
+        self._pclouds: set[str] = set()
+
+    def know_pclouds(self) -> None:
+        """Take the Pclouds that are there for known ones, not new ones."""
+        with self._api.connect() as connection:
+            names = connection.scalars(sa.select(api_models.Aggregate.name))
+            self._pclouds = {
+                match[1] for match in map(_PCLOUD.fullmatch, names) if match}
+
+    def read(self) -> State:
+        """Return the state of now."""
+        aggregates, due = self._read_aggregates()
+        with self._cell.connect() as connection:
+            services = dict(connection.execute(sa.select(
+                _SERVICE.c.host, _SERVICE.c.disabled).where(
+                    _SERVICE.c.binary == 'nova-compute',
+                    _SERVICE.c.deleted == 0)).all())
+        return State(aggregates, services, self._read_providers(), due)
+
+    def _read_aggregates(self):
+        members, metadata, names = {}, {}, {}
+        with self._api.connect() as connection:
+            for row in connection.execute(sa.select(_API_TABLES[0])):
+                names[row.id] = row.name
+                members[row.id], metadata[row.id] = [], {}
+                self._names[row.uuid] = row.name
+            for row in connection.execute(sa.select(_API_TABLES[1])):
+                members[row.aggregate_id].append(row.host)
+            for row in connection.execute(sa.select(_API_TABLES[2])):
+                metadata[row.aggregate_id][row.key] = row.value
+        new = [match[1] for match in map(_PCLOUD.fullmatch, names.values())
+               if match and match[1] not in self._pclouds]
+        found, due = {}, frozenset()
+        for id_, name in names.items():
+            if name == JOURNAL:
+                due = frozenset(key.removeprefix(DUE) for key in metadata[id_]
+                                if key.startswith(DUE))
+                continue
+            found[_plain(name, new)] = sorted(members[id_]), {
+                _plain(key, new): _plain(value, new)
+                for key, value in metadata[id_].items()}
+        return found, due
+
+    def _read_providers(self):
+        aggregate, member, inventory, _ = _PLACEMENT_TABLES
+        found = {}
+        with self._placement.connect() as connection:
+            for row in connection.execute(sa.select(_PROVIDER)):
+                found[row.id] = row.name, [], {}
+            for id_, uuid in connection.execute(sa.select(
+                    member.c.resource_provider_id, aggregate.c.uuid).join(
+                        aggregate, aggregate.c.id == member.c.aggregate_id)):
+                found[id_][1].append(self._names.get(uuid, uuid))
+            for row in connection.execute(sa.select(inventory)):
+                found[row.resource_provider_id][2][
+                    row.resource_class_id] = row.allocation_ratio
+        return {name: (sorted(aggregates), ratios)
+                for name, aggregates, ratios in found.values()}
+
+    def drop_journal(self) -> None:
+        """Make it as if no change had ever been written down."""
+        aggregate, _, metadata = _API_TABLES
+        journal = sa.select(aggregate.c.id).where(aggregate.c.name == JOURNAL)
+        with self._api.begin() as connection:
+            connection.execute(sa.delete(metadata).where(
+                metadata.c.aggregate_id.in_(journal)))
+            connection.execute(sa.delete(aggregate).where(
+                aggregate.c.name == JOURNAL))
+
+    def keep(self) -> dict:
+        """Return what `put_back` needs."""
+        kept = {}
+        for engine, tables in ((self._api, _API_TABLES),
+                               (self._placement, _PLACEMENT_TABLES)):
+            with engine.connect() as connection:
+                for table in tables:
+                    kept[table] = _rows(connection, table)
+        with self._cell.connect() as connection:
+            kept[_SERVICE] = _rows(connection, _SERVICE)
+        return kept
+
+    def put_back(self, kept: dict) -> None:
+        """Make the rows what they were.
+
+        Generations of Placement's providers only ever grow: computes
+        remember them.
+        """
+        for engine, tables in ((self._api, _API_TABLES),
+                               (self._placement, _PLACEMENT_TABLES)):
+            with engine.begin() as connection:
+                changed = [table for table in tables
+                           if _rows(connection, table) != kept[table]]
+                for table in reversed(changed):
+                    connection.execute(sa.delete(table))
+                for table in changed:
+                    if kept[table]:
+                        connection.execute(sa.insert(table), kept[table])
+        with self._cell.begin() as connection:
+            for row in kept[_SERVICE]:
+                connection.execute(sa.update(_SERVICE).where(
+                    _SERVICE.c.id == row['id'],
+                    _SERVICE.c.disabled != row['disabled']).values(
+                        disabled=row['disabled'],
+                        disabled_reason=row['disabled_reason']))
+
+
+def _rows(connection: sa.Connection, table: sa.Table) -> list[dict]:
+    return [dict(row._mapping) for row in connection.execute(
+        sa.select(table).order_by(*table.primary_key))]
+
+
+def _plain(text: str, new: list[str]) -> str:
+    for number, pcloud_id in enumerate(new, 1):
+        text = text.replace(pcloud_id, f'new-{number}')
+    return _TIME.sub('time', text)
