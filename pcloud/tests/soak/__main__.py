@@ -55,6 +55,22 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     output = pathlib.Path(arguments.output)
     output.mkdir(parents=True, exist_ok=True)
+    try:
+        stage = _run(arguments, output)
+    except KeyboardInterrupt:
+        print('Interrupted; nothing is left running.', flush=True)
+        return 130
+    report = stage.figures.table()
+    (output / 'figures.txt').write_text(report + '\n')
+    print(report)
+    print(f'{stage.figures.broken()} violations; seed {stage.seed}; calls '
+          f'and log are in {output}')
+    return 1 if stage.figures.broken() else 0
+
+
+def _run(arguments: argparse.Namespace,
+         output: pathlib.Path) -> soak_stage.Stage:
+    """Run from the first process to the last; stop all that was started."""
     with contextlib.ExitStack() as left:
         journal = left.enter_context(open(output / 'calls.jsonl', 'w'))
         stage = _build(left, arguments.seed, journal)
@@ -63,12 +79,7 @@ def main() -> int:
             soak_client.Client(stage, number, _spare(stage, number))
             for number in range(arguments.clients)]
         _play(stage, clients, arguments.minutes * 60)
-    report = stage.figures.table()
-    (output / 'figures.txt').write_text(report + '\n')
-    print(report)
-    print(f'{stage.figures.broken()} violations; seed {stage.seed}; calls '
-          f'and log are in {output}')
-    return 1 if stage.figures.broken() else 0
+    return stage
 
 
 def _arguments() -> argparse.Namespace:
@@ -132,6 +143,7 @@ def _play(stage: soak_stage.Stage, clients: list[soak_client.Client],
     _join(playing)
     stage.switch(False)
     print('Faults are off; owners remove everything.', flush=True)
+    ending.check_in_force(stage, reader)
     _join([_start(stage, ending.remove_all, client) for client in clients])
     sampler.stop.set()
     _join([sampling])

@@ -14,7 +14,9 @@
 
 An actor is a function that takes the run, does its work until the run's
 `stop` is set, and counts what it did in the run's figures. Each has a thread
-of its own; what is appended to `ACTORS` takes part.
+of its own; what is appended to `ACTORS` takes part. How often it does
+something goes by calls and not by seconds, so that a slow machine has no more
+faults than a fast one.
 """
 
 from collections.abc import Callable
@@ -23,6 +25,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 
 from pcloud.tests.soak import stage as soak_stage
 
@@ -32,7 +35,8 @@ _SILENT = 300
 def kill(stage: soak_stage.Stage) -> None:
     """Kill API processes, one now and then; others take their places."""
     chance = random.Random(f'{stage.seed} kill')
-    while not stage.stop.wait(chance.uniform(3, 12)):
+    while stage.wait_for_calls(chance.randint(10, 60)):
+        time.sleep(chance.uniform(0, 0.2))
         if stage.cloud.kill(chance.randrange(len(stage.cloud.urls))):
             stage.figures.count('kills')
 
@@ -40,7 +44,7 @@ def kill(stage: soak_stage.Stage) -> None:
 def take_away(stage: soak_stage.Stage) -> None:
     """Keep everybody from a server for a moment."""
     chance = random.Random(f'{stage.seed} away')
-    while not stage.stop.wait(chance.uniform(15, 40)):
+    while stage.wait_for_calls(chance.randint(100, 300)):
         name, longest = chance.choice((('placement', 4), ('database', 1)))
         stage.proxies.take_away(name, chance.uniform(0.3, longest))
         stage.figures.count(f'{name} away')
@@ -49,7 +53,7 @@ def take_away(stage: soak_stage.Stage) -> None:
 def audit(stage: soak_stage.Stage) -> None:
     """Let ``pcloud-manage audit --fix`` run beside it all."""
     chance = random.Random(f'{stage.seed} audit')
-    while not stage.stop.wait(chance.uniform(10, 30)):
+    while stage.wait_for_calls(chance.randint(100, 300)):
         status, findings = run_audit(stage, '--fix')
         stage.figures.count(f'audit --fix -> {status}')
         for finding in findings:

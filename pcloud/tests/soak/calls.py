@@ -177,8 +177,7 @@ def change_flavor(flavor: str, units: int, description: str) -> Call:
     """Change a host flavor."""
     return _call('PUT flavor', f'/os-host-flavors/{flavor}', {'host_flavor': {
         'units': units, 'description': description}},
-        {(flavor, 'flavor', ''): (str(units), description)}, admin=True,
-        lowers=True)
+        {(flavor, 'flavor', ''): (str(units), description)}, admin=True)
 
 
 def delete_flavor(flavor: str, has_hosts: bool) -> Call:

@@ -24,6 +24,8 @@ from pcloud.tests.soak import rows
 from pcloud.tests.soak import stage as soak_stage
 
 _PATIENCE = 5
+_DUE = 'pcloud:due:'
+_RATIOS = {'cpu_allocation_ratio': 'VCPU', 'ram_allocation_ratio': 'MEMORY_MB'}
 
 
 def remove_all(client: soak_client.Client) -> None:
@@ -86,8 +88,33 @@ def check_audit(stage: soak_stage.Stage) -> None:
                 f'{finding["message"]}' for finding in findings[:5]))
 
 
+def check_in_force(stage: soak_stage.Stage, reader: rows.Reader) -> None:
+    """Compare Placement with Pclouds, but for hosts where that is due."""
+    stage.proxies.wait_until_passed()
+    reader.wait_until_settled()
+    found = reader.aggregates(f'({rows.CLOSED}) OR a.name = %(journal)s',
+                              {'journal': rows.JOURNAL})
+    due = {key.removeprefix(_DUE) for each in found
+           if each.name == rows.JOURNAL for key in each.metadata}
+    members = set(reader.placement())
+    ratios = {(node, name): ratio for node, name, ratio in reader.ratios()}
+    for each in found:
+        for host in each.hosts - due:
+            node = host + cloud.NODE_SUFFIX
+            if (node, each.uuid) not in members:
+                stage.figures.violation('not in Placement, and not due',
+                                        host, each.name)
+            for ratio, name in _RATIOS.items():
+                wanted = each.metadata.get(ratio)
+                if wanted and float(wanted) != ratios[node, name]:
+                    stage.figures.violation(
+                        'ratio not in force, and not due', host,
+                        f'{name} {ratios[node, name]} in {each.name}, which '
+                        f'has {wanted}')
+
+
 def check_placement(stage: soak_stage.Stage, reader: rows.Reader,
-                    ratios: list[tuple[str, float]]) -> None:
+                    ratios: list[tuple[str, str, float]]) -> None:
     """Compare Placement with the rows, and ratios with those at the start."""
     wanted = {(host + cloud.NODE_SUFFIX, each.uuid)
               for each in reader.aggregates(rows.CLOSED)
@@ -97,8 +124,9 @@ def check_placement(stage: soak_stage.Stage, reader: rows.Reader,
         stage.figures.violation('left in Placement', node, f'in {uuid}')
     for node, uuid in wanted - there:
         stage.figures.violation('missing in Placement', node, f'in {uuid}')
-    for node, ratio in set(reader.ratios()) - set(ratios):
-        stage.figures.violation('ratio not given back', node, f'{ratio}')
+    for node, name, ratio in set(reader.ratios()) - set(ratios):
+        stage.figures.violation('ratio not given back', f'{node} {name}',
+                                f'{ratio}')
 
 
 def check_services(stage: soak_stage.Stage, reader: rows.Reader,
@@ -111,9 +139,12 @@ def check_services(stage: soak_stage.Stage, reader: rows.Reader,
 
 
 def check_rows(stage: soak_stage.Stage, reader: rows.Reader) -> None:
-    """Find Pclouds and half-made hosts that no client knows any more."""
+    """Find Pclouds that are left, and policies of Pclouds that are gone."""
     for each in reader.aggregates(rows.CLOSED):
         if not each.name.startswith(rows.POOL):
             stage.figures.violation(
                 'Pcloud left at the end', each.name,
                 f'{registers.hosts(each)}')
+    for each in reader.aggregates('a.name LIKE "Pcloud:policy:pcloud:%%"'):
+        stage.figures.violation('policy of a Pcloud left at the end',
+                                each.name, f'{each.metadata}')

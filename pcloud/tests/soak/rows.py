@@ -29,6 +29,7 @@ POLICY = 'Pcloud:policy:'
 # Pclouds and pools; attributes and policies are in their own namespaces.
 CLOSED = ("a.name LIKE 'Pcloud:%%' AND a.name NOT LIKE 'Pcloud:policy:%%' "
           "AND a.name NOT LIKE 'Pcloud:attribute:%%'")
+JOURNAL = 'Pcloud:policy:cloud:journal'
 _LONGEST_TRANSACTION = 300
 
 
@@ -120,11 +121,13 @@ class Reader:
         return self.query('SELECT host, disabled FROM '
                           f'{mariadb.own("nova_cell1")}.services')
 
-    def ratios(self) -> list[tuple[str, float]]:
-        """Return hypervisor hostname and ratio of each inventory."""
+    def ratios(self) -> list[tuple[str, str, float]]:
+        """Return node, resource class and ratio of each inventory."""
         database = mariadb.own('placement')
         return self.query(
-            'SELECT p.name, i.allocation_ratio '
+            'SELECT p.name, c.name, i.allocation_ratio '
             f'FROM {database}.inventories i '
+            f'JOIN {database}.resource_classes c '
+            'ON c.id = i.resource_class_id '
             f'JOIN {database}.resource_providers p '
             'ON p.id = i.resource_provider_id')

@@ -36,7 +36,7 @@ class Stage:
     :ivar stop: set when everybody is to come to an end
     :ivar faults: whether servers are being kept away
     :ivar excused: projects that may use more than their quota, because the
-        quota was lowered or what they use has become dearer
+        quota was lowered
     :ivar journal: each call with its start, end and answer
     """
 
@@ -57,6 +57,17 @@ class Stage:
         """Begin or end to break things."""
         self.proxies.switch(on)
         self.faults = on
+
+    def wait_for_calls(self, number: int) -> bool:
+        """Wait until so many more calls were answered.
+
+        :returns: False when the run ends before
+        """
+        wanted = self.figures.calls() + number
+        while not self.stop.wait(0.05):
+            if self.figures.calls() >= wanted:
+                return True
+        return False
 
     def user(self, project: str, admin: bool = False) -> crowd.User:
         """Return somebody who makes calls."""

@@ -179,7 +179,9 @@ class Wishes:
         if self._chance.random() < 0.3:
             return calls.delete_flavor(
                 flavor, bool(self._details(flavor, 'pool')))
-        return calls.change_flavor(flavor, units,
+        # Never dearer: others may have its hosts, within their quotas.
+        now = int(self._values[flavor, 'flavor', ''][0])
+        return calls.change_flavor(flavor, min(units, now),
                                    f'change {next(self._serial)}')
 
     def _pool(self) -> calls.Call | None:
