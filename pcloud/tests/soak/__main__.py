@@ -75,6 +75,7 @@ def _run(arguments: argparse.Namespace,
         journal = left.enter_context(open(output / 'calls.jsonl', 'w'))
         stage = _build(left, arguments.seed, journal)
         left.callback(_keep_log, stage, output)
+        left.callback(stage.ended.set)
         clients = [
             soak_client.Client(stage, number, _spare(stage, number))
             for number in range(arguments.clients)]
@@ -162,6 +163,9 @@ def _start(stage: soak_stage.Stage, work: Callable,
         try:
             work(*arguments)
         except Exception as error:
+            if stage.ended.is_set():
+                # Interrupted: what a thread was at work with is gone.
+                return
             stage.figures.violation('the run itself failed', str(work),
                                     repr(error))
             raise

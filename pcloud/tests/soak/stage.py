@@ -34,6 +34,7 @@ class Stage:
 
     :ivar seed: what chance begins with
     :ivar stop: set when everybody is to come to an end
+    :ivar ended: set when processes and databases are taken away
     :ivar faults: whether servers are being kept away
     :ivar excused: projects that may use more than their quota, because the
         quota was lowered
@@ -48,6 +49,8 @@ class Stage:
     figures: soak_figures.Figures = dataclasses.field(
         default_factory=soak_figures.Figures)
     stop: threading.Event = dataclasses.field(
+        default_factory=threading.Event)
+    ended: threading.Event = dataclasses.field(
         default_factory=threading.Event)
     faults: bool = False
     excused: set[str] = dataclasses.field(default_factory=set)
