@@ -13,15 +13,19 @@
 """The API processes, their databases, and hosts that are only rows."""
 
 import atexit
+from collections.abc import Mapping
+import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
 
+from nova.compute import api as compute_api
 from nova import config
 from nova import context as nova_context
 from nova import objects
@@ -31,7 +35,6 @@ from oslo_utils import uuidutils
 import requests
 
 from pcloud.aggregates import names
-from pcloud.aggregates import store
 from pcloud import conf
 from pcloud.sandbox import paste
 from pcloud.tests.concurrency import mariadb
@@ -61,6 +64,7 @@ lock_path = {folder}
 [pcloud]
 quota_units = -1
 allocation_backoff = 0.1
+{options}
 """
 
 _PLACEMENT_CONF = """
@@ -83,38 +87,62 @@ class Cloud:
     """Several API processes over one set of databases.
 
     :param processes: how many
+    :param server: what they are: 'faulty-nova' lets requests ask for their
+        process to be killed, 'nova' does not
+    :param options: further lines for nova.conf
     :ivar urls: where the API processes answer
-    :ivar config: the configuration that they, and this process, use
+    :ivar config: the configuration that this process uses
+    :ivar placement_port: where Placement answers
     """
 
-    def __init__(self, processes: int = PROCESSES) -> None:
-        self._count = processes
+    def __init__(self, processes: int = PROCESSES,
+                 server: str = 'faulty-nova', options: str = '') -> None:
+        self._server = server
+        self._options = options
         self._folder = pathlib.Path(tempfile.mkdtemp(prefix='pcloud-test-'))
         self._processes: list[subprocess.Popen] = []
         self._cell: objects.CellMapping | None = None
-        self.config = self._folder / 'nova.conf'
-        self.urls: list[str] = []
+        self.config = self._folder / 'direct.conf'
+        self.placement_port, *self._ports = _free_ports(processes + 1)
+        self.urls = [f'http://127.0.0.1:{port}' for port in self._ports]
 
-    def start(self) -> None:
+    def start(self, detours: Mapping[int, int] | None = None) -> None:
         """Start everything.
 
+        :param detours: ports of servers to the ports through which the API
+            processes are to reach them
         :raises: `AssertionError` with a log's tail when something does not
         """
         mariadb.create()
-        ports = _free_ports(self._count + 1)
-        self._write(ports[0])
-        self._spawn('placement', self._folder / 'placement.conf', ports[0])
+        served = self._folder / 'nova.conf'
+        self._write(self.config, {})
+        self._write(served, detours or {})
+        self._write_others()
+        self._spawn('placement', self._folder / 'placement.conf',
+                    self.placement_port)
         self._sync()
-        for port in ports[1:]:
-            self._spawn('nova', self.config, port)
-        self.urls = [f'http://127.0.0.1:{port}' for port in ports[1:]]
-        for url in [f'http://127.0.0.1:{ports[0]}', *self.urls]:
+        for port in self._ports:
+            self._spawn(self._server, served, port)
+        for url in [f'http://127.0.0.1:{self.placement_port}', *self.urls]:
             self._wait_for(url)
         config.parse_args(['test', '--config-file', str(self.config)])
         conf.register_opts(config.CONF)
         objects.register_all()
         self._cell = [each for each in objects.CellMappingList.get_all(
             nova_context.get_admin_context()) if not each.is_cell0()][0]
+
+    def kill(self, number: int) -> bool:
+        """Kill the process that serves one of `urls`; another takes over.
+
+        :returns: False when there is none at this moment
+        """
+        keeper = self._processes[1 + number].pid
+        children = pathlib.Path(
+            f'/proc/{keeper}/task/{keeper}/children').read_text().split()
+        for child in children:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(child), signal.SIGKILL)
+        return bool(children)
 
     def stop(self) -> None:
         """Stop everything, and leave nothing."""
@@ -127,16 +155,25 @@ class Cloud:
 
     def errors(self) -> str:
         """Return what the API processes logged at ERROR, tracebacks too."""
-        lines = (self._folder / 'nova.log').read_text().splitlines()
+        lines = self.log.read_text().splitlines()
         return '\n'.join(line for line in lines if ' ERROR ' in line)
 
-    def _write(self, placement_port: int) -> None:
-        values = {name: mariadb.url(name) for name in mariadb.NAMES}
-        values |= {'folder': self._folder, 'name': 'nova',
-                   'placement_port': placement_port}
-        self.config.write_text(_NOVA_CONF.format(**values))
-        (self._folder / 'placement.conf').write_text(
-            _PLACEMENT_CONF.format(**values))
+    @property
+    def log(self) -> pathlib.Path:
+        """The log of the API processes."""
+        return self._folder / 'nova.log'
+
+    def _write(self, path: pathlib.Path, detours: Mapping[int, int]) -> None:
+        port = detours.get(mariadb.PORT, mariadb.PORT)
+        path.write_text(_NOVA_CONF.format(
+            folder=self._folder, name='nova', options=self._options,
+            placement_port=detours.get(
+                self.placement_port, self.placement_port),
+            **{name: mariadb.url(name, port) for name in mariadb.NAMES}))
+
+    def _write_others(self) -> None:
+        (self._folder / 'placement.conf').write_text(_PLACEMENT_CONF.format(
+            folder=self._folder, placement=mariadb.url('placement')))
         text = paste.with_pcloud(paste.installed(
             'nova', 'etc/nova/api-paste.ini').read_text())
         (self._folder / 'api-paste.ini').write_text(
@@ -146,7 +183,7 @@ class Cloud:
         for command in (
                 ['api_db', 'sync'],
                 ['cell_v2', 'map_cell0', '--database_connection',
-                 mariadb.url('nova_cell0')],
+                 mariadb.url('nova_cell0', '{port}')],
                 ['cell_v2', 'create_cell', '--name', 'cell1',
                  '--database_connection', mariadb.url('nova_cell1'),
                  '--transport-url', 'fake://'],
@@ -179,19 +216,20 @@ class Cloud:
     def seed(self, flavor_id: str, count: int, units: int = 1) -> list[str]:
         """Make a host flavor with free hosts; return their names."""
         context = nova_context.get_admin_context()
-        assert store.create(context, names.pool(flavor_id), {
-            names.TYPE: names.TYPE_POOL, names.FLAVOR_ID: flavor_id,
-            names.DESCRIPTION: '', names.UNITS: str(units)})
-        pool = next(each for each in objects.AggregateList.get_all(context)
-                    if each.name == names.pool(flavor_id))
+        pool = objects.Aggregate(
+            context, name=names.pool(flavor_id), metadata={
+                names.TYPE: names.TYPE_POOL, names.FLAVOR_ID: flavor_id,
+                names.DESCRIPTION: '', names.UNITS: str(units)})
+        pool.create()
         hosts = [f'{flavor_id}-{number}' for number in range(count)]
         for host in hosts:
-            self._make_host(host)
-            store.add_host(context, pool.id, pool.uuid, host,
-                           host + NODE_SUFFIX)
+            self.make_host(host)
+            compute_api.AggregateAPI().add_host_to_aggregate(
+                context.elevated(), pool.id, host)
         return hosts
 
-    def _make_host(self, host: str) -> None:
+    def make_host(self, host: str, *, disabled: bool = False) -> None:
+        """Make a host that no pool has; its compute service is only a row."""
         context = nova_context.get_admin_context()
         objects.HostMapping(
             context, host=host, cell_mapping=self._cell).create()
@@ -200,7 +238,7 @@ class Cloud:
             service = objects.Service(
                 cell_context, host=host, binary='nova-compute',
                 topic='compute', last_seen_up=timeutils.utcnow(),
-                report_count=1)
+                report_count=1, disabled=disabled)
             service.create()
             objects.ComputeNode(
                 cell_context, uuid=node_uuid, service_id=service.id,

@@ -46,13 +46,25 @@ class User:
 
         :raises: `requests.ConnectionError` when the process is killed
         """
-        url = self._urls[next(self._turn) % len(self._urls)]
-        response = requests.request(
-            method, f'{url}/v2.1{path}', timeout=60,
-            data=None if body is None else json.dumps(body),
-            headers={**self._headers, **headers})
+        response = self.call_at(next(self._turn), method, path, body,
+                                **headers)
         self.answers[method, response.status_code] += 1
         return response
+
+    def call_at(self, number: int, method: str, path: str,
+                body: dict | None = None, *, timeout: float = 60,
+                **headers: str) -> requests.Response:
+        """Make a call at one of the processes, counted round.
+
+        :param timeout: seconds to wait for the answer
+        :raises: `requests.ConnectionError` when the process is killed,
+            `requests.Timeout`
+        """
+        url = self._urls[number % len(self._urls)]
+        return requests.request(
+            method, f'{url}/v2.1{path}', timeout=timeout,
+            data=None if body is None else json.dumps(body),
+            headers={**self._headers, **headers})
 
     def make_pcloud(self, name: str = 'mine') -> str:
         """Create a Pcloud and return its id."""

@@ -21,8 +21,6 @@ import functools
 import os
 import signal
 
-from pcloud.tests import steps
-
 HEADER = 'HTTP_X_KILL_AT'
 
 _plan: contextvars.ContextVar[list | None] = contextvars.ContextVar(
@@ -31,6 +29,8 @@ _plan: contextvars.ContextVar[list | None] = contextvars.ContextVar(
 
 def install() -> None:
     """Wrap every step."""
+    from pcloud.tests import steps
+
     for holder, name in steps.WRITES:
         setattr(holder, name, _wrap(getattr(holder, name)))
 

@@ -18,7 +18,7 @@ import unittest
 
 import pymysql
 
-HOST, USER = '127.0.0.1', 'root'
+HOST, PORT, USER = '127.0.0.1', 3306, 'root'
 _PREFIX = 'pcloud_test_'
 NAMES = ('nova_api', 'nova_cell0', 'nova_cell1', 'placement')
 
@@ -38,9 +38,12 @@ def need() -> None:
             f'{error}')
 
 
-def url(name: str) -> str:
-    """Return the URL of one of this process's databases."""
-    return f'mysql+pymysql://{USER}@{HOST}/{_own(name)}?charset=utf8'
+def url(name: str, port: int | str = PORT) -> str:
+    """Return the URL of one of this process's databases.
+
+    :param port: another port than MariaDB's, or a template of Nova's cells
+    """
+    return f'mysql+pymysql://{USER}@{HOST}:{port}/{own(name)}?charset=utf8'
 
 
 def create() -> None:
@@ -49,7 +52,7 @@ def create() -> None:
         with connection.cursor() as cursor:
             _drop_stale(cursor)
             for name in NAMES:
-                cursor.execute(f'CREATE DATABASE {_own(name)} '
+                cursor.execute(f'CREATE DATABASE {own(name)} '
                                'CHARACTER SET utf8mb3')
 
 
@@ -58,10 +61,11 @@ def drop() -> None:
     with pymysql.connect(host=HOST, user=USER) as connection:
         with connection.cursor() as cursor:
             for name in NAMES:
-                cursor.execute(f'DROP DATABASE IF EXISTS {_own(name)}')
+                cursor.execute(f'DROP DATABASE IF EXISTS {own(name)}')
 
 
-def _own(name: str) -> str:
+def own(name: str) -> str:
+    """Return what one of `NAMES` is called for this process."""
     return f'{_PREFIX}{os.getpid()}_{name}'
 
 

@@ -12,10 +12,11 @@
 
 """One API process: ``python -m pcloud.tests.concurrency.server ...``.
 
-``nova CONFIG PORT`` serves Nova's API with Pcloud, ``placement CONFIG PORT``
-serves Placement. The process that is started only keeps the socket; a child
-serves, and when it is killed another takes its place, so that a test can
-kill one without waiting for the next to load.
+``nova CONFIG PORT`` serves Nova's API with Pcloud, ``faulty-nova CONFIG PORT``
+the same for requests that ask for their own end, and ``placement CONFIG
+PORT`` serves Placement. The process that is started only keeps the socket; a
+child serves, and when it is killed another takes its place, so that a test
+can kill one without waiting for the next to load.
 """
 
 import ctypes
@@ -37,14 +38,19 @@ def _nova(config: str):
     from oslo_log import log as logging
     from paste import deploy
 
-    from pcloud.tests.concurrency import faults
-
     nova_config.parse_args(['nova-api', '--config-file', config])
     logging.setup(cfg.CONF, 'nova')
     objects.register_all()
-    faults.install()
     return deploy.loadapp('config:' + cfg.CONF.wsgi.api_paste_config,
                           name='osapi_compute')
+
+
+def _faulty_nova(config: str):
+    from pcloud.tests.concurrency import faults
+
+    application = _nova(config)
+    faults.install()
+    return application
 
 
 def _placement(config: str):
@@ -54,11 +60,16 @@ def _placement(config: str):
     return wsgi.init_application()
 
 
+def go_with_parent() -> None:
+    """Have this process killed when the one that started it ends."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def _serve(application, listener: socket.socket) -> None:
     """Serve in this process until it is killed; go with the parent."""
     from werkzeug import serving
 
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    go_with_parent()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     serving.WSGIRequestHandler.log_request = lambda *args: None
     serving.make_server(
@@ -69,9 +80,11 @@ def _serve(application, listener: socket.socket) -> None:
 def main() -> None:
     """Keep one child serving."""
     kind, config, port = sys.argv[1:]
+    go_with_parent()
     listener = socket.create_server(('127.0.0.1', int(port)), backlog=128)
     listener.set_inheritable(True)
-    application = {'nova': _nova, 'placement': _placement}[kind](config)
+    application = {'nova': _nova, 'faulty-nova': _faulty_nova,
+                   'placement': _placement}[kind](config)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     while True:
         child = os.fork()

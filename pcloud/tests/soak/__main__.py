@@ -1,0 +1,202 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``python -m pcloud.tests.soak --minutes N``."""
+
+import argparse
+from collections.abc import Callable
+import contextlib
+import pathlib
+import random
+import shutil
+import signal
+import sys
+import threading
+import time
+
+from pcloud.tests.concurrency import cloud as concurrency_cloud
+from pcloud.tests.concurrency import mariadb
+from pcloud.tests.soak import actors
+from pcloud.tests.soak import client as soak_client
+from pcloud.tests.soak import ending
+from pcloud.tests.soak import proxies as soak_proxies
+from pcloud.tests.soak import rows
+from pcloud.tests.soak import sampler as soak_sampler
+from pcloud.tests.soak import stage as soak_stage
+
+CLIENTS, PROCESSES = 16, 4
+# Host flavor to its units and how many hosts it has, some too few for all.
+_FLAVORS = {'soak-one': (1, 40), 'soak-two': (2, 16), 'soak-few': (1, 6),
+            'soak-free': (0, 12)}
+_SPARE = 2
+# There is no nova-compute to tell, so nobody waits for an answer from one.
+_OPTIONS = f"""quota_units = {soak_stage.DEFAULT_QUOTA}
+[DEFAULT]
+long_rpc_timeout = 0
+debug = False
+"""
+
+
+def main() -> int:
+    """Run, tell what was found, and leave nothing behind.
+
+    :returns: the exit status, 1 when something was violated
+    """
+    arguments = _arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    output = pathlib.Path(arguments.output)
+    output.mkdir(parents=True, exist_ok=True)
+    try:
+        stage = _run(arguments, output)
+    except KeyboardInterrupt:
+        print('Interrupted; nothing is left running.', flush=True)
+        return 130
+    report = stage.figures.table()
+    (output / 'figures.txt').write_text(report + '\n')
+    print(report)
+    print(f'{stage.figures.broken()} violations; seed {stage.seed}; calls '
+          f'and log are in {output}')
+    return 1 if stage.figures.broken() else 0
+
+
+def _run(arguments: argparse.Namespace,
+         output: pathlib.Path) -> soak_stage.Stage:
+    """Run from the first process to the last; stop all that was started."""
+    with contextlib.ExitStack() as left:
+        journal = left.enter_context(open(output / 'calls.jsonl', 'w'))
+        stage = _build(left, arguments.seed, journal)
+        left.callback(_keep_log, stage, output)
+        left.callback(stage.ended.set)
+        clients = [
+            soak_client.Client(stage, number, _spare(stage, number))
+            for number in range(arguments.clients)]
+        _play(stage, clients, arguments.minutes * 60)
+    return stage
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog='python -m pcloud.tests.soak',
+        description='Clients, faults and a checker, at work on one cloud.')
+    parser.add_argument('--minutes', type=float, default=10,
+                        help='how long faults last (default: %(default)s)')
+    parser.add_argument('--clients', type=int, default=CLIENTS,
+                        help='how many (default: %(default)s)')
+    parser.add_argument('--seed', type=int, default=random.randrange(10**6),
+                        help='what the choices of clients and faults begin '
+                             'with')
+    parser.add_argument('--output', default='build/soak',
+                        help='where calls, figures and the log of nova-api '
+                             'are left (default: %(default)s)')
+    return parser.parse_args()
+
+
+def _build(left: contextlib.ExitStack, seed: int,
+           journal) -> soak_stage.Stage:
+    """Start all processes, and make the hosts that everybody may have."""
+    cloud = concurrency_cloud.Cloud(PROCESSES, 'nova', _OPTIONS)
+    left.callback(cloud.stop)
+    proxies = soak_proxies.Proxies({
+        'database': mariadb.PORT, 'placement': cloud.placement_port})
+    left.callback(proxies.stop)
+    proxies.start()
+    cloud.start(proxies.detours)
+    print('The processes are up; hosts are made.', flush=True)
+    shared = {flavor: cloud.seed(flavor, count, units)
+              for flavor, (units, count) in _FLAVORS.items()}
+    return soak_stage.Stage(cloud, proxies, seed, journal, shared)
+
+
+def _spare(stage: soak_stage.Stage, number: int) -> list[str]:
+    hosts = [f'spare-{number}-{each}' for each in range(_SPARE)]
+    for host in hosts:
+        stage.cloud.make_host(host, disabled=True)
+    return hosts
+
+
+def _keep_log(stage: soak_stage.Stage, output: pathlib.Path) -> None:
+    if stage.cloud.log.exists():
+        shutil.copy(stage.cloud.log, output / 'nova.log')
+
+
+def _play(stage: soak_stage.Stage, clients: list[soak_client.Client],
+          seconds: float) -> None:
+    """Let faults and clients loose, then let owners remove everything."""
+    reader, sampler = rows.Reader(), soak_sampler.Sampler(stage)
+    ratios, services = reader.ratios(), reader.services()
+    stage.switch(True)
+    sampling = _start(stage, sampler.run)
+    playing = [_start(stage, client.run) for client in clients]
+    playing += [_start(stage, actor, stage) for actor in actors.ACTORS]
+    try:
+        _wait(stage, seconds)
+    finally:
+        stage.stop.set()
+    _join(playing)
+    stage.switch(False)
+    print('Faults are off; owners remove everything.', flush=True)
+    ending.check_in_force(stage, reader)
+    _join([_start(stage, ending.remove_all, client) for client in clients])
+    sampler.stop.set()
+    _join([sampling])
+    ending.check_audit(stage)
+    ending.check_rows(stage, reader)
+    ending.check_placement(stage, reader, ratios)
+    ending.check_services(stage, reader, services)
+    for what, number in stage.proxies.counts().items():
+        stage.figures.count(what, number)
+
+
+def _start(stage: soak_stage.Stage, work: Callable,
+           *arguments: object) -> threading.Thread:
+    """Start something in a thread; an error that ends it is a violation."""
+    def watched() -> None:
+        try:
+            work(*arguments)
+        except Exception as error:
+            if stage.ended.is_set():
+                # Interrupted: what a thread was at work with is gone.
+                return
+            stage.figures.violation('the run itself failed', str(work),
+                                    repr(error))
+            raise
+
+    thread = threading.Thread(target=watched, daemon=True)
+    thread.start()
+    return thread
+
+
+def _join(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        thread.join()
+
+
+def _wait(stage: soak_stage.Stage, seconds: float) -> None:
+    began = time.monotonic()
+    while (left := began + seconds - time.monotonic()) > 0:
+        time.sleep(min(60, left))
+        _tell(stage, time.monotonic() - began)
+
+
+def _tell(stage: soak_stage.Stage, seconds: float) -> None:
+    """Print how far a run is."""
+    counts, made = stage.figures.counts, stage.figures.allocations()
+    broken = sum(stage.proxies.counts().values())
+    print(f'{seconds / 60:6.1f} min: {stage.figures.calls()} calls, '
+          f'{made} allocations ({made / seconds:.2f}/s), '
+          f'{counts["kills"]} kills, {broken} faults in connections, '
+          f'{counts["samples"]} samples, '
+          f'{stage.figures.broken()} violations', flush=True)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,84 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Who else is at work during a run.
+
+An actor is a function that takes the run, does its work until the run's
+`stop` is set, and counts what it did in the run's figures. Each has a thread
+of its own; what is appended to `ACTORS` takes part. How often it does
+something goes by calls and not by seconds, so that a slow machine has no more
+faults than a fast one.
+"""
+
+from collections.abc import Callable
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+
+from pcloud.tests.soak import stage as soak_stage
+
+_SILENT = 300
+
+
+def kill(stage: soak_stage.Stage) -> None:
+    """Kill API processes, one now and then; others take their places."""
+    chance = random.Random(f'{stage.seed} kill')
+    while stage.wait_for_calls(chance.randint(10, 60)):
+        time.sleep(chance.uniform(0, 0.2))
+        if stage.cloud.kill(chance.randrange(len(stage.cloud.urls))):
+            stage.figures.count('kills')
+
+
+def take_away(stage: soak_stage.Stage) -> None:
+    """Keep everybody from a server for a moment."""
+    chance = random.Random(f'{stage.seed} away')
+    while stage.wait_for_calls(chance.randint(100, 300)):
+        name, longest = chance.choice((('placement', 4), ('database', 1)))
+        stage.proxies.take_away(name, chance.uniform(0.3, longest))
+        stage.figures.count(f'{name} away')
+
+
+def audit(stage: soak_stage.Stage) -> None:
+    """Let ``pcloud-manage audit --fix`` run beside it all."""
+    chance = random.Random(f'{stage.seed} audit')
+    while stage.wait_for_calls(chance.randint(100, 300)):
+        status, findings = run_audit(stage, '--fix')
+        stage.figures.count(f'audit --fix -> {status}')
+        for finding in findings:
+            done = 'repaired' if finding.get('repaired') else 'found'
+            stage.figures.count(f'audit {done}: {finding["kind"]}')
+
+
+def run_audit(
+    stage: soak_stage.Stage, *options: str,
+) -> tuple[int | None, list[dict]]:
+    """Run ``pcloud-manage audit``, past the proxies.
+
+    :returns: exit status, None when it did not end; and what it found
+    """
+    try:
+        done = subprocess.run(
+            [os.path.join(os.path.dirname(sys.executable), 'pcloud-manage'),
+             '--config-file', stage.cloud.config, 'audit', '--format',
+             'json', *options], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, timeout=_SILENT, check=False)
+    except subprocess.TimeoutExpired:
+        return None, []
+    if done.returncode not in (0, 1):
+        return done.returncode, []
+    return done.returncode, json.loads(done.stdout)['findings']
+
+
+ACTORS: list[Callable[[soak_stage.Stage], None]] = [kill, take_away, audit]

@@ -1,0 +1,207 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Calls of the API, each with what it changes."""
+
+from collections.abc import Mapping
+import dataclasses
+
+from pcloud.tests.soak import registers
+
+RATIOS = ('cpu_allocation_ratio', 'ram_allocation_ratio')
+
+
+@dataclasses.dataclass(frozen=True)
+class Call:
+    """A call.
+
+    :ivar kind: what the figures call it
+    :ivar effects: what it leaves behind when it succeeds; None is nothing
+    :ivar clears: the anchor of which it leaves nothing at all
+    :ivar birth: the name of the Pcloud that it makes; until its id is known
+        the anchor is empty
+    :ivar refusals: the status codes with which it may be refused, apart
+        from 503
+    :ivar lowers: whether more may be in use than the quota afterwards
+    """
+
+    kind: str
+    method: str
+    path: str
+    body: dict | None = None
+    admin: bool = False
+    effects: Mapping[registers.Register, object] = dataclasses.field(
+        default_factory=dict)
+    clears: str | None = None
+    birth: str | None = None
+    refusals: frozenset[int] = frozenset()
+    lowers: bool = False
+
+
+def _call(kind: str, path: str, body: dict | None = None,
+          effects: Mapping | None = None, refusals: tuple = (),
+          **more) -> Call:
+    method = kind.split()[0]
+    return Call(kind, method, path, body, effects=effects or {},
+                refusals=frozenset(refusals), **more)
+
+
+def make_pcloud(project: str, name: str) -> Call:
+    """Make a Pcloud, whose first tenant is its owner."""
+    return _call('POST pcloud', '/os-pclouds', {'pcloud': {'name': name}},
+                 {('', 'pcloud', ''): name, ('', 'tenant', project): True},
+                 birth=name)
+
+
+def change_pcloud(pcloud: str, changes: Mapping[str, object]) -> Call:
+    """Change name or ratios of a Pcloud."""
+    effects = {(pcloud, 'pcloud' if key == 'name' else key, ''): value
+               for key, value in changes.items()}
+    return _call('PUT pcloud', f'/os-pclouds/{pcloud}',
+                 {'pcloud': dict(changes)}, effects)
+
+
+def delete_pcloud(pcloud: str, has_hosts: bool) -> Call:
+    """Delete a Pcloud."""
+    return _call('DELETE pcloud', f'/os-pclouds/{pcloud}', clears=pcloud,
+                 refusals=(409,) if has_hosts else ())
+
+
+def add_host(pcloud: str, name: str, by: str, **wish: str) -> Call:
+    """Add a host.
+
+    :param by: 'flavor' or 'constraints'
+    """
+    return _call(f'POST host by {by}', f'/os-pclouds/{pcloud}/hosts',
+                 {'host': {'name': name, **wish}},
+                 {(pcloud, 'host', name.lower()): 'disabled'}, (403, 409))
+
+
+def set_state(pcloud: str, name: str, state: str) -> Call:
+    """Enable or disable a host."""
+    # Until Placement agrees a new host cannot be enabled.
+    return _call('PUT host', f'/os-pclouds/{pcloud}/hosts/{name}',
+                 {'host': {'state': state}},
+                 {(pcloud, 'host', name): state}, (409,))
+
+
+def remove_host(pcloud: str, name: str) -> Call:
+    """Remove a host."""
+    return _call('DELETE host', f'/os-pclouds/{pcloud}/hosts/{name}',
+                 effects={(pcloud, 'host', name): None}, refusals=(409,))
+
+
+def add_tenant(pcloud: str, project: str) -> Call:
+    """Let a project in."""
+    return _call('PUT tenant', f'/os-pclouds/{pcloud}/tenants/{project}',
+                 effects={(pcloud, 'tenant', project): True})
+
+
+def remove_tenant(pcloud: str, project: str) -> Call:
+    """Shut a project out."""
+    return _call('DELETE tenant', f'/os-pclouds/{pcloud}/tenants/{project}',
+                 effects={(pcloud, 'tenant', project): None})
+
+
+def set_quota(project: str, limit: int, lowers: bool) -> Call:
+    """Give a project a limit of its own."""
+    return _call('PUT quota', f'/os-pcloud-quotas/{project}',
+                 {'quota': {'units': {'limit': limit}}},
+                 {(project, 'quota', ''): limit}, admin=True, lowers=lowers)
+
+
+def reset_quota(project: str) -> Call:
+    """Take a project's limit back."""
+    return _call('DELETE quota', f'/os-pcloud-quotas/{project}',
+                 effects={(project, 'quota', ''): None}, admin=True,
+                 lowers=True)
+
+
+def set_policy(scope: str, anchor: str, value: int) -> Call:
+    """Set the policy of a project (system keys) or Pcloud (constraints)."""
+    member, key, text = {
+        'project': ('system_keys', 'pcloud:system_key:KEY', f'{value}:1'),
+        'pcloud': ('constraints', 'pcloud:constraint:cpu', str(value)),
+    }[scope]
+    policy = {'system_keys': [f'KEY={value}:1'],
+              'constraints': f'cpu={value}'}[member]
+    return _call(f'PUT policy of a {scope}',
+                 f'/os-pcloud-policies/{scope}/{anchor}',
+                 {'policy': {member: policy}},
+                 {(anchor, 'policy', ''): frozenset({(key, text)})},
+                 (409,), admin=True)
+
+
+def delete_policy(scope: str, anchor: str, there: bool) -> Call:
+    """Take the policy of a project or Pcloud back."""
+    return _call(f'DELETE policy of a {scope}',
+                 f'/os-pcloud-policies/{scope}/{anchor}',
+                 effects={(anchor, 'policy', ''): None},
+                 refusals=(409,) if there else (404, 409), admin=True)
+
+
+def set_attribute(name: str, value: str, hosts: list[str]) -> Call:
+    """Give hosts a value of an attribute."""
+    return _call('PUT attribute', f'/os-pcloud-attributes/{name}',
+                 {'attribute': {'value': value, 'hosts': hosts}},
+                 {(name, 'attribute', host): value for host in hosts},
+                 (409,), admin=True)
+
+
+def delete_attribute(name: str, hosts: list[str]) -> Call:
+    """Take an attribute from hosts that have it."""
+    query = '&'.join(f'host={host}' for host in hosts)
+    return _call('DELETE attribute',
+                 f'/os-pcloud-attributes/{name}?{query}',
+                 effects={(name, 'attribute', host): None for host in hosts},
+                 refusals=(409,), admin=True)
+
+
+def make_flavor(flavor: str, units: int) -> Call:
+    """Define a host flavor."""
+    return _call('POST flavor', '/os-host-flavors', {'host_flavor': {
+        'id': flavor, 'units': units, 'description': ''}},
+        {(flavor, 'flavor', ''): (str(units), '')}, admin=True)
+
+
+def change_flavor(flavor: str, units: int, description: str) -> Call:
+    """Change a host flavor."""
+    return _call('PUT flavor', f'/os-host-flavors/{flavor}', {'host_flavor': {
+        'units': units, 'description': description}},
+        {(flavor, 'flavor', ''): (str(units), description)}, admin=True)
+
+
+def delete_flavor(flavor: str, has_hosts: bool) -> Call:
+    """Delete a host flavor."""
+    return _call('DELETE flavor', f'/os-host-flavors/{flavor}',
+                 clears=flavor, refusals=(409,) if has_hosts else (),
+                 admin=True)
+
+
+def fill_pool(flavor: str, host: str) -> Call:
+    """Put a host into a pool."""
+    return _call('POST pool host', f'/os-host-flavors/{flavor}/hosts',
+                 {'host': {'host': host}}, {(flavor, 'pool', host): True},
+                 (409,), admin=True)
+
+
+def empty_pool(flavor: str, host: str) -> Call:
+    """Take a host out of a pool."""
+    return _call('DELETE pool host',
+                 f'/os-host-flavors/{flavor}/hosts/{host}',
+                 effects={(flavor, 'pool', host): None}, refusals=(409,),
+                 admin=True)
+
+
+def read(path: str, admin: bool = False) -> Call:
+    """Read something that is there."""
+    return _call('GET', path, admin=admin)

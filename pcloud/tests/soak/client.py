@@ -1,0 +1,151 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A client: it makes calls, writes the answers down, and checks the rows."""
+
+import concurrent.futures
+import itertools
+import random
+import time
+
+import requests
+
+from pcloud.tests.soak import calls
+from pcloud.tests.soak import judge
+from pcloud.tests.soak import registers
+from pcloud.tests.soak import rows
+from pcloud.tests.soak import stage as soak_stage
+from pcloud.tests.soak import wishes
+
+TIMEOUT = 90
+_REPEATS = 3
+_PAUSE = 0.05
+_turns = itertools.count()
+
+
+class Client:
+    """The only one who changes a project and what belongs to it.
+
+    :param spare: hosts that only this client puts into pools
+    """
+
+    def __init__(self, stage: soak_stage.Stage, number: int,
+                 spare: list[str]) -> None:
+        self.stage = stage
+        self.mark = f'soak{number}'
+        self.project = f'{number + 100:032x}'
+        self.values: dict = {}
+        self.reader = rows.Reader()
+        self._chance = random.Random(f'{stage.seed} {number}')
+        self._users = {admin: stage.user(self.project, admin)
+                       for admin in (False, True)}
+        self._wishes = wishes.Wishes(
+            self._chance, self.project, self.mark, stage.shared, spare)
+        self._pool = concurrent.futures.ThreadPoolExecutor(4)
+
+    def run(self) -> None:
+        """Make calls until the run ends."""
+        while not self.stage.stop.is_set():
+            wanted = self._wishes.draw(self.values, self._in_use())
+            outcomes = self.make(wanted)
+            if len(outcomes) == 1:
+                self._mend(outcomes[0])
+            time.sleep(self._chance.uniform(0, _PAUSE))
+
+    def make(self, wanted: list[calls.Call]) -> list[judge.Outcome]:
+        """Make calls, all at once, and compare rows with answers."""
+        excused = any(call.lowers for call in wanted)
+        if excused:
+            self.stage.excused.add(self.project)
+        if len(wanted) == 1:
+            outcomes = [self._make(wanted[0])]
+        else:
+            outcomes = list(self._pool.map(self._make, wanted))
+        self._compare(outcomes)
+        if self.project in self.stage.excused and not self._is_over():
+            self.stage.excused.discard(self.project)
+        return outcomes
+
+    def _make(self, call: calls.Call) -> judge.Outcome:
+        number = next(_turns)
+        start = soak_stage.now()
+        code, text = None, ''
+        try:
+            response = self._users[call.admin].call_at(
+                number, call.method, call.path, call.body, timeout=TIMEOUT)
+            code, text = response.status_code, response.text
+        except requests.Timeout:
+            # Nobody waits for it any more; dead it changes nothing later.
+            self.stage.figures.violation(
+                'no answer in time', f'{call.method} {call.path}',
+                f'{call.body} took more than {TIMEOUT} s')
+            self.stage.cloud.kill(number % len(self.stage.cloud.urls))
+        except requests.ConnectionError as error:
+            text = str(error)
+        outcome = judge.Outcome(call, code, text, start, soak_stage.now())
+        self.stage.write_down(self.mark, outcome)
+        if code == 500:
+            self.stage.tell_of_error(outcome)
+        return outcome
+
+    def _compare(self, outcomes: list[judge.Outcome]) -> None:
+        """Read the rows, and hold them against what was answered.
+
+        What has no answer, or one that tells of a fault, may still be on
+        its way through the proxies and MariaDB: first it has to be over.
+        """
+        if any(each.code is None or each.code >= 500 for each in outcomes):
+            self.stage.proxies.wait_until_passed()
+            self.reader.wait_until_settled()
+        values = registers.read(self.reader, self.project, self.mark)
+        for found in judge.judge(self.values, values, outcomes):
+            self.stage.figures.violation(found.kind, found.subject,
+                                         found.text)
+        if len(outcomes) == 1:
+            self._check_refusal(outcomes[0])
+        self.values = values
+
+    def _check_refusal(self, outcome: judge.Outcome) -> None:
+        kind = judge.refusal(outcome, self.stage.faults)
+        if kind and outcome.code != 500 and not any(
+                registers.is_half(value) for value in self.values.values()):
+            self.stage.figures.violation(
+                kind, f'{outcome.call.kind} {outcome.code}',
+                f'{outcome.says()} at {outcome.start:.3f}')
+
+    def _mend(self, outcome: judge.Outcome) -> None:
+        """Repeat a call that failed, until it is done or refused."""
+        for _ in range(_REPEATS):
+            if outcome.code is not None and outcome.code < 500:
+                return
+            if outcome.call.birth or self._is_done(outcome.call):
+                return
+            self.stage.figures.count('repeated')
+            outcome, = self.make([outcome.call])
+
+    def _is_done(self, call: calls.Call) -> bool:
+        return all(self.values.get(register) == value
+                   for register, value in call.effects.items()) and not any(
+            register[0] == call.clears for register in self.values)
+
+    def _in_use(self) -> int:
+        """Return the units in use, at most; 2 is what the dearest cost."""
+        return 2 * sum(register[1] == 'host' for register in self.values)
+
+    def _is_over(self) -> bool:
+        limit = self.values.get((self.project, 'quota', ''),
+                                soak_stage.DEFAULT_QUOTA)
+        found = self.reader.aggregates(rows.CLOSED)
+        pools = [each for each in found if each.name.startswith(rows.POOL)]
+        own = [each for each in found
+               if each.metadata.get('pcloud:owner') == self.project]
+        return 0 <= limit < registers.used(own, pools).get(self.project, 0)

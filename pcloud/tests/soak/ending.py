@@ -1,0 +1,150 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The end of a run: owners remove everything, and nothing may be left."""
+
+import collections
+import time
+
+from pcloud.tests.concurrency import cloud
+from pcloud.tests.soak import actors
+from pcloud.tests.soak import calls
+from pcloud.tests.soak import client as soak_client
+from pcloud.tests.soak import registers
+from pcloud.tests.soak import rows
+from pcloud.tests.soak import stage as soak_stage
+
+_PATIENCE = 5
+_DUE = 'pcloud:due:'
+_RATIOS = {'cpu_allocation_ratio': 'VCPU', 'ram_allocation_ratio': 'MEMORY_MB'}
+
+
+def remove_all(client: soak_client.Client) -> None:
+    """Remove all of an owner's through the API; count what cannot be."""
+    client.make([])
+    idle, last = 0, {}
+    while client.values and idle < _PATIENCE:
+        before = client.values
+        for call in _removals(before, client.project):
+            outcome, = client.make([call])
+            last[call.kind] = outcome.says()
+        if client.values == before:
+            idle += 1
+            time.sleep(1)
+        else:
+            idle = 0
+    for anchor in {register[0] for register in client.values}:
+        left = {register[1:]: value for register, value
+                in client.values.items() if register[0] == anchor}
+        client.stage.figures.violation(
+            'stuck: its owner cannot remove it', anchor,
+            f'{left}; the last answers were {list(last.values())[-3:]}')
+
+
+def _removals(values: dict, project: str) -> list[calls.Call]:
+    """Return calls that remove what is there, hosts first."""
+    found = collections.defaultdict(list)
+    for (anchor, what, detail), value in sorted(values.items()):
+        if what == 'host':
+            if value == 'enabled':
+                found[0].append(calls.set_state(anchor, detail, 'disabled'))
+            found[1].append(calls.remove_host(
+                anchor, detail.removeprefix('*')))
+        elif what == 'pcloud':
+            found[2].append(calls.delete_pcloud(anchor, has_hosts=True))
+        elif what == 'pool':
+            found[3].append(calls.empty_pool(anchor, detail))
+        elif what == 'flavor':
+            found[4].append(calls.delete_flavor(anchor, has_hosts=True))
+        elif what == 'attribute':
+            found[5].append(calls.delete_attribute(anchor, [detail]))
+        elif what == 'quota':
+            found[5].append(calls.reset_quota(anchor))
+        elif what == 'policy' and anchor == project:
+            found[5].append(calls.delete_policy('project', anchor, True))
+    return [call for _, group in sorted(found.items()) for call in group]
+
+
+def check_audit(stage: soak_stage.Stage) -> None:
+    """Let audit repair once; after that it has to find nothing."""
+    status, findings = actors.run_audit(stage, '--fix')
+    stage.figures.count(f'audit --fix at the end -> {status}')
+    for finding in findings:
+        stage.figures.count(f'audit at the end: {finding["kind"]}')
+    status, findings = actors.run_audit(stage)
+    if status != 0:
+        stage.figures.violation(
+            'audit is not clean', f'exit {status}', '; '.join(
+                f'{finding["kind"]} {finding["aggregate"]} '
+                f'{finding["message"]}' for finding in findings[:5]))
+
+
+def check_in_force(stage: soak_stage.Stage, reader: rows.Reader) -> None:
+    """Compare Placement with Pclouds, but for hosts where that is due."""
+    stage.proxies.wait_until_passed()
+    reader.wait_until_settled()
+    found = reader.aggregates(f'({rows.CLOSED}) OR a.name = %(journal)s',
+                              {'journal': rows.JOURNAL})
+    due = {key.removeprefix(_DUE) for each in found
+           if each.name == rows.JOURNAL for key in each.metadata}
+    members = set(reader.placement())
+    ratios = {(node, name): ratio for node, name, ratio in reader.ratios()}
+    for each in found:
+        for host in each.hosts - due:
+            node = host + cloud.NODE_SUFFIX
+            if (node, each.uuid) not in members:
+                stage.figures.violation('not in Placement, and not due',
+                                        host, each.name)
+            for ratio, name in _RATIOS.items():
+                wanted = each.metadata.get(ratio)
+                if wanted and float(wanted) != ratios[node, name]:
+                    stage.figures.violation(
+                        'ratio not in force, and not due', host,
+                        f'{name} {ratios[node, name]} in {each.name}, which '
+                        f'has {wanted}')
+
+
+def check_placement(stage: soak_stage.Stage, reader: rows.Reader,
+                    ratios: list[tuple[str, str, float]]) -> None:
+    """Compare Placement with the rows, and ratios with those at the start."""
+    wanted = {(host + cloud.NODE_SUFFIX, each.uuid)
+              for each in reader.aggregates(rows.CLOSED)
+              for host in each.hosts}
+    there = set(reader.placement())
+    for node, uuid in there - wanted:
+        stage.figures.violation('left in Placement', node, f'in {uuid}')
+    for node, uuid in wanted - there:
+        stage.figures.violation('missing in Placement', node, f'in {uuid}')
+    for node, name, ratio in set(reader.ratios()) - set(ratios):
+        stage.figures.violation('ratio not given back', f'{node} {name}',
+                                f'{ratio}')
+
+
+def check_services(stage: soak_stage.Stage, reader: rows.Reader,
+                   services: list[tuple[str, int]]) -> None:
+    """Compare compute services with those at the start."""
+    for host, disabled in set(reader.services()) - set(services):
+        stage.figures.violation(
+            'compute service left the other way round', host,
+            'disabled' if disabled else 'enabled')
+
+
+def check_rows(stage: soak_stage.Stage, reader: rows.Reader) -> None:
+    """Find Pclouds that are left, and policies of Pclouds that are gone."""
+    for each in reader.aggregates(rows.CLOSED):
+        if not each.name.startswith(rows.POOL):
+            stage.figures.violation(
+                'Pcloud left at the end', each.name,
+                f'{registers.hosts(each)}')
+    for each in reader.aggregates('a.name LIKE "Pcloud:policy:pcloud:%%"'):
+        stage.figures.violation('policy of a Pcloud left at the end',
+                                each.name, f'{each.metadata}')

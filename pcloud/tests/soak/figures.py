@@ -1,0 +1,92 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What is counted, by all threads of a run."""
+
+import collections
+import threading
+
+EXAMPLES = 3
+
+
+class Figures:
+    """Counts of what happened, and of what must not happen.
+
+    :ivar counts: what happened, to how often
+    :ivar longest: kind of call to the seconds that the longest one took
+    :ivar violations: kind to the texts of its first examples
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._seen: set[tuple[str, str]] = set()
+        self.counts: collections.Counter[str] = collections.Counter()
+        self.longest: dict[str, float] = {}
+        self.violations: dict[str, list[str]] = {}
+
+    def count(self, what: str, number: int = 1) -> None:
+        """Count something that may happen."""
+        with self._lock:
+            self.counts[what] += number
+
+    def call(self, kind: str, code: int | None, seconds: float) -> None:
+        """Count a call.
+
+        :param code: the status code; None when no answer came
+        """
+        self.count(f'{kind} -> {code or "no answer"}')
+        with self._lock:
+            self.longest[kind] = max(self.longest.get(kind, 0), seconds)
+
+    def violation(self, kind: str, subject: str, text: str) -> None:
+        """Count something that must not happen, once a subject."""
+        with self._lock:
+            if (kind, subject) in self._seen:
+                return
+            self._seen.add((kind, subject))
+            self.counts[f'violation: {kind}'] += 1
+            examples = self.violations.setdefault(kind, [])
+            if len(examples) < EXAMPLES:
+                examples.append(f'{subject}: {text}')
+
+    def broken(self) -> int:
+        """Return how many violations there are."""
+        with self._lock:
+            return sum(number for what, number in self.counts.items()
+                       if what.startswith('violation: '))
+
+    def allocations(self) -> int:
+        """Return how many hosts were given, and acknowledged."""
+        with self._lock:
+            return sum(number for what, number in self.counts.items()
+                       if what.startswith('POST host') and
+                       what.endswith(' -> 201'))
+
+    def calls(self) -> int:
+        """Return how many calls were made."""
+        with self._lock:
+            return sum(number for what, number in self.counts.items()
+                       if ' -> ' in what)
+
+    def table(self) -> str:
+        """Return everything, a line each."""
+        lines = [f'{self.calls():>9}  calls',
+                 f'{self.allocations():>9}  allocations acknowledged', '']
+        lines += [f'{number:>9}  {what}'
+                  for what, number in sorted(self.counts.items())]
+        lines += ['', 'longest calls, in seconds:']
+        lines += [f'{seconds:>9.1f}  {kind}'
+                  for kind, seconds in sorted(self.longest.items())]
+        for kind, examples in sorted(self.violations.items()):
+            lines += ['', f'{kind}: {self.counts[f"violation: {kind}"]}']
+            lines += [f'    {example}' for example in examples]
+        return '\n'.join(lines)

@@ -1,0 +1,232 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""TCP proxies that break connections: a process of its own.
+
+The API processes reach MariaDB and Placement through them. What a chunk of
+bytes from an API process meets is drawn by chance:
+
+* ``reset``: both ends are reset before the server gets the chunk;
+* ``lost answer``: the server gets the chunk and answers; then the client is
+  reset. After the COMMIT of a transaction that is the moment when nobody at
+  this end can know;
+* ``delay``: the chunk waits;
+* ``half-close to the client``: the client is told that nothing more comes;
+* ``half-close to the server``: the server is.
+
+A chunk that makes a change last meets more of this than others.
+"""
+
+import asyncio
+import contextlib
+import ctypes
+import math
+import multiprocessing
+import os
+import random
+import signal
+import socket
+import struct
+import time
+
+from pcloud.tests.concurrency import server
+
+FAULTS = ('reset', 'lost answer', 'delay', 'half-close to the client',
+          'half-close to the server')
+# How many chunks of an upstream meet a fault, out of 10,000: any, and those
+# that make a change last.
+_RATES = {'database': ((2, 1, 8, 1, 1), (40, 80, 40, 20, 10)),
+          'placement': ((20, 10, 50, 10, 10), (40, 80, 60, 20, 20))}
+_LASTING = {'database': (b'\x03COMMIT',), 'placement': (b'PUT ', b'POST ')}
+_LONGEST_DELAY = 0.5
+_ANSWER_WITHIN = 5
+_CHUNK = 1 << 16
+_ABORT = struct.pack('ii', 1, 0)
+
+
+class Proxies:
+    """Ports of this machine with faults in front of the servers behind them.
+
+    :param upstreams: name ('database', 'placement') to a server's port
+    :ivar detours: the port of a server to that of its proxy
+    """
+
+    def __init__(self, upstreams: dict[str, int]) -> None:
+        context = multiprocessing.get_context('fork')
+        self._names = list(upstreams)
+        self._listeners = [socket.create_server(('127.0.0.1', 0), backlog=128)
+                           for _ in upstreams]
+        self.detours = {
+            port: listener.getsockname()[1]
+            for port, listener in zip(upstreams.values(), self._listeners)}
+        self._upstreams = upstreams
+        self._on = context.Value(ctypes.c_bool, False, lock=False)
+        self._away = context.Array('d', len(upstreams), lock=False)
+        self._counts = context.Array(
+            'Q', len(upstreams) * (len(FAULTS) + 1), lock=False)
+        self._held = context.Value('d', math.inf, lock=False)
+        self._turns = context.Value('Q', 0, lock=False)
+        self._process = context.Process(target=self._serve, daemon=True)
+
+    def start(self) -> None:
+        """Start to serve, without faults."""
+        self._process.start()
+        for listener in self._listeners:
+            listener.close()
+
+    def stop(self) -> None:
+        """Stop to serve."""
+        if self._process.pid:
+            self._process.kill()
+            self._process.join()
+
+    def switch(self, on: bool) -> None:
+        """Begin or end to break connections."""
+        self._on.value = on
+        if not on:
+            self._away[:] = [0] * len(self._names)
+
+    def take_away(self, name: str, seconds: float) -> None:
+        """Let nobody through to a server for a while."""
+        self._away[self._names.index(name)] = time.monotonic() + seconds
+
+    def counts(self) -> dict[str, int]:
+        """Return how often each fault was met."""
+        kinds = (*FAULTS, 'refused while away')
+        met = [f'{name}: {kind}' for name in self._names for kind in kinds]
+        return dict(zip(met, self._counts))
+
+    def wait_until_passed(self) -> None:
+        """Wait until all that was sent to us before has been passed on."""
+        began, turns = time.monotonic(), self._turns.value
+        while self._turns.value < turns + 5 or self._held.value <= began:
+            if not self._process.is_alive():
+                raise ConnectionError('The proxies have come to an end')
+            time.sleep(0.01)
+
+    # What follows runs in the process of the proxies.
+
+    def _serve(self) -> None:
+        server.go_with_parent()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        with contextlib.suppress(asyncio.CancelledError):
+            asyncio.run(self._run())
+        os._exit(0)
+
+    async def _run(self) -> None:
+        for number, (name, port) in enumerate(self._upstreams.items()):
+            await asyncio.start_server(
+                self._handler(number, name, port),
+                sock=self._listeners[number])
+        while True:
+            await asyncio.sleep(0.005)
+            self._turns.value += 1
+
+    def _handler(self, number: int, name: str, port: int):
+        async def handle(reader, writer):
+            try:
+                upstream = await asyncio.open_connection('127.0.0.1', port)
+            except OSError:
+                _reset(writer)
+                return
+            await _Link(self, number, name, (reader, writer), upstream).run()
+        return handle
+
+    def draw(self, number: int, name: str, chunk: bytes) -> str | None:
+        """Return what a chunk meets."""
+        if not self._on.value:
+            return None
+        kinds = len(FAULTS) + 1
+        if time.monotonic() < self._away[number]:
+            self._counts[number * kinds + len(FAULTS)] += 1
+            return 'reset'
+        lasting = any(mark in chunk[:16] for mark in _LASTING[name])
+        drawn = random.randrange(10000)
+        for fault, rate in enumerate(_RATES[name][lasting]):
+            if drawn < rate:
+                self._counts[number * kinds + fault] += 1
+                return FAULTS[fault]
+            drawn -= rate
+        return None
+
+    async def hold(self, holding: set[float] = set()) -> None:
+        """Let a chunk wait, and let it be known since when."""
+        since = time.monotonic()
+        holding.add(since)
+        self._held.value = min(holding)
+        await asyncio.sleep(random.uniform(0, _LONGEST_DELAY))
+        holding.discard(since)
+        self._held.value = min(holding, default=math.inf)
+
+
+class _Link:
+    """One connection, from an API process to a server."""
+
+    def __init__(self, proxies: Proxies, number: int, name: str,
+                 client: tuple, upstream: tuple) -> None:
+        self._proxies, self._number, self._name = proxies, number, name
+        self._reader, self._writer = client
+        self._up_reader, self._up_writer = upstream
+        self._mute = False
+        self._answered = asyncio.Event()
+
+    async def run(self) -> None:
+        """Pass bytes on until one end closes."""
+        ways = [asyncio.ensure_future(self._forward()),
+                asyncio.ensure_future(self._backward())]
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
+            for writer in (self._writer, self._up_writer):
+                writer.close()
+
+    async def _forward(self) -> None:
+        while chunk := await self._reader.read(_CHUNK):
+            fault = self._proxies.draw(self._number, self._name, chunk)
+            if fault == 'reset':
+                _reset(self._up_writer)
+                _reset(self._writer)
+                return
+            if fault == 'delay':
+                await self._proxies.hold()
+            self._mute |= fault in ('lost answer', 'half-close to the client')
+            self._answered.clear()
+            self._up_writer.write(chunk)
+            await self._up_writer.drain()
+            if fault == 'lost answer':
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(
+                        self._answered.wait(), _ANSWER_WITHIN)
+                _reset(self._writer)
+                return
+            if fault == 'half-close to the client':
+                self._writer.write_eof()
+            elif fault == 'half-close to the server':
+                self._up_writer.write_eof()
+
+    async def _backward(self) -> None:
+        while chunk := await self._up_reader.read(_CHUNK):
+            self._answered.set()
+            if not self._mute:
+                self._writer.write(chunk)
+                await self._writer.drain()
+
+
+def _reset(writer: asyncio.StreamWriter) -> None:
+    """Close a connection with RST."""
+    writer.get_extra_info('socket').setsockopt(
+        socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
+    writer.transport.abort()

@@ -1,0 +1,148 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What an owner can change, one value each, as the rows have it.
+
+A register is (anchor, what, detail). The anchor is the id of a Pcloud, of a
+project, of a host flavor, or the name of a host attribute.
+"""
+
+import collections
+from collections.abc import Iterable
+
+from pcloud.tests.concurrency import cloud
+from pcloud.tests.soak import rows
+
+Register = tuple[str, str, str]
+
+HALF = 'half-made: '
+STATES = ('enabled', 'disabled')
+_HOST, _STATE = 'pcloud:host:', 'pcloud:host_state:'
+_TENANT, _ATTRIBUTE, _QUOTA = 'pcloud:', 'pcloud:attr:', 'pcloud:quota:units'
+_RATIOS = ('cpu_allocation_ratio', 'ram_allocation_ratio')
+_SETTINGS = ('pcloud:constraint:', 'pcloud:system_key:',
+             'pcloud:customer_key:')
+
+
+def read(reader: rows.Reader, project: str, mark: str) -> dict:
+    """Return the registers of an owner to their values.
+
+    :param mark: what the names of its attribute and host flavors begin with
+    """
+    found = reader.aggregates(
+        'a.id IN (SELECT aggregate_id FROM aggregate_metadata WHERE '
+        '(`key` = "pcloud:owner" AND value = %(project)s) '
+        'OR `key` = %(attribute)s) OR a.name LIKE %(flavors)s '
+        'OR a.name = %(policy)s OR a.name LIKE "Pcloud:policy:pcloud:%%"',
+        {'project': project, 'attribute': _ATTRIBUTE + mark,
+         'flavors': f'{rows.POOL}{mark}-%',
+         'policy': f'{rows.POLICY}project:{project}'})
+    values: dict[Register, object] = {}
+    own = {each.metadata['pcloud:id'] for each in found
+           if each.metadata.get('pcloud:owner') == project}
+    for each in found:
+        if each.name.startswith(rows.POOL):
+            values |= _flavor(each)
+        elif each.name.startswith(rows.ATTRIBUTE):
+            _add_attribute(values, each)
+        elif each.name.startswith(rows.POLICY):
+            anchor = each.name.split(':', 3)[3]
+            if anchor in own or anchor == project:
+                values |= _policy(anchor, each)
+        else:
+            values |= _pcloud(each)
+    return values
+
+
+def _flavor(pool: rows.Aggregate) -> dict:
+    name = pool.name.removeprefix(rows.POOL)
+    metadata = pool.metadata
+    return {(name, 'flavor', ''): (metadata.get('pcloud:units'),
+                                   metadata.get('pcloud:description')),
+            **{(name, 'pool', host): True for host in pool.hosts}}
+
+
+def _add_attribute(values: dict, aggregate: rows.Aggregate) -> None:
+    name, value = aggregate.name.removeprefix(rows.ATTRIBUTE).split('=', 1)
+    for host in aggregate.hosts:
+        register = (name, 'attribute', host)
+        twice = register in values
+        values[register] = (
+            f'{HALF}{values[register]} and {value}' if twice else value)
+
+
+def _policy(anchor: str, aggregate: rows.Aggregate) -> dict:
+    settings = frozenset(
+        (key, value) for key, value in aggregate.metadata.items()
+        if key.startswith(_SETTINGS))
+    found: dict = {(anchor, 'policy', ''): settings} if settings else {}
+    if _QUOTA in aggregate.metadata:
+        found[anchor, 'quota', ''] = int(aggregate.metadata[_QUOTA])
+    return found
+
+
+def _pcloud(aggregate: rows.Aggregate) -> dict:
+    anchor, metadata = aggregate.metadata['pcloud:id'], aggregate.metadata
+    found: dict = {(anchor, 'pcloud', ''): metadata.get('pcloud:name')}
+    for key, value in metadata.items():
+        if key in _RATIOS:
+            found[anchor, key, ''] = float(value)
+        elif value == 'pcloud-tenant':
+            found[anchor, 'tenant', key.removeprefix(_TENANT)] = True
+    for name, value in hosts(aggregate).items():
+        found[anchor, 'host', name] = value
+    return found
+
+
+def hosts(aggregate: rows.Aggregate) -> dict[str, str]:
+    """Return the names of a Pcloud's hosts, in lower case, to their states.
+
+    Where name, membership and state are not all there, a text that tells so.
+    What has no name is called after its node, with a star before it.
+    """
+    metadata = aggregate.metadata
+    names = collections.defaultdict(list)
+    for key, node in metadata.items():
+        if key.startswith(_HOST):
+            names[node].append(key.removeprefix(_HOST).lower())
+    states = {key.removeprefix(_STATE): value
+              for key, value in metadata.items() if key.startswith(_STATE)}
+    members = {host + cloud.NODE_SUFFIX for host in aggregate.hosts}
+    found = {}
+    for node in names.keys() | states.keys() | members:
+        for name in names[node] or [f'*{node}']:
+            found[name] = _state(len(names[node]), states.get(node),
+                                 node in members)
+    return found
+
+
+def _state(named: int, state: str | None, member: bool) -> str:
+    if named == 1 and member and state in STATES:
+        return state
+    return f'{HALF}{named} names, state {state}, member {member}'
+
+
+def is_half(value: object) -> bool:
+    """Whether a value is of something that is not there as a whole."""
+    return isinstance(value, str) and value.startswith(HALF)
+
+
+def used(pclouds: Iterable[rows.Aggregate],
+         pools: Iterable[rows.Aggregate]) -> dict[str, int]:
+    """Return project to the units of the hosts in its Pclouds."""
+    units = {host: int(pool.metadata['pcloud:units'])
+             for pool in pools for host in pool.hosts}
+    total: collections.Counter[str] = collections.Counter()
+    for each in pclouds:
+        total[each.metadata['pcloud:owner']] += sum(
+            units.get(host, 0) for host in each.hosts)
+    return dict(total)

@@ -1,0 +1,133 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the databases hold, read by SQL alone, past proxies and Pcloud."""
+
+import collections
+from collections.abc import Mapping
+import dataclasses
+import time
+
+import pymysql
+
+from pcloud.tests.concurrency import mariadb
+
+PCLOUD = 'Pcloud:'
+POOL = 'Pcloud:host_flavor:'
+ATTRIBUTE = 'Pcloud:attribute:'
+POLICY = 'Pcloud:policy:'
+
+# Pclouds and pools; attributes and policies are in their own namespaces.
+CLOSED = ("a.name LIKE 'Pcloud:%%' AND a.name NOT LIKE 'Pcloud:policy:%%' "
+          "AND a.name NOT LIKE 'Pcloud:attribute:%%'")
+JOURNAL = 'Pcloud:policy:cloud:journal'
+_LONGEST_TRANSACTION = 300
+
+
+@dataclasses.dataclass(frozen=True)
+class Aggregate:
+    """An aggregate of Nova, as its rows are."""
+
+    uuid: str
+    name: str
+    hosts: frozenset[str]
+    metadata: Mapping[str, str]
+
+
+class Reader:
+    """A connection of its own to the databases; for one thread."""
+
+    def __init__(self) -> None:
+        self._connection = pymysql.connect(
+            host=mariadb.HOST, user=mariadb.USER, autocommit=True,
+            database=mariadb.own('nova_api'))
+
+    def query(self, statement: str, values: object = None) -> list[tuple]:
+        """Return the rows of a statement."""
+        with self._connection.cursor() as cursor:
+            cursor.execute(statement, values)
+            return list(cursor.fetchall())
+
+    def aggregates(self, where: str, values: object = None,
+                   ) -> list[Aggregate]:
+        """Return aggregates, all as they were at one moment.
+
+        :param where: a condition on the table ``a``
+        """
+        # Percent signs are doubled in it, with or without values.
+        values = values or {}
+        joined = f'JOIN aggregates a ON a.id = x.aggregate_id WHERE {where}'
+        self.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY')
+        try:
+            found = self.query(
+                f'SELECT a.id, a.uuid, a.name FROM aggregates a '
+                f'WHERE {where}', values)
+            hosts = collections.defaultdict(set)
+            for number, host in self.query(
+                    'SELECT x.aggregate_id, x.host FROM aggregate_hosts x '
+                    + joined, values):
+                hosts[number].add(host)
+            metadata = collections.defaultdict(dict)
+            for number, key, value in self.query(
+                    'SELECT x.aggregate_id, x.key, x.value '
+                    f'FROM aggregate_metadata x {joined}', values):
+                metadata[number][key] = value
+        finally:
+            self.query('COMMIT')
+        return [Aggregate(uuid, name, frozenset(hosts[number]),
+                          metadata[number]) for number, uuid, name in found]
+
+    def wait_until_settled(self) -> None:
+        """Wait until each transaction that is open now has ended.
+
+        :raises: `TimeoutError` when one does not
+        """
+        # MariaDB keeps the list of transactions for a tenth of a second.
+        time.sleep(0.15)
+        before = self._transactions()
+        deadline = time.monotonic() + _LONGEST_TRANSACTION
+        while before & self._transactions():
+            if time.monotonic() > deadline:
+                raise TimeoutError('A transaction does not end')
+            time.sleep(0.15)
+
+    def _transactions(self) -> set[tuple]:
+        return set(self.query(
+            'SELECT trx_id, trx_mysql_thread_id, trx_started '
+            'FROM information_schema.innodb_trx '
+            'WHERE trx_mysql_thread_id != CONNECTION_ID()'))
+
+    def placement(self) -> list[tuple[str, str | None]]:
+        """Return hypervisor hostname and aggregate of each membership."""
+        database = mariadb.own('placement')
+        return self.query(
+            f'SELECT p.name, a.uuid FROM {database}.resource_providers p '
+            f'JOIN {database}.resource_provider_aggregates m '
+            'ON m.resource_provider_id = p.id '
+            f'JOIN {database}.placement_aggregates a '
+            'ON a.id = m.aggregate_id')
+
+    def services(self) -> list[tuple[str, int]]:
+        """Return each host, and whether its compute service is disabled."""
+        return self.query('SELECT host, disabled FROM '
+                          f'{mariadb.own("nova_cell1")}.services')
+
+    def ratios(self) -> list[tuple[str, str, float]]:
+        """Return node, resource class and ratio of each inventory."""
+        database = mariadb.own('placement')
+        return self.query(
+            'SELECT p.name, c.name, i.allocation_ratio '
+            f'FROM {database}.inventories i '
+            f'JOIN {database}.resource_classes c '
+            'ON c.id = i.resource_class_id '
+            f'JOIN {database}.resource_providers p '
+            'ON p.id = i.resource_provider_id')

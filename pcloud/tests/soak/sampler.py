@@ -1,0 +1,109 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Looks at all rows, all the time, for what must not be in any of them."""
+
+import collections
+import threading
+
+from pcloud.tests.soak import registers
+from pcloud.tests.soak import rows
+from pcloud.tests.soak import stage as soak_stage
+
+_PAUSE = 0.1
+
+
+class Sampler:
+    """Counts samples, and what is wrong in them.
+
+    :ivar stop: set when no more samples are wanted
+    """
+
+    def __init__(self, stage: soak_stage.Stage) -> None:
+        self._stage = stage
+        self._reader = rows.Reader()
+        self.stop = threading.Event()
+
+    def run(self) -> None:
+        """Take samples until told to stop."""
+        while not self.stop.wait(_PAUSE):
+            self.sample()
+
+    def sample(self) -> None:
+        """Take one sample."""
+        excused = set(self._stage.excused)
+        found = self._reader.aggregates(
+            f'({rows.CLOSED}) OR a.name LIKE "Pcloud:policy:project:%%"')
+        excused |= self._stage.excused
+        self._stage.figures.count('samples')
+        pools = [each for each in found if each.name.startswith(rows.POOL)]
+        policies = [each for each in found
+                    if each.name.startswith(rows.POLICY)]
+        pclouds = [each for each in found
+                   if each not in pools and each not in policies]
+        self._check_holders('host in two Pclouds', {
+            each.name: each.hosts for each in pclouds})
+        self._check_holders('host in two pools', {
+            each.name: each.hosts for each in pools})
+        self._check_holders('state of a host in two Pclouds', {
+            each.name: _after(each, 'pcloud:host_state:')
+            for each in pclouds})
+        self._check_pools(pclouds, pools)
+        self._check_names(pclouds)
+        self._check_quotas(pclouds, pools, policies, excused)
+
+    def _check_holders(self, kind: str, held: dict) -> None:
+        holders = collections.defaultdict(list)
+        for name, things in held.items():
+            for thing in things:
+                holders[thing].append(name)
+        for thing, having in holders.items():
+            if len(having) > 1:
+                self._stage.figures.violation(
+                    kind, f'{thing} in {" and ".join(sorted(having))}',
+                    f'at {soak_stage.now():.3f}')
+
+    def _check_pools(self, pclouds: list, pools: list) -> None:
+        pooled = {host for pool in pools for host in pool.hosts}
+        for each in pclouds:
+            for host in each.hosts - pooled:
+                self._stage.figures.violation(
+                    'host in a Pcloud and in no pool',
+                    f'{host} in {each.name}', f'at {soak_stage.now():.3f}')
+
+    def _check_names(self, pclouds: list[rows.Aggregate]) -> None:
+        for each in pclouds:
+            names = collections.Counter(
+                name.lower() for name in _after(each, 'pcloud:host:'))
+            for name, number in names.items():
+                if number > 1:
+                    self._stage.figures.violation(
+                        'name twice in a Pcloud', f'{name} in {each.name}',
+                        f'{dict(each.metadata)}')
+
+    def _check_quotas(self, pclouds: list, pools: list, policies: list,
+                      excused: set[str]) -> None:
+        limits = {
+            each.name.rsplit(':', 1)[1]: int(
+                each.metadata['pcloud:quota:units'])
+            for each in policies if 'pcloud:quota:units' in each.metadata}
+        for project, units in registers.used(pclouds, pools).items():
+            limit = limits.get(project, soak_stage.DEFAULT_QUOTA)
+            if 0 <= limit < units and project not in excused:
+                self._stage.figures.violation(
+                    'quota passed', f'project {project}',
+                    f'{units} of {limit} at {soak_stage.now():.3f}')
+
+
+def _after(aggregate: rows.Aggregate, prefix: str) -> list[str]:
+    return [key.removeprefix(prefix) for key in aggregate.metadata
+            if key.startswith(prefix)]

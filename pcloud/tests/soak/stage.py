@@ -1,0 +1,104 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What all who take part in a run share."""
+
+import dataclasses
+import json
+import pathlib
+import threading
+import time
+from typing import TextIO
+
+from pcloud.tests.concurrency import cloud as concurrency_cloud
+from pcloud.tests.concurrency import crowd
+from pcloud.tests.soak import figures as soak_figures
+from pcloud.tests.soak import judge
+from pcloud.tests.soak import proxies as soak_proxies
+
+DEFAULT_QUOTA = 6
+
+
+@dataclasses.dataclass
+class Stage:
+    """A run.
+
+    :ivar seed: what chance begins with
+    :ivar stop: set when everybody is to come to an end
+    :ivar ended: set when processes and databases are taken away
+    :ivar faults: whether servers are being kept away
+    :ivar excused: projects that may use more than their quota, because the
+        quota was lowered
+    :ivar journal: each call with its start, end and answer
+    """
+
+    cloud: concurrency_cloud.Cloud
+    proxies: soak_proxies.Proxies
+    seed: int
+    journal: TextIO
+    shared: dict[str, list[str]]
+    figures: soak_figures.Figures = dataclasses.field(
+        default_factory=soak_figures.Figures)
+    stop: threading.Event = dataclasses.field(
+        default_factory=threading.Event)
+    ended: threading.Event = dataclasses.field(
+        default_factory=threading.Event)
+    faults: bool = False
+    excused: set[str] = dataclasses.field(default_factory=set)
+    _lock: threading.Lock = dataclasses.field(default_factory=threading.Lock)
+
+    def switch(self, on: bool) -> None:
+        """Begin or end to break things."""
+        self.proxies.switch(on)
+        self.faults = on
+
+    def wait_for_calls(self, number: int) -> bool:
+        """Wait until so many more calls were answered.
+
+        :returns: False when the run ends before
+        """
+        wanted = self.figures.calls() + number
+        while not self.stop.wait(0.05):
+            if self.figures.calls() >= wanted:
+                return True
+        return False
+
+    def user(self, project: str, admin: bool = False) -> crowd.User:
+        """Return somebody who makes calls."""
+        return crowd.User(self.cloud.urls, project, admin=admin)
+
+    def write_down(self, who: str, outcome: judge.Outcome) -> None:
+        """Keep a call with its answer."""
+        call = outcome.call
+        self.figures.call(call.kind, outcome.code,
+                          outcome.end - outcome.start)
+        line = json.dumps({
+            'who': who, 'start': outcome.start, 'end': outcome.end,
+            'call': f'{call.method} {call.path}', 'body': call.body,
+            'answer': outcome.code, 'text': outcome.text[:1000]})
+        with self._lock:
+            self.journal.write(line + '\n')
+
+    def tell_of_error(self, outcome: judge.Outcome) -> None:
+        """Count an answer 500, with the end of what the log says of it."""
+        log = pathlib.Path(self.cloud.log)
+        with log.open(errors='replace') as lines:
+            lines.seek(max(0, log.stat().st_size - 200_000))
+            errors = [line.rstrip() for line in lines if ' ERROR ' in line]
+        self.figures.violation(
+            'answer 500', f'{outcome.call.kind} at {outcome.start:.3f}',
+            '\n        '.join([outcome.says(), *errors[-12:]]))
+
+
+def now() -> float:
+    """Return the time, in seconds."""
+    return time.time()

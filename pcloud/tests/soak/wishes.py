@@ -1,0 +1,203 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a client wants next: drawn by chance from what can be wanted."""
+
+import itertools
+import random
+
+from pcloud.tests.soak import calls
+from pcloud.tests.soak import registers
+
+_MOST_PCLOUDS = 3
+_STRANGERS = [f'{number:032x}' for number in range(4)]
+
+
+class Wishes:
+    """Draws the calls of one owner.
+
+    :param mark: what its attribute and its host flavors are called after
+    :param shared: the host flavors that are for everybody, with their hosts
+    :param spare: hosts that nobody else puts into a pool
+    """
+
+    def __init__(self, chance: random.Random, project: str, mark: str,
+                 shared: dict[str, list[str]], spare: list[str]) -> None:
+        self._chance = chance
+        self._project = project
+        self._mark = mark
+        self._shared = shared
+        self._spare = spare
+        self._serial = itertools.count()
+        self._weights = {
+            self._host: 70, self._pcloud: 10, self._tenant: 4,
+            self._quota: 4, self._policy: 6, self._attribute: 3,
+            self._flavor: 3, self._pool: 5, self._read: 6}
+
+    def draw(self, values: dict, in_use: int) -> list[calls.Call]:
+        """Return what to call next, more than one at the same time at times.
+
+        :param values: the owner's registers
+        :param in_use: the units that its hosts cost
+        """
+        self._values, self._in_use = values, in_use
+        number = self._chance.choices((1, 2, 3), (92, 5, 3))[0]
+        if number == 3:
+            return self._fight()
+        drawn: list[calls.Call] = []
+        while len(drawn) < number:
+            kind, = self._chance.choices(
+                list(self._weights), list(self._weights.values()))
+            call = kind()
+            if call is not None:
+                drawn.append(call)
+        return drawn
+
+    def _fight(self) -> list[calls.Call]:
+        """More hosts at once than the quota may have, or one name."""
+        pclouds = self._anchors('pcloud')
+        if not pclouds:
+            return [self._pcloud()]
+        name = self._chance.choice((f'h{next(self._serial)}', None))
+        return [self._add(self._chance.choice(pclouds) if name is None
+                          else pclouds[0],
+                          [name and name.upper(), name][number % 2])
+                for number in range(3)]
+
+    def _anchors(self, what: str) -> list[str]:
+        return sorted(register[0] for register in self._values
+                      if register[1] == what)
+
+    def _details(self, anchor: str, what: str) -> list[str]:
+        return sorted(
+            register[2] for register, value in self._values.items()
+            if register[:2] == (anchor, what) and not (
+                registers.is_half(value) or register[2].startswith('*')))
+
+    def _some(self, what: str) -> str | None:
+        anchors = self._anchors(what)
+        return self._chance.choice(anchors) if anchors else None
+
+    def _host(self) -> calls.Call:
+        pcloud = self._some('pcloud')
+        if pcloud is None:
+            return self._pcloud()
+        hosts = self._details(pcloud, 'host')
+        if not hosts or self._chance.random() < 0.45:
+            return self._add(pcloud, None)
+        name = self._chance.choice(hosts)
+        state = self._values[pcloud, 'host', name]
+        if state == 'enabled':
+            return calls.set_state(pcloud, name, 'disabled')
+        if self._chance.random() < 0.15:
+            return calls.set_state(pcloud, name, 'enabled')
+        return calls.remove_host(pcloud, name)
+
+    def _add(self, pcloud: str, name: str | None) -> calls.Call:
+        name = name or f'h{next(self._serial)}'
+        if self._chance.random() < 0.15:
+            return calls.add_host(pcloud, name, 'constraints',
+                                  constraints=self._constraints())
+        # The more hosts the likelier, so that most calls find one.
+        sizes = {flavor: len(hosts) for flavor, hosts in self._shared.items()}
+        sizes |= {flavor: 1 + len(self._details(flavor, 'pool'))
+                  for flavor in self._anchors('flavor')}
+        flavor, = self._chance.choices(list(sizes), list(sizes.values()))
+        return calls.add_host(pcloud, name, 'flavor', host_flavor=flavor)
+
+    def _constraints(self) -> str:
+        return self._chance.choice(('cpu=2', 'ram=4G', f'{self._mark}=a'))
+
+    def _pcloud(self) -> calls.Call:
+        pclouds = self._anchors('pcloud')
+        if not pclouds or (len(pclouds) < _MOST_PCLOUDS and
+                           self._chance.random() < 0.4):
+            return calls.make_pcloud(
+                self._project, f'{self._mark} {next(self._serial)}')
+        pcloud = self._chance.choice(pclouds)
+        if self._chance.random() < 0.3:
+            return calls.delete_pcloud(
+                pcloud, any(register[:2] == (pcloud, 'host')
+                            for register in self._values))
+        changes: dict[str, object] = {
+            ratio: self._chance.choice((None, 1.5, 2.0, 16.0))
+            for ratio in calls.RATIOS if self._chance.random() < 0.6}
+        if not changes or self._chance.random() < 0.3:
+            changes['name'] = f'{self._mark} {next(self._serial)}'
+        return calls.change_pcloud(pcloud, changes)
+
+    def _tenant(self) -> calls.Call | None:
+        pcloud = self._some('pcloud')
+        if pcloud is None:
+            return None
+        project = self._chance.choice(_STRANGERS)
+        if (pcloud, 'tenant', project) in self._values:
+            return calls.remove_tenant(pcloud, project)
+        return calls.add_tenant(pcloud, project)
+
+    def _quota(self) -> calls.Call:
+        if self._chance.random() < 0.2:
+            return calls.reset_quota(self._project)
+        limit = self._chance.choice((-1, 4, 6, 8, 10))
+        return calls.set_quota(self._project, limit,
+                               lowers=0 <= limit < self._in_use)
+
+    def _policy(self) -> calls.Call:
+        pclouds = self._anchors('pcloud')
+        scope, anchor = 'project', self._project
+        if pclouds and self._chance.random() < 0.5:
+            scope, anchor = 'pcloud', self._chance.choice(pclouds)
+        if self._chance.random() < 0.3:
+            return calls.delete_policy(
+                scope, anchor, (anchor, 'policy', '') in self._values)
+        return calls.set_policy(scope, anchor, self._chance.randint(1, 4))
+
+    def _attribute(self) -> calls.Call:
+        having = self._details(self._mark, 'attribute')
+        if having and self._chance.random() < 0.3:
+            return calls.delete_attribute(self._mark, having[:2])
+        pool = self._chance.choice(list(self._shared.values()))
+        return calls.set_attribute(
+            self._mark, self._chance.choice('ab'),
+            sorted(self._chance.sample(pool, 2)))
+
+    def _flavor(self) -> calls.Call:
+        flavor = self._some('flavor')
+        units = self._chance.randint(0, 2)
+        if flavor is None:
+            return calls.make_flavor(
+                f'{self._mark}-{next(self._serial)}', units)
+        if self._chance.random() < 0.3:
+            return calls.delete_flavor(
+                flavor, bool(self._details(flavor, 'pool')))
+        # Never dearer: others may have its hosts, within their quotas.
+        now = int(self._values[flavor, 'flavor', ''][0])
+        return calls.change_flavor(flavor, min(units, now),
+                                   f'change {next(self._serial)}')
+
+    def _pool(self) -> calls.Call | None:
+        flavor = self._some('flavor')
+        if flavor is None:
+            return None
+        inside = self._details(flavor, 'pool')
+        outside = [host for host in self._spare if host not in inside]
+        if inside and (not outside or self._chance.random() < 0.5):
+            return calls.empty_pool(flavor, self._chance.choice(inside))
+        return calls.fill_pool(flavor, self._chance.choice(outside))
+
+    def _read(self) -> calls.Call:
+        paths = ['/os-pclouds', '/os-host-flavors',
+                 f'/os-pcloud-quotas/{self._project}']
+        for pcloud in self._anchors('pcloud'):
+            paths += [f'/os-pclouds/{pcloud}', f'/os-pclouds/{pcloud}/hosts',
+                      f'/os-pclouds/{pcloud}/tenants']
+        return calls.read(self._chance.choice(paths))
