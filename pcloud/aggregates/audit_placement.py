@@ -59,7 +59,14 @@ def _check_members(
                 functools.partial(
                     repair.have_placement_forget, aggregate, uuid))
     for uuid, host in sorted(uuids.items(), key=lambda each: each[1]):
-        if uuid not in mirrored and uuid not in told_later:
+        if uuid in mirrored or uuid in told_later:
+            continue
+        if inventories.aggregates(known.context, uuid) is None:
+            yield Finding(
+                'node-not-in-placement', aggregate.name, host,
+                f'Placement has no resource provider {uuid} for its node; '
+                'restart nova-compute there')
+        else:
             yield Finding(
                 'not-in-placement', aggregate.name, host,
                 'Placement does not know that it is in the aggregate',

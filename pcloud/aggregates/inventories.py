@@ -109,12 +109,13 @@ def _host(providers: Iterable[dict]) -> capacity.Host:
 
 def read(
     context: nova_context.RequestContext, provider_uuid: str,
-) -> dict:
+) -> dict | None:
     """Return a host's inventories and their generation, for `write`.
 
+    :returns: None when Placement has no such provider
     :raises: `exception.Unavailable` when Placement does not tell
     """
-    return _get(context, _url(provider_uuid))
+    return _get_if_there(context, _url(provider_uuid))
 
 
 def write(
@@ -140,11 +141,8 @@ def aggregates(
     :returns: None when Placement has no such provider
     :raises: `exception.Unavailable` when Placement does not tell
     """
-    url = _aggregates_url(provider_uuid)
-    response = _ask(context, url, _GENERATIONS)
-    if response.status_code == _MISSING:
-        return None
-    return _read(url, response)
+    return _get_if_there(
+        context, _aggregates_url(provider_uuid), _GENERATIONS)
 
 
 def set_aggregates(
@@ -190,6 +188,16 @@ def _get(
     version: str | None = None,
 ) -> dict:
     return _read(url, _ask(context, url, version))
+
+
+def _get_if_there(
+    context: nova_context.RequestContext, url: str,
+    version: str | None = None,
+) -> dict | None:
+    response = _ask(context, url, version)
+    if response.status_code == _MISSING:
+        return None
+    return _read(url, response)
 
 
 def _read(url: str, response) -> dict:

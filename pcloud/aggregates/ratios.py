@@ -103,6 +103,9 @@ def settle(
     if not _asked_for(context, host, text):
         return
     found = inventories.read(context, provider)
+    if found is None:
+        # Nova has deleted the node, and Placement its inventories with it.
+        return
     own = {key: found['inventories'][name]['allocation_ratio']
            for key, name in RESOURCES.items()
            if name in found['inventories']}
@@ -175,9 +178,12 @@ def differs(
     :param metadata: those of the Pcloud
     :raises: `exception.Unavailable` when Placement does not tell
     """
-    found = inventories.read(context, node.uuid)['inventories']
+    ratios = target(metadata, node.hypervisor_hostname)
+    found = inventories.read(context, node.uuid) if ratios else None
+    if found is None:
+        return False
+    there = found['inventories']
     return any(not math.isclose(
-        value, found[RESOURCES[key]]['allocation_ratio'],
+        value, there[RESOURCES[key]]['allocation_ratio'],
         rel_tol=_PRECISION, abs_tol=_PRECISION)
-        for key, value in target(metadata, node.hypervisor_hostname).items()
-        if RESOURCES[key] in found)
+        for key, value in ratios.items() if RESOURCES[key] in there)

@@ -19,6 +19,10 @@ import re
 from oslotest import base
 
 from pcloud.aggregates import audit
+from pcloud.aggregates import audit_attributes
+from pcloud.aggregates import audit_placement
+from pcloud.aggregates import audit_rows
+from pcloud.aggregates import findings
 
 PAGE = (pathlib.Path(__file__).parents[4] / 'doc' / 'source' / 'cli' /
         'pcloud-manage.rst')
@@ -27,9 +31,10 @@ PAGE = (pathlib.Path(__file__).parents[4] / 'doc' / 'source' / 'cli' /
 class KindsTest(base.BaseTestCase):
 
     def test_documented(self):
-        found = set(re.findall(
-            r"(?:Finding|\()\s*'([a-z]+(?:-[a-z]+)+)'",
-            inspect.getsource(audit)))
+        sources = ''.join(map(inspect.getsource, (
+            audit, audit_attributes, audit_placement, audit_rows)))
+        found = {findings.NOT_LOOKED_AT, *re.findall(
+            r"(?:Finding|\()\(?\s*'([a-z]+(?:-[a-z]+)+)'", sources)}
         self.assertIn('host-in-two-pclouds', found)
         self.assertIn('name-without-host', found)
         documented = set(re.findall(
