@@ -166,9 +166,23 @@ def _choose_or_finish(
                 host_flavor=flavor_id, zone=host_flavors.in_zone(zone),
                 count=len(waiting))
     if chosen is None:
+        _check_answers(context, flavor_id, zone)
         raise exception.NoFreeHost(
             host_flavor=flavor_id, zone=host_flavors.in_zone(zone))
     return chosen
+
+
+def _check_answers(
+    context: nova_context.RequestContext, flavor_id: str, zone: str | None,
+) -> None:
+    """Do not call hosts taken whose cell does not tell how they are.
+
+    :raises: `exception.Unavailable`
+    """
+    free = computes.load(context, snapshot.unallocated(context, flavor_id))
+    if any(not each.answered and zone in (None, each.zone)
+           for each in free.values()):
+        raise exception.Unavailable()
 
 
 def _choose(

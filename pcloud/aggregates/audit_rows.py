@@ -110,6 +110,12 @@ def _check_members(
                 'it is in the Pcloud without a state, and given to nobody',
                 functools.partial(repair.settle_stateless, aggregate, host,
                                   node) if alone else None)
+        elif host not in names.nodes(aggregate.metadata):
+            yield Finding(
+                'node-not-kept', aggregate.name, host,
+                'its compute node is not kept with the Pcloud, which would '
+                'not show the host while its cell is silent',
+                functools.partial(repair.keep_node, aggregate, host, node))
         elif named.count(node) != 1:
             yield Finding(
                 'host-without-one-name', aggregate.name, host,

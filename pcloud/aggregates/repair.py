@@ -74,6 +74,22 @@ def settle_stateless(
     return 'it is not empty; it is disabled in the Pcloud now'
 
 
+def keep_node(
+    aggregate: snapshot.Aggregate, host: str, node: str,
+    context: nova_context.RequestContext,
+) -> str:
+    """Keep the name of a host's compute node with the Pcloud."""
+    def work(written: rows.Rows) -> bool:
+        if host not in written.members(aggregate.id):
+            return False
+        written.set(aggregate.id, {names.node_key(host): node})
+        return True
+
+    if change.run(context, [_anchor(aggregate)], work):
+        return 'its compute node is kept now'
+    return _DONE
+
+
 def drop_key(
     aggregate: snapshot.Aggregate, key: str,
     context: nova_context.RequestContext,
