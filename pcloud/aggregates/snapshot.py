@@ -100,12 +100,16 @@ def _is_pcloud() -> sa.ColumnElement[bool]:
 def closed_hosts(context: nova_context.RequestContext) -> frozenset[str]:
     """Return the service hosts of all pools and Pclouds.
 
-    One query, as `bulk.distinct`. Every request without the hint asks.
+    Two queries, one of them as `bulk.distinct`. Every request without the
+    hint asks. A host that has left its pool counts as long as something is
+    due for the host.
     """
     member = models.AggregateHost
     with api_db.context_manager.reader.using(context) as session:
-        return bulk.distinct(session, member.host, member.id,
-                             member.aggregate_id.not_in(_open_ids()))
+        members = bulk.distinct(session, member.host, member.id,
+                                member.aggregate_id.not_in(_open_ids()))
+        left = journal.dues(context).keys() - members
+    return members | left if left else members
 
 
 def pool_uuids(context: nova_context.RequestContext) -> set[str]:
