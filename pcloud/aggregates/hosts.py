@@ -194,26 +194,35 @@ def set_state(
 
     :param state: 'enabled' or 'disabled'
     :raises: `exception.HostNotFound`, `exception.HostBusy` when the host
-        shall be enabled while Placement has still to be told of it
+        shall be enabled while Placement has still to be told of it, and as
+        `change.run`
     """
     host = show(context, pcloud, name)
-    if state == access.ENABLED:
+    try:
+        _write_state(context, pcloud, host, state)
+    except exception.HostBusy:
         _finish(context, host)
-
-    def work(written: rows.Rows) -> None:
-        if not written.exchange(pcloud.aggregate.id,
-                                names.state_key(host.node.hypervisor_hostname),
-                                state):
-            raise exception.HostNotFound(name=name, pcloud=pcloud.id)
-        if state == access.ENABLED and written.due_of(host.compute.host):
-            raise exception.HostBusy(name=host.name)
-
-    change.run(context, [journal.pcloud_anchor(pcloud.id)], work)
+        _write_state(context, pcloud, host, state)
     changed = dataclasses.replace(host, state=state)
     reconcile.announced(context, [pcloud.aggregate.uuid])
     reconcile.notified(notifications.host, context, 'update', _event(
         pcloud, changed))
     return changed
+
+
+def _write_state(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    host: Host, state: str,
+) -> None:
+    key = names.state_key(host.node.hypervisor_hostname)
+
+    def work(written: rows.Rows) -> None:
+        if not written.exchange(pcloud.aggregate.id, key, state):
+            raise exception.HostNotFound(name=host.name, pcloud=pcloud.id)
+        if state == access.ENABLED and written.due_of(host.compute.host):
+            raise exception.HostBusy(name=host.name)
+
+    change.run(context, [journal.pcloud_anchor(pcloud.id)], work)
 
 
 def _event(pcloud: pclouds.Pcloud, host: Host) -> notifications.HostEvent:

@@ -92,11 +92,8 @@ def create(session: orm.Session) -> int:
     made = session.execute(sa.insert(models.Aggregate).values(
         uuid=uuidutils.generate_uuid(), name=names.JOURNAL))
     journal_id, = made.inserted_primary_key
-    session.execute(sa.insert(_ROW), [
-        {'aggregate_id': journal_id, 'key': key, 'value': value}
-        for key, value in ((names.TYPE, names.TYPE_POLICY),
-                           (names.SCOPE, 'cloud'),
-                           (names.SCOPE_ID, 'journal'))])
+    session.execute(sa.insert(_ROW).values(
+        aggregate_id=journal_id, key=names.TYPE, value=names.TYPE_JOURNAL))
     return journal_id
 
 

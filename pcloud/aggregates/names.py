@@ -35,6 +35,7 @@ TYPE_POOL = 'host_flavor_pool'
 TYPE_PCLOUD = 'pcloud'
 TYPE_POLICY = 'policy'
 TYPE_ATTRIBUTE = 'host_attribute'
+TYPE_JOURNAL = 'journal'
 
 FLAVOR_ID = 'pcloud:flavor_id'
 FLAVOR_ID_PATTERN = re.compile(r'[A-Za-z0-9._-]{1,64}')
@@ -52,8 +53,9 @@ TENANT_PREFIX = 'pcloud:'
 TENANT_VALUE = 'pcloud-tenant'
 
 # The journal: an aggregate without hosts, with the marks of changes and with
-# what is still due for hosts.
-JOURNAL = 'Pcloud:policy:cloud:journal'
+# what is still due for hosts. It is no Pcloud, and its name says so to
+# earlier versions too.
+JOURNAL = 'pcloud-journal'
 CHANGES_PREFIX = 'pcloud:changes:'
 DUE_PREFIX = 'pcloud:due:'
 

@@ -50,6 +50,10 @@ class Outdated(Exception):
     """Somebody has changed a provider since it was read."""
 
 
+class HostChanged(Exception):
+    """A host has been changed since what is due for it was read."""
+
+
 def _give_up(_: tenacity.RetryCallState):
     raise exception.Unavailable()
 
@@ -97,7 +101,8 @@ def settle(
 
     :param provider: the uuid of the host's resource provider
     :param text: what is due for the host, as it is written
-    :raises: `exception.Unavailable` when Placement cannot be told
+    :raises: `HostChanged`, `exception.Unavailable` when Placement cannot be
+        told
     """
     # Most hosts never get a ratio, and cost no call.
     if not _asked_for(context, host, text):
@@ -154,11 +159,11 @@ def _keep(
 ) -> None:
     """Keep a host's own ratios in the Pcloud, the first time they are read.
 
-    :raises: `Outdated` when the host has been changed since
+    :raises: `HostChanged`
     """
     def work(written: rows.Rows) -> None:
         if written.due_of(host) != text:
-            raise Outdated()
+            raise HostChanged()
         there = written.metadata(pcloud.id)
         written.insert(pcloud.id, {
             names.saved_ratio_key(key, node): repr(value)

@@ -74,7 +74,10 @@ def host(context: nova_context.RequestContext, name: str) -> bool:
         text = journal.dues(context, [name]).get(name)
         if text is None:
             return True
-        left = _do(context, name, text)
+        try:
+            left = _do(context, name, text)
+        except ratios.HostChanged:
+            continue
         if _settle(context, name, text, left) and left is not None:
             return False
     return False

@@ -99,7 +99,8 @@ class Middleware:
             LOG.exception('The database cannot be reached')
             return nova_wsgi.Fault(webob.exc.HTTPServiceUnavailable(
                 explanation='The database of the compute service cannot be '
-                            'reached; try again later.'))
+                            'reached; nothing was changed, try again '
+                            'later.'))
         # What goes wrong behind us is not ours to translate.
         return servers.answer(request, self._application, self._policies)
 

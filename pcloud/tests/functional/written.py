@@ -25,7 +25,7 @@ from nova.db.main import models as main_models
 from placement.db.sqlalchemy import models as placement_models
 import sqlalchemy as sa
 
-JOURNAL = 'Pcloud:policy:cloud:journal'
+JOURNAL = 'pcloud-journal'
 DUE = 'pcloud:due:'
 
 _PCLOUD = re.compile(r'Pcloud:([0-9a-f-]{36})')

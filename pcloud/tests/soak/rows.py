@@ -29,7 +29,7 @@ POLICY = 'Pcloud:policy:'
 # Pclouds and pools; attributes and policies are in their own namespaces.
 CLOSED = ("a.name LIKE 'Pcloud:%%' AND a.name NOT LIKE 'Pcloud:policy:%%' "
           "AND a.name NOT LIKE 'Pcloud:attribute:%%'")
-JOURNAL = 'Pcloud:policy:cloud:journal'
+JOURNAL = 'pcloud-journal'
 _LONGEST_TRANSACTION = 300
 
 
