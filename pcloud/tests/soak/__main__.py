@@ -76,6 +76,8 @@ def _run(arguments: argparse.Namespace,
         stage = _build(left, arguments.seed, journal)
         left.callback(_keep_log, stage, output)
         left.callback(stage.ended.set)
+        # What has been begun is taken away, however often it is asked for.
+        left.callback(signal.signal, signal.SIGINT, signal.SIG_IGN)
         clients = [
             soak_client.Client(stage, number, _spare(stage, number))
             for number in range(arguments.clients)]

@@ -64,7 +64,7 @@ def audit(stage: soak_stage.Stage) -> None:
 def run_audit(
     stage: soak_stage.Stage, *options: str,
 ) -> tuple[int | None, list[dict]]:
-    """Run ``pcloud-manage audit``, past the proxies.
+    """Run ``pcloud-manage audit``, past the proxies: it can always look.
 
     :returns: exit status, None when it did not end; and what it found
     """
@@ -75,8 +75,14 @@ def run_audit(
              'json', *options], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, timeout=_SILENT, check=False)
     except subprocess.TimeoutExpired:
+        stage.figures.violation('audit could not look', 'no end',
+                                f'after {_SILENT} s')
         return None, []
     if done.returncode not in (0, 1):
+        stage.figures.violation(
+            'audit could not look', f'at {soak_stage.now():.3f}',
+            f'exit {done.returncode}: {done.stdout[-500:]}' +
+            stage.last_errors(' ERROR pcloud.cmd.'))
         return done.returncode, []
     return done.returncode, json.loads(done.stdout)['findings']
 

@@ -164,9 +164,11 @@ class Proxies:
         since = time.monotonic()
         holding.add(since)
         self._held.value = min(holding)
-        await asyncio.sleep(random.uniform(0, _LONGEST_DELAY))
-        holding.discard(since)
-        self._held.value = min(holding, default=math.inf)
+        try:
+            await asyncio.sleep(random.uniform(0, _LONGEST_DELAY))
+        finally:
+            holding.discard(since)
+            self._held.value = min(holding, default=math.inf)
 
 
 class _Link:

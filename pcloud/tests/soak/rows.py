@@ -101,10 +101,14 @@ class Reader:
             time.sleep(0.15)
 
     def _transactions(self) -> set[tuple]:
+        # Others may use the same MariaDB.
         return set(self.query(
-            'SELECT trx_id, trx_mysql_thread_id, trx_started '
-            'FROM information_schema.innodb_trx '
-            'WHERE trx_mysql_thread_id != CONNECTION_ID()'))
+            'SELECT t.trx_id, p.id, t.trx_started '
+            'FROM information_schema.innodb_trx t '
+            'JOIN information_schema.processlist p '
+            'ON p.id = t.trx_mysql_thread_id '
+            'WHERE p.id != CONNECTION_ID() AND p.db LIKE %s',
+            (mariadb.own('%'),)))
 
     def placement(self) -> list[tuple[str, str | None]]:
         """Return hypervisor hostname and aggregate of each membership."""

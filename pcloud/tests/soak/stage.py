@@ -14,7 +14,6 @@
 
 import dataclasses
 import json
-import pathlib
 import threading
 import time
 from typing import TextIO
@@ -90,13 +89,18 @@ class Stage:
 
     def tell_of_error(self, outcome: judge.Outcome) -> None:
         """Count an answer 500, with the end of what the log says of it."""
-        log = pathlib.Path(self.cloud.log)
-        with log.open(errors='replace') as lines:
-            lines.seek(max(0, log.stat().st_size - 200_000))
-            errors = [line.rstrip() for line in lines if ' ERROR ' in line]
         self.figures.violation(
             'answer 500', f'{outcome.call.kind} at {outcome.start:.3f}',
-            '\n        '.join([outcome.says(), *errors[-12:]]))
+            f'{outcome.says()}{self.last_errors(" ERROR ")}')
+
+    def last_errors(self, mark: str) -> str:
+        """Return the last lines of the log that have a mark."""
+        log = self.cloud.log
+        with log.open('rb') as lines:
+            lines.seek(max(0, log.stat().st_size - 1_000_000))
+            found = [line.decode(errors='replace').rstrip()
+                     for line in lines if mark.encode() in line]
+        return ''.join(f'\n        {line}' for line in found[-12:])
 
 
 def now() -> float:
