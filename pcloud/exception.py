@@ -56,6 +56,11 @@ class Unavailable(PcloudError):
                'was changed, try again later.')
 
 
+class PlacementSilent(Unavailable):
+    message = ('Placement does not answer at the moment; nothing was changed, '
+               'try again later.')
+
+
 class OutcomeUnknown(Unavailable):
     message = ('The database went away while the change was being written; '
                'whether the change was made is not known. Look at the '
@@ -87,6 +92,11 @@ class AggregateNameTaken(Conflict):
 
 class KeyTaken(Conflict):
     message = 'Another request has written the same at the same moment.'
+
+
+class NodesUnknown(Conflict):
+    message = ('The Pcloud has hosts that were added by an earlier version; '
+               'an administrator has to run pcloud-manage audit --fix first.')
 
 
 class InvalidHint(Invalid):
@@ -132,11 +142,6 @@ class RoleInRole(Invalid):
 class InvalidScopeId(Invalid):
     message = ("'%(id)s' cannot be the id of a %(scope)s; it has to be 1 to "
                '64 letters, digits, "_" or "-".')
-
-
-class PolicyContended(Conflict):
-    message = ('Other requests changed the same policy at the same moment; '
-               'try again.')
 
 
 class PolicyTwin(Conflict):
@@ -254,16 +259,6 @@ class AttributeTwin(Conflict):
 class AttributeBroken(Conflict):
     message = ("Name and metadata of aggregate '%(aggregate)s' do not agree "
                'on the attribute; mend or delete it first.')
-
-
-class AttributeInterrupted(Unavailable):
-    message = ('A part of the cloud does not answer at the moment; some of '
-               'the hosts may have changed, repeat the request later.')
-
-
-class AttributeContended(Conflict):
-    message = ('Other requests changed the same host attribute at the same '
-               'moment; try again.')
 
 
 class AttributeNotFound(NotFound):
@@ -386,7 +381,7 @@ class NoFreeHost(Conflict):
                '%(zone)s.')
 
 
-class HostsSettling(NoFreeHost):
+class HostsSettling(Conflict):
     message = ("There is no free host of host flavor '%(host_flavor)s'"
                '%(zone)s yet: %(count)d more are settling, which means that '
                'Placement has still to be told of a change or that the hosts '

@@ -120,11 +120,16 @@ def add(
         attempts=attempt)
 
 
+def _is_late(state: tenacity.RetryCallState) -> bool:
+    return state.seconds_since_start > CONF.pcloud.allocation_timeout
+
+
 @tenacity.retry(
     retry=tenacity.retry_if_exception_type(
         (exception.NoFreeHost, exception.HostFlavorNotFound)),
     wait=tenacity.wait_random(0, 0.1),
-    stop=tenacity.stop_after_attempt(_FLAVORS), reraise=True)
+    stop=tenacity.stop_any(
+        tenacity.stop_after_attempt(_FLAVORS), _is_late), reraise=True)
 def add_fitting(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     name: str, settings: Mapping[str, constraint_rules.Setting],
@@ -246,7 +251,11 @@ def _write(
         written.claim(host, due.Due(
             written.mark, provider=added.node.uuid, event=due.ADDED,
             pcloud=pcloud.id, name=added.name))
-        quota.check(context, pcloud.owner, added.units)
+        quota.check(context, pcloud.owner, host_flavors.units(
+            context, added.host_flavor))
+        if not written.free_name(aggregate_id, added.name):
+            raise exception.HostNameInUse(
+                name=added.name, pcloud=pcloud.id)
         written.join(aggregate_id, host)
     except exception.KeyTaken:
         raise _Lost('another change has the host')
@@ -254,8 +263,6 @@ def _write(
         raise _Lost('the host is in this Pcloud already')
     except exception.AggregateGone:
         raise exception.PcloudNotFound(pcloud=pcloud.id)
-    if not written.free_name(aggregate_id, added.name):
-        raise exception.HostNameInUse(name=added.name, pcloud=pcloud.id)
     # When a compute service is deleted, Nova takes its host out and leaves
     # our metadata: such rows are not of this allocation.
     written.set(aggregate_id, {

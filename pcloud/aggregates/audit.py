@@ -40,6 +40,7 @@ from pcloud.aggregates import reconcile
 from pcloud.aggregates import request_specs
 from pcloud.aggregates import snapshot
 from pcloud.aggregates import strays
+from pcloud import exception
 
 # Seconds after which what is due for a host is taken for stuck, and not for
 # a request at work. Nothing depends on it: to reconcile a host twice at the
@@ -72,7 +73,22 @@ def find(
     found += _silent(known)
     for what, check in parts:
         found += _look(what, check)
-    return found + _stuck(context, dues, settle)
+    return _unchanged(context, known, found) + _stuck(context, dues, settle)
+
+
+def _unchanged(
+    context: nova_context.RequestContext, known: audit_rows.Known,
+    found: list[findings.Finding],
+) -> list[findings.Finding]:
+    """Leave out what a request has changed while it was looked at."""
+    now = {each.name: (each.hosts, each.metadata)
+           for each in snapshot.closed(context)}
+    changed = {each.name for each in known.aggregates
+               if now.get(each.name) != (each.hosts, each.metadata)}
+    dues = journal.dues(context)
+    at_work = {host for host in dues if known.dues.get(host) != dues[host]}
+    return [each for each in found if each.aggregate not in changed and
+            each.subject not in at_work]
 
 
 def _read(
@@ -81,8 +97,7 @@ def _read(
     aggregates = snapshot.closed(context)
     hosts = frozenset().union(*(each.hosts for each in aggregates))
     return audit_rows.Known(
-        context, aggregates, computes.load(context, hosts),
-        snapshot.pclouds_of(context, hosts), dues)
+        context, aggregates, computes.load(context, hosts), dues)
 
 
 def _look(
@@ -150,6 +165,8 @@ def _stuck(
 
 
 def _finish(host: str, context: nova_context.RequestContext) -> str:
-    if reconcile.host(context, host):
-        return 'everything has been told'
-    return 'the host is not empty yet; everything else has been told'
+    if not reconcile.host(context, host):
+        raise exception.HostNotEmpty(
+            host=host, reasons='everything has been told, and the host '
+                               'waits until it is empty')
+    return 'everything has been told'

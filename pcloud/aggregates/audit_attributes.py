@@ -18,17 +18,17 @@ import functools
 from nova import context as nova_context
 
 from pcloud.aggregates import attributes
+from pcloud.aggregates import findings
 from pcloud.aggregates import names
 from pcloud.aggregates import repair
 from pcloud.aggregates import snapshot
-from pcloud.aggregates.findings import Finding
 from pcloud import exception
 from pcloud.rules import attributes as attribute_rules
 
 
 def check(
     context: nova_context.RequestContext,
-) -> Iterator[Finding]:
+) -> Iterator[findings.Finding]:
     """Find attributes that contradict each other or make no sense."""
     aggregates = snapshot.saying_attributes(context)
     yield from _check_platforms(aggregates)
@@ -37,7 +37,7 @@ def check(
     for (host, name), said in sorted(attributes.said(aggregates).items()):
         values = attribute_rules.conflicting(name, said)
         if values:
-            yield Finding(
+            yield findings.Finding(
                 'attribute-conflict', names.ATTRIBUTE_PREFIX + name, host,
                 'aggregates of equal standing give it different values: ' +
                 ', '.join(values))
@@ -45,7 +45,7 @@ def check(
 
 def _check_platforms(
     aggregates: list[snapshot.Aggregate],
-) -> Iterator[Finding]:
+) -> Iterator[findings.Finding]:
     kinds: dict[bool, set[str]] = {True: set(), False: set()}
     for aggregate in aggregates:
         value = names.attributes(aggregate.metadata).get(
@@ -57,7 +57,7 @@ def _check_platforms(
                 continue
             kinds[kind].add(value)
     if all(kinds.values()):
-        yield Finding(
+        yield findings.Finding(
             'attribute-kinds-mixed',
             names.ATTRIBUTE_PREFIX + attribute_rules.PLATFORM, '',
             'stamps and versions cannot be compared, and hosts with the '
@@ -67,16 +67,16 @@ def _check_platforms(
 
 def _check_attribute_aggregate(
     aggregate: snapshot.Aggregate,
-) -> Iterator[Finding]:
+) -> Iterator[findings.Finding]:
     if (aggregate.name.startswith(names.ATTRIBUTE_PREFIX) or
             names.is_attribute(aggregate.metadata)):
         if not snapshot.is_whole_attribute(
                 aggregate.name, aggregate.metadata):
-            yield Finding(
+            yield findings.Finding(
                 'incomplete-aggregate', aggregate.name, '',
                 'its name and its metadata do not agree on the attribute')
         elif not aggregate.hosts:
-            yield Finding(
+            yield findings.Finding(
                 'attribute-without-hosts', aggregate.name, '',
                 'no host has this value',
                 functools.partial(repair.drop_attribute, aggregate))
@@ -84,5 +84,6 @@ def _check_attribute_aggregate(
         try:
             attribute_rules.read(name, value)
         except exception.InvalidAttribute as error:
-            yield Finding('attribute-not-valid', aggregate.name, name,
-                          f'it counts nowhere: {error}')
+            yield findings.Finding(
+                'attribute-not-valid', aggregate.name, name,
+                f'it counts nowhere: {error}')

@@ -16,15 +16,15 @@ import functools
 
 from pcloud.aggregates import audit_rows
 from pcloud.aggregates import due
+from pcloud.aggregates import findings
 from pcloud.aggregates import inventories
 from pcloud.aggregates import names
 from pcloud.aggregates import ratios
 from pcloud.aggregates import repair
 from pcloud.aggregates import snapshot
-from pcloud.aggregates.findings import Finding
 
 
-def check(known: audit_rows.Known) -> Iterator[Finding]:
+def check(known: audit_rows.Known) -> Iterator[findings.Finding]:
     """Find what Placement has otherwise than the rows.
 
     One call an aggregate, and one a host of a Pcloud that has a ratio.
@@ -39,7 +39,7 @@ def check(known: audit_rows.Known) -> Iterator[Finding]:
 
 def _check_members(
     known: audit_rows.Known, aggregate: snapshot.Aggregate,
-) -> Iterator[Finding]:
+) -> Iterator[findings.Finding]:
     mirrored = inventories.members(known.context, aggregate.uuid)
     uuids = {node.uuid: host for host in aggregate.hosts
              for node in _nodes(known, host)}
@@ -53,7 +53,7 @@ def _check_members(
                     if uuid in uuids}
     for uuid, node in sorted(mirrored.items()):
         if uuid not in uuids and uuid not in told_later:
-            yield Finding(
+            yield findings.Finding(
                 'only-in-placement', aggregate.name, node,
                 'Placement has it in the aggregate, Nova does not',
                 functools.partial(
@@ -62,12 +62,12 @@ def _check_members(
         if uuid in mirrored or uuid in told_later:
             continue
         if inventories.aggregates(known.context, uuid) is None:
-            yield Finding(
+            yield findings.Finding(
                 'node-not-in-placement', aggregate.name, host,
                 f'Placement has no resource provider {uuid} for its node; '
                 'restart nova-compute there')
         else:
-            yield Finding(
+            yield findings.Finding(
                 'not-in-placement', aggregate.name, host,
                 'Placement does not know that it is in the aggregate',
                 functools.partial(repair.tell_placement, aggregate, host))
@@ -79,13 +79,13 @@ def _nodes(known: audit_rows.Known, host: str):
 
 def _check_ratios(
     known: audit_rows.Known, aggregate: snapshot.Aggregate,
-) -> Iterator[Finding]:
+) -> Iterator[findings.Finding]:
     states = names.states(aggregate.metadata)
     for host in sorted(aggregate.hosts - known.dues.keys()):
         for node in _nodes(known, host):
             if (node.hypervisor_hostname in states and ratios.differs(
                     known.context, aggregate.metadata, node)):
-                yield Finding(
+                yield findings.Finding(
                     'ratio-drifted', aggregate.name, host,
                     'its inventory does not have the ratios of the Pcloud',
                     functools.partial(

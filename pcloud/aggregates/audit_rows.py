@@ -11,6 +11,8 @@
 # under the License.
 """Find rows of pools and Pclouds that do not fit together."""
 
+import collections
+from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 import dataclasses
@@ -19,10 +21,10 @@ import functools
 from nova import context as nova_context
 
 from pcloud.aggregates import computes
+from pcloud.aggregates import findings
 from pcloud.aggregates import names
 from pcloud.aggregates import repair
 from pcloud.aggregates import snapshot
-from pcloud.aggregates.findings import Finding
 from pcloud.rules import hints as hint_rules
 
 
@@ -32,22 +34,36 @@ class Known:
 
     :ivar aggregates: all pools and Pclouds, whole or not
     :ivar computes: their hosts, as far as Nova knows the hosts
-    :ivar pclouds_of: service host to the ids of the Pclouds that have it
     :ivar dues: service host to what is due for the host
     """
 
     context: nova_context.RequestContext
     aggregates: list[snapshot.Aggregate]
     computes: Mapping[str, computes.Compute]
-    pclouds_of: Mapping[str, list[str]]
     dues: Mapping[str, str]
 
-    def pools_of(self, host: str) -> list[str]:
-        """Return the ids of the host flavors that have a host."""
-        return sorted(
-            each.metadata[names.FLAVOR_ID] for each in self.aggregates
-            if host in each.hosts and
-            snapshot.is_whole_pool(each.name, each.metadata))
+    @functools.cached_property
+    def pclouds_of(self) -> Mapping[str, list[str]]:
+        """Service host to the Pclouds that have the host, whole or not."""
+        return self._holders(lambda each: not (
+            each.name.startswith(names.POOL_PREFIX) or
+            each.metadata.get(names.TYPE) == names.TYPE_POOL))
+
+    @functools.cached_property
+    def pools_of(self) -> Mapping[str, list[str]]:
+        """Service host to the host flavors that have the host."""
+        return self._holders(lambda each: snapshot.is_whole_pool(
+            each.name, each.metadata))
+
+    def _holders(
+        self, are: Callable[[snapshot.Aggregate], bool],
+    ) -> Mapping[str, list[str]]:
+        found = collections.defaultdict(list)
+        for each in filter(are, self.aggregates):
+            for host in each.hosts:
+                found[host].append(each.name.removeprefix(
+                    names.POOL_PREFIX).removeprefix(names.PREFIX))
+        return found
 
     def node_of(self, aggregate: snapshot.Aggregate) -> dict[str, str]:
         """Return service host to hypervisor hostname, of a Pcloud's hosts."""
@@ -59,7 +75,7 @@ class Known:
                        if host in aggregate.hosts}
 
 
-def check(known: Known) -> Iterator[Finding]:
+def check(known: Known) -> Iterator[findings.Finding]:
     """Find what the rows alone tell."""
     for aggregate in known.aggregates:
         if snapshot.is_whole_pool(aggregate.name, aggregate.metadata):
@@ -68,23 +84,23 @@ def check(known: Known) -> Iterator[Finding]:
             yield from _check_members(known, aggregate)
             yield from _check_keys(known, aggregate)
         else:
-            yield Finding(
+            yield findings.Finding(
                 'incomplete-aggregate', aggregate.name, '',
                 'its name and its metadata do not agree on what it is; its '
                 'hosts are given to nobody')
         for host in sorted(aggregate.hosts - known.computes.keys()):
-            yield Finding(
+            yield findings.Finding(
                 'host-without-service', aggregate.name, host,
                 'Nova has no compute service of this name')
 
 
 def _check_pool(
     known: Known, pool: snapshot.Aggregate,
-) -> Iterator[Finding]:
+) -> Iterator[findings.Finding]:
     for host in sorted(pool.hosts):
-        pools = known.pools_of(host)
+        pools = known.pools_of[host]
         if len(pools) > 1:
-            yield Finding(
+            yield findings.Finding(
                 'host-in-two-pools', pool.name, host,
                 'it is in the pools of more than one host flavor: ' +
                 ', '.join(pools) + '. Take it out of one with: openstack '
@@ -93,42 +109,42 @@ def _check_pool(
 
 def _check_members(
     known: Known, aggregate: snapshot.Aggregate,
-) -> Iterator[Finding]:
+) -> Iterator[findings.Finding]:
     states = names.states(aggregate.metadata)
     named = list(names.hosts(aggregate.metadata).values())
     for host, node in sorted(known.node_of(aggregate).items()):
-        alone = len(known.pclouds_of.get(host, ())) == 1
+        alone = len(known.pclouds_of[host]) == 1
         if not alone:
-            yield Finding(
+            yield findings.Finding(
                 'host-in-two-pclouds', aggregate.name, host,
                 'it is in more than one Pcloud and given to nobody: ' +
                 ', '.join(known.pclouds_of[host]) + '. Take it out of one '
                 f'with: openstack aggregate remove host <aggregate> {host}')
         if node not in states:
-            yield Finding(
+            yield findings.Finding(
                 'host-without-state', aggregate.name, host,
                 'it is in the Pcloud without a state, and given to nobody',
                 functools.partial(repair.settle_stateless, aggregate, host,
                                   node) if alone else None)
         elif host not in names.nodes(aggregate.metadata):
-            yield Finding(
+            yield findings.Finding(
                 'node-not-kept', aggregate.name, host,
                 'its compute node is not kept with the Pcloud, which would '
                 'not show the host while its cell is silent',
                 functools.partial(repair.keep_node, aggregate, host, node))
         elif named.count(node) != 1:
-            yield Finding(
+            yield findings.Finding(
                 'host-without-one-name', aggregate.name, host,
                 f'{named.count(node)} names stand for it')
-        if not known.pools_of(host):
-            yield Finding(
+        if host not in known.pools_of:
+            yield findings.Finding(
                 'host-in-no-pool', aggregate.name, host,
                 'it is in a Pcloud, but in the pool of no host flavor')
 
 
 def _check_keys(
     known: Known, aggregate: snapshot.Aggregate,
-) -> Iterator[Finding]:
+) -> Iterator[findings.Finding]:
     nodes = frozenset(known.node_of(aggregate).values())
     metadata = aggregate.metadata
     rows = [
@@ -142,12 +158,12 @@ def _check_keys(
         ('node-without-host', names.node_key(host), host)
         for host in names.nodes(metadata) if host not in aggregate.hosts]
     for kind, key, subject in sorted(lost):
-        yield Finding(
+        yield findings.Finding(
             kind, aggregate.name, key, f'{subject} is not in the Pcloud',
             functools.partial(repair.drop_key, aggregate, key))
     for key, (_, node) in sorted(names.saved_ratios(metadata).items()):
         if node not in nodes:
-            yield Finding(
+            yield findings.Finding(
                 'ratio-not-given-back', aggregate.name, key,
                 f'{node} has left the Pcloud with its ratio',
                 functools.partial(repair.give_back_ratio, aggregate, key))
@@ -156,7 +172,7 @@ def _check_keys(
 def check_servers(
     known: Known, aggregate: snapshot.Aggregate,
     servers: Mapping[str, list[str]], hints: Mapping[str, Mapping],
-) -> Iterator[Finding]:
+) -> Iterator[findings.Finding]:
     """Find servers that have no right to the hosts of an aggregate.
 
     :param servers: service host to the uuids of the servers on it
@@ -165,7 +181,7 @@ def check_servers(
     if snapshot.is_whole_pool(aggregate.name, aggregate.metadata):
         for host in sorted(aggregate.hosts):
             if servers.get(host) and host not in known.pclouds_of:
-                yield Finding(
+                yield findings.Finding(
                     'server-on-free-host', aggregate.name, host,
                     f'{len(servers[host])} servers are on it, but it is in '
                     'no Pcloud: ' + ', '.join(servers[host]))
@@ -176,7 +192,7 @@ def check_servers(
                 server for server in servers.get(host, ())
                 if not own.items() <= hints.get(server, {}).items()]
             if foreign:
-                yield Finding(
+                yield findings.Finding(
                     'foreign-server', aggregate.name, host,
                     f'{len(foreign)} servers are on it that were not '
                     'started in this Pcloud: ' + ', '.join(foreign))

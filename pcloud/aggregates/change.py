@@ -19,7 +19,8 @@ exception rolls everything back, and there is nothing to undo.
 A transaction that the database ends for a deadlock, or whose connection is
 lost, is done again. When the answer to a commit is lost, the next attempt
 waits for the end of the first one, at the lock of the anchors, and finds its
-mark there if the commit has arrived.
+mark there if the commit has arrived. Where that takes too long, the outcome
+is said to be unknown.
 """
 
 from collections.abc import Callable
@@ -32,6 +33,7 @@ from typing import TypeVar
 from nova import context as nova_context
 from nova.db.api import api as api_db
 from oslo_db import exception as db_exc
+from sqlalchemy import exc as sa_exc
 import tenacity
 
 from pcloud.aggregates import due
@@ -50,6 +52,8 @@ def _is_late(state: tenacity.RetryCallState) -> bool:
 
 
 _AGAIN = (rows.Again, db_exc.DBDeadlock, db_exc.DBConnectionError)
+# All that a database may raise: some errors are not translated by oslo.db.
+_DATABASE = (rows.Again, db_exc.DBError, sa_exc.SQLAlchemyError)
 
 
 def run(
@@ -95,19 +99,24 @@ class _Change(Generic[Result]):
 
     def run(self) -> Result | None:
         """Try until the change is made, refused, or time is up."""
+        attempts = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(self._may_be_done_anew),
+            wait=tenacity.wait_random_exponential(multiplier=0.05, max=1),
+            stop=_is_late, reraise=True)
         try:
-            return self._attempt()
-        except db_exc.DBConnectionError as error:
+            return attempts(self._attempt)
+        except _DATABASE as error:
             if self._asked:
                 raise exception.OutcomeUnknown() from error
+            if isinstance(error, (rows.Again, db_exc.DBDeadlock)):
+                raise exception.Contended() from error
             raise
-        except (rows.Again, db_exc.DBDeadlock) as error:
-            raise exception.Contended() from error
 
-    @tenacity.retry(
-        retry=tenacity.retry_if_exception_type(_AGAIN),
-        wait=tenacity.wait_random_exponential(multiplier=0.05, max=1),
-        stop=_is_late, reraise=True)
+    def _may_be_done_anew(self, error: BaseException) -> bool:
+        """Whether an attempt was rolled back, or its fate is not known."""
+        return isinstance(error, _AGAIN) or (
+            self._asked is not None and isinstance(error, _DATABASE))
+
     def _attempt(self) -> Result | None:
         mark = secrets.token_hex(due.MARK_LENGTH // 2)
         journal_id = journal.find(self._context)
@@ -125,8 +134,8 @@ class _Change(Generic[Result]):
             self._before = {key: next(iter(its[1:]), None)
                             for key, its in marks.items()}
             self._asked = None
-            self._result = self._work(
-                rows.Rows(session, journal_id, mark))
+            self._result = self._work(rows.Rows(
+                session, journal_id, mark, self._before))
             self._asked = mark
         return self._result
 

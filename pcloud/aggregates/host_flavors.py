@@ -199,11 +199,11 @@ def add_host(
     pool = _pool(context, flavor_id)
     compute = computes.one(context, host)
     provider = compute.node.uuid
+    _finish(context, host)
     if compute.enabled:
         raise exception.HostServiceEnabled(host=host)
     _check_in_none(context, host)
     emptiness.check(context, compute, host)
-    _finish(context, host)
 
     def work(written: rows.Rows) -> None:
         _touch(written, pool)

@@ -17,13 +17,11 @@ Operations".
 """
 
 from collections.abc import Mapping
-from collections.abc import Sequence
 import dataclasses
 import datetime
 
 from nova import context as nova_context
 from oslo_log import log as logging
-import tenacity
 
 from pcloud.aggregates import attributes
 from pcloud.aggregates import change
@@ -217,7 +215,11 @@ def _write_state(
     key = names.state_key(host.node.hypervisor_hostname)
 
     def work(written: rows.Rows) -> None:
-        if not written.exchange(pcloud.aggregate.id, key, state):
+        # Another host may have come in place of this one meanwhile.
+        if not written.has(
+                pcloud.aggregate.id, names.host_key(host.name),
+                host.node.hypervisor_hostname) or not written.exchange(
+                    pcloud.aggregate.id, key, state):
             raise exception.HostNotFound(name=host.name, pcloud=pcloud.id)
         if state == access.ENABLED and written.due_of(host.compute.host):
             raise exception.HostBusy(name=host.name)
@@ -240,15 +242,12 @@ def _finish(context: nova_context.RequestContext, host: Host) -> None:
     try:
         if reconcile.host(context, host.compute.host):
             return
-    except exception.Unavailable as error:
+    except reconcile.OUTAGES as error:
         LOG.warning('What is due for host %(host)s has still to be done: '
                     '%(error)s', {'host': host.compute.host, 'error': error})
     raise exception.HostBusy(name=host.name)
 
 
-@tenacity.retry(
-    retry=tenacity.retry_if_exception_type(exception.HostBusy),
-    stop=tenacity.stop_after_attempt(_ATTEMPTS), reraise=True)
 def remove(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud, name: str,
 ) -> None:
@@ -263,14 +262,35 @@ def remove(
         `exception.HostChanged`, `exception.HostNotEmpty`,
         `exception.HostBusy`, `exception.Unavailable`
     """
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return _remove(context, pcloud, name)
+        except (exception.HostBusy, exception.HostChanged) as error:
+            LOG.info('A host of Pcloud %(pcloud)s is looked at again: '
+                     '%(error)s', {'pcloud': pcloud.id, 'error': error})
+            pcloud = pclouds.show(context, pcloud.id)
+    return _remove(context, pcloud, name)
+
+
+def _remove(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud, name: str,
+) -> None:
+    anchors = [journal.pcloud_anchor(pcloud.id),
+               journal.owner_anchor(pcloud.owner)]
+    seen = journal.newest(context, anchors[0])
     host = show(context, pcloud, name)
     if host.state != access.DISABLED:
         raise exception.HostNotDisabled(name=host.name)
-    emptiness.check(context, host.compute, host.name)
     _finish(context, host)
-    change.run(context, [journal.pcloud_anchor(pcloud.id),
-                         journal.owner_anchor(pcloud.owner)],
-               lambda written: _take_away(written, pcloud, host))
+    emptiness.check(context, host.compute, host.name)
+
+    def work(written: rows.Rows) -> None:
+        # The host may have been enabled, used and disabled meanwhile.
+        if written.before[names.CHANGES_PREFIX + anchors[0]] != seen:
+            raise exception.HostChanged(name=host.name)
+        _take_away(written, pcloud, host)
+
+    change.run(context, anchors, work)
     reconcile.finish(context, [host.compute.host])
 
 
@@ -290,8 +310,10 @@ def _take_away(
     if not written.drop_if(
             aggregate.id, names.state_key(node), access.DISABLED):
         raise exception.HostChanged(name=host.name)
+    if not written.drop_if(aggregate.id, names.host_key(host.name), node):
+        raise exception.HostChanged(name=host.name)
     written.drop(aggregate.id, [
-        names.host_key(host.name), names.node_key(host.compute.host),
+        names.node_key(host.compute.host),
         *(names.saved_ratio_key(key, node) for key in ratios.RESOURCES)])
     if not written.leave(aggregate.id, [host.compute.host]):
         raise exception.HostNotFound(name=host.name, pcloud=pcloud.id)

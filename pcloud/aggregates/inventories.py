@@ -166,12 +166,12 @@ def _put(
             url, body, version=version,
             global_request_id=context.global_id)
     except ks_exc.ClientException as error:
-        raise exception.Unavailable() from error
+        raise exception.PlacementSilent() from error
     if response.status_code in _ONCE_MORE:
         return False
     if not response:
         _log(url, response)
-        raise exception.Unavailable()
+        raise exception.PlacementSilent()
     return True
 
 
@@ -203,7 +203,7 @@ def _get_if_there(
 def _read(url: str, response) -> dict:
     if not response:
         _log(url, response)
-        raise exception.Unavailable()
+        raise exception.PlacementSilent()
     return response.json()
 
 
@@ -214,7 +214,7 @@ def _ask(
         return report.report_client_singleton().get(
             url, version, global_request_id=context.global_id)
     except ks_exc.ClientException as error:
-        raise exception.Unavailable() from error
+        raise exception.PlacementSilent() from error
 
 
 def _log(url: str, response) -> None:

@@ -128,6 +128,21 @@ def mark(
     return found
 
 
+def newest(
+    context: nova_context.RequestContext, anchor: str,
+) -> str | None:
+    """Return the newest mark of an anchor, None before its first change.
+
+    One query.
+    """
+    with api_db.context_manager.reader.using(context) as session:
+        marks = session.scalar(sa.select(_ROW.value).join(
+            models.Aggregate, models.Aggregate.id == _ROW.aggregate_id,
+        ).where(models.Aggregate.name == names.JOURNAL,
+                _ROW.key == names.CHANGES_PREFIX + anchor))
+    return marks.split()[0] if marks else None
+
+
 def dues(
     context: nova_context.RequestContext,
     hosts: Collection[str] | None = None,

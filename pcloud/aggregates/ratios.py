@@ -135,6 +135,9 @@ def _asked_for(
     """
     pclouds = snapshot.pclouds_with(context, host)
     if not pclouds:
+        if own is not None and journal.dues(context, [host]).get(
+                host) != text:
+            raise HostChanged()
         return due.parse(text).ratios
     if len(pclouds) > 1:
         return {}

@@ -20,6 +20,7 @@ as something is due, the host takes nobody's servers and is not free.
 
 from collections.abc import Callable
 from collections.abc import Iterable
+import time
 
 from keystoneauth1 import exceptions as ks_exc
 from nova.compute import api as compute_api
@@ -32,6 +33,7 @@ from oslo_db import api as oslo_db_api
 from oslo_db import exception as db_exc
 from oslo_log import log as logging
 import oslo_messaging as messaging
+from sqlalchemy import exc as sa_exc
 
 from pcloud.aggregates import announce
 from pcloud.aggregates import computes
@@ -55,10 +57,15 @@ _REASON = 'Pcloud: taken out of a host flavor pool'
 # How often a host is looked at again that others change all the time.
 _ROUNDS = 10
 
+# Seconds for which hosts are gone on with after one that a part of the cloud
+# did not answer for.
+_PATIENCE = 10.0
+
 # What a part of the cloud that is away comes to.
 OUTAGES = (
-    exception.PcloudError, db_exc.DBError, ks_exc.ClientException,
-    messaging.MessagingException, nova_exception.NovaException)
+    exception.PcloudError, db_exc.DBError, sa_exc.SQLAlchemyError,
+    ks_exc.ClientException, messaging.MessagingException,
+    nova_exception.NovaException)
 
 
 def host(context: nova_context.RequestContext, name: str) -> bool:
@@ -78,9 +85,20 @@ def host(context: nova_context.RequestContext, name: str) -> bool:
             left = _do(context, name, text)
         except ratios.HostChanged:
             continue
-        if _settle(context, name, text, left) and left is not None:
+        if not _settle(context, name, text, left):
+            _take_back(context, name, text)
+        elif left is not None:
             return False
     return False
+
+
+def _take_back(
+    context: nova_context.RequestContext, name: str, text: str,
+) -> None:
+    """Disable a host again that has left its pool while it was enabled."""
+    if due.parse(text).service == due.ON and not (
+            snapshot.closed_uuids_of(context, name)):
+        _set_service(context, name, disabled=True)
 
 
 def finish(
@@ -89,17 +107,21 @@ def finish(
     """Reconcile hosts as far as possible, after a change or before a use.
 
     What is due stays due when a part of the cloud is away, so that an outage
-    is written to the log and nothing else; the rest is not tried then.
+    is written to the log and nothing else. Hosts of other cells are gone on
+    with, but not when Placement is away, nor for ever.
 
     :param names_: service hosts
     """
+    deadline = time.monotonic() + _PATIENCE
     for name in names_:
         try:
             host(context, name)
         except OUTAGES as error:
             LOG.warning('What is due for host %(host)s has still to be '
                         'done: %(error)s', {'host': name, 'error': error})
-            return
+            if (isinstance(error, exception.PlacementSilent) or
+                    time.monotonic() > deadline):
+                return
 
 
 def announced(
@@ -143,6 +165,8 @@ def _do(
     if provider is not None:
         _tell_aggregates(context, provider, name, what.left)
         ratios.settle(context, provider, name, text)
+    if journal.dues(context, [name]).get(name) != text:
+        raise ratios.HostChanged()
     if what.service == due.ON:
         _set_service(context, name, disabled=False)
     _tell_listeners(context, name, what)
@@ -165,11 +189,21 @@ def _settle(
 def _provider(
     context: nova_context.RequestContext, name: str,
 ) -> str | None:
-    """Return the uuid of a host's resource provider, None without a node."""
+    """Return the uuid of a host's resource provider, None without a node.
+
+    While the host's cell is silent, Placement is asked by the name that the
+    Pcloud keeps.
+    """
     try:
         return computes.one(context, name).node.uuid
     except exception.ComputeHostNotFound:
         return None
+    except exception.Unavailable:
+        node = next((names.nodes(each.metadata).get(name) for each
+                     in snapshot.pclouds_with(context, name)), None)
+        if node is None:
+            raise
+        return inventories.provider(context, node)
 
 
 @ratios.until_newest

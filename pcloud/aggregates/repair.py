@@ -95,9 +95,20 @@ def drop_key(
     context: nova_context.RequestContext,
 ) -> str:
     """Delete a metadata key, if it still has the value that was found."""
-    done = change.run(
-        context, [_anchor(aggregate)], lambda written: written.drop_if(
-            aggregate.id, key, aggregate.metadata[key]))
+    value = aggregate.metadata[key]
+    host = (key.removeprefix(names.NODE_PREFIX)
+            if key.startswith(names.NODE_PREFIX) else None)
+    node = (key.removeprefix(names.STATE_PREFIX)
+            if key.startswith(names.STATE_PREFIX) else value)
+
+    def work(written: rows.Rows) -> bool:
+        # The host may have come back meanwhile, and the key be its own.
+        if (host in written.members(aggregate.id) or
+                host is None and node in written.nodes(aggregate.id)):
+            return False
+        return written.drop_if(aggregate.id, key, value)
+
+    done = change.run(context, [_anchor(aggregate)], work)
     reconcile.announced(context, [aggregate.uuid])
     return 'the key is deleted' if done else _DONE
 
@@ -113,7 +124,8 @@ def give_back_ratio(
                  computes.every_node(context).values() if name == node), None)
 
     def work(written: rows.Rows) -> bool:
-        if not written.drop_if(aggregate.id, key, value):
+        if (node in written.nodes(aggregate.id) or
+                not written.drop_if(aggregate.id, key, value)):
             return False
         if host is not None:
             _claim(written, host, due.Due(

@@ -37,14 +37,18 @@ class Rows:
     """Writes rows in the transaction of one change.
 
     :ivar mark: the mark of this attempt of the change
+    :ivar before: the newest mark that each of its anchors had before, by
+        the anchor's key in the journal
     """
 
     def __init__(
         self, session: orm.Session, journal_id: int, mark: str,
+        before: Mapping[str, str | None],
     ) -> None:
         self._session = session
         self._journal_id = journal_id
         self.mark = mark
+        self.before = before
 
     def find(self, name: str) -> sa.Row | None:
         """Return id, uuid and name of an aggregate that the database finds.
@@ -139,6 +143,12 @@ class Rows:
         self.insert(aggregate_id, {key: value for key, value
                                    in metadata.items() if value is not None})
 
+    def has(self, aggregate_id: int, key: str, value: str) -> bool:
+        """Whether a metadata key has a certain value."""
+        return self._session.scalar(sa.select(sa.exists().where(
+            _ROW.aggregate_id == aggregate_id, _ROW.key == key,
+            _ROW.value == value)))
+
     def exchange(
         self, aggregate_id: int, key: str, value: str,
     ) -> bool:
@@ -179,6 +189,7 @@ class Rows:
 
         :param name: in any letter case
         :returns: False when a host of the Pcloud has the name
+        :raises: `exception.NodesUnknown`
         """
         key = sa.func.lower(_ROW.key)
         found = self._session.execute(sa.select(_ROW.key, _ROW.value).where(
@@ -186,16 +197,26 @@ class Rows:
             key == names.host_key(name).lower())).first()
         if found is None:
             return True
-        known = self._session.scalars(sa.select(_ROW.key).where(
-            _ROW.aggregate_id == aggregate_id, _ROW.value == found.value,
-            _ROW.key.startswith(names.NODE_PREFIX, autoescape=True))).all()
-        hosts = [each.removeprefix(names.NODE_PREFIX) for each in known]
-        members = self._session.scalar(sa.select(sa.func.count()).where(
-            _MEMBER.aggregate_id == aggregate_id, _MEMBER.host.in_(hosts)))
-        if members or not hosts:
+        if found.value in self.nodes(aggregate_id):
             return False
-        self.drop(aggregate_id, [found.key, *known])
+        self.drop(aggregate_id, [found.key])
         return True
+
+    def nodes(self, aggregate_id: int) -> Collection[str]:
+        """Return the hypervisor hostnames of the hosts of a Pcloud.
+
+        :raises: `exception.NodesUnknown` when the rows do not tell of a host
+            that was added by an earlier version
+        """
+        node_of = names.nodes(dict(self._session.execute(
+            sa.select(_ROW.key, _ROW.value).where(
+                _ROW.aggregate_id == aggregate_id,
+                _ROW.key.startswith(names.NODE_PREFIX, autoescape=True))
+        ).all()))
+        try:
+            return {node_of[host] for host in self.members(aggregate_id)}
+        except KeyError as error:
+            raise exception.NodesUnknown() from error
 
     def members(self, aggregate_id: int) -> list[str]:
         """Return the hosts of an aggregate as this change sees them."""

@@ -149,6 +149,8 @@ def set_rows(
              names.SCOPE_ID: scope_id}
 
     def work(written: rows.Rows) -> tuple[str | None, dict[str, str]]:
+        if scope == PCLOUD and written.find(names.pcloud(scope_id)) is None:
+            raise exception.PcloudNotFound(pcloud=scope_id)
         there = written.find(name)
         if there is None:
             kept = {key: value for key, value in new.items()
@@ -167,8 +169,11 @@ def set_rows(
             written.delete(there.id)
         return there.uuid, metadata
 
-    uuid, metadata = change.run(
-        context, [journal.policy_anchor(scope, scope_id)], work)
+    anchors = [journal.policy_anchor(scope, scope_id)]
+    if scope == PCLOUD:
+        # Settings of a Pcloud do not outlive the Pcloud.
+        anchors.append(journal.pcloud_anchor(scope_id))
+    uuid, metadata = change.run(context, anchors, work)
     if uuid is not None:
         reconcile.announced(context, [uuid])
     return metadata

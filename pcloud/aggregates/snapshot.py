@@ -321,8 +321,8 @@ def pclouds_with(
         metadata = session.execute(_metadata_of(
             [each.id for each in found]).where(sa.or_(
                 row.key.in_(keys),
-                row.key.startswith(names.SAVED_PREFIX, autoescape=True))
-            )).all()
+                row.key.startswith(
+                    names.SAVED_PREFIX, autoescape=True)))).all()
     return [each for each in _assemble(
         [each[:3] for each in found],
         [(each.id, each.host) for each in found], metadata)
@@ -429,15 +429,6 @@ def pcloud(
     # Databases that compare without case find more than was asked for.
     return next((aggregate for aggregate in found
                  if aggregate.metadata[names.ID] == pcloud_id), None)
-
-
-def pclouds_of_owner(
-    context: nova_context.RequestContext, project_id: str,
-) -> list[Aggregate]:
-    """Return the whole Pclouds that a project owns (three queries)."""
-    return [aggregate for aggregate in
-            _whole(context, is_whole_pcloud, _has(names.OWNER, project_id))
-            if aggregate.metadata[names.OWNER] == project_id]
 
 
 def units_of_owner(
@@ -627,24 +618,6 @@ def _says_attribute() -> sa.ColumnElement[bool]:
         names.ATTRIBUTE_KEY_PREFIX, autoescape=True)
 
 
-def named(
-    context: nova_context.RequestContext, name: str,
-) -> Aggregate | None:
-    """Return the aggregate of exactly this name, or None (three queries)."""
-    return next((found for found in read(
-        context, models.Aggregate.name == name) if found.name == name), None)
-
-
-def alike(
-    context: nova_context.RequestContext, name: str,
-) -> list[str]:
-    """Return the names that the database takes for this one (one query)."""
-    with api_db.context_manager.reader.using(context) as session:
-        return list(session.scalars(
-            sa.select(models.Aggregate.name)
-            .where(models.Aggregate.name == name)))
-
-
 def metadata_of(
     context: nova_context.RequestContext, names_: Collection[str],
 ) -> dict[str, dict[str, str]]:
@@ -673,13 +646,6 @@ def metadata(
                       models.AggregateMetadata.value).where(
                 models.AggregateMetadata.aggregate_id == aggregate_id)
         ).all())
-
-
-def has_key(context: nova_context.RequestContext, key: str) -> bool:
-    """Whether any aggregate has a metadata key (one query)."""
-    with api_db.context_manager.reader.using(context) as session:
-        return session.scalar(sa.select(sa.exists().where(
-            models.AggregateMetadata.key == key)))
 
 
 def names_with(

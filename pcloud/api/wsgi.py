@@ -21,6 +21,7 @@ from nova import exception as nova_exception
 from oslo_config import cfg
 from oslo_db import exception as db_exc
 from oslo_log import log as logging
+from sqlalchemy import exc as sa_exc
 import webob
 import webob.dec
 import webob.exc
@@ -95,7 +96,8 @@ class Middleware:
                 explanation=error.format_message()))
         except webob.exc.HTTPException as error:
             return nova_wsgi.Fault(error)
-        except db_exc.DBConnectionError:
+        except (db_exc.DBConnectionError, db_exc.DBDeadlock,
+                sa_exc.OperationalError, sa_exc.TimeoutError):
             LOG.exception('The database cannot be reached')
             return nova_wsgi.Fault(webob.exc.HTTPServiceUnavailable(
                 explanation='The database of the compute service cannot be '

@@ -26,6 +26,7 @@ scheduler's filters, and this is then the only one that is asked.
 from __future__ import annotations
 
 from collections.abc import Iterable
+import random
 
 from nova import context as nova_context
 from nova import exception as nova_exception
@@ -111,7 +112,8 @@ def _require_pcloud(
     uuid, pcloud = request.pcloud(context, spec, wanted)
     if pcloud.due:
         # Whoever made the change may have died, or be at it.
-        reconcile.finish(context, sorted(pcloud.due)[:_FINISHED])
+        reconcile.finish(context, random.sample(
+            sorted(pcloud.due), min(_FINISHED, len(pcloud.due))))
         uuid, pcloud = request.pcloud(context, spec, wanted)
     _warn_of_inconsistency(pcloud)
     destination = _destination(spec)

@@ -374,3 +374,17 @@ class StaleServiceTest(CellsTestCase):
             [('node-1.hv.example.org', 'enabled', 'up')],
             [(each['hypervisor_hostname'], each['status'], each['state'])
              for each in pool['hosts']])
+
+
+class RatioTest(CellsTestCase):
+    """The host that sorts first is in the cell that dies."""
+
+    cells = {'node-1': DEAD, 'node-2': ALIVE, 'node-3': ALIVE,
+             'node-4': DEAD}
+
+    def test_ratio_reaches_the_hosts_of_the_living_cell(self):
+        self.outage()
+        self.alice.call_json('PUT', f'/os-pclouds/{self.pcloud}', {
+            'pcloud': {'cpu_allocation_ratio': 7}})
+        self.assertEqual('node-3', self.host_of(self.inside(
+            expected='ACTIVE')))

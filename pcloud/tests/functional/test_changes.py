@@ -157,6 +157,16 @@ class ChangeTest(base.PcloudTestCase):
                     self._statements_fail())))
             self.assertRaises(exception.OutcomeUnknown, self._run)
 
+    def test_database_that_is_locked_after_the_commit(self):
+        """As when the server still takes the lost connection for alive."""
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._commits(
+                'after', then=lambda: stack.enter_context(
+                    mock.patch.object(journal, 'mark',
+                                      side_effect=db_exc.DBDeadlock()))))
+            self.assertRaises(exception.OutcomeUnknown, self._run)
+        self.assertEqual(1, self._count())
+
     @contextlib.contextmanager
     def _statements_fail(self):
         """Have statements of this thread lose their connection."""

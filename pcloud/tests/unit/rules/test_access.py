@@ -72,7 +72,6 @@ class HostVerdictTest(testtools.TestCase):
         self.assertEqual(allowed, bool(verdict))
         self.assertIn(reason, verdict.reason)
 
-
     def test_is_due(self):
         for state, count, reason in (
                 ('enabled', 1, 'until Placement'),
