@@ -53,7 +53,7 @@ class Unavailable(PcloudError):
     """A part of the cloud that does not answer just now (503)."""
 
     message = ('A part of the cloud does not answer at the moment; nothing '
-               'was changed, try again later.')
+               'was changed. Repeat the request when that part is back.')
 
 
 class OutcomeUnknown(Unavailable):
@@ -62,15 +62,22 @@ class OutcomeUnknown(Unavailable):
                'present state before repeating the request.')
 
 
+class DatabaseAway(Unavailable):
+    message = ('The database of the compute service cannot be reached; '
+               'nothing was changed. Repeat the request when the database '
+               'is back.')
+
+
 class Contended(Conflict):
     message = ('Other requests change the same thing at the moment; nothing '
                'was changed, try again.')
 
 
 class HostBusy(Conflict):
-    message = ("Host '%(name)s' is closed until Placement has been told of "
-               'an earlier change; repeat the request, which tells '
-               'Placement.')
+    message = ("Host '%(name)s' is closed until an earlier change of the "
+               'host is finished; nothing was changed. Repeat the request, '
+               'which tries to finish that change; as long as a part of the '
+               'cloud does not answer, no repetition helps.')
 
 
 class AggregateGone(NotFound):
@@ -132,11 +139,6 @@ class RoleInRole(Invalid):
 class InvalidScopeId(Invalid):
     message = ("'%(id)s' cannot be the id of a %(scope)s; it has to be 1 to "
                '64 letters, digits, "_" or "-".')
-
-
-class PolicyContended(Conflict):
-    message = ('Other requests changed the same policy at the same moment; '
-               'try again.')
 
 
 class PolicyTwin(Conflict):
@@ -254,16 +256,6 @@ class AttributeTwin(Conflict):
 class AttributeBroken(Conflict):
     message = ("Name and metadata of aggregate '%(aggregate)s' do not agree "
                'on the attribute; mend or delete it first.')
-
-
-class AttributeInterrupted(Unavailable):
-    message = ('A part of the cloud does not answer at the moment; some of '
-               'the hosts may have changed, repeat the request later.')
-
-
-class AttributeContended(Conflict):
-    message = ('Other requests changed the same host attribute at the same '
-               'moment; try again.')
 
 
 class AttributeNotFound(NotFound):
