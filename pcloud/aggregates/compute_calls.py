@@ -41,12 +41,18 @@ class _Router:
         return self._router.client(context).prepare(retry=_RETRIES)
 
 
+class _Calls(rpcapi.ComputeAPI):
+
+    @property
+    def router(self) -> _Router:
+        """What finds the client for a cell."""
+        return _Router(super().router)
+
+
 def host_api() -> compute_api.HostAPI:
     """Return Nova's calls about hosts, which give up when the broker is away.
 
     Nova logs that a compute service could not be called, and goes on: the
     service itself does what is left at its next periodic task.
     """
-    calls = rpcapi.ComputeAPI()
-    calls.router = _Router(calls.router)
-    return compute_api.HostAPI(rpcapi=calls)
+    return compute_api.HostAPI(rpcapi=_Calls())
