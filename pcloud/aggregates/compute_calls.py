@@ -11,8 +11,10 @@
 # under the License.
 """Call compute services, and do not wait for a broker that is away.
 
-Nova waits for ever until the broker of a cell is back, and so would every
-request that enables or disables a compute service.
+A remote procedure call of oslo.messaging waits until the broker is back,
+whatever number of retries is asked for: the connection for the answer has no
+such limit. So would every request that enables or disables a compute service.
+A cast has a limit, and goes before.
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -21,32 +23,26 @@ from __future__ import annotations
 from nova.compute import api as compute_api
 from nova.compute import rpcapi
 from nova import context as nova_context
-from nova import rpc
-import oslo_messaging as messaging
 
 # How often a broker is tried, instead of for ever.
 _RETRIES = 1
 
-
-class _Router:
-    """Nova's router, whose clients give up when the broker stays away."""
-
-    def __init__(self, router: rpc.ClientRouter) -> None:
-        self._router = router
-
-    def client(
-        self, context: nova_context.RequestContext,
-    ) -> messaging.RPCClient:
-        """Return the client for the cell of a context."""
-        return self._router.client(context).prepare(retry=_RETRIES)
+# What every service of Nova answers to.
+_PING = {'namespace': 'baseapi', 'version': '1.0', 'version_cap': None}
 
 
 class _Calls(rpcapi.ComputeAPI):
 
-    @property
-    def router(self) -> _Router:
-        """What finds the client for a cell."""
-        return _Router(super().router)
+    def set_host_enabled(
+        self, ctxt: nova_context.RequestContext, host: str, enabled: bool,
+    ) -> str:
+        """Have a compute service tell Placement whether it is enabled.
+
+        :raises: whatever oslo.messaging's driver does when the broker is away
+        """
+        self.router.client(ctxt).prepare(
+            server=host, retry=_RETRIES, **_PING).cast(ctxt, 'ping', arg={})
+        return super().set_host_enabled(ctxt, host, enabled)
 
 
 def host_api() -> compute_api.HostAPI:
