@@ -53,7 +53,7 @@ class Unavailable(PcloudError):
     """A part of the cloud that does not answer just now (503)."""
 
     message = ('A part of the cloud does not answer at the moment; nothing '
-               'was changed, try again later.')
+               'was changed. Repeat the request when that part is back.')
 
 
 class PlacementSilent(Unavailable):
@@ -67,15 +67,22 @@ class OutcomeUnknown(Unavailable):
                'present state before repeating the request.')
 
 
+class DatabaseAway(Unavailable):
+    message = ('The database of the compute service cannot be reached; '
+               'nothing was changed. Repeat the request when the database '
+               'is back.')
+
+
 class Contended(Conflict):
     message = ('Other requests change the same thing at the moment; nothing '
                'was changed, try again.')
 
 
 class HostBusy(Conflict):
-    message = ("Host '%(name)s' is closed until Placement has been told of "
-               'an earlier change; repeat the request, which tells '
-               'Placement.')
+    message = ("Host '%(name)s' is closed until an earlier change of the "
+               'host is finished; nothing was changed. Repeat the request, '
+               'which tries to finish that change; as long as a part of the '
+               'cloud does not answer, no repetition helps.')
 
 
 class AggregateGone(NotFound):

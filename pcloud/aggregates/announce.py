@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from kombu import exceptions as kombu_exc
 from nova.compute import utils as compute_utils
 from nova import context as nova_context
 from nova.db.api import models
@@ -38,6 +39,9 @@ LOG = logging.getLogger(__name__)
 _VERSION = '4.1'
 # How often a broker is tried, instead of for ever.
 _RETRIES = 1
+# A broker that is away when the first message of a process is sent comes to
+# an error of the library below oslo.messaging, later ones to its own.
+_OUTAGES = messaging.MessagingException, kombu_exc.KombuError
 
 _PHASES = (fields.NotificationPhase.START, fields.NotificationPhase.END)
 
@@ -102,6 +106,6 @@ def _cast(
         fanout=True, version=_VERSION, retry=_RETRIES)
     try:
         client.cast(context, method, **arguments)
-    except messaging.MessagingException as error:
+    except _OUTAGES as error:
         LOG.warning('The schedulers could not be told of aggregates: '
                     '%(error)s', {'error': error})

@@ -119,7 +119,8 @@ def choose_flavor(
 
     :param zone: the availability zone to take a host from, None for any
     :returns: the flavor's id, and its free hosts that fit
-    :raises: `exception.NothingFits`
+    :raises: `exception.NothingFits`, `exception.Unavailable` when a cell
+        does not tell of hosts that may be free and fit
     """
     flavors = {each.id: each for each in host_flavors.index(context)}
     free = [(flavor.id, host) for flavor in flavors.values()
@@ -132,12 +133,24 @@ def choose_flavor(
         if not keys:
             fitting[flavor_id].add(host.compute.host)
     if not fitting:
+        if _is_silent(flavors.values(), zone):
+            raise exception.Unavailable()
         raise exception.NothingFits(
             zone=host_flavors.in_zone(zone),
             reasons='; '.join(_reasons(settings, flavors, free, unmet)))
     best = min(fitting, key=lambda each: (
         rules.waste(what, _sizes(flavors[each])), flavors[each].units, each))
     return best, frozenset(fitting[best])
+
+
+def _is_silent(
+    flavors: Iterable[host_flavors.HostFlavor], zone: str | None,
+) -> bool:
+    """Whether a cell does not tell of hosts that nobody has."""
+    return any(
+        not host.compute.answered and zone in (None, host.compute.zone) and
+        not host_flavors.candidate(host).allocated
+        for flavor in flavors for host in flavor.hosts)
 
 
 def _machines(

@@ -28,6 +28,9 @@ from oslo_versionedobjects import fields
 
 CONF = cfg.CONF
 
+# How often a broker is tried, where Nova would try for ever.
+_RETRIES = 1
+
 
 class _Payload(base.VersionedObject):
     # Whoever reads Nova's notifications can read these.
@@ -140,5 +143,6 @@ def _emit(
     if not wanted():
         return
     payload.obj_reset_changes(recursive=True)
-    notifier = rpc.get_versioned_notifier(f'nova-api:{CONF.host}')
+    notifier = rpc.get_versioned_notifier(
+        f'nova-api:{CONF.host}').prepare(retry=_RETRIES)
     notifier.info(context, event_type, payload.obj_to_primitive())

@@ -99,10 +99,7 @@ class Middleware:
         except (db_exc.DBConnectionError, db_exc.DBDeadlock,
                 sa_exc.OperationalError, sa_exc.TimeoutError):
             LOG.exception('The database cannot be reached')
-            return nova_wsgi.Fault(webob.exc.HTTPServiceUnavailable(
-                explanation='The database of the compute service cannot be '
-                            'reached; nothing was changed, try again '
-                            'later.'))
+            return nova_wsgi.Fault(_fault(exception.DatabaseAway()))
         # What goes wrong behind us is not ours to translate.
         return servers.answer(request, self._application, self._policies)
 

@@ -126,8 +126,11 @@ def _has_room(
     pcloud: pclouds.Pcloud, flavor: host_flavors.HostFlavor,
     need: capacity.Need,
 ) -> bool:
-    """Whether an empty host has room with the ratios of the Pcloud."""
-    return all(need.amounts.get(name, 0) <= size * ratio
+    """Whether an empty host has room with the ratios of the Pcloud.
+
+    The size of a host flavor is not known while no cell tells of its hosts.
+    """
+    return all(size is not None and need.amounts.get(name, 0) <= size * ratio
                for name, size, ratio in (
                    (capacity.VCPU, flavor.vcpus,
                     pcloud.cpu_allocation_ratio),

@@ -25,6 +25,7 @@ from nova.db.api import models
 from nova import objects
 from nova import test
 from nova.tests import fixtures as nova_fixtures
+from nova.tests.fixtures import notifications
 from nova.tests.functional.api import client
 from nova.tests.functional import fixtures as func_fixtures
 from nova.tests.functional import integrated_helpers
@@ -64,6 +65,21 @@ class Client(client.TestOpenStackClient):
         return response.json() if response.content else None
 
 
+class PatientNotifiers(fixtures.Fixture):
+    """Have Nova's stand-ins take note of how often a broker is tried."""
+
+    def _setUp(self):
+        prepare = notifications.FakeNotifier.prepare
+
+        def prepared(notifier, publisher_id=None, retry=None):
+            made = prepare(notifier, publisher_id)
+            made.retry = retry
+            return made
+
+        self.useFixture(fixtures.MockPatchObject(
+            notifications.FakeNotifier, 'prepare', prepared))
+
+
 class Kept(typing.NamedTuple):
     """What a cloud was like: as `dump` tells it, and the database's rows."""
 
@@ -98,6 +114,7 @@ class PcloudTestCase(
         self.placement = self.useFixture(
             func_fixtures.PlacementFixture()).api
         self.useFixture(nova_fixtures.AllServicesCurrent())
+        self.useFixture(PatientNotifiers())
         self.notifier = self.useFixture(
             nova_fixtures.NotificationFixture(self))
         self.api_fixture = self.useFixture(

@@ -11,30 +11,178 @@
 # under the License.
 
 
-"""Parts of the cloud that are away for a while."""
+"""Parts of the cloud that are away for a while, whoever asks for them."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
 
 import fixtures
+from keystoneauth1 import exceptions as ks_exc
+from kombu import exceptions as kombu_exc
 from nova import context as nova_context
 from nova.db.main import api as main_db
+from nova import exception as nova_exception
 from nova import objects
+from nova.tests.fixtures import notifications
+from nova import utils
 from oslo_db import exception as db_exc
+from oslo_messaging.rpc import client as rpc_client
 import sqlalchemy as sa
 
 
-class SilentCell(fixtures.Fixture):
-    """The database of a cell refuses every statement, whoever asks."""
+def cell_engine(cell: objects.CellMapping) -> sa.Engine:
+    """Return the database of a cell."""
+    with nova_context.target_cell(
+            nova_context.get_admin_context(), cell) as context:
+        return main_db.get_engine(context=context)
 
-    def __init__(self, cell: objects.CellMapping):
-        self._cell = cell
+
+class SilentDatabase(fixtures.Fixture):
+    """A database refuses every statement."""
+
+    def __init__(self, engine: sa.Engine):
+        super().__init__()
+        self._engine = engine
 
     def _setUp(self):
-        with nova_context.target_cell(
-                nova_context.get_admin_context(), self._cell) as context:
-            engine = main_db.get_engine(context=context)
-        what = engine, 'before_cursor_execute', self._refuse
+        what = self._engine, 'before_cursor_execute', self._refuse
         sa.event.listen(*what)
         self.addCleanup(sa.event.remove, *what)
 
     @staticmethod
     def _refuse(*args):
         raise db_exc.DBConnectionError()
+
+
+class SilentCell(SilentDatabase):
+    """The database of a cell refuses every statement."""
+
+    def __init__(self, cell: objects.CellMapping):
+        super().__init__(cell_engine(cell))
+
+
+class SilentPlacement(fixtures.Fixture):
+    """Placement cannot be reached.
+
+    :param client: the keystoneauth adapter that Placement is called by
+    """
+
+    def __init__(self, client):
+        super().__init__()
+        self._client = client
+
+    def _setUp(self):
+        self.useFixture(fixtures.MockPatchObject(
+            self._client, 'request', self._refuse))
+
+    @staticmethod
+    def _refuse(url, method, **options):
+        raise ks_exc.ConnectFailure(f'{method} {url}: connection refused')
+
+
+class SilentBroker(fixtures.Fixture):
+    """The broker cannot be reached by the thread that sets this up.
+
+    All other threads are other services of the cloud. Notifications get
+    lost: oslo.messaging logs that, and tells nobody.
+
+    :ivar endless: what was sent in such a way that oslo.messaging would try
+        until the broker is back, as each call does
+    """
+
+    def _setUp(self):
+        self.endless: list[str] = []
+        self._thread = threading.get_ident()
+        for method in 'cast', 'call':
+            self._replace(rpc_client._BaseCallContext, method, self._sending)
+        for notifier in (notifications.FakeNotifier,
+                         notifications.FakeVersionedNotifier):
+            self._replace(notifier, '_notify', self._notifying)
+
+    def _replace(self, holder, name, make):
+        self.useFixture(fixtures.MockPatchObject(
+            holder, name, make(getattr(holder, name))))
+
+    def _sending(self, send):
+        def sent(caller, context, method, **arguments):
+            if threading.get_ident() != self._thread:
+                return send(caller, context, method, **arguments)
+            self._note(method, None if send.__name__ == 'call'
+                       else caller.retry)
+            # What a process comes to that has no connection yet.
+            raise kombu_exc.OperationalError(f'{method}: connection refused')
+        return sent
+
+    def _notifying(self, notify):
+        def notified(notifier, priority, context, event_type, payload):
+            if threading.get_ident() != self._thread:
+                return notify(notifier, priority, context, event_type,
+                              payload)
+            # Those of Nova itself go by an option of Nova.
+            if event_type.startswith('pcloud.'):
+                self._note(event_type, notifier.retry)
+        return notified
+
+    def _note(self, what: str, retry: int | None) -> None:
+        if retry is None or retry < 0:
+            self.endless.append(what)
+
+
+class Keystone(fixtures.Fixture):
+    """Keystone knows every project, in one domain."""
+
+    def _setUp(self):
+        original = utils.get_ksa_adapter
+
+        def adapter(service_type, *arguments, **options):
+            if service_type != 'identity':
+                return original(service_type, *arguments, **options)
+            return self
+
+        self.useFixture(fixtures.MockPatchObject(
+            utils, 'get_ksa_adapter', adapter))
+
+    def get(self, url: str) -> _Project:
+        """Return what Keystone knows of a project."""
+        return _Project(url.rsplit('/', 1)[1])
+
+
+@dataclasses.dataclass(frozen=True)
+class _Project:
+    id: str
+    status_code = 200
+
+    def json(self) -> dict:
+        """Return the body."""
+        return {'project': {'id': self.id, 'domain_id': 'default'}}
+
+
+class SilentKeystone(Keystone):
+    """Keystone cannot be reached."""
+
+    def get(self, url):
+        """Refuse to be called."""
+        raise ks_exc.ConnectFailure(f'GET {url}: connection refused')
+
+
+class SilentGlance(fixtures.Fixture):
+    """Glance cannot be reached.
+
+    :param glance: Nova's stand-in
+    """
+
+    def __init__(self, glance):
+        super().__init__()
+        self._glance = glance
+
+    def _setUp(self):
+        for method in 'show', 'detail', 'download':
+            self.useFixture(fixtures.MockPatchObject(
+                self._glance, method, self._refuse))
+
+    @staticmethod
+    def _refuse(*arguments, **options):
+        raise nova_exception.GlanceConnectionFailed(
+            server='glance', reason='connection refused')

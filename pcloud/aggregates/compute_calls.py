@@ -1,0 +1,54 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Call compute services, and do not wait for a broker that is away.
+
+A remote procedure call of oslo.messaging waits until the broker is back,
+whatever number of retries is asked for: the connection for the answer has no
+such limit. So would every request that enables or disables a compute service.
+A cast has a limit, and goes before.
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from nova.compute import api as compute_api
+from nova.compute import rpcapi
+from nova import context as nova_context
+
+# How often a broker is tried, instead of for ever.
+_RETRIES = 1
+
+# What every service of Nova answers to.
+_PING = {'namespace': 'baseapi', 'version': '1.0', 'version_cap': None}
+
+
+class _Calls(rpcapi.ComputeAPI):
+
+    def set_host_enabled(
+        self, ctxt: nova_context.RequestContext, host: str, enabled: bool,
+    ) -> str:
+        """Have a compute service tell Placement whether it is enabled.
+
+        :raises: whatever oslo.messaging's driver does when the broker is away
+        """
+        self.router.client(ctxt).prepare(
+            server=host, retry=_RETRIES, **_PING).cast(ctxt, 'ping', arg={})
+        return super().set_host_enabled(ctxt, host, enabled)
+
+
+def host_api() -> compute_api.HostAPI:
+    """Return Nova's calls about hosts, which give up when the broker is away.
+
+    Nova logs that a compute service could not be called, and goes on: the
+    service itself does what is left at its next periodic task.
+    """
+    return compute_api.HostAPI(rpcapi=_Calls())
