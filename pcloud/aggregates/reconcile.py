@@ -23,7 +23,6 @@ from collections.abc import Iterable
 import time
 
 from keystoneauth1 import exceptions as ks_exc
-from nova.compute import api as compute_api
 from nova import context as nova_context
 from nova.db.api import api as api_db
 from nova import exception as nova_exception
@@ -36,6 +35,7 @@ import oslo_messaging as messaging
 from sqlalchemy import exc as sa_exc
 
 from pcloud.aggregates import announce
+from pcloud.aggregates import compute_calls
 from pcloud.aggregates import computes
 from pcloud.aggregates import due
 from pcloud.aggregates import emptiness
@@ -232,7 +232,7 @@ def _set_service(
 ) -> None:
     """Enable or disable a host's compute service."""
     try:
-        compute_api.HostAPI().service_update_by_host_and_binary(
+        compute_calls.host_api().service_update_by_host_and_binary(
             context.elevated(), name, _SERVICE,
             {'disabled': disabled,
              'disabled_reason': _REASON if disabled else None})
