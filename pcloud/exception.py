@@ -57,8 +57,7 @@ class Unavailable(PcloudError):
 
 
 class PlacementSilent(Unavailable):
-    message = ('Placement does not answer at the moment; nothing was changed, '
-               'try again later.')
+    """Placement does not answer; in the words of any part that does not."""
 
 
 class OutcomeUnknown(Unavailable):

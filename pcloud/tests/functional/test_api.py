@@ -479,7 +479,7 @@ class HostTest(ApiTestCase):
         """The host is the owner's, and closed until Placement is told."""
         with self._silent_placement('put'):
             self._add(name='a')
-            self.assertIn('until Placement has been told', self.check(
+            self.assertIn('is closed until an earlier change', self.check(
                 409, self.alice, 'PUT', f'{self.path}/a',
                 {'host': {'state': 'enabled'}}))
         self.check(200, self.alice, 'PUT', f'{self.path}/a',
