@@ -296,7 +296,7 @@ def _state(seen: _Seen, host: hosts.Host) -> list[Obstacle]:
         seen.access, host.compute.host, host.node.hypervisor_hostname)
     if verdict:
         return []
-    if verdict is access.IS_DISABLED:
+    if verdict in (access.IS_DISABLED, access.IS_DUE):
         return [Obstacle(STATE, verdict.reason)]
     # That the host is in somebody else's Pcloud too is not for the owner.
     return [Obstacle(INCONSISTENT, 'what the cloud knows of it does not fit '

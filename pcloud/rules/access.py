@@ -46,8 +46,8 @@ _TENANT = Verdict(True, 'the project is one of its tenants')
 _NOT_IN_PCLOUD = Verdict(False, 'the host is not in the Pcloud')
 _SHARED = Verdict(False, 'the host is in more than one Pcloud')
 _NO_STATE = Verdict(False, 'the host has no state in the Pcloud')
-_DUE = Verdict(False, 'the host is closed until Placement has been told of '
-                      'a change')
+IS_DUE = Verdict(False, 'the host is closed until Placement has been told '
+                        'of a change')
 IS_DISABLED = Verdict(False, 'the host is disabled in the Pcloud')
 _BY_STATE = {
     ENABLED: Verdict(True, 'the host is enabled in the Pcloud'),
@@ -127,7 +127,7 @@ def host_verdict(pcloud: Pcloud, host: str, node: str) -> Verdict:
     if pcloud.hosts[host] != 1:
         return _SHARED
     if host in pcloud.due:
-        return _DUE
+        return IS_DUE
     return _BY_STATE.get(pcloud.states.get(node), _NO_STATE)
 
 
