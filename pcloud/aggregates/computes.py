@@ -173,25 +173,12 @@ def one(context: nova_context.RequestContext, host: str) -> Compute:
     return compute
 
 
-def nodes(
-    context: nova_context.RequestContext, hosts: Collection[str],
-) -> dict[str, Node]:
-    """Return service host to compute node, where there is just one.
-
-    One query a cell.
-
-    :raises: `exception.Unavailable` when a cell does not answer
-    """
-    found, silent = known_nodes(context, hosts)
-    if silent:
-        raise exception.Unavailable()
-    return found
-
-
 def known_nodes(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> tuple[dict[str, Node], frozenset[str]]:
-    """Return `nodes`, and the service hosts whose cells do not answer.
+    """Return service host to compute node, where there is just one.
+
+    Beside them, the service hosts whose cells do not answer.
 
     One query a cell.
     """
