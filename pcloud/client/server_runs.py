@@ -327,7 +327,7 @@ def _look(nova: servers.Servers, server_id: str) -> servers.Server | None:
         seen = nova.get(server_id)
     except exceptions.NotFound:
         return None
-    return None if seen.status in servers.GONE else seen
+    return None if seen.status == servers.SOFT_DELETED else seen
 
 
 def _is_gone(server: servers.Server | None) -> bool:

@@ -26,8 +26,11 @@ MICROVERSION = '2.100'
 ACTIVE, BUILD, ERROR, SHUTOFF = 'ACTIVE', 'BUILD', 'ERROR', 'SHUTOFF'
 # What is being done with a server that is about to be gone.
 DELETING = 'deleting'
-# What Nova may still show of a server that was deleted.
-GONE = ('DELETED', 'SOFT_DELETED')
+# A server that its user can only have restored.
+SOFT_DELETED = 'SOFT_DELETED'
+# What Nova may still show of a server that was deleted; one that is DELETED
+# holds its room in Placement until Nova does not find it any more.
+GONE = ('DELETED', SOFT_DELETED)
 # What Nova says of servers in a part of the cloud that does not answer.
 UNKNOWN = 'UNKNOWN'
 # What a server leaves by itself, and cannot be stopped in.
