@@ -68,7 +68,7 @@ function pcloud_configure_scheduler {
 function pcloud_configure_api {
     iniset $NOVA_API_PASTE_INI filter:pcloud paste.filter_factory pcloud.api:filter_factory
     pcloud_remove_from_pipelines
-    sed -i 's/^\(keystone = .*\bkeystonecontext\)\b/\1 pcloud/' $NOVA_API_PASTE_INI
+    sed -i 's/^\(keystone = .*\bkeystonecontext\( legacy_v2_compatible\)\?\)\b/\1 pcloud/' $NOVA_API_PASTE_INI
 }
 
 function pcloud_configure_options {

@@ -21,4 +21,4 @@ def filter_factory(global_conf: dict, **local_conf: str):
     """
     from pcloud.api import wsgi
 
-    return wsgi.Middleware
+    return wsgi.in_front_of

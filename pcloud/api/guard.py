@@ -15,17 +15,17 @@
 Before microversion 2.30 a live migration that names a host goes there
 without asking the scheduler, and so does an evacuation before 2.29; from
 then to 2.67 ``force`` does the same. Nothing but the API can keep such a
-move from crossing the border of a pool or Pcloud.
+move from crossing the border of a pool or Pcloud. Of a target is said here
+what ``PcloudFilter`` would have said of it.
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
 from __future__ import annotations
 
-import json
-import re
+from collections.abc import Iterable
 
 from nova.api.openstack import api_version_request
-from nova.api.openstack import wsgi as nova_wsgi
+from nova.api.openstack.compute import servers as nova_servers
 from nova import context as nova_context
 from nova import exception as nova_exception
 from nova import objects
@@ -35,17 +35,18 @@ from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_utils import strutils
 
+from pcloud.aggregates import computes
 from pcloud.aggregates import snapshot
+from pcloud.api import nova_call
 from pcloud import exception
 from pcloud.rules import access
 from pcloud.rules import hints
+from pcloud.rules import text
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
 _version = api_version_request.APIVersionRequest
-
-_PATH = re.compile(r'(?:/[0-9a-f-]+)?/servers/(?P<server>[^/]+)/action')
 
 # Action to the first microversion in which naming a host does not force it,
 # and the policy that Nova asks.
@@ -57,7 +58,7 @@ _ACTIONS = {
 _LAST_WITH_FORCE = _version('2.67')
 
 
-def check(request: nova_wsgi.Request) -> None:
+def check(call: nova_call.NovaCall) -> None:
     """Refuse a forced move across the border of a pool or Pcloud.
 
     Whatever is not a forced move, or not well-formed, or not for this
@@ -65,16 +66,12 @@ def check(request: nova_wsgi.Request) -> None:
 
     :raises: `exception.ForcedMoveRefused`
     """
-    found = _PATH.fullmatch(request.path_info)
-    if found is None or request.method != 'POST':
+    host = _forced_host(call)
+    if host is None:
         return
-    action, host = _forced_move(request)
-    if action is None:
-        return
-    context = request.environ['nova.context']
-    server = found.group('server')
+    context, server = call.context, call.arguments['id']
     spec = _request_spec(context, server)
-    if not _is_for_caller(context, action, spec):
+    if not _is_for_caller(context, call.action, spec):
         return
     verdict = _verdict(context, spec, host)
     if verdict:
@@ -82,7 +79,8 @@ def check(request: nova_wsgi.Request) -> None:
     LOG.warning(
         'Forced move (%(action)s) of server %(server)s to %(host)s by '
         '%(user)s: %(reason)s; %(decision)s.',
-        {'action': action, 'server': server, 'host': host,
+        {'action': call.action, 'server': text.shown(server),
+         'host': text.shown(host),
          'user': context.user_id, 'reason': verdict.reason,
          'decision': 'let through by [pcloud] allow_forced_moves'
          if CONF.pcloud.allow_forced_moves else 'refused'})
@@ -91,24 +89,21 @@ def check(request: nova_wsgi.Request) -> None:
             server=server, host=host, reason=verdict.reason)
 
 
-def _forced_move(request: nova_wsgi.Request) -> tuple:
-    """Return action and host of a forced move, (None, None) for all else."""
+def _forced_host(call: nova_call.NovaCall) -> str | None:
+    """Return the target of a forced move, None for all else."""
+    if not call.is_of(nova_servers.ServersController, *_ACTIONS):
+        return None
     try:
-        request.set_api_version_request()
-        body = json.loads(request.body)
-        (action, values), = body.items()
-        unforced, _ = _ACTIONS[action]
+        values = call.body[call.action]
         host = values['host']
         forced = strutils.bool_from_string(values.get('force', False))
-    except (ValueError, RecursionError, AttributeError, KeyError, TypeError,
-            nova_exception.InvalidAPIVersionString,
-            nova_exception.InvalidGlobalAPIVersion):
-        return None, None
-    version = request.api_version_request
-    if host and version <= _LAST_WITH_FORCE and (
-            forced or version < unforced):
-        return action, host
-    return None, None
+    except (AttributeError, KeyError, TypeError):
+        return None
+    unforced, _ = _ACTIONS[call.action]
+    if (host and isinstance(host, str) and call.version <= _LAST_WITH_FORCE
+            and (forced or call.version < unforced)):
+        return host
+    return None
 
 
 def _request_spec(
@@ -139,14 +134,49 @@ def _verdict(
     context: nova_context.RequestContext,
     spec: objects.RequestSpec | None, host: str,
 ) -> access.Verdict:
-    # Databases that compare without case take any letter case for the host.
-    hosts = [each for each in snapshot.closed_hosts(context)
-             if each.casefold() == host.casefold()]
+    """Say of a target what the scheduler would have said of it."""
     try:
-        pcloud_id = hints.pcloud_id(spec.scheduler_hints if spec else None)
-    except exception.InvalidHint:
-        pcloud_id = None
-    pclouds = snapshot.pclouds_of(context, hosts)
-    return access.move_verdict(
-        pcloud_id, [pcloud for each in hosts for pcloud in
-                    pclouds.get(each, ())], bool(hosts))
+        wanted = hints.pcloud_id(spec.scheduler_hints if spec else None)
+    except exception.InvalidHint as error:
+        return access.Verdict(False, str(error))
+    if wanted is None:
+        closed = snapshot.closed_hosts(context)
+        return _worst(access.public_verdict(each, closed)
+                      for each in _named(host, closed))
+    _, pcloud = snapshot.pcloud_access(context, wanted) or (None, None)
+    verdict = access.project_verdict(pcloud, spec.project_id)
+    if not verdict:
+        return access.Verdict(
+            False, f'of the Pcloud that it was started in: {verdict.reason}')
+    targets = _named(host, pcloud.hosts)
+    nodes = _nodes(context, pcloud, targets)
+    return _worst(access.host_verdict(pcloud, each, nodes.get(each, ''))
+                  for each in targets)
+
+
+def _named(host: str, hosts: Iterable[str]) -> list[str]:
+    """Return those of `hosts` that Nova may take a name for, or the name.
+
+    Databases that compare without case take any letter case for a host.
+    """
+    return [each for each in hosts
+            if each.casefold() == host.casefold()] or [host]
+
+
+def _worst(verdicts: Iterable[access.Verdict]) -> access.Verdict:
+    return min(verdicts, key=bool)
+
+
+def _nodes(
+    context: nova_context.RequestContext, pcloud: access.Pcloud,
+    targets: Iterable[str],
+) -> dict[str, str]:
+    """Return service host to hypervisor hostname, of those in a Pcloud.
+
+    :raises: `exception.Unavailable` when the cell of one does not answer
+    """
+    inside = [each for each in targets if each in pcloud.hosts]
+    nodes, silent = computes.known_nodes(context, inside)
+    if silent:
+        raise exception.Unavailable()
+    return {name: node.hypervisor_hostname for name, node in nodes.items()}

@@ -10,95 +10,87 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Refuse attributes and placement keys that are not right where they are set.
+"""Refuse values of ours that are not right where they are set.
 
 Administrators may set them with Nova's own calls, on aggregates and flavors;
-what is wrong would count nowhere, and be told of in a log only.
+what is wrong would count nowhere or close hosts, and be told of in a log
+only. To take a key away is always allowed.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Mapping
-import json
 import re
 
-from nova.api.openstack import wsgi as nova_wsgi
+from nova.api.openstack.compute import aggregates as nova_aggregates
+from nova.api.openstack.compute import flavors_extraspecs
+from nova.policies import aggregates
 
-from pcloud.aggregates import affinity_keys
-from pcloud.aggregates import names
-from pcloud.rules import affinity
-from pcloud.rules import attributes
-from pcloud.rules import colocation
+from pcloud.aggregates import readings
+from pcloud.aggregates import snapshot
+from pcloud.aggregates import values
+from pcloud.api import nova_call
 
-_AGGREGATE = re.compile(r'(?:/[0-9a-f-]+)?/os-aggregates/[^/]+/action')
-_FLAVOR = re.compile(
-    r'(?:/[0-9a-f-]+)?/flavors/[^/]+/os-extra_specs(?:/[^/]+)?')
+_EXTRA_SPECS = flavors_extraspecs.FlavorExtraSpecsController
+_ID = re.compile(r'[0-9]{1,9}')
 
 
-def check(request: nova_wsgi.Request) -> None:
-    """Hold what a request sets against the rules, where it is of ours.
+def check(call: nova_call.NovaCall) -> None:
+    """Hold what a call sets against the rules, where it is of ours.
 
-    Whatever is not such a request, or not well-formed, is left to Nova.
+    Whatever is not such a call, or not well-formed, is left to Nova.
 
-    :raises: `exception.InvalidAttribute`, `exception.InvalidPlacementKey`,
-        `exception.InvalidColocationFlag`
+    :raises: `exception.Invalid`
     """
-    if request.method not in ('POST', 'PUT'):
-        return
-    if _AGGREGATE.fullmatch(request.path_info):
-        checks, inside = _OF_AGGREGATES, ('set_metadata', 'metadata')
-    elif _FLAVOR.fullmatch(request.path_info):
-        checks = _OF_FLAVORS
-        inside = ('extra_specs',) if request.method == 'POST' else ()
+    if call.is_of(nova_aggregates.AggregateController, 'set_metadata'):
+        check_items, inside = _check_metadata, ('set_metadata', 'metadata')
+    elif call.is_of(_EXTRA_SPECS, 'create'):
+        check_items, inside = _check_extra_specs, ('extra_specs',)
+    elif call.is_of(_EXTRA_SPECS, 'update'):
+        check_items, inside = _check_extra_specs, ()
     else:
         return
     try:
-        found = json.loads(request.body)
+        found = call.body
         for name in inside:
             found = found[name]
         items = [(key, value) for key, value in found.items()
                  if isinstance(value, str)]
-    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, AttributeError):
         return
-    for key, value in items:
-        _check(checks, key, value)
+    check_items(call, items)
 
 
-def _check(
-    checks: Mapping[str, Callable[[str, str], object]], key: str, value: str,
+def _check_metadata(
+    call: nova_call.NovaCall, items: Iterable[tuple[str, str]],
 ) -> None:
-    for prefix, check_value in checks.items():
-        if key.startswith(prefix):
-            check_value(key.removeprefix(prefix), value)
+    for key, value in items:
+        values.check_metadata(key, value)
+        if key in readings.RATIOS and _is_for_pcloud(call, dict(items)):
+            values.check_ratio(key, value)
 
 
-def _node_key(name: str, value: str) -> None:
-    affinity_keys.node_key_name(name)
-    affinity.number(value)
+def _is_for_pcloud(
+    call: nova_call.NovaCall, new: Mapping[str, str],
+) -> bool:
+    """Whether a call sets the ratios of a Pcloud.
+
+    To whom Nova would not let it nothing is told. Ratios of other aggregates
+    are not ours; one whose id may be that of a Pcloud counts as one.
+    """
+    context, aggregate_id = call.context, call.arguments['id']
+    if not context.can(
+            aggregates.POLICY_ROOT % 'set_metadata', fatal=False):
+        return False
+    if not _ID.fullmatch(aggregate_id):
+        # Nova leaves it to the database which number a text is.
+        return True
+    found = snapshot.of_id(context, int(aggregate_id))
+    return found is not None and values.is_ratio_of_pcloud(
+        found.name, {**found.metadata, **new})
 
 
-def _sticky_key(name: str, value: str) -> None:
-    affinity_keys.node_key_name(name)
-    # The copy that a server gets of it is a key with this weight.
-    affinity.key(name, f'0:{value}')
-
-
-def _system_key(name: str, value: str) -> None:
-    affinity.check_system(affinity.key(name, value))
-
-
-def _customer_key(name: str, value: str) -> None:
-    affinity.check_customer(affinity.key(name, value))
-
-
-def _co_located(rest: str, value: str) -> None:
-    # What only begins like it is not ours.
-    if not rest:
-        colocation.check_flag(value)
-
-
-_OF_AGGREGATES = {names.ATTRIBUTE_KEY_PREFIX: attributes.read,
-                  names.NODE_KEY_PREFIX: _node_key,
-                  names.STICKY_PREFIX: _sticky_key}
-_OF_FLAVORS = {names.SYSTEM_KEY_PREFIX: _system_key,
-               names.CUSTOMER_KEY_PREFIX: _customer_key,
-               names.CO_LOCATED: _co_located}
+def _check_extra_specs(
+    _: nova_call.NovaCall, items: Iterable[tuple[str, str]],
+) -> None:
+    for key, value in items:
+        values.check_extra_spec(key, value)

@@ -27,10 +27,9 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 import json
-import re
 
 from nova.api.openstack import common
-from nova.api.openstack import wsgi as nova_wsgi
+from nova.api.openstack.compute import servers as nova_servers
 from nova import context as nova_context
 from nova import exception as nova_exception
 from nova import objects
@@ -41,6 +40,7 @@ from pcloud.aggregates import scoped_policies
 from pcloud.aggregates import snapshot
 from pcloud.api import constraints
 from pcloud.api import images
+from pcloud.api import nova_call
 from pcloud.api.policies import constraints as constraint_policies
 from pcloud.api import policy
 from pcloud import exception
@@ -49,64 +49,76 @@ from pcloud.rules import affinity
 from pcloud.rules import colocation
 from pcloud.rules import constraints as constraint_rules
 from pcloud.rules import hints as hint_rules
+from pcloud.rules import locality
 
-_PATH = re.compile(r'(?:/[0-9a-f-]+)?/(?:servers|os-volumes_boot)')
-_SERVERS = re.compile(r'(?:/[0-9a-f-]+)?/servers')
 _MARK = f'"{affinity_keys.RECORD_PREFIX}'.encode()
 _HOST = f'{constraint_rules.HOST}='.encode()
 # The member of a server in an answer.
 _SHOWN_HINTS = 'scheduler_hints'
 # So many keys are taken from the hints of a request.
 _MOST_KEYS = 100
+# The hints of ours.
+_OURS = (hint_rules.PCLOUD_HINT, hint_rules.PLACEMENT_KEY,
+         hint_rules.CONSTRAINTS, locality.NEAR, locality.FAR,
+         locality.LOCALITY, colocation.SERVICE, colocation.IN,
+         colocation.WITH, colocation.BESIDE, colocation.ROOM_FOR)
 # Nova takes the first of these that is there.
 _HINTS = ('os:scheduler_hints', 'OS-SCH-HNT:scheduler_hints')
 
 
-def prepare(
-    request: nova_wsgi.Request, policies: policy.Policies,
-) -> None:
+def prepare(call: nova_call.NovaCall, policies: policy.Policies) -> None:
     """Look at the hints of a server that is to be created; record its keys.
 
-    Whatever is not such a request, or not well-formed, is left to Nova.
+    Whatever is not such a call, or not well-formed, is left to Nova.
 
-    :raises: `exception.InvalidPlacementKey`, `exception.ReservedHint`, and
-        as `constraints.read` and `rules.colocation.check`
+    :raises: as `recorded`
     """
-    if request.method != 'POST' or not _PATH.fullmatch(request.path_info):
+    if not call.is_of(nova_servers.ServersController, 'create'):
         return
-    try:
-        body = json.loads(request.body)
-        server = body['server']
-        name = next((each for each in _HINTS if each in body), _HINTS[0])
-        hints = body.get(name, {})
-        if not isinstance(server, dict) or not isinstance(hints, dict):
-            return
-    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+    body = call.body
+    if not isinstance(body, dict):
         return
-    context = request.environ['nova.context']
+    name = next((each for each in _HINTS if each in body), _HINTS[0])
+    server, hints = body.get('server'), body.get(name, {})
+    if not isinstance(server, dict) or not isinstance(hints, dict):
+        return
+    record = recorded(call.context, server, hints, policies)
+    if record:
+        call.hand_on({**body, name: {**hints, **record}})
+
+
+def recorded(
+    context: nova_context.RequestContext, server: Mapping, hints: Mapping,
+    policies: policy.Policies,
+) -> dict[str, list[str]]:
+    """Look at the hints of a server, and return those to add to them.
+
+    :param server: the server as in the body of the call that creates one
+    :raises: `exception.InvalidHintText`, `exception.InvalidPlacementKey`,
+        `exception.ReservedHint`, and as `constraints.read` and
+        `rules.colocation.check`
+    """
+    hint_rules.check_text(hints, _OURS)
     _check_constraints(context, hints, policies)
     properties, trusted = images.properties(context, server)
     _check_colocation(context, server, hints, properties)
-    record = _record(context, hints, properties, trusted)
-    if record:
-        body[name] = {**hints, **record}
-        request.body = json.dumps(body).encode()
+    return _record(context, hints, properties, trusted)
 
 
 def answer(
-    request: nova_wsgi.Request, application, policies: policy.Policies,
+    call: nova_call.NovaCall, application, policies: policy.Policies,
 ):
-    """Return what answers a request, without what is not for the caller.
+    """Return what answers a call, without what is not for the caller.
 
     Nova shows the hints of servers. The keys that a project or a Pcloud gave
     to a server are not for everybody who may start one, and the real host
     that an administrator asked for is for administrators.
     """
-    if not _SERVERS.match(request.path_info):
+    if not issubclass(call.controller, nova_servers.ServersController):
         return application
-    response = request.get_response(application)
+    response = call.request.get_response(application)
     hides_hosts = _HOST in response.body and not policies.allow(
-        request.environ['nova.context'], constraint_policies.HOST, None)
+        call.context, constraint_policies.HOST, None)
     if hides_hosts or _MARK in response.body:
         body = json.loads(response.body)
         for hints in _all_hints(body):

@@ -16,19 +16,20 @@ import json
 import re
 
 import jsonschema
+from nova.api import openstack
 from nova.api.openstack import wsgi as nova_wsgi
 from nova import exception as nova_exception
 from oslo_config import cfg
-from oslo_db import exception as db_exc
 from oslo_log import log as logging
-from sqlalchemy import exc as sa_exc
 import webob
 import webob.dec
 import webob.exc
 
+from pcloud.aggregates import outages
 from pcloud.api import call
 from pcloud.api import guard
 from pcloud.api import metadata_guard
+from pcloud.api import nova_call
 from pcloud.api import policy
 from pcloud.api import routes
 from pcloud.api import servers
@@ -46,7 +47,24 @@ _FAULTS = [
     (exception.NotFound, webob.exc.HTTPNotFound),
     (exception.Conflict, webob.exc.HTTPConflict),
     (exception.Unavailable, webob.exc.HTTPServiceUnavailable),
+    (exception.WrongContentType, webob.exc.HTTPUnsupportedMediaType),
 ]
+
+
+def in_front_of(application):
+    """Return Pcloud's filter, with all that Nova does to a request before.
+
+    Below ``/v2`` Nova takes the version out of a request in a filter of its
+    own. Where that one is behind us, a second one in front of us does the
+    same, and nobody reads a version that is not in force.
+
+    :param application: what comes behind in the pipeline
+    :raises: `exception.NotInFrontOfNova`
+    """
+    made = Middleware(application)
+    if nova_call.is_legacy(application):
+        return openstack.LegacyV2CompatibleWrapper(made)
+    return made
 
 
 class Middleware:
@@ -59,6 +77,7 @@ class Middleware:
         conf.register_opts(cfg.CONF)
         self._application = application
         self._mapper = routes.mapper()
+        self._nova = nova_call.Reader(application)
         self._policies = policy.Policies()
 
     @webob.dec.wsgify(RequestClass=nova_wsgi.Request)
@@ -79,13 +98,12 @@ class Middleware:
                 explanation='The path has a control character in it'))
         parameters = self._mapper.match(path)
         try:
-            if parameters is None:
-                guard.check(request)
-                metadata_guard.check(request)
-                servers.prepare(request, self._policies)
-            else:
+            if parameters is not None:
                 request.set_api_version_request()
                 return self._answer(request, parameters)
+            judged = self._nova.call(request)
+            if judged is not None:
+                self._check(judged)
         except exception.PcloudError as error:
             return nova_wsgi.Fault(_fault(error))
         except nova_exception.InvalidAPIVersionString as error:
@@ -96,16 +114,24 @@ class Middleware:
                 explanation=error.format_message()))
         except webob.exc.HTTPException as error:
             return nova_wsgi.Fault(error)
-        except (db_exc.DBConnectionError, db_exc.DBDeadlock,
-                sa_exc.OperationalError, sa_exc.TimeoutError):
+        except outages.DATABASE:
             LOG.exception('The database cannot be reached')
             return nova_wsgi.Fault(_fault(exception.DatabaseAway()))
         # What goes wrong behind us is not ours to translate.
-        return servers.answer(request, self._application, self._policies)
+        if judged is None:
+            return self._application
+        return servers.answer(judged, self._application, self._policies)
+
+    def _check(self, judged: nova_call.NovaCall) -> None:
+        guard.check(judged)
+        metadata_guard.check(judged)
+        servers.prepare(judged, self._policies)
 
     def _answer(
         self, request: nova_wsgi.Request, parameters: dict,
     ) -> webob.Response:
+        _check_content_type(request)
+        _check_method(request)
         methods = routes.methods_of(parameters.pop('template'))
         route = methods.get(request.method)
         if route is None:
@@ -127,6 +153,24 @@ def _fault(error: exception.PcloudError) -> webob.exc.HTTPException:
         if isinstance(error, kind):
             return fault(explanation=str(error))
     raise error
+
+
+def _check_content_type(request: nova_wsgi.Request) -> None:
+    """Refuse what Nova refuses, and whether there is a body or not."""
+    try:
+        request.get_content_type()
+    except nova_exception.InvalidContentType:
+        raise exception.WrongContentType(found=request.content_type)
+
+
+def _check_method(request: nova_wsgi.Request) -> None:
+    """Refuse a query that asks for another method than the request has.
+
+    Nova looks for a call by the one, and then reads the body by the other.
+    """
+    meant = nova_call.method(request)
+    if meant != request.method:
+        raise exception.OtherMethod(meant=meant, method=request.method)
 
 
 def _check_project(context, project_id: str | None) -> None:
@@ -154,10 +198,11 @@ def _body(request: nova_wsgi.Request, route: routes.Route) -> dict:
     if route.schema is None:
         return {}
     try:
-        body = json.loads(request.body, parse_constant=_no_constant)
+        # Of bytes it would guess the encoding.
+        body = json.loads(request.body.decode(), parse_constant=_no_constant)
     except (ValueError, RecursionError):
         raise exception.InvalidBody(
-            reason='Malformed request body: it is not JSON.')
+            reason='Malformed request body: it is not JSON in UTF-8.')
     _validate(body, route.schema, exception.InvalidBody)
     return next(iter(body.values()))
 

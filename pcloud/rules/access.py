@@ -12,8 +12,9 @@
 
 """Who may be placed on a host of a pool or a Pcloud: the one decision.
 
-The request filter, the scheduler filter and everything that explains them
-ask here, so that they cannot disagree.
+The request filter, the scheduler filter, what stands in for them where Nova
+skips them, and everything that explains them ask here, so that they cannot
+disagree.
 """
 
 from collections.abc import Collection
@@ -42,6 +43,8 @@ class Verdict:
 # Made once: a verdict is asked for every host of the cloud.
 _NOT_A_TENANT = Verdict(False, 'it does not exist, or the project is not one '
                                'of its tenants')
+_UNCLEAR = Verdict(False, 'what the cloud knows of it does not fit together; '
+                          'ask its operator')
 _TENANT = Verdict(True, 'the project is one of its tenants')
 _NOT_IN_PCLOUD = Verdict(False, 'the host is not in the Pcloud')
 _SHARED = Verdict(False, 'the host is in more than one Pcloud')
@@ -53,8 +56,6 @@ _BY_STATE = {
     ENABLED: Verdict(True, 'the host is enabled in the Pcloud'),
     DISABLED: IS_DISABLED,
 }
-_INSIDE = Verdict(True, 'the host is in the Pcloud of the server')
-_ACROSS = Verdict(False, 'the host is not in the Pcloud of the server')
 _CLOSED = Verdict(False, 'the host is kept for Pclouds')
 _PUBLIC = Verdict(True, 'the host is open to everybody')
 
@@ -69,6 +70,9 @@ class Pcloud:
         Pcloud aggregates that it is in (always 1 when all is well)
     :ivar states: hypervisor hostname to 'enabled' or 'disabled'
     :ivar due: service hosts of which Placement has not been told everything
+    :ivar owner: the id of the project that owns it
+    :ivar is_clear: whether all that is said of its hosts together can be
+        read
     """
 
     id: str
@@ -76,19 +80,28 @@ class Pcloud:
     hosts: Mapping[str, int]
     states: Mapping[str, str]
     due: frozenset[str] = frozenset()
+    owner: str = ''
+    is_clear: bool = True
+
+
+def state(text: str | None) -> str | None:
+    """Return the state that a text stands for; None for any other text."""
+    return text if text in STATES else None
 
 
 def project_verdict(pcloud: Pcloud | None, project_id: str) -> Verdict:
     """Decide whether a project may use a Pcloud at all.
 
-    ========  ================  ======
-    Pcloud    project           passes
-    ========  ================  ======
-    unknown   any               no
-    known     not a tenant      no
-    known     one of its        yes
-              tenants
-    ========  ================  ======
+    ==========  ================  ======
+    Pcloud      project           passes
+    ==========  ================  ======
+    unknown     any               no
+    known       not a tenant      no
+    not clear   one of its        no
+                tenants
+    known       one of its        yes
+                tenants
+    ==========  ================  ======
 
     The first two have the same reason, so that nobody learns which Pclouds
     exist.
@@ -99,11 +112,13 @@ def project_verdict(pcloud: Pcloud | None, project_id: str) -> Verdict:
     """
     if pcloud is None or project_id not in pcloud.tenants:
         return _NOT_A_TENANT
-    return _TENANT
+    return _TENANT if pcloud.is_clear else _UNCLEAR
 
 
 def host_verdict(pcloud: Pcloud, host: str, node: str) -> Verdict:
     """Decide whether a host of a Pcloud takes servers of its tenants.
+
+    In a Pcloud that is not clear none does; else:
 
     ==============  ===================  =======  ========  ======
     in this Pcloud  in how many Pclouds  is due   state     passes
@@ -124,37 +139,13 @@ def host_verdict(pcloud: Pcloud, host: str, node: str) -> Verdict:
     """
     if host not in pcloud.hosts:
         return _NOT_IN_PCLOUD
+    if not pcloud.is_clear:
+        return _UNCLEAR
     if pcloud.hosts[host] != 1:
         return _SHARED
     if host in pcloud.due:
         return IS_DUE
     return _BY_STATE.get(pcloud.states.get(node), _NO_STATE)
-
-
-def move_verdict(
-    pcloud_id: str | None, target_pclouds: Collection[str],
-    target_closed: bool,
-) -> Verdict:
-    """Decide whether a server may be moved to a host unseen by a scheduler.
-
-    =============  ========================  ======
-    server's hint  target                    passes
-    =============  ========================  ======
-    none           in no pool or Pcloud      yes
-    none           in a pool or Pcloud       no
-    a Pcloud       in that Pcloud only       yes
-    a Pcloud       anywhere else             no
-    =============  ========================  ======
-
-    :param pcloud_id: the Pcloud that the server was started in, or None
-    :param target_pclouds: ids of the Pclouds that the target is in
-    :param target_closed: whether the target is in a pool or Pcloud
-    """
-    if pcloud_id is None:
-        return _CLOSED if target_closed else _PUBLIC
-    if list(target_pclouds) == [pcloud_id]:
-        return _INSIDE
-    return _ACROSS
 
 
 def public_verdict(host: str, closed_hosts: Collection[str]) -> Verdict:

@@ -40,5 +40,6 @@ def installed(distribution: str, name: str) -> pathlib.Path:
 
 def with_pcloud(text: str) -> str:
     """Return Nova's api-paste.ini with Pcloud in both of its pipelines."""
-    return re.sub(r'(?m)^(keystone = .*\bkeystonecontext)\b', r'\1 pcloud',
-                  text) + FILTER
+    return re.sub(
+        r'(?m)^(keystone = .*\bkeystonecontext( legacy_v2_compatible)?)\b',
+        r'\1 pcloud', text) + FILTER

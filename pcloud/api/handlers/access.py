@@ -45,10 +45,18 @@ def visible(call: api_call.Call, pcloud_id: str) -> pclouds.Pcloud:
 def own_pcloud(call: api_call.Call) -> pclouds.Pcloud:
     """Return the Pcloud that the path names, for its owner only.
 
+    :raises: as `own`
+    """
+    return own(call, call.parameters['id'])
+
+
+def own(call: api_call.Call, pcloud_id: str) -> pclouds.Pcloud:
+    """Return a Pcloud, for its owner only.
+
     :raises: `exception.PcloudNotFound`, `exception.PcloudForbidden` for a
         tenant that is not the owner
     """
-    pcloud = visible_pcloud(call)
+    pcloud = visible(call, pcloud_id)
     if not is_own(call, pcloud) or not call.can(call.rule, pcloud.owner):
         raise exception.PcloudForbidden(pcloud=pcloud.id)
     return pcloud

@@ -12,10 +12,15 @@
 
 """Moves that skip the scheduler do not cross a border."""
 
+import pathlib
+from unittest import mock
+
+from pcloud.aggregates import computes
+from pcloud.aggregates import names
 from pcloud.tests.functional import base
 
 
-class ForcedMoveTest(base.PcloudTestCase):
+class ForcedMoveTestCase(base.PcloudTestCase):
     """Two hosts in a Pcloud, one free in the pool, two ordinary ones."""
 
     hosts = {'node-1': 'az1', 'node-2': 'az1', 'node-3': 'az1',
@@ -55,6 +60,48 @@ class ForcedMoveTest(base.PcloudTestCase):
     def _other(self, server):
         return (set(self.inside) - {self.host_of(server)}).pop()
 
+    def _assert_closed(self, server, target, reason):
+        for version, more in (('2.29', {}), ('2.67', {'force': True})):
+            response = self._live_migrate(server, target, version, **more)
+            self._assert_refused(response)
+            self.assertIn(reason, response.text)
+        self.admin.microversion = '2.28'
+        response = self._act(server, {'evacuate': {'host': target}})
+        self._assert_refused(response)
+        self.assertIn(reason, response.text)
+
+    def _set_metadata(self, values):
+        aggregate = self.aggregate(f'Pcloud:{self.pcloud}')
+        self.admin.post_aggregate_action(
+            aggregate.id, {'set_metadata': {'metadata': values}})
+
+
+class OldOrderTest(ForcedMoveTestCase):
+    """``pcloud`` stands before ``legacy_v2_compatible``."""
+
+    def _configure(self):
+        super()._configure()
+        path = pathlib.Path(base.CONF.wsgi.api_paste_config)
+        new, old = ('legacy_v2_compatible pcloud',
+                    'pcloud legacy_v2_compatible')
+        self.assertIn(new, path.read_text())
+        path.write_text(path.read_text().replace(new, old))
+
+    def test_below_v2_no_version_is_in_force(self):
+        server = self.boot(self.alice)
+        self.admin.base_url = self.base_url.replace('/v2.1', '/v2')
+        for version in ('2.1', '2.67', '2.90', 'latest'):
+            self.admin.microversion = version
+            self._assert_refused(self._act(server, {'os-migrateLive': {
+                'host': self.free, 'block_migration': False,
+                'disk_over_commit': False}}))
+            self.admin.microversion = version
+            self._assert_refused(self._act(server, {'evacuate': {
+                'host': self.free, 'onSharedStorage': False}}))
+
+
+class ForcedMoveTest(ForcedMoveTestCase):
+
     def test_live_migration(self):
         inside = self.boot(self.alice, {'pcloud': self.pcloud})
         outside = self.boot(self.alice)
@@ -77,6 +124,44 @@ class ForcedMoveTest(base.PcloudTestCase):
         self.assertEqual(202, response.status_code, response.text)
         self._wait_for_server_parameter(
             inside, {'OS-EXT-SRV-ATTR:host': target, 'status': 'ACTIVE'})
+
+    def test_target_that_the_scheduler_would_not_take(self):
+        server = self.boot(self.alice, {'pcloud': self.pcloud})
+        target = self._other(server)
+        state = f'pcloud:host_state:{target}.hv.example.org'
+        for value, reason in (('disabled', 'is disabled in the Pcloud'),
+                              ('Enabled', 'has no state in the Pcloud'),
+                              (None, 'has no state in the Pcloud')):
+            # As somebody else would write it: our guard refuses the second.
+            self.aggregate(f'Pcloud:{self.pcloud}').update_metadata(
+                {state: value})
+            self._assert_closed(server, target, reason)
+        self._set_metadata({state: 'enabled'})
+        other = self.aggregate(f'Pcloud:{self.make_pcloud(self.bob)}')
+        self.admin.add_host_to_aggregate(other.id, target)
+        self._assert_closed(server, target, 'in more than one Pcloud')
+
+    def test_target_that_is_due(self):
+        server = self.boot(self.alice, {'pcloud': self.pcloud})
+        target = self._other(server)
+        self.aggregate(names.JOURNAL).update_metadata(
+            {names.DUE_PREFIX + target: 'x'})
+        self._assert_closed(server, target, 'until Placement')
+
+    def test_project_that_is_no_tenant_any_more(self):
+        self._set_metadata({f'pcloud:{base.BOB}': 'pcloud-tenant'})
+        server = self.boot(self.bob, {'pcloud': self.pcloud})
+        target = self._other(server)
+        self._set_metadata({f'pcloud:{base.BOB}': None})
+        self._assert_closed(server, target, 'is not one of its tenants')
+
+    def test_target_whose_cell_is_silent(self):
+        server = self.boot(self.alice, {'pcloud': self.pcloud})
+        target = self._other(server)
+        with mock.patch.object(computes, 'known_nodes', return_value=(
+                {}, frozenset([target]))):
+            response = self._live_migrate(server, target, '2.67', force=True)
+        self.assertEqual(503, response.status_code, response.text)
 
     def test_evacuation(self):
         inside = self.boot(self.alice, {'pcloud': self.pcloud})

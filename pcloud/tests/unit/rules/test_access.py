@@ -42,6 +42,15 @@ class ProjectVerdictTest(testtools.TestCase):
     def test_almost_a_tenant_does_not(self, project):
         self.assertFalse(access.project_verdict(_pcloud(), project))
 
+    def test_nobody_passes_where_it_is_not_clear(self):
+        pcloud = _pcloud(is_clear=False)
+        self.assertIn('ask its operator',
+                      access.project_verdict(pcloud, 'alice').reason)
+        self.assertEqual(
+            access.project_verdict(None, 'carol'),
+            access.project_verdict(pcloud, 'carol'))
+        self.assertFalse(access.host_verdict(pcloud, HOST, NODE))
+
     def test_owner_that_removed_itself_does_not(self):
         pcloud = _pcloud(tenants=frozenset())
         self.assertFalse(access.project_verdict(pcloud, 'alice'))

@@ -1,0 +1,86 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import ddt
+from nova.api import openstack
+from nova.api.openstack import wsgi as nova_wsgi
+from nova.api import wsgi as base_wsgi
+import routes
+import testtools
+import webob
+
+from pcloud.api import nova_call
+from pcloud import exception
+
+
+class _Kept:
+    """A filter that keeps what is behind it under a name of its own."""
+
+    def __init__(self, behind):
+        self._then = behind
+        self.other = self
+
+    def __call__(self, environ, start_response):
+        return self._then(environ, start_response)
+
+    def bound(self, environ, start_response):
+        return self(environ, start_response)
+
+
+def _enclosed(behind):
+    def application(environ, start_response):
+        return behind(environ, start_response)
+
+    return application
+
+
+def _router():
+    return base_wsgi.Router(routes.Mapper())
+
+
+@ddt.ddt
+class ChainTest(testtools.TestCase):
+
+    @ddt.data(lambda behind: behind, _Kept, _enclosed, base_wsgi.Middleware,
+              lambda behind: _Kept(behind).bound,
+              lambda behind: _enclosed(_Kept(_enclosed(behind))))
+    def test_whatever_is_between(self, between):
+        nova_call.Reader(between(_router()))
+        self.assertFalse(nova_call.is_legacy(between(_router())))
+        legacy = openstack.LegacyV2CompatibleWrapper(between(_router()))
+        self.assertTrue(nova_call.is_legacy(between(legacy)))
+
+    @ddt.data(_Kept(None), _enclosed(webob.exc.HTTPNotFound()),
+              base_wsgi.Middleware(webob.Response()))
+    def test_nothing_of_nova_behind(self, application):
+        self.assertRaises(exception.NotInFrontOfNova,
+                          nova_call.Reader, application)
+        self.assertFalse(nova_call.is_legacy(application))
+
+    def test_pipeline_of_one_resource_has_no_calls(self):
+        reader = nova_call.Reader(nova_wsgi.Resource(None))
+        request = nova_wsgi.Request.blank('/servers', method='POST')
+        self.assertIsNone(reader.call(request))
+
+
+@ddt.ddt
+class MethodTest(testtools.TestCase):
+
+    @ddt.unpack
+    @ddt.data(('', 'PUT'), ('_method=', 'PUT'), ('_method=post', 'POST'),
+              ('%5Fmethod=POST', 'PUT'), ('_method=%ff', 'PUT'),
+              ('_method=GET&_method=POST', 'POST'),
+              ('_method=%50OST', 'POST'), ('a=_method', 'PUT'))
+    def test_query(self, query, expected):
+        request = nova_wsgi.Request.blank(f'/?{query}', method='PUT')
+        self.assertEqual(expected, nova_call.method(request))
+        self.assertEqual('PUT', request.method)
