@@ -28,8 +28,8 @@ import functools
 from typing import TypeAlias
 
 from nova import context as nova_context
-from oslo_log import log as logging
 
+from pcloud.aggregates import complaints
 from pcloud.aggregates import computes
 from pcloud.aggregates import names
 from pcloud.aggregates import request_specs
@@ -37,8 +37,6 @@ from pcloud.aggregates import snapshot
 from pcloud import exception
 from pcloud.rules import affinity
 from pcloud.rules import hints as rules_hints
-
-LOG = logging.getLogger(__name__)
 
 IMAGE_SYSTEM_PREFIX = 'pcloud_system_key_'
 IMAGE_CUSTOMER_PREFIX = 'pcloud_customer_key_'
@@ -54,8 +52,6 @@ DOMAIN_RECORD = RECORD_PREFIX + 'domain'
 _MARKS = (CUSTOMER_RECORD, names.CUSTOMER_KEY_PREFIX,
           rules_hints.PLACEMENT_KEY)
 
-# So many different keys that are not valid are each told of once.
-_TOLD = 1024
 # The project and the keys of a server.
 _Offered: TypeAlias = tuple[str, tuple[affinity.Key, ...]]
 _NO_KEYS: _Offered = '', ()
@@ -85,7 +81,7 @@ def _valid(
         try:
             yield check(affinity.key(name, str(text)))
         except exception.InvalidPlacementKey as error:
-            _warn(str(error))
+            complaints.once(f'It counts nowhere: {error}')
 
 
 def recorded(
@@ -97,7 +93,7 @@ def recorded(
         try:
             found.append(affinity.parse(text))
         except exception.InvalidPlacementKey as error:
-            _warn(str(error))
+            complaints.once(f'It counts nowhere: {error}')
     return found
 
 
@@ -143,7 +139,7 @@ def _numbers(
         try:
             yield node_key_name(name), affinity.number(text)
         except exception.InvalidPlacementKey as error:
-            _warn(str(error))
+            complaints.once(f'It counts nowhere: {error}')
 
 
 @functools.lru_cache(maxsize=4096)
@@ -157,12 +153,6 @@ def node_key_name(text: str) -> str:
         raise exception.InvalidPlacementKey(
             key=text, expected='a name that is not computed for every host')
     return name
-
-
-@functools.lru_cache(maxsize=_TOLD)
-def _warn(message: str) -> None:
-    """Say what is wrong with a key; remembered, so that it is said once."""
-    LOG.warning('It counts nowhere: %s', message)
 
 
 def sticky_of_host(

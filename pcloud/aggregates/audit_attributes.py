@@ -74,7 +74,10 @@ def _check_attribute_aggregate(
                 aggregate.name, aggregate.metadata):
             yield findings.Finding(
                 'incomplete-aggregate', aggregate.name, '',
-                'its name and its metadata do not agree on the attribute')
+                'its name and its metadata do not agree on the attribute: '
+                f'{names.TYPE} is {aggregate.metadata.get(names.TYPE)!r}, ' +
+                ', '.join(f'{name} is {value!r}' for name, value in sorted(
+                    names.attributes(aggregate.metadata).items())))
         elif not aggregate.hosts:
             yield findings.Finding(
                 'attribute-without-hosts', aggregate.name, '',

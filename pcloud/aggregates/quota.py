@@ -24,13 +24,15 @@ from nova import context as nova_context
 from oslo_config import cfg
 
 from pcloud.aggregates import names
+from pcloud.aggregates import readings
 from pcloud.aggregates import scoped_policies
 from pcloud.aggregates import snapshot
 from pcloud import exception
+from pcloud.rules import units as rules
 
 CONF = cfg.CONF
 
-UNLIMITED = -1
+UNLIMITED = rules.UNLIMITED
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,9 +58,8 @@ def show(
     Two queries.
     """
     name = names.project_policy(project_id)
-    own = snapshot.metadata_of(context, [name]).get(name, {}).get(
-        names.QUOTA_UNITS)
-    return Quota(int(own or CONF.pcloud.quota_units),
+    own = readings.limit(snapshot.metadata_of(context, [name]).get(name, {}))
+    return Quota(CONF.pcloud.quota_units if own is None else own,
                  snapshot.units_of_owner(context, project_id))
 
 

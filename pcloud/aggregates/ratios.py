@@ -35,6 +35,7 @@ from pcloud.aggregates import due
 from pcloud.aggregates import inventories
 from pcloud.aggregates import journal
 from pcloud.aggregates import names
+from pcloud.aggregates import readings
 from pcloud.aggregates import rows
 from pcloud.aggregates import snapshot
 from pcloud import exception
@@ -67,8 +68,8 @@ until_newest = tenacity.retry(
 
 def wanted(metadata: Mapping[str, str]) -> dict[str, float]:
     """Return the ratios that a Pcloud's metadata ask for."""
-    return {key: float(metadata[key]) for key in RESOURCES
-            if key in metadata}
+    found = {key: readings.ratio(metadata, key) for key in RESOURCES}
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def saved(metadata: Mapping[str, str], node: str) -> dict[str, float]:
@@ -76,9 +77,9 @@ def saved(metadata: Mapping[str, str], node: str) -> dict[str, float]:
 
     :param node: the hypervisor hostname
     """
-    keys = {key: names.saved_ratio_key(key, node) for key in RESOURCES}
-    return {key: float(metadata[its]) for key, its in keys.items()
-            if its in metadata}
+    found = {key: readings.own_ratio(
+        metadata, names.saved_ratio_key(key, node)) for key in RESOURCES}
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def target(metadata: Mapping[str, str], node: str) -> dict[str, float]:

@@ -23,13 +23,14 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 import dataclasses
+import re
 
 from nova import context as nova_context
-from oslo_log import log as logging
 from oslo_utils import uuidutils
 
 from pcloud.aggregates import affinity_keys
 from pcloud.aggregates import change
+from pcloud.aggregates import complaints
 from pcloud.aggregates import journal
 from pcloud.aggregates import names
 from pcloud.aggregates import reconcile
@@ -39,12 +40,11 @@ from pcloud import exception
 from pcloud.rules import affinity
 from pcloud.rules import constraints
 
-LOG = logging.getLogger(__name__)
-
 CLOUD, DOMAIN, PROJECT, PCLOUD, ROLE = SCOPES = (
     'cloud', 'domain', 'project', 'pcloud', 'role')
 # The one id of scope cloud.
 DEFAULT = 'default'
+_ID = re.compile(r'[A-Za-z0-9_-]{1,64}', re.ASCII)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,6 +65,11 @@ class Policy:
     def __bool__(self) -> bool:
         return bool(self.constraints or self.system_keys or
                     self.customer_keys)
+
+
+def is_id(text: str) -> bool:
+    """Whether a text can be the id of a domain, project or role."""
+    return _ID.fullmatch(text) is not None
 
 
 def show(
@@ -214,7 +219,7 @@ def _constraints(
         try:
             constraints.parse(constraints.text({key: value}))
         except exception.InvalidConstraint as error:
-            LOG.warning('A constraint in the metadata of a policy is left '
-                        'out: %s', error)
+            complaints.once('A constraint in the metadata of a policy is '
+                            f'left out: {error}')
         else:
             yield key, value

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 import dataclasses
 
 from pcloud import exception
+from pcloud.rules import text
 from pcloud.rules import uuids
 
 NEAR, FAR, LOCALITY = 'near', 'far', 'locality'
@@ -52,9 +53,9 @@ class Wish:
     strict: bool
 
     def tags(self) -> frozenset[str]:
-        """Return the names of all tags."""
+        """Return the names of all tags that a server can have."""
         return frozenset(each.removeprefix(_TAG) for each in self._all()
-                         if is_tag(each))
+                         if is_tag(each) and text.is_askable(each))
 
     def servers(self) -> frozenset[str]:
         """Return all that can be the id of a server."""

@@ -20,20 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 import datetime
-import functools
 from typing import Any
 
 from nova.scheduler import host_manager
-from oslo_log import log as logging
 from oslo_utils import timeutils
 
+from pcloud.aggregates import complaints
 from pcloud.aggregates import names
 from pcloud.rules import attributes as rules
-
-LOG = logging.getLogger(__name__)
-
-# So many different values that are not valid are each told of once.
-_TOLD = 1024
 
 
 def now() -> datetime.datetime:
@@ -84,13 +78,7 @@ def _read(
 ) -> Any:
     value, bad = rules.effective(name, said, moment)
     for each in bad:
-        _warn(name, each)
+        complaints.once(f'Host attribute {name}: {each!r} is not valid and '
+                        'counts as none; "pcloud-manage audit" tells where '
+                        'it is set.')
     return None if value is None else rules.read(name, value)
-
-
-@functools.lru_cache(maxsize=_TOLD)
-def _warn(name: str, value: str) -> None:
-    """Say what is wrong with a value; remembered, so that it is said once."""
-    LOG.warning('Host attribute %(name)s: %(value)r is not valid and counts '
-                'as none; "pcloud-manage audit" tells where it is set.',
-                {'name': name, 'value': value})

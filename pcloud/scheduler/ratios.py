@@ -20,6 +20,7 @@ import functools
 from nova.scheduler import host_manager
 
 from pcloud.aggregates import names
+from pcloud.aggregates import readings
 
 
 def of(host_state: host_manager.HostState, name: str) -> Fraction:
@@ -29,11 +30,9 @@ def of(host_state: host_manager.HostState, name: str) -> Fraction:
     """
     for each in host_state.aggregates:
         if each.metadata.get(names.TYPE) == names.TYPE_PCLOUD:
-            try:
-                return exact(float(each.metadata[name]))
-            except (KeyError, ValueError):
-                # It has none, or somebody has changed it by hand.
-                continue
+            its = readings.ratio(each.metadata, name)
+            if its is not None:
+                return exact(its)
     return exact(getattr(host_state, name) or 1.0)
 
 

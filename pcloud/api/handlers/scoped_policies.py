@@ -13,7 +13,6 @@
 """``/os-pcloud-policies``."""
 
 from collections.abc import Callable
-import re
 
 from oslo_utils import strutils
 
@@ -31,7 +30,6 @@ from pcloud.rules import affinity
 from pcloud.rules import constraints as constraint_rules
 
 # The scopes in which there are keys; source: CONTRACT section 6.
-_ID = re.compile(r'[A-Za-z0-9_-]{1,64}', re.ASCII)
 _SCOPES = {
     'system_keys': (scoped_policies.CLOUD, scoped_policies.DOMAIN,
                     scoped_policies.PROJECT, scoped_policies.PCLOUD),
@@ -160,7 +158,7 @@ def _scope(call: api_call.Call) -> tuple[str, str]:
         raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
     if scope == scoped_policies.PCLOUD:
         access.visible_pcloud(call)
-    elif not _ID.fullmatch(scope_id):
+    elif not scoped_policies.is_id(scope_id):
         raise exception.InvalidScopeId(scope=scope, id=scope_id)
     return scope, scope_id
 

@@ -15,6 +15,9 @@
 Patterns end in ``\\Z``: ``$`` would also match before a trailing newline.
 """
 
+from pcloud.rules import ratios
+from pcloud.rules import units as unit_rules
+
 # Nova's databases keep characters of the basic multilingual plane only;
 # control characters break tables, and lone surrogates cannot be encoded.
 _NO_CONTROL = (r'[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff'
@@ -58,7 +61,7 @@ service_or_server = {
     'pattern': r'^(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}\Z',
 }
 
-units = {'type': 'integer', 'minimum': 0, 'maximum': 1000000}
+units = {'type': 'integer', 'minimum': 0, 'maximum': unit_rules.MOST}
 
 
 def body(name: str, properties: dict, required: list[str]) -> dict:
@@ -81,5 +84,5 @@ def body(name: str, properties: dict, required: list[str]) -> dict:
     }
 
 
-# The upper bound is far above what any hypervisor bears.
-ratio = {'type': ['number', 'null'], 'exclusiveMinimum': 0, 'maximum': 1024}
+ratio = {'type': ['number', 'null'], 'exclusiveMinimum': 0,
+         'maximum': ratios.MOST}

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
+import math
 from typing import Any
 
 from nova import objects
@@ -27,6 +28,21 @@ from oslo_config import cfg
 from pcloud.scheduler import attributes
 
 CONF = cfg.CONF
+
+
+def multiplier(
+    host_state: host_manager.HostState, option: str,
+) -> float:
+    """Return a multiplier: of a host's aggregates, or else the option.
+
+    Nova takes nan and infinity for numbers, with which nothing can be
+    weighed.
+
+    :param option: in [pcloud], and a metadata key of aggregates
+    """
+    found = utils.get_weight_multiplier(
+        host_state, option, CONF.pcloud[option])
+    return found if math.isfinite(found) else CONF.pcloud[option]
 
 
 class ListWeigher(weights.BaseHostWeigher):
@@ -73,8 +89,7 @@ class AttributeWeigher(ListWeigher):
         self, host_state: host_manager.HostState,
     ) -> float:
         """Return what the weight of a host is multiplied by."""
-        return utils.get_weight_multiplier(
-            host_state, self.option, CONF.pcloud[self.option])
+        return multiplier(host_state, self.option)
 
     def weigh_objects(
         self, weighed_obj_list: Sequence[weights.WeighedHost],

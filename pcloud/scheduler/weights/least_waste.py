@@ -18,16 +18,12 @@ from collections.abc import Sequence
 
 from nova import objects
 from nova.scheduler import host_manager
-from nova.scheduler import utils
 from nova.scheduler import weights
-from oslo_config import cfg
 
 from pcloud import exception
 from pcloud.rules import constraints as rules
 from pcloud.scheduler import constraints
 from pcloud.scheduler.weights import base
-
-CONF = cfg.CONF
 
 _OPTION = 'waste_weight_multiplier'
 
@@ -45,8 +41,7 @@ class LeastWasteWeigher(base.ListWeigher):
         self, host_state: host_manager.HostState,
     ) -> float:
         """Return what the weight of a host is multiplied by."""
-        return utils.get_weight_multiplier(
-            host_state, _OPTION, CONF.pcloud[_OPTION])
+        return base.multiplier(host_state, _OPTION)
 
     def weigh_objects(
         self, weighed_obj_list: Sequence[weights.WeighedHost],

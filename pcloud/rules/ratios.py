@@ -1,0 +1,62 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Allocation ratios, as somebody has written them.
+
+Source: CONTRACT section 3; Nova keeps them as text, and lets administrators
+write any.
+"""
+
+import functools
+import re
+
+from pcloud import exception
+
+# Far above what any hypervisor bears.
+MOST = 1024
+# The greatest that Placement keeps.
+_MOST_OF_HOST = 3.40282e+38
+
+_NUMBER = re.compile(r'\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?', re.ASCII)
+
+
+# Each request asks for those of its Pcloud.
+@functools.lru_cache(maxsize=4096)
+def of_pcloud(text: str) -> float:
+    """Read a ratio that a Pcloud gives to its hosts.
+
+    :raises: `exception.InvalidRatio`
+    """
+    found = _number(text)
+    if not 0 < found <= MOST:
+        raise exception.InvalidRatio(
+            value=text, expected=f'a number above 0, at most {MOST}')
+    return found
+
+
+def of_host(text: str) -> float:
+    """Read a ratio that a host had before, as Placement has told it.
+
+    :raises: `exception.InvalidRatio`
+    """
+    found = _number(text)
+    if not found <= _MOST_OF_HOST:
+        raise exception.InvalidRatio(
+            value=text, expected='a number that Placement holds')
+    return found
+
+
+def _number(text: str) -> float:
+    if not _NUMBER.fullmatch(text):
+        raise exception.InvalidRatio(
+            value=text, expected='a number such as 4 or 1.5')
+    return float(text)

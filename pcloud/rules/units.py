@@ -1,0 +1,52 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Units, and limits of them, as somebody has written them.
+
+Source: CONTRACT section 3, "Host flavors" and "Quota and usage".
+"""
+
+import re
+
+from pcloud import exception
+
+# The sum of many still fits the integers of every client.
+MOST = 1_000_000
+MOST_OF_LIMIT = 2 ** 31 - 1
+UNLIMITED = -1
+
+_WHOLE = re.compile(r'\d{1,10}', re.ASCII)
+
+
+def read(text: str) -> int:
+    """Read what a host of a host flavor costs.
+
+    :raises: `exception.InvalidUnits`
+    """
+    if _WHOLE.fullmatch(text) and int(text) <= MOST:
+        return int(text)
+    raise exception.InvalidUnits(
+        value=text, expected=f'a whole number from 0 to {MOST}')
+
+
+def limit(text: str) -> int:
+    """Read how many units a project may use, `UNLIMITED` for any number.
+
+    :raises: `exception.InvalidUnits`
+    """
+    if text == str(UNLIMITED):
+        return UNLIMITED
+    if _WHOLE.fullmatch(text) and int(text) <= MOST_OF_LIMIT:
+        return int(text)
+    raise exception.InvalidUnits(
+        value=text, expected=f'a whole number from 0 to {MOST_OF_LIMIT}, or '
+                             f'{UNLIMITED} for no limit')

@@ -1,0 +1,71 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Values as somebody may have written them."""
+
+import ddt
+import testtools
+
+from pcloud import exception
+from pcloud.rules import ratios
+from pcloud.rules import units
+
+RUBBISH = ('abc', 'nan', 'inf', '-inf', '-1', '1e400', '1e-400', '', '  ',
+           'x' * 255, '1\n', ' 1', '\x00', '[1]', 'null', '٣', '0x10', '1_0',
+           '+1', '1,5', '.5', '5.', '9' * 255, '\ud800', 'True')
+
+
+@ddt.ddt
+class RatioTest(testtools.TestCase):
+
+    @ddt.unpack
+    @ddt.data(('4', 4.0), ('1.5', 1.5), ('16.0', 16.0), ('1e-05', 1e-05),
+              ('1E+2', 100.0), ('1024', 1024.0), ('1e-320', 1e-320))
+    def test_right(self, text, value):
+        self.assertEqual(value, ratios.of_pcloud(text))
+        self.assertEqual(value, ratios.of_host(text))
+
+    @ddt.data(*RUBBISH, '0', '0.0', '1024.1', '1e300')
+    def test_wrong_of_a_pcloud(self, text):
+        error = self.assertRaises(
+            exception.InvalidRatio, ratios.of_pcloud, text)
+        self.assertIn('number', str(error))
+
+    @ddt.data(*(each for each in RUBBISH if each != '1e-400'), '1e39')
+    def test_wrong_of_a_host(self, text):
+        self.assertRaises(exception.InvalidRatio, ratios.of_host, text)
+
+    def test_what_placement_has_is_right(self):
+        for value in (0.0, 1.0, 3e38, 123456.789, 1 / 3):
+            self.assertEqual(value, ratios.of_host(repr(value)))
+
+
+@ddt.ddt
+class UnitsTest(testtools.TestCase):
+
+    @ddt.data('0', '1', '12', '1000000')
+    def test_right(self, text):
+        self.assertEqual(int(text), units.read(text))
+        self.assertEqual(int(text), units.limit(text))
+
+    @ddt.data(*RUBBISH, '1.0', '1000001')
+    def test_wrong(self, text):
+        self.assertRaises(exception.InvalidUnits, units.read, text)
+
+    def test_limit(self):
+        self.assertEqual(-1, units.limit('-1'))
+        self.assertEqual(2 ** 31 - 1, units.limit('2147483647'))
+
+    @ddt.data(*(each for each in RUBBISH if each != '-1'), '-2', '1.0',
+              '2147483648')
+    def test_wrong_limit(self, text):
+        self.assertRaises(exception.InvalidUnits, units.limit, text)
