@@ -129,6 +129,8 @@ def check_room(client: v1.Client, kinds: Sequence[Kind], count: int,
                problems: Problems) -> None:
     """Note when there is no room for so many groups.
 
+    Whoever may not ask has to try.
+
     :param kinds: one for each unit of a group, which is on one host
     :param pcloud: where they go; None for outside of Pclouds
     :param parent: only hosts that run a unit of this service count
@@ -137,7 +139,7 @@ def check_room(client: v1.Client, kinds: Sequence[Kind], count: int,
             'the cloud has no room outside of Pclouds')
     if parent:
         told += f" on hosts with a unit of '{parent}'"
-    with problems.collecting():
+    with problems.collecting(), _nothing_said():
         found = client.room(
             _flavor_ids(kinds), pcloud_id=pcloud.id if pcloud else None,
             parent=parent, count=count)
@@ -148,14 +150,24 @@ def check_room_beside(client: v1.Client, kinds: Sequence[Kind],
                       anchor: servers.Server, problems: Problems) -> None:
     """Note when there is no room for new units on the host of a server.
 
+    As `check_room`.
+
     :param kinds: one for each unit
     """
     about = f'beside {anchor.name}'
-    with problems.collecting(about):
+    with problems.collecting(about), _nothing_said():
         found = client.room(
             _flavor_ids(kinds), pcloud_id=anchor.hint(services.PCLOUD),
             parent=anchor.id)
         problems.add(_no_room('there is no room', found, kinds, 1), about)
+
+
+def _nothing_said() -> contextlib.AbstractContextManager[None]:
+    """Go on when the cloud does not tell this project how much is free.
+
+    What could not be started is taken back then.
+    """
+    return contextlib.suppress(exceptions.Forbidden)
 
 
 def _flavor_ids(kinds: Sequence[Kind]) -> list[str]:

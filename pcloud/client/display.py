@@ -57,8 +57,12 @@ def pool(hosts: Sequence[resources.PoolHost] | None) -> str:
     """Write the hosts of a pool, one a line."""
     return '\n'.join(
         f'{host.host} ({text(host.availability_zone)}, '
-        f'{host.pcloud or "free"}, {text(host.status)}, {text(host.state)})'
+        f'{_use(host)}, {text(host.status)}, {text(host.state)})'
         for host in hosts or ()) or '-'
+
+
+def _use(host: resources.PoolHost) -> str:
+    return host.pcloud or ('settling' if host.settling else 'free')
 
 
 def settings(values: Sequence[resources.Setting]) -> str:
@@ -211,6 +215,7 @@ HOST_FLAVOR_LIST = (
     Field('memory_mb', 'Memory MB'),
     Field('disk_gb', 'Disk GB'),
     Field('available', 'Available', by_zone),
+    Field('settling', 'Settling'),
 )
 HOST_FLAVOR_FOR_ADMIN = HOST_FLAVOR_LIST + (Field('hosts', 'Hosts', pool),)
 

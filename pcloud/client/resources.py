@@ -62,13 +62,15 @@ class Resource:
 class PoolHost(Resource):
     """A compute host in the pool of a host flavor, as an admin sees it.
 
-    :ivar pcloud: the id of the Pcloud it is in, or None while it is free
+    :ivar pcloud: the id of the Pcloud that the host is in, or None
+    :ivar settling: since when the host settles, or None when it does not
     """
 
     host: str
     hypervisor_hostname: str | None = None
     availability_zone: str | None = None
     pcloud: str | None = None
+    settling: str | None = None
     status: str | None = None
     state: str | None = None
 
@@ -81,6 +83,8 @@ class HostFlavor(Resource):
     :ivar vcpus: the fewest among its hosts, or None while it has none;
         likewise memory_mb (MiB) and disk_gb (GiB)
     :ivar available: how many hosts are free, by availability zone
+    :ivar settling: how many hosts are going to be free, when no server from
+        before can land on them any more
     :ivar hosts: its pool, or None for who is not an admin
     """
 
@@ -94,6 +98,7 @@ class HostFlavor(Resource):
     memory_mb: int | None = None
     disk_gb: int | None = None
     available: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    settling: int = 0
     hosts: tuple[PoolHost, ...] | None = None
 
 

@@ -399,6 +399,9 @@ class Client:
         :param count: of how many groups to tell at most, 1 to 1000
         :raises exceptions.BadRequest: when a value is not right
         :raises exceptions.CallNotKnown: when the cloud is too old to tell
+        :raises exceptions.Forbidden: when the caller is neither the owner of
+            the Pcloud nor an administrator; outside of Pclouds
+            administrators alone are told
         :raises exceptions.NotFound: when there is no such flavor, or no such
             Pcloud for the caller
         """

@@ -12,15 +12,31 @@
 
 """Read what a server request asks of Pcloud from its scheduler hints."""
 
+from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 
 from pcloud import exception
+from pcloud.rules import text
 from pcloud.rules import uuids
 
 PCLOUD_HINT = 'pcloud'
 PLACEMENT_KEY = 'placement_key'
 CONSTRAINTS = 'constraints'
+
+
+def check_text(hints: Mapping[str, object], names: Collection[str]) -> None:
+    """Refuse text that no database can keep, in hints of these names.
+
+    Nova could not even write down why such a server has no host.
+
+    :raises: `exception.InvalidHintText`
+    """
+    for name in names:
+        values = hints.get(name)
+        for each in values if isinstance(values, list) else [values]:
+            if isinstance(each, str) and not text.is_encodable(each):
+                raise exception.InvalidHintText(name=name, value=each)
 
 
 def is_pcloud_id(value: object) -> bool:

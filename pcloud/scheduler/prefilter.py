@@ -143,11 +143,13 @@ def _warn_of_inconsistency(pcloud: access.Pcloud) -> None:
         LOG.warning('Hosts %(hosts)s of Pcloud %(pcloud)s are in another '
                     'Pcloud too; nobody gets them until one lets them go.',
                     {'hosts': ', '.join(shared), 'pcloud': pcloud.id})
-    if len(pcloud.states) < len(pcloud.hosts):
+    states = sum(access.state(each) is not None
+                 for each in pcloud.states.values())
+    if states < len(pcloud.hosts):
         LOG.warning('Pcloud %(pcloud)s has %(hosts)d hosts but the state of '
                     'only %(states)d; nobody gets the others.',
                     {'pcloud': pcloud.id, 'hosts': len(pcloud.hosts),
-                     'states': len(pcloud.states)})
+                     'states': states})
 
 
 def _not_open(

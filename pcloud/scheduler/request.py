@@ -93,6 +93,9 @@ def _scopes(spec: objects.RequestSpec) -> list[tuple[str, str]]:
         # PcloudFilter lets it in nowhere.
         pcloud = ''
     domain = (said.get(affinity_keys.DOMAIN_RECORD) or [''])[0]
+    if not scoped_policies.is_id(domain):
+        # Nova's API records it; there is no policy of any other text.
+        domain = ''
     return [(scoped_policies.PCLOUD, pcloud),
             (scoped_policies.PROJECT, spec.project_id),
             (scoped_policies.DOMAIN, domain),

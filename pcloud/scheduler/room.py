@@ -10,11 +10,12 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Tell the owner why a Pcloud takes no more servers.
+"""Tell why a Pcloud takes no more servers, and its owner how many hosts.
 
 When Placement has no candidate Nova says "No valid host was found." and
 nothing else. The owner of the hosts can do something about it, once told
-whether to enable one, to add one or to ask for less.
+whether to enable one, to add one or to ask for less. How many hosts there are
+is nobody else's business.
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -30,6 +31,9 @@ from nova.scheduler import utils
 from pcloud.aggregates import computes
 from pcloud import exception
 from pcloud.rules import access
+
+
+_ASKED_FOR = 'what the server asks for (cpu, memory, disk, zone, traits)'
 
 
 def open_nodes(
@@ -80,13 +84,15 @@ def check(
     with_room = {each.get('root_provider_uuid') or uuid
                  for uuid, each in found[1].items()}
     if not enabled & with_room:
-        raise exception.PcloudUnusable(pcloud=pcloud.id, reason=_reason(
-            len(enabled), len(pcloud.hosts), bool(with_room)))
+        raise exception.PcloudUnusable(
+            pcloud=pcloud.id, reason=_owners_reason(
+                len(enabled), len(pcloud.hosts), bool(with_room))
+            if spec.project_id == pcloud.owner else
+            f'none of its enabled hosts has room for {_ASKED_FOR}')
 
 
-def _reason(enabled: int, hosts: int, others_have_room: bool) -> str:
-    told = (f'none of its {enabled} enabled hosts has room for what the '
-            'server asks for (cpu, memory, disk, zone, traits)')
+def _owners_reason(enabled: int, hosts: int, others_have_room: bool) -> str:
+    told = f'none of its {enabled} enabled hosts has room for {_ASKED_FOR}'
     if others_have_room:
         return (f'{told}, but one of its {hosts - enabled} other hosts has; '
                 'enable it')

@@ -13,8 +13,11 @@
 """``/os-pcloud-room``."""
 
 from pcloud.aggregates import flavors
+from pcloud.aggregates import pclouds
 from pcloud.api import call as api_call
 from pcloud.api.handlers import access
+from pcloud.api.policies import room as rules
+from pcloud import exception
 from pcloud.explain import room
 
 
@@ -22,17 +25,27 @@ def show(call: api_call.Call) -> dict:
     """Tell for how many groups of servers there is room now.
 
     A group is one server of every flavor, together on one host that the
-    caller's project could have.
+    owner of the Pcloud could have, or outside of Pclouds the caller.
 
-    :raises: `exception.FlavorNotFound`, `exception.PcloudNotFound`
+    :raises: `exception.FlavorNotFound`, `exception.PcloudNotFound`,
+        `exception.PcloudForbidden` for a tenant that is not the owner,
+        `exception.PolicyForbids`
     """
+    pcloud = _pcloud(call)
     named = call.query['flavor']
     wanted = flavors.several(
         call.context, named if isinstance(named, list) else [named])
-    pcloud = None
-    if 'pcloud' in call.query:
-        pcloud = access.visible(call, call.query['pcloud']).id
     found = room.find(
-        call.context, call.project_id, wanted,
-        int(call.query.get('count', 1)), pcloud, call.query.get('in'))
+        call.context, pcloud.owner if pcloud else call.project_id, wanted,
+        int(call.query.get('count', 1)), pcloud and pcloud.id,
+        call.query.get('in'))
     return {'room': {'groups': found.groups, 'reason': found.reason}}
+
+
+def _pcloud(call: api_call.Call) -> pclouds.Pcloud | None:
+    """Return the Pcloud that is asked about, None for outside of Pclouds."""
+    if 'pcloud' in call.query:
+        return access.own(call, call.query['pcloud'])
+    if not call.can(rules.SHOW_OUTSIDE):
+        raise exception.PolicyForbids(rule=rules.SHOW_OUTSIDE)
+    return None

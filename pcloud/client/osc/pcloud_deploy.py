@@ -29,9 +29,10 @@ _TIMEOUT = 600
 class DeployPcloud(common.Lister):
     """Start a service, with co-located ones: all of it or nothing
 
-    Everything is checked before the first server is created. The services of
-    --with are running before their parent is started. If any part fails, all
-    that was created is deleted again.
+    Everything is checked before the first server is created, and room too
+    where the caller may ask for it. The services of --with are running before
+    their parent is started. If any part fails, all that was created is
+    deleted again.
     """
 
     _epilog = ('Example:\n  openstack pcloud deploy db --image db '

@@ -71,7 +71,7 @@ COMMANDS = [
     ('pcloud policy unset pcloud {id} --customer-keys', None, OWNER, GONE),
     ('pcloud policy set cloud --system-key A=1:1', None, ADMIN, ADMIN),
     ('pcloud deploy x --image cirros --flavor m1.tiny --nic none '
-     '--pcloud {id}', None, 'no room', GONE),
+     '--pcloud {id}', None, 'enabled host', GONE),
     ('pcloud undeploy x', None, NOT_THERE, NOT_THERE),
     ('pcloud service list', None, 0, 0),
     ('pcloud service show x', None, NOT_THERE, NOT_THERE),
@@ -208,7 +208,8 @@ class RolesTest(base.SharedSandboxTest):
         self.assertEqual('node-1', shown['hypervisor_hostname'])
         self.assertEqual(
             {'id': 'gpu', 'description': '', 'units': 2, 'vcpus': 10,
-             'memory_mb': 8192, 'disk_gb': 1028, 'available': {}},
+             'memory_mb': 8192, 'disk_gb': 1028, 'available': {},
+             'settling': 0},
             self._json('carol', 'host flavor show gpu'))
 
     def test_completion(self):

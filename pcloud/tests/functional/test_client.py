@@ -139,10 +139,10 @@ class ServicesTest(ClientTestCase):
     def _part(self, service, flavor='helper'):
         return plans.Part(service, self.image.id, flavor)
 
-    def _deploy(self, *parts, **order):
+    def _deploy(self, *parts, user=None, **order):
         *parts, main = parts
         return deployments.deploy(
-            self.client, self._find_image,
+            self.as_library(user or self.alice), self._find_image,
             plans.Order(main, tuple(parts), networks='none', **order),
             self.pace)
 
@@ -162,19 +162,25 @@ class ServicesTest(ClientTestCase):
             self.assertEqual(web.id, disk.parent)
             self.assertEqual('node-2', self.host_of({'id': web.parent}))
         self.assertEqual(['node-2'] * 2, self._where('disk'))
+        # She may not ask how much is free outside of Pclouds.
         error = self.assertRaises(
-            checks.DeploymentRefused, self._deploy, *group, parent='db')
-        self.assertIn('no room', str(error))
+            server_runs.DeploymentFailed, self._deploy, *group, parent='db')
+        self.assertIn('no host has room for all of its group', str(error))
+        self.assertEqual(['node-2'] * 2, self._where('disk'))
 
     def test_room_for_some(self):
+        group = self._part('disk'), self._part('web', 'large')
         error = self.assertRaises(
-            checks.DeploymentRefused, self._deploy,
-            self._part('disk'), self._part('web', 'large'), count=3)
+            checks.DeploymentRefused, self._deploy, *group, count=3,
+            user=self.admin)
         self.assertIn('no room outside of Pclouds for 3 times helper and '
                       'large together on one host, only for 2', str(error))
+        # Who may not ask has it tried, and taken back.
+        error = self.assertRaises(
+            server_runs.DeploymentFailed, self._deploy, *group, count=3)
+        self.assertIn('no host has room for all of its group', str(error))
         self.assertEqual([], self.client.servers.list_all())
-        self.assertEqual(4, len(self._deploy(
-            self._part('disk'), self._part('web', 'large'), count=2)))
+        self.assertEqual(4, len(self._deploy(*group, count=2)))
 
     def test_two_runs_at_the_same_time(self):
         """None of them sees what the other is about to start."""

@@ -29,11 +29,12 @@ class RoomTest(base.PcloudTestCase):
         query = urllib.parse.urlencode([
             *(('flavor', each) for each in flavors),
             *((name.rstrip('_'), each) for name, each in query.items())])
-        found = (user or self.alice).get_json(f'/os-pcloud-room?{query}')
+        user = user or (self.alice if 'pcloud' in query else self.admin)
+        found = user.get_json(f'/os-pcloud-room?{query}')
         return found['room']['groups'], found['room']['reason']
 
     def refused(self, query, user=None):
-        response = (user or self.alice).call(
+        response = (user or self.admin).call(
             'GET', f'/os-pcloud-room?{query}')
         return response.status_code
 
@@ -83,23 +84,63 @@ class RoomTest(base.PcloudTestCase):
         self.set_down(host)
         self.assertEqual((0, 'there is no host that is up and enabled'),
                          self.room('s', pcloud=pcloud))
+
+    def test_for_whom(self):
+        self.make_pool('gpu', 'node-1')
+        pcloud = self.make_pcloud(self.alice)
+        self.add_host(self.alice, pcloud, 'web', 'gpu')
+        inside = f'flavor=s&pcloud={pcloud}'
+        # The administrator's own project is no tenant.
+        self.assertEqual((3, 'none of the 1 hosts that would do has more '
+                             'room for 1 GiB of disk, 2048 MiB of memory, '
+                             '1 cpus together'), self.room(
+            's', user=self.admin, pcloud=pcloud, count=1000))
+        for user in (self.alice, self.bob):
+            self.assertEqual(403, self.refused('flavor=s', user))
+            self.assertEqual(403, self.refused('flavor=s&in=web', user))
         # Its existence is nobody else's business.
-        self.assertEqual(404, self.refused(
-            f'flavor=s&pcloud={pcloud}', self.bob))
-        self.assertEqual(404, self.refused('flavor=s&pcloud=x'))
+        self.assertEqual(404, self.refused(inside, self.bob))
+        self.assertEqual(404, self.refused('flavor=s&pcloud=x', self.alice))
+        self.alice.call_json(
+            'PUT', f'/os-pclouds/{pcloud}/tenants/{base.BOB}')
+        self.assertEqual(403, self.refused(inside, self.bob))
+        self.assertEqual(200, self.refused(
+            inside, self.client_of('looker', base.ALICE, ['reader'])))
+
+    def test_never_more_than_was_asked_for(self):
+        self.make_pool('gpu', 'node-1')
+        pcloud = self.make_pcloud(self.alice)
+        self.add_host(self.alice, pcloud, 'web', 'gpu')
+        for count in (1, 2, 3):
+            self.assertEqual((count, None), self.room('s', count=count))
+            self.assertEqual((count, None), self.room(
+                's', pcloud=pcloud, count=count))
 
     def test_beside_a_service(self):
         self.flags(enabled_filters=['ComputeFilter', 'PcloudFilter'],
                    group='filter_scheduler')
         self.assertEqual((0, "there is no host with 'web' that is up and "
                              'enabled'), self.room('s', in_='web'))
-        server = self.boot(self.alice, {'service': 'web'}, flavorRef='s')
+        server = self.boot(self.admin, {'service': 'web'}, flavorRef='s')
         for parent in ('web', server['id']):
             self.assertEqual(2, self.room('s', in_=parent, count=9)[0])
             self.assertEqual(0, self.room('xl', 's', in_=parent)[0])
+
+    def test_beside_a_service_of_the_owner(self):
+        self.flags(enabled_filters=['ComputeFilter', 'PcloudFilter'],
+                   group='filter_scheduler')
+        self.make_pool('gpu', 'node-1')
+        pcloud = self.make_pcloud(self.alice)
+        self.add_host(self.alice, pcloud, 'web', 'gpu')
+        server = self.boot(self.alice, {'service': 'web', 'pcloud': pcloud},
+                           flavorRef='s')
+        for user in (self.alice, self.admin):
+            for parent in ('web', server['id']):
+                self.assertEqual(2, self.room(
+                    's', user=user, pcloud=pcloud, in_=parent, count=9)[0])
+        # Servers of another project do not count.
         for parent in ('web', server['id']):
-            self.assertEqual(0, self.room(
-                's', user=self.bob, in_=parent)[0])
+            self.assertEqual(0, self.room('s', in_=parent)[0])
 
     def test_bad_questions(self):
         for query in ('', 'flavor=', 'flavor=s&count=0', 'flavor=s&count=x',
@@ -108,7 +149,9 @@ class RoomTest(base.PcloudTestCase):
             self.assertEqual(400, self.refused(query), query)
         self.assertEqual(404, self.refused('flavor=nothing'))
         self.make_flavor('hidden', memory_mb=512, is_public=False)
-        self.assertEqual(404, self.refused('flavor=hidden'))
+        pcloud = self.make_pcloud(self.alice)
+        self.assertEqual(404, self.refused(
+            f'flavor=hidden&pcloud={pcloud}', self.alice))
         self.assertEqual((1, None), self.room('hidden', user=self.admin))
         self.make_flavor(
             'odd', memory_mb=512, extra_specs={'hw:numa_nodes': 'x'})

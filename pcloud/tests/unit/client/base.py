@@ -52,6 +52,7 @@ HOST = {
 FLAVOR = {
     'id': 'gold', 'description': '64 cores', 'units': 4, 'vcpus': 64,
     'memory_mb': 262144, 'disk_gb': 900, 'available': {'az1': 3, 'az2': 0},
+    'settling': 1,
 }
 POLICY = {
     'scope': 'pcloud', 'id': PCLOUD_ID, 'constraints': 'ram=2G rack=r1',

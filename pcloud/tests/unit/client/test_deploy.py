@@ -477,7 +477,36 @@ class TestRoom(DeployTestCase):
         self.answer('GET', fake_nova.ROOM, status_code=403, json={
             'forbidden': {'code': 403, 'message': 'not for you'}})
 
-        self.assert_refused('not for you (HTTP 403)', self.deploy(*ONE))
+        self.assertEqual(0, self.deploy(*ONE).status)
+        self.assertEqual(0, self.deploy(
+            *AGENT, '--pcloud', 'farm', '--count', '2').status)
+        self.have('db-1', 'db', host='h1')
+        self.assertEqual(0, self.deploy(
+            'more', *AGENT[1:], '--scale-with', 'db').status)
+        self.assertEqual(3, len(self.asked_for_room()))
+
+    def test_who_may_not_ask_tries_and_takes_back(self):
+        self.answer('GET', fake_nova.ROOM, status_code=403, json={
+            'forbidden': {'code': 403, 'message': 'not for you'}})
+        self.faults['log-2'] = 'No valid host was found.'
+
+        result = self.deploy(*GROUP, '--count', '2')
+
+        self.assert_failed(
+            'log-2 failed: No valid host was found. All that was created '
+            '(5) is removed.', result)
+        self.assertEqual([], self.names())
+        self.assertEqual(
+            ['disk-1', 'log-1', 'web-1', 'disk-2', 'log-2'],
+            [body['server']['name'] for body in self.created])
+
+    def test_who_may_not_ask_is_refused_what_needs_no_asking(self):
+        self.answer('GET', fake_nova.ROOM, status_code=403, json={
+            'forbidden': {'code': 403, 'message': 'not for you'}})
+        self.limits['maxTotalInstances'] = 4
+
+        self.assert_refused('the quota of your project is 4 instances',
+                            self.deploy(*GROUP))
 
     def test_in_another_pcloud(self):
         db = self.have('db-1', 'db', host='h1', pcloud=base.PCLOUD_ID)

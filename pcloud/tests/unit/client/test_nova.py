@@ -54,7 +54,7 @@ SHOWN_HOST = {
 SHOWN_FLAVOR = {
     'id': 'gold', 'description': '64 cores', 'units': '4', 'vcpus': '64',
     'memory_mb': '262144', 'disk_gb': '900',
-    'available': 'az1: 3, az2: 0',
+    'available': 'az1: 3, az2: 0', 'settling': '1',
 }
 SHOWN_QUOTA = {'project_id': base.OTHER_PROJECT, 'units_limit': '10',
                'units_in_use': '4'}
@@ -242,7 +242,7 @@ class TestLists(base.CloudTestCase):
 
         self.assertEqual(
             ['gold', '64 cores', '4', '64', '262144', '900',
-             'az1: 3, az2: 0'], rows[1])
+             'az1: 3, az2: 0', '1'], rows[1])
 
 
 class TestHelp(base.CloudTestCase):

@@ -23,10 +23,10 @@ RACK = '/os-pcloud-attributes/rack'
 FLAVOR_FOR_ADMIN = {**base.FLAVOR, 'hosts': [
     {'host': 'compute-1', 'hypervisor_hostname': 'c1.test',
      'availability_zone': 'az1', 'pcloud': None, 'status': 'enabled',
-     'state': 'up'},
+     'settling': '2026-11-22T21:00:00Z', 'state': 'up'},
     {'host': 'compute-2', 'hypervisor_hostname': 'c2.test',
      'availability_zone': 'az2', 'pcloud': base.PCLOUD_ID,
-     'status': 'enabled', 'state': 'down'}]}
+     'settling': None, 'status': 'enabled', 'state': 'down'}]}
 AMBIGUOUS = ({**base.PCLOUD, 'id': base.PCLOUD_ID},
              {**base.PCLOUD, 'id': base.OTHER_ID})
 
@@ -416,7 +416,8 @@ class TestHostFlavors(base.CloudTestCase):
 
     def test_list(self):
         empty = {'id': 'tin', 'description': '', 'units': 0, 'vcpus': None,
-                 'memory_mb': None, 'disk_gb': None, 'available': {}}
+                 'memory_mb': None, 'disk_gb': None, 'available': {},
+                 'settling': 0}
         self.answer('GET', '/os-host-flavors',
                     json={'host_flavors': [base.FLAVOR, empty]})
 
@@ -424,10 +425,10 @@ class TestHostFlavors(base.CloudTestCase):
 
         self.assertEqual([
             ['ID', 'Description', 'Units', 'VCPUs', 'Memory MB', 'Disk GB',
-             'Available'],
+             'Available', 'Settling'],
             ['gold', '64 cores', '4', '64', '262144', '900',
-             'az1: 3, az2: 0'],
-            ['tin', '-', '0', '-', '-', '-', '-'],
+             'az1: 3, az2: 0', '1'],
+            ['tin', '-', '0', '-', '-', '-', '-', '0'],
         ], base.table(result.out))
 
     def test_list_for_machines(self):
@@ -457,7 +458,7 @@ class TestHostFlavors(base.CloudTestCase):
         for_people = self.openstack('host', 'flavor', 'show', 'gold')
 
         self.assertEqual(FLAVOR_FOR_ADMIN, for_machines.json)
-        self.assertIn('compute-1 (az1, free, enabled, up)', for_people.out)
+        self.assertIn('compute-1 (az1, settling, enabled, up)', for_people.out)
         self.assertIn(f'compute-2 (az2, {base.PCLOUD_ID}, enabled, down)',
                       for_people.out)
 

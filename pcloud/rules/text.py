@@ -1,0 +1,49 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Text that somebody else has written, to be shown in one line.
+
+A line break in it would forge a line of a log, and not every database that
+keeps a server's fault can hold every character.
+"""
+
+# Some of Nova's databases keep the basic multilingual plane alone.
+_LAST = '\uffff'
+
+
+def shown(text: str) -> str:
+    """Return a text with escapes for what cannot be printed or kept.
+
+    ====================  ==============
+    in the text           shown
+    ====================  ==============
+    a line break          ``\\n``
+    a lone surrogate      ``\\ud800``
+    beyond the BMP        ``\\U0001f600``
+    all else that prints  as it is
+    ====================  ==============
+    """
+    if text.isprintable() and (not text or max(text) <= _LAST):
+        return text
+    return ''.join(
+        each if each.isprintable() and each <= _LAST else
+        each.encode('unicode_escape').decode() for each in text)
+
+
+def is_encodable(text: str) -> bool:
+    """Whether a text can be sent or kept at all: no lone surrogates."""
+    return not any('\ud800' <= each <= '\udfff' for each in text)
+
+
+def is_askable(text: str) -> bool:
+    """Whether every database can be asked about a text."""
+    return is_encodable(text) and all(each <= _LAST for each in text)

@@ -1,0 +1,99 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Text of users: in hints, in the scheduler's log, in a server's fault."""
+
+import re
+from unittest import mock
+
+from pcloud.rules import hints
+from pcloud.tests.functional import base
+
+LONE = 'x\ud800'
+FORGED = '2026-01-01 00:00:00 INFO forged'
+HINTS = ('pcloud', 'placement_key', 'constraints', 'near', 'far', 'locality',
+         'service', 'in', 'with', 'beside', 'room_for')
+
+
+class TextTest(base.PcloudTestCase):
+    """A public host, and a Pcloud of alice's with one host."""
+
+    hosts = {'node-1': 'az1', 'node-2': 'az1'}
+
+    def setUp(self):
+        self.flags(enabled_filters=[
+            'ComputeFilter', 'ConstraintsFilter', 'LocalityFilter',
+            'ColocationFilter', 'AffinityFilter'], group='filter_scheduler')
+        super().setUp()
+        self.make_pool('gpu', 'node-1')
+        self.pcloud = self.make_pcloud(self.alice)
+
+    def _asked_for(self, said, path='/servers'):
+        server = self._build_server(flavor_id='1', networks='none')
+        return self.alice.call('POST', path, {
+            'server': server, 'os:scheduler_hints': said})
+
+    def test_surrogates_are_refused_in_every_hint_of_ours(self):
+        for name in HINTS:
+            for value in (LONE, ['a', LONE], [f'tag:{LONE}']):
+                response = self._asked_for({name: value})
+                self.assertEqual(400, response.status_code, (name, value))
+        self.assertEqual([], self.admin.get_servers(
+            search_opts={'all_tenants': 1}))
+        message = self._asked_for({'pcloud': LONE}).json()[
+            'badRequest']['message']
+        self.assertIn(r'pcloud=x\ud800', message)
+        self.assertIn('surrogate', message)
+
+    def test_surrogates_that_are_kept_already(self):
+        """No server stays in BUILD for ever, and its fault says why."""
+        for said, told in (
+                ({'pcloud': LONE}, r'pcloud=x\ud800'),
+                ({'near': ['tag:a'], 'locality': LONE}, r'locality=x\ud800'),
+                ({'near': [f'tag:{LONE}'], 'locality': 'strict'},
+                 r'known as tag:x\ud800'),
+                ({'constraints': f'rack={LONE}'}, r'rack=x\ud800'),
+                ({'in': LONE}, r'in=x\ud800'),
+                ({'pcloud': '\U0001f600'}, r'pcloud=\U0001f600')):
+            with mock.patch.object(hints, 'check_text'), mock.patch(
+                    'pcloud.api.servers._check_constraints'), mock.patch(
+                    'pcloud.api.servers._check_colocation'):
+                server = self.boot(self.alice, said, 'ERROR')
+            self.assertIn(told, self.fault(server))
+        # What is only preferred does without it.
+        with mock.patch.object(hints, 'check_text'):
+            self.boot(self.alice, {'near': [f'tag:{LONE}']})
+
+    def test_nobody_forges_a_line_of_the_log(self):
+        for end in ('\n', '\r\n', '\x0b', '\x85', '\u2028'):
+            text = f'x{end}{FORGED}'
+            for said in ({'pcloud': text},
+                         {'near': ['tag:a'], 'locality': text}):
+                server = self.boot(self.alice, said, 'ERROR')
+                self.assertIn('forged', self.fault(server))
+        lines = self.stdlog.logger.output.splitlines()
+        self.assertEqual([], [each for each in lines
+                              if each.startswith(FORGED)])
+        self.assertTrue([each for each in lines if r'x\n2026' in each])
+
+    def test_the_number_of_hosts_is_for_the_owner(self):
+        self.add_host(self.alice, self.pcloud, 'web', 'gpu')
+        self.alice.call_json(
+            'PUT', f'/os-pclouds/{self.pcloud}/tenants/{base.BOB}')
+        self.make_flavor('huge', memory_mb=10 ** 6)
+        faults = {user: self.fault(self.boot(
+            user, {'pcloud': self.pcloud}, 'ERROR', flavorRef='huge')
+        ).replace(self.pcloud, '<id>') for user in (self.alice, self.bob)}
+        self.assertIn('none of its 1 enabled hosts has room',
+                      faults[self.alice])
+        self.assertIn('none of its enabled hosts has room', faults[self.bob])
+        self.assertIsNone(re.search(r'\d', faults[self.bob]))
