@@ -70,6 +70,18 @@ Related options:
 
 * ``[pcloud] allocation_attempts``
 """),
+    cfg.IntOpt(
+        'settle_limit',
+        default=3600,
+        min=1,
+        help="""
+The time, in seconds, after which a request for a server is taken for dead.
+
+A host that enters a pool or leaves a Pcloud settles: nobody is given it until
+the requests for servers that began before, and could still land on it, have
+ended. A request that has not ended after this time is not waited for any
+longer. Raise this where builds or moves of servers take longer.
+"""),
     cfg.BoolOpt(
         'allow_forced_moves',
         default=False,

@@ -16,6 +16,8 @@ Nothing here knows of HTTP: ``pcloud.api.wsgi`` translates the five branches
 below `PcloudError` to status codes, once, at the edge.
 """
 
+from pcloud.rules import text
+
 
 class PcloudError(Exception):
     """Base of all errors of this package.
@@ -23,14 +25,15 @@ class PcloudError(Exception):
     A subclass sets `message`, a format string; the keyword arguments of the
     constructor fill it. The result says what was wrong, with the value, and
     what would be right. It may reach a tenant, so it never names a real
-    host, a rack, or anything of another project.
+    host, a rack, or anything of another project. It becomes a line of a log
+    and the fault of a server, so what cannot be printed is escaped in it.
     """
 
     message = 'An error of Pcloud.'
 
     def __init__(self, **details: object):
         self.details = details
-        super().__init__(self.message % details)
+        super().__init__(text.shown(self.message % details))
 
 
 class Invalid(PcloudError):
@@ -54,6 +57,13 @@ class Unavailable(PcloudError):
 
     message = ('A part of the cloud does not answer at the moment; nothing '
                'was changed. Repeat the request when that part is back.')
+
+
+class WrongContentType(PcloudError):
+    """A request that says it is no JSON (415)."""
+
+    message = ("The content type '%(found)s' is not supported; send "
+               'application/json.')
 
 
 class PlacementSilent(Unavailable):
@@ -105,9 +115,34 @@ class NodesUnknown(Conflict):
                'an administrator has to run pcloud-manage audit --fix first.')
 
 
+class NotInFrontOfNova(PcloudError):
+    message = ("Behind Pcloud's filter there is nothing of Nova's API in the "
+               "pipeline; put 'pcloud' into the pipelines of the compute API "
+               'in api-paste.ini, behind keystonecontext.')
+
+
 class InvalidHint(Invalid):
     message = ('The scheduler hint pcloud=%(value)s is not valid: it takes '
                'the id of one Pcloud, once.')
+
+
+class InvalidHintText(Invalid):
+    message = ('The scheduler hint %(name)s=%(value)s is not valid: it has a '
+               'surrogate without its other half, which no text can have.')
+
+
+class InvalidRatio(Invalid):
+    message = ('Allocation ratio %(value)r is not right; it has to be '
+               '%(expected)s.')
+
+
+class InvalidUnits(Invalid):
+    message = 'Units %(value)r are not right; it has to be %(expected)s.'
+
+
+class InvalidMetadata(Invalid):
+    message = ('Metadata key %(key)s: %(value)r is not right; it has to be '
+               '%(expected)s.')
 
 
 class InvalidPlacementKey(Invalid):
@@ -223,6 +258,12 @@ class InvalidBody(Invalid):
 
 class InvalidQuery(Invalid):
     message = '%(reason)s'
+
+
+class OtherMethod(Invalid):
+    message = ("The query has _method=%(meant)s and the request is a "
+               '%(method)s; leave _method out, and send the request with the '
+               'method that is meant.')
 
 
 class NameTooLong(Invalid):
@@ -389,9 +430,15 @@ class NoFreeHost(Conflict):
 
 class HostsSettling(Conflict):
     message = ("There is no free host of host flavor '%(host_flavor)s'"
-               '%(zone)s yet: %(count)d more are settling, which means that '
-               'Placement has still to be told of a change or that the hosts '
-               'have still to be found empty; try again later.')
+               '%(zone)s yet: %(count)d more are settling, until no server '
+               'that was asked for before they changed hands can land on '
+               'them any more; try again later.')
+
+
+class HostSettling(Conflict):
+    message = ("Host '%(host)s' is settling: a server that was asked for "
+               'before the host changed hands may still land on it, or has. '
+               'Repeat the request later.')
 
 
 class HostsContended(Conflict):

@@ -38,6 +38,7 @@ from oslo_config import cfg
 from oslo_log import log as logging
 import tenacity
 
+from pcloud.aggregates import arrivals
 from pcloud.aggregates import change
 from pcloud.aggregates import computes
 from pcloud.aggregates import constraints
@@ -163,8 +164,9 @@ def _choose_or_finish(
         waiting = snapshot.settling(context, flavor_id)
         if only is not None:
             waiting = [host for host in waiting if host in only]
-        chance.shuffle(waiting)
-        reconcile.finish(context, waiting[:_FINISHED])
+        ready = _settled(context, waiting)
+        chance.shuffle(ready)
+        reconcile.finish_any(context, ready[:_FINISHED])
         chosen = _choose(context, flavor_id, zone, only, tried, chance)
         if chosen is None and waiting:
             raise exception.HostsSettling(
@@ -175,6 +177,19 @@ def _choose_or_finish(
         raise exception.NoFreeHost(
             host_flavor=flavor_id, zone=host_flavors.in_zone(zone))
     return chosen
+
+
+def _settled(
+    context: nova_context.RequestContext, waiting: list[str],
+) -> list[str]:
+    """Leave out hosts on which servers may still land.
+
+    Two queries, and as `arrivals.awaited`.
+    """
+    dues = {host: due.parse(text) for host, text
+            in journal.dues(context, waiting).items()}
+    awaited = arrivals.awaited(context, due.settling(dues))
+    return [host for host in waiting if host not in awaited]
 
 
 def _check_answers(

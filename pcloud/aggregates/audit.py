@@ -29,13 +29,17 @@ import time
 
 from nova import context as nova_context
 
+from pcloud.aggregates import arrivals
 from pcloud.aggregates import audit_attributes
 from pcloud.aggregates import audit_placement
 from pcloud.aggregates import audit_rows
+from pcloud.aggregates import audit_values
 from pcloud.aggregates import computes
+from pcloud.aggregates import due
 from pcloud.aggregates import findings
 from pcloud.aggregates import journal
 from pcloud.aggregates import names
+from pcloud.aggregates import outages
 from pcloud.aggregates import reconcile
 from pcloud.aggregates import request_specs
 from pcloud.aggregates import snapshot
@@ -60,41 +64,61 @@ def find(
         before that is a finding
     :raises: `oslo_db.exception.DBError` when the rows cannot be read
     """
-    dues = journal.dues(context)
-    known = _read(context, dues)
+    marks = journal.marks(context)
+    known = _read(context)
     parts: list[tuple[str, Callable[[], Iterator[findings.Finding]]]] = [
         ('what runs on hosts', functools.partial(_check_servers, known)),
         ('Placement', functools.partial(audit_placement.check, known)),
         ('services', functools.partial(_check_services, known)),
         ('host attributes', functools.partial(
             audit_attributes.check, context)),
+        ('values', functools.partial(audit_values.check, context)),
     ]
     found = list(audit_rows.check(known))
     found += _silent(known)
     for what, check in parts:
         found += _look(what, check)
-    return _unchanged(context, known, found) + _stuck(context, dues, settle)
+    return _unchanged(context, known, marks, found) + _look(
+        'what is due', functools.partial(_stuck, context, known.dues, settle))
 
 
 def _unchanged(
     context: nova_context.RequestContext, known: audit_rows.Known,
-    found: list[findings.Finding],
+    marks: Mapping[str, str], found: list[findings.Finding],
 ) -> list[findings.Finding]:
-    """Leave out what a request has changed while it was looked at."""
-    now = {each.name: (each.hosts, each.metadata)
-           for each in snapshot.closed(context)}
-    changed = {each.name for each in known.aggregates
-               if now.get(each.name) != (each.hosts, each.metadata)}
+    """Leave out what a request has changed while it was looked at.
+
+    A change may have been made and taken back again, which the marks of the
+    changes tell; the rows tell what was written by other means.
+
+    :param marks: of all changes, before anything was looked at
+    """
     dues = journal.dues(context)
+    marked = journal.marks(context)
+    now = {each.name: each for each in snapshot.closed(context)}
+    changed = {each.name for each in known.aggregates
+               if now.get(each.name) != each or
+               _marks_of(each, marks) != _marks_of(each, marked)}
     at_work = {host for host in dues if known.dues.get(host) != dues[host]}
     return [each for each in found if each.aggregate not in changed and
             each.subject not in at_work]
 
 
-def _read(
-    context: nova_context.RequestContext, dues: Mapping[str, str],
-) -> audit_rows.Known:
+def _marks_of(
+    aggregate: snapshot.Aggregate, marks: Mapping[str, str],
+) -> tuple[str | None, str | None]:
+    """Return the marks of the changes of a Pcloud or pool, whole or not."""
+    metadata = aggregate.metadata
+    return (marks.get(journal.pcloud_anchor(metadata.get(names.ID, ''))),
+            marks.get(journal.flavor_anchor(
+                metadata.get(names.FLAVOR_ID, ''))))
+
+
+def _read(context: nova_context.RequestContext) -> audit_rows.Known:
     aggregates = snapshot.closed(context)
+    # After the rows: what was due before may have been done by then, and
+    # what is due since is not to be found in the rows.
+    dues = journal.dues(context)
     hosts = frozenset().union(*(each.hosts for each in aggregates))
     return audit_rows.Known(
         context, aggregates, computes.load(context, hosts), dues)
@@ -108,7 +132,7 @@ def _look(
     try:
         for each in check():
             found.append(each)
-    except reconcile.OUTAGES as error:
+    except outages.ANY as error:
         found.append(findings.Finding(
             findings.NOT_LOOKED_AT, what, '', str(error)))
     return found
@@ -149,19 +173,32 @@ def _check_services(known: audit_rows.Known) -> Iterator[findings.Finding]:
 def _stuck(
     context: nova_context.RequestContext, dues: Mapping[str, str],
     settle: float,
-) -> list[findings.Finding]:
-    """Find hosts that nobody has reconciled for a while."""
+) -> Iterator[findings.Finding]:
+    """Find hosts that nobody has reconciled for a while.
+
+    A host that settles is none of them, unless the host would never settle:
+    all requests are over, and still the host is not empty.
+    """
     if dues and settle:
         time.sleep(settle)
         now = journal.dues(context)
         dues = {host: text for host, text in dues.items()
                 if now.get(host) == text}
-    return [findings.Finding(
+    settling = due.settling({
+        host: due.parse(text) for host, text in dues.items()})
+    for host in sorted(dues.keys() - settling.keys()):
+        yield _unfinished(host)
+    for host in sorted(settling.keys() - arrivals.awaited(context, settling)):
+        if not reconcile.is_empty(context, host):
+            yield _unfinished(host)
+
+
+def _unfinished(host: str) -> findings.Finding:
+    return findings.Finding(
         'change-not-finished', names.JOURNAL, host,
         'Placement or the compute service has still to be told of a change, '
         'or the host has still to be found empty; the host takes no servers '
         'until then', functools.partial(_finish, host))
-        for host in sorted(dues)]
 
 
 def _finish(host: str, context: nova_context.RequestContext) -> str:

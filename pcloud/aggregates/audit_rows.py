@@ -67,12 +67,24 @@ class Known:
 
     def node_of(self, aggregate: snapshot.Aggregate) -> dict[str, str]:
         """Return service host to hypervisor hostname, of a Pcloud's hosts."""
-        told = {host: node.hypervisor_hostname
-                for host in aggregate.hosts if host in self.computes
-                for node in self.computes[host].nodes}
-        return told | {host: node for host, node
-                       in names.nodes(aggregate.metadata).items()
-                       if host in aggregate.hosts}
+        kept = {host: node for host, node
+                in names.nodes(aggregate.metadata).items()
+                if host in aggregate.hosts}
+        found = {}
+        for host in aggregate.hosts:
+            told = [node.hypervisor_hostname for node in
+                    self.computes[host].nodes] if host in self.computes else []
+            # What is kept counts as long as nobody knows better.
+            if host in kept and (not told or kept[host] in told):
+                found[host] = kept[host]
+            elif told:
+                found[host] = told[-1]
+        return found
+
+
+# What has to be there for an aggregate to be what it is.
+_FRAMES = {names.TYPE_POOL: (names.FLAVOR_ID, names.UNITS),
+           names.TYPE_PCLOUD: (names.ID,)}
 
 
 def check(known: Known) -> Iterator[findings.Finding]:
@@ -87,7 +99,11 @@ def check(known: Known) -> Iterator[findings.Finding]:
             yield findings.Finding(
                 'incomplete-aggregate', aggregate.name, '',
                 'its name and its metadata do not agree on what it is; its '
-                'hosts are given to nobody')
+                'hosts are given to nobody: ' + ', '.join(
+                    f'{key}={aggregate.metadata[key]!r}'
+                    if key in aggregate.metadata else f'no {key}'
+                    for key in _FRAMES.get(aggregate.metadata.get(
+                        names.TYPE), (names.TYPE,))))
         for host in sorted(aggregate.hosts - known.computes.keys()):
             yield findings.Finding(
                 'host-without-service', aggregate.name, host,
@@ -126,11 +142,12 @@ def _check_members(
                 'it is in the Pcloud without a state, and given to nobody',
                 functools.partial(repair.settle_stateless, aggregate, host,
                                   node) if alone else None)
-        elif host not in names.nodes(aggregate.metadata):
+        elif names.nodes(aggregate.metadata).get(host) != node:
             yield findings.Finding(
                 'node-not-kept', aggregate.name, host,
-                'its compute node is not kept with the Pcloud, which would '
-                'not show the host while its cell is silent',
+                f'its compute node {node} is not kept with the Pcloud, which '
+                'would not show the host while its cell is silent; kept is '
+                f'{names.nodes(aggregate.metadata).get(host)!r}',
                 functools.partial(repair.keep_node, aggregate, host, node))
         elif named.count(node) != 1:
             yield findings.Finding(

@@ -138,6 +138,11 @@ def ask_hosts(
     return ask(of_hosts(context, hosts), read) if hosts else Answers({}, {})
 
 
+def silent_hosts(answers: Answers[frozenset[str], object]) -> frozenset[str]:
+    """Return the hosts whose cells do not answer, of `ask_hosts`."""
+    return frozenset().union(*answers.silent.values())
+
+
 def ask(
     questions: Mapping[int | None, _Question],
     read: Callable[[nova_context.RequestContext, _Question], _Answer],

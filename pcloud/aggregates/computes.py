@@ -142,7 +142,7 @@ def load(
     answers = cells.ask_hosts(context, hosts, _services_and_nodes)
     found = {host: Compute(host, nodes=(), up=False, enabled=False,
                            zone=zone(host), answered=False)
-             for host in _silent(answers)}
+             for host in cells.silent_hosts(answers)}
     group = servicegroup.API()
     for services, nodes in answers.known.values():
         nodes_of = collections.defaultdict(list)
@@ -188,7 +188,7 @@ def known_nodes(
         for host, *columns in rows:
             found[host].append(Node(*columns))
     return {host: its_nodes[0] for host, its_nodes in found.items()
-            if len(its_nodes) == 1}, _silent(answers)
+            if len(its_nodes) == 1}, cells.silent_hosts(answers)
 
 
 def details(
@@ -243,7 +243,7 @@ def known_instances(
     for rows in answers.known.values():
         for host, uuid in rows:
             uuids[host].append(uuid)
-    return uuids, _silent(answers)
+    return uuids, cells.silent_hosts(answers)
 
 
 def running(
@@ -270,10 +270,6 @@ def migrations(context: nova_context.RequestContext, host: str) -> list[str]:
     """
     answers = cells.ask_hosts(context, [host], _migrations)
     return [uuid for rows in answers.all() for uuid in rows]
-
-
-def _silent(answers: cells.Answers) -> frozenset[str]:
-    return frozenset().union(*answers.silent.values())
 
 
 @main_db.pick_context_manager_reader

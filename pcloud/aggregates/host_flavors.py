@@ -17,20 +17,25 @@ Flavors".
 """
 
 import collections
-from collections.abc import Collection
+from collections.abc import Mapping
 import dataclasses
+import datetime
 
 from nova import context as nova_context
 from oslo_log import log as logging
+from oslo_utils import timeutils
 from oslo_utils import uuidutils
 
 from pcloud.aggregates import announce
+from pcloud.aggregates import arrivals
 from pcloud.aggregates import change
 from pcloud.aggregates import computes
 from pcloud.aggregates import due
 from pcloud.aggregates import emptiness
 from pcloud.aggregates import journal
 from pcloud.aggregates import names
+from pcloud.aggregates import outages
+from pcloud.aggregates import readings
 from pcloud.aggregates import reconcile
 from pcloud.aggregates import rows
 from pcloud.aggregates import snapshot
@@ -45,12 +50,16 @@ class PoolHost:
     """A host of a pool.
 
     :ivar pcloud: the id of the Pcloud it is in, None when it is in none
-    :ivar is_due: whether Placement has still to be told of a change
+    :ivar is_due: whether Placement has still to be told of a change, or the
+        host settles
+    :ivar settling: since when the host settles, in UTC; None when it does
+        not
     """
 
     compute: computes.Compute
     pcloud: str | None
     is_due: bool = False
+    settling: datetime.datetime | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,6 +70,7 @@ class HostFlavor:
     :ivar vcpus: the smallest among its hosts, None while it has none; so
         are `memory_mb` (MiB) and `disk_gb` (GiB)
     :ivar available: availability zone to the number of free hosts
+    :ivar settling: how many of its hosts settle
     :ivar hosts: its hosts, by name
     """
 
@@ -71,6 +81,7 @@ class HostFlavor:
     memory_mb: int | None
     disk_gb: int | None
     available: dict[str, int]
+    settling: int
     hosts: tuple[PoolHost, ...]
 
 
@@ -98,7 +109,7 @@ def units(context: nova_context.RequestContext, flavor_id: str) -> int:
         name = names.pool(flavor_id)
         metadata = snapshot.metadata_of(context, [name]).get(name, {})
         if snapshot.is_whole_pool(name, metadata):
-            return int(metadata[names.UNITS])
+            return readings.units(metadata) or 0
     raise exception.HostFlavorNotFound(host_flavor=flavor_id)
 
 
@@ -187,8 +198,8 @@ def add_host(
     The host's service has to be disabled until then, so that nobody's server
     comes in between the check and the moment when the pool keeps servers
     out. The service is enabled when Placement knows of the pool, and the
-    host is free when it has been found empty once more: schedulers learn a
-    moment later that a service was disabled.
+    host is free when it has settled: what was placed or may still be placed
+    there was decided before.
 
     :raises: `exception.HostFlavorNotFound`, `exception.ComputeHostNotFound`,
         `exception.HostHasManyNodes`, `exception.HostServiceEnabled`,
@@ -208,27 +219,34 @@ def add_host(
     def work(written: rows.Rows) -> None:
         _touch(written, pool)
         _claim(written, host, due.Due(
-            written.mark, provider=provider, service=due.ON, empty=True))
+            written.mark, provider=provider, service=due.ON, empty=True,
+            since=int(timeutils.utcnow_ts())))
         _check_in_none(context, host)
         written.join(pool.id, host)
 
     change.run(context, [journal.flavor_anchor(flavor_id)], work)
     reconcile.finish(context, [host])
-    return PoolHost(
-        dataclasses.replace(compute, enabled=_is_enabled(context, compute)),
-        pcloud=None, is_due=False)
+    return _entered(context, compute)
 
 
-def _is_enabled(
+def _entered(
     context: nova_context.RequestContext, compute: computes.Compute,
-) -> bool:
-    """Whether a host's service is enabled by now, as far as is known."""
+) -> PoolHost:
+    """Return a host that has entered a pool, as it is by now.
+
+    The change is made: where that cannot be looked at, the host is returned
+    as the change has left it.
+    """
     try:
-        return computes.one(context, compute.host).enabled
-    except reconcile.OUTAGES as error:
-        LOG.warning('The service of host %(host)s cannot be looked at: '
-                    '%(error)s', {'host': compute.host, 'error': error})
-        return compute.enabled
+        text = journal.dues(context, [compute.host]).get(compute.host)
+        what = due.parse(text) if text else None
+        compute = computes.one(context, compute.host)
+    except outages.ANY as error:
+        LOG.warning('Host %(host)s cannot be looked at: %(error)s',
+                    {'host': compute.host, 'error': error})
+        what = due.Due('', empty=True)
+    return PoolHost(compute, pcloud=None, is_due=what is not None,
+                    settling=_settling(what))
 
 
 def _claim(written: rows.Rows, host: str, what: due.Due) -> None:
@@ -241,11 +259,15 @@ def _claim(written: rows.Rows, host: str, what: due.Due) -> None:
 def _finish(context: nova_context.RequestContext, host: str) -> None:
     """Do what is due for a host before the host changes hands again.
 
-    :raises: `exception.HostBusy` when something stays due,
-        `exception.Unavailable`
+    :raises: `exception.HostSettling`, `exception.HostBusy` when something
+        else stays due, `exception.Unavailable`
     """
-    if not reconcile.host(context, host):
-        raise exception.HostBusy(name=host)
+    if reconcile.host(context, host):
+        return
+    what = due.parse(journal.dues(context, [host]).get(host, ''))
+    if what.only_settles:
+        raise exception.HostSettling(host=host)
+    raise exception.HostBusy(name=host)
 
 
 def remove_host(
@@ -257,7 +279,8 @@ def remove_host(
 
     :raises: `exception.HostFlavorNotFound`, `exception.PoolHostNotFound`,
         `exception.HostInPcloud`, `exception.HostNotEmpty`,
-        `exception.HostBusy`, `exception.Unavailable`, and as `change.run`
+        `exception.HostBusy`, `exception.HostSettling`,
+        `exception.Unavailable`, and as `change.run`
     """
     pool = _pool(context, flavor_id)
     if host not in pool.hosts:
@@ -318,27 +341,54 @@ def _build(
     all_hosts = frozenset().union(*(pool.hosts for pool in pools))
     known = computes.load(context, all_hosts)
     pclouds_of = snapshot.pclouds_of(context, all_hosts)
-    dues = journal.dues(context)
+    dues = _not_settled(context, {
+        host: due.parse(text) for host, text in journal.dues(context).items()
+        if host in all_hosts})
     return [_host_flavor(pool, known, pclouds_of, dues) for pool in pools]
+
+
+def _not_settled(
+    context: nova_context.RequestContext, dues: Mapping[str, due.Due],
+) -> dict[str, due.Due]:
+    """Leave out what is due for hosts that have settled by now.
+
+    Whoever wants such a host will find that out, and have it.
+    """
+    settling = due.settling(dues)
+    waiting = arrivals.awaited(context, settling)
+    quiet = settling.keys() - waiting
+    used, silent = computes.known_instances(context, quiet)
+    settled = {host for host in quiet - silent if not used.get(host)}
+    return {host: what for host, what in dues.items() if host not in settled}
 
 
 def _host_flavor(
     pool: snapshot.Aggregate, known: dict[str, computes.Compute],
-    pclouds_of: dict[str, list[str]], dues: Collection[str],
+    pclouds_of: dict[str, list[str]], dues: Mapping[str, due.Due],
 ) -> HostFlavor:
     hosts = tuple(
         PoolHost(known[host], next(iter(pclouds_of.get(host, ())), None),
-                 host in dues)
+                 host in dues, _settling(dues.get(host)))
         for host in sorted(pool.hosts) if host in known)
     nodes = [node for host in hosts for node in host.compute.nodes]
     return HostFlavor(
         id=pool.metadata[names.FLAVOR_ID],
         description=pool.metadata.get(names.DESCRIPTION, ''),
-        units=int(pool.metadata[names.UNITS]),
+        units=readings.units(pool.metadata) or 0,
         vcpus=min((node.vcpus for node in nodes), default=None),
         memory_mb=min((node.memory_mb for node in nodes), default=None),
         disk_gb=min((node.disk_gb for node in nodes), default=None),
-        available=_available(hosts), hosts=hosts)
+        available=_available(hosts),
+        settling=sum(host.settling is not None for host in hosts),
+        hosts=hosts)
+
+
+def _settling(what: due.Due | None) -> datetime.datetime | None:
+    if what is None or not what.empty:
+        return None
+    # A host that was taken out by an earlier version tells no time.
+    return timeutils.utcnow() if what.since is None else (
+        datetime.datetime.fromtimestamp(what.since, datetime.timezone.utc))
 
 
 def _available(hosts: tuple[PoolHost, ...]) -> dict[str, int]:

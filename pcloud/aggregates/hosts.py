@@ -22,6 +22,7 @@ import datetime
 
 from nova import context as nova_context
 from oslo_log import log as logging
+from oslo_utils import timeutils
 
 from pcloud.aggregates import attributes
 from pcloud.aggregates import change
@@ -31,8 +32,10 @@ from pcloud.aggregates import emptiness
 from pcloud.aggregates import journal
 from pcloud.aggregates import names
 from pcloud.aggregates import notifications
+from pcloud.aggregates import outages
 from pcloud.aggregates import pclouds
 from pcloud.aggregates import ratios
+from pcloud.aggregates import readings
 from pcloud.aggregates import reconcile
 from pcloud.aggregates import rows
 from pcloud.aggregates import snapshot
@@ -55,7 +58,8 @@ class Host:
         cell does not answer
     :ivar host_flavor: the id of its host flavor; None when it is in no pool
     :ivar units: what it costs
-    :ivar state: 'enabled' or 'disabled', set by the owner
+    :ivar state: 'enabled' or 'disabled', set by the owner; None for what
+        somebody else has written in its place
     :ivar instances: uuids of the servers on it, None when that is not known
     :ivar next_reboot: when it is rebooted next, None when that is not known
     :ivar rack: its rack among those of the Pcloud's hosts, from 1; None
@@ -67,7 +71,7 @@ class Host:
     node: computes.Node
     host_flavor: str | None
     units: int
-    state: str
+    state: str | None
     instances: tuple[str, ...] | None
     next_reboot: datetime.datetime | None
     rack: int | None
@@ -103,7 +107,7 @@ def index(
     racks = _racks(said, [compute.host for compute, _ in named.values()])
     return [
         Host(name=name, compute=compute, node=_node(compute, node),
-             state=states[node],
+             state=access.state(states[node]),
              **_of_pool(pools.get(compute.host)),
              **_of_place(said.get(compute.host, {}), racks),
              instances=None if compute.host in silent else tuple(
@@ -145,7 +149,7 @@ def _of_pool(metadata: Mapping[str, str] | None) -> dict:
     if metadata is None:
         return {'host_flavor': None, 'units': 0}
     return {'host_flavor': metadata[names.FLAVOR_ID],
-            'units': int(metadata[names.UNITS])}
+            'units': readings.units(metadata) or 0}
 
 
 def _of_place(said: Mapping[str, str], racks: Mapping[str, int]) -> dict:
@@ -242,7 +246,7 @@ def _finish(context: nova_context.RequestContext, host: Host) -> None:
     try:
         if reconcile.host(context, host.compute.host):
             return
-    except reconcile.OUTAGES as error:
+    except outages.ANY as error:
         LOG.warning('What is due for host %(host)s has still to be done: '
                     '%(error)s', {'host': host.compute.host, 'error': error})
     raise exception.HostBusy(name=host.name)
@@ -255,8 +259,8 @@ def remove(
 
     The host is disabled, and found empty. One change takes everything away
     that made the host the Pcloud's own, and writes what is due: Placement
-    has to forget the membership, the host gets its own ratios back, and is
-    found empty once more. Until then the pool gives the host to nobody.
+    has to forget the membership, the host gets its own ratios back, and
+    settles. Until then the pool gives the host to nobody.
 
     :raises: `exception.HostNotFound`, `exception.HostNotDisabled`,
         `exception.HostChanged`, `exception.HostNotEmpty`,
@@ -304,7 +308,8 @@ def _take_away(
         written.claim(host.compute.host, due.Due(
             written.mark, provider=host.node.uuid,
             left=aggregate.uuid, ratios=own, event=due.REMOVED,
-            pcloud=pcloud.id, name=host.name, empty=True))
+            pcloud=pcloud.id, name=host.name, empty=True,
+            since=int(timeutils.utcnow_ts())))
     except exception.KeyTaken:
         raise exception.HostBusy(name=host.name)
     if not written.drop_if(

@@ -128,6 +128,28 @@ def mark(
     return found
 
 
+def marks(context: nova_context.RequestContext) -> dict[str, str]:
+    """Return anchor to the marks of its latest changes, as written.
+
+    One query.
+    """
+    return _read(context, names.CHANGES_PREFIX, _ROW.key.startswith(
+        names.CHANGES_PREFIX, autoescape=True))
+
+
+def _read(
+    context: nova_context.RequestContext, prefix: str,
+    criterion: sa.ColumnElement[bool],
+) -> dict[str, str]:
+    """Return rows of the journal by their keys, without a prefix."""
+    statement = sa.select(_ROW.key, _ROW.value).join(
+        models.Aggregate, models.Aggregate.id == _ROW.aggregate_id,
+    ).where(models.Aggregate.name == names.JOURNAL, criterion)
+    with api_db.context_manager.reader.using(context) as session:
+        return names.stripped(
+            dict(session.execute(statement).all()), prefix)
+
+
 def newest(
     context: nova_context.RequestContext, anchor: str,
 ) -> str | None:
@@ -140,7 +162,7 @@ def newest(
             models.Aggregate, models.Aggregate.id == _ROW.aggregate_id,
         ).where(models.Aggregate.name == names.JOURNAL,
                 _ROW.key == names.CHANGES_PREFIX + anchor))
-    return marks.split()[0] if marks else None
+    return next(iter((marks or '').split()), None)
 
 
 def dues(
@@ -155,18 +177,11 @@ def dues(
     """
     if hosts is not None and not hosts:
         return {}
-    statement = sa.select(_ROW.key, _ROW.value).join(
-        models.Aggregate, models.Aggregate.id == _ROW.aggregate_id,
-    ).where(models.Aggregate.name == names.JOURNAL)
     if hosts is None:
-        statement = statement.where(
-            _ROW.key.startswith(names.DUE_PREFIX, autoescape=True))
+        wanted = _ROW.key.startswith(names.DUE_PREFIX, autoescape=True)
     else:
-        statement = statement.where(
-            _ROW.key.in_([names.DUE_PREFIX + host for host in hosts]))
-    with api_db.context_manager.reader.using(context) as session:
-        return names.stripped(
-            dict(session.execute(statement).all()), names.DUE_PREFIX)
+        wanted = _ROW.key.in_([names.DUE_PREFIX + host for host in hosts])
+    return _read(context, names.DUE_PREFIX, wanted)
 
 
 def leaving(

@@ -28,6 +28,7 @@ from pcloud.aggregates import journal
 from pcloud.aggregates import names
 from pcloud.aggregates import notifications
 from pcloud.aggregates import ratios
+from pcloud.aggregates import readings
 from pcloud.aggregates import reconcile
 from pcloud.aggregates import rows
 from pcloud.aggregates import scoped_policies
@@ -45,8 +46,8 @@ class Pcloud:
 
     :ivar tenants: ids of the projects that may start servers in it
     :ivar units: what its hosts cost together
-    :ivar cpu_allocation_ratio: None where it is not set; so is
-        `ram_allocation_ratio`
+    :ivar cpu_allocation_ratio: None where it is not set, or cannot be read;
+        so is `ram_allocation_ratio`
     """
 
     aggregate: snapshot.Aggregate
@@ -196,7 +197,7 @@ def units_of(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> dict[str, int]:
     """Return what each of `hosts` costs; one in no pool costs nothing."""
-    return {host: int(pool.metadata[names.UNITS])
+    return {host: readings.units(pool.metadata) or 0
             for pool in snapshot.pools_of(context, hosts)
             for host in pool.hosts}
 
@@ -221,9 +222,5 @@ def _pcloud(
         owner=metadata.get(names.OWNER, ''),
         tenants=names.tenants(metadata),
         units=sum(units.get(host, 0) for host in aggregate.hosts),
-        cpu_allocation_ratio=_ratio(metadata.get(names.CPU_RATIO)),
-        ram_allocation_ratio=_ratio(metadata.get(names.RAM_RATIO)))
-
-
-def _ratio(value: str | None) -> float | None:
-    return None if value is None else float(value)
+        cpu_allocation_ratio=readings.ratio(metadata, names.CPU_RATIO),
+        ram_allocation_ratio=readings.ratio(metadata, names.RAM_RATIO))

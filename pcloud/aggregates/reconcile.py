@@ -20,21 +20,20 @@ as something is due, the host takes nobody's servers and is not free.
 
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Iterator
 import time
 
-from keystoneauth1 import exceptions as ks_exc
 from nova import context as nova_context
 from nova.db.api import api as api_db
 from nova import exception as nova_exception
 from nova.objects import fields
 from oslo_config import cfg
 from oslo_db import api as oslo_db_api
-from oslo_db import exception as db_exc
 from oslo_log import log as logging
-import oslo_messaging as messaging
-from sqlalchemy import exc as sa_exc
+from oslo_utils import timeutils
 
 from pcloud.aggregates import announce
+from pcloud.aggregates import arrivals
 from pcloud.aggregates import compute_calls
 from pcloud.aggregates import computes
 from pcloud.aggregates import due
@@ -43,7 +42,9 @@ from pcloud.aggregates import inventories
 from pcloud.aggregates import journal
 from pcloud.aggregates import names
 from pcloud.aggregates import notifications
+from pcloud.aggregates import outages
 from pcloud.aggregates import ratios
+from pcloud.aggregates import readings
 from pcloud.aggregates import snapshot
 from pcloud import exception
 from pcloud.rules import access
@@ -61,19 +62,12 @@ _ROUNDS = 10
 # did not answer for.
 _PATIENCE = 10.0
 
-# What a part of the cloud that is away comes to.
-OUTAGES = (
-    exception.PcloudError, db_exc.DBError, sa_exc.SQLAlchemyError,
-    ks_exc.ClientException, messaging.MessagingException,
-    nova_exception.NovaException)
-
 
 def host(context: nova_context.RequestContext, name: str) -> bool:
     """Do what is due for a host.
 
     :param name: the service host
-    :returns: whether nothing is due any more; a host may have to wait
-        until it is empty
+    :returns: whether nothing is due any more; a host may have to settle
     :raises: `exception.Unavailable` when a part of the cloud does not
         answer; what is due stays due then
     """
@@ -112,11 +106,31 @@ def finish(
 
     :param names_: service hosts
     """
+    for _ in _finished(context, names_):
+        pass
+
+
+def finish_any(
+    context: nova_context.RequestContext, names_: Iterable[str],
+) -> None:
+    """Reconcile hosts as `finish` does, until one of them is finished.
+
+    :param names_: service hosts
+    """
+    for _ in _finished(context, names_):
+        return
+
+
+def _finished(
+    context: nova_context.RequestContext, names_: Iterable[str],
+) -> Iterator[str]:
+    """Yield the hosts for which nothing is due any more."""
     deadline = time.monotonic() + _PATIENCE
     for name in names_:
         try:
-            host(context, name)
-        except OUTAGES as error:
+            if host(context, name):
+                yield name
+        except outages.ANY as error:
             LOG.warning('What is due for host %(host)s has still to be '
                         'done: %(error)s', {'host': name, 'error': error})
             if (isinstance(error, exception.PlacementSilent) or
@@ -133,7 +147,7 @@ def announced(
     """
     try:
         announce.changed(context, list(aggregates))
-    except OUTAGES as error:
+    except outages.ANY as error:
         LOG.warning('The schedulers could not be told of a change: '
                     '%(error)s', {'error': error})
 
@@ -147,7 +161,7 @@ def notified(
     """
     try:
         notify(*arguments)
-    except OUTAGES as error:
+    except outages.ANY as error:
         LOG.warning('A notification could not be sent: %(error)s',
                     {'error': error})
 
@@ -157,6 +171,8 @@ def _do(
 ) -> str | None:
     """Do what is due; return what remains due as it is to be written."""
     what = due.parse(text)
+    if what.only_settles and what.since is not None:
+        return _settle_down(context, name, what, what.provider)
     # As long as Placement keeps a host in a pool, nobody is given the host:
     # its service is disabled before, and enabled after Placement is told.
     if what.service == due.OFF:
@@ -170,8 +186,27 @@ def _do(
     if what.service == due.ON:
         _set_service(context, name, disabled=False)
     _tell_listeners(context, name, what)
-    if what.empty and not _is_empty(context, name):
-        return str(due.Due(what.mark, provider=provider, empty=True))
+    if what.empty:
+        return _settle_down(context, name, what, provider)
+    return None
+
+
+def _settle_down(
+    context: nova_context.RequestContext, name: str, what: due.Due,
+    provider: str | None,
+) -> str | None:
+    """Return what remains due for a host that settles, None when it has.
+
+    The change is committed now: requests that begin from now on see it.
+    """
+    since = what.since if what.only_settles else None
+    waiting = due.Due(
+        what.mark, provider=provider, pcloud=what.pcloud, empty=True,
+        since=since or int(timeutils.utcnow_ts()) + 1)
+    # A request ends on the host, so the host is looked at last.
+    if arrivals.awaited(context, {name: waiting}) or not is_empty(
+            context, name):
+        return str(waiting)
     return None
 
 
@@ -242,7 +277,11 @@ def _set_service(
         LOG.info('Host %s has no compute service any more.', name)
 
 
-def _is_empty(context: nova_context.RequestContext, name: str) -> bool:
+def is_empty(context: nova_context.RequestContext, name: str) -> bool:
+    """Whether nothing is on a host, or the host is no host any more.
+
+    :raises: `exception.Unavailable`
+    """
     try:
         return not emptiness.reasons(context, computes.one(context, name))
     except exception.ComputeHostNotFound:
@@ -276,7 +315,7 @@ def _notify(
         pcloud_id=pcloud.metadata[names.ID],
         owner=pcloud.metadata.get(names.OWNER, ''), name=what.name or '',
         host_flavor=pool and pool.metadata[names.FLAVOR_ID],
-        units=int(pool.metadata[names.UNITS]) if pool else 0,
+        units=pool and readings.units(pool.metadata) or 0,
         availability_zone=snapshot.zones(context, [name]).get(
             name, CONF.default_availability_zone),
         state=access.DISABLED))

@@ -17,6 +17,7 @@ what is there by then, and finding it done is as good.
 """
 
 from nova import context as nova_context
+from oslo_utils import timeutils
 
 from pcloud.aggregates import change
 from pcloud.aggregates import computes
@@ -26,6 +27,7 @@ from pcloud.aggregates import inventories
 from pcloud.aggregates import journal
 from pcloud.aggregates import names
 from pcloud.aggregates import ratios
+from pcloud.aggregates import readings
 from pcloud.aggregates import reconcile
 from pcloud.aggregates import rows
 from pcloud.aggregates import snapshot
@@ -55,6 +57,7 @@ def settle_stateless(
             return True
         _claim(written, host, due.Due(
             written.mark, left=aggregate.uuid, empty=True,
+            pcloud=metadata.get(names.ID), since=int(timeutils.utcnow_ts()),
             ratios=ratios.saved(metadata, node)))
         written.leave(aggregate.id, [host])
         written.drop(aggregate.id, [
@@ -117,9 +120,14 @@ def give_back_ratio(
     aggregate: snapshot.Aggregate, key: str,
     context: nova_context.RequestContext,
 ) -> str:
-    """Set the ratio of a host that has left to what it was."""
+    """Set the ratio of a host that has left to what it was.
+
+    Of one that cannot be read the key is deleted and nothing else.
+    """
     ratio, node = names.saved_ratios(aggregate.metadata)[key]
     value = aggregate.metadata[key]
+    known = readings.own_ratio(aggregate.metadata, key)
+    own = {} if known is None else {ratio: known}
     host = next((host for host, name in
                  computes.every_node(context).values() if name == node), None)
 
@@ -127,9 +135,9 @@ def give_back_ratio(
         if (node in written.nodes(aggregate.id) or
                 not written.drop_if(aggregate.id, key, value)):
             return False
-        if host is not None:
+        if host is not None and own:
             _claim(written, host, due.Due(
-                written.mark, ratios={ratio: float(value)}))
+                written.mark, ratios=own))
         return True
 
     done = change.run(context, [_anchor(aggregate)], work)
@@ -139,6 +147,8 @@ def give_back_ratio(
         return _DONE
     if host is None:
         return 'the host is gone, and the key is deleted'
+    if not own:
+        return 'nobody knows what its own ratio was, and the key is deleted'
     return 'the host has its own ratio again'
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
+import datetime
 import itertools
 from typing import TypeVar
 
@@ -59,6 +60,26 @@ def hints(
     """
     return {server: data.get('scheduler_hints') or {}
             for server, data in _read(context, servers)}
+
+
+def begun(
+    context: nova_context.RequestContext, servers: Collection[str],
+) -> Iterator[tuple[str, datetime.datetime,
+                    Mapping[str, Sequence[str]]]]:
+    """Yield servers with when they were asked for, in UTC, and their hints.
+
+    One query for five hundred servers. One without a request spec is left
+    out.
+    """
+    row = models.RequestSpec
+    for batch in batches(sorted(servers)):
+        statement = sa.select(
+            row.instance_uuid, row.created_at, row.spec,
+        ).where(row.instance_uuid.in_(batch))
+        with api_db.context_manager.reader.using(context) as session:
+            for server, created, spec in session.execute(statement):
+                data = _data(jsonutils.loads(spec))
+                yield server, created, data.get('scheduler_hints') or {}
 
 
 def with_any(

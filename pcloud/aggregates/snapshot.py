@@ -32,8 +32,10 @@ from sqlalchemy import orm
 from pcloud.aggregates import bulk
 from pcloud.aggregates import journal
 from pcloud.aggregates import names
+from pcloud.aggregates import readings
 from pcloud.rules import access
 from pcloud.rules import hints
+from pcloud.rules import units as unit_rules
 
 _TYPE = orm.aliased(models.AggregateMetadata)
 
@@ -156,7 +158,8 @@ def pcloud_access(
     return uuid, access.Pcloud(
         pcloud_id, names.tenants(metadata),
         {host: count for host, count, _ in hosts}, names.states(metadata),
-        frozenset(host for host, _, is_due in hosts if is_due))
+        frozenset(host for host, _, is_due in hosts if is_due),
+        metadata.get(names.OWNER, ''), readings.is_clear(metadata))
 
 
 def is_whole_pcloud(name: str, metadata: Mapping[str, str]) -> bool:
@@ -171,7 +174,7 @@ def is_whole_pool(name: str, metadata: Mapping[str, str]) -> bool:
     return (metadata.get(names.TYPE) == names.TYPE_POOL and
             bool(metadata.get(names.FLAVOR_ID)) and
             name == names.pool(metadata[names.FLAVOR_ID]) and
-            metadata.get(names.UNITS, '').isdecimal())
+            readings.units(metadata) is not None)
 
 
 def _pclouds_of_hosts(aggregate_id: int) -> sa.Select:
@@ -436,7 +439,8 @@ def units_of_owner(
 ) -> int:
     """Return what the hosts in the Pclouds of a project cost together.
 
-    One query, which reads a row a pool.
+    One query, which reads a row a pool. A host costs the most there is where
+    nobody can tell from its pool what it costs.
     """
     row, member = models.AggregateMetadata, models.AggregateHost
     owner, kind, units = (orm.aliased(row) for _ in range(3))
@@ -456,16 +460,20 @@ def units_of_owner(
             models.Aggregate.id == pooled.aggregate_id,
             models.Aggregate.name.startswith(
                 names.POOL_PREFIX, autoescape=True)),
-    ).join(
+    ).outerjoin(
         units, sa.and_(units.aggregate_id == models.Aggregate.id,
                        units.key == names.UNITS),
     ).where(owner.key == names.OWNER, owner.value == project_id).group_by(
         models.Aggregate.id, owner.value, units.value)
     with api_db.context_manager.reader.using(context) as session:
         # Databases that compare without case find other owners too.
-        return sum(int(each) * count for its_owner, each, count
-                   in session.execute(statement)
-                   if its_owner == project_id and each.isdecimal())
+        return sum(_cost(each) * count for its_owner, each, count
+                   in session.execute(statement) if its_owner == project_id)
+
+
+def _cost(text: str | None) -> int:
+    known = None if text is None else readings.units({names.UNITS: text})
+    return unit_rules.MOST if known is None else known
 
 
 def pcloud_names(
@@ -611,6 +619,44 @@ def saying_attributes(
         models.Aggregate.id.in_(
             sa.select(models.AggregateMetadata.aggregate_id)
             .where(_says_attribute()))))
+
+
+def with_values(
+    context: nova_context.RequestContext,
+) -> list[Aggregate]:
+    """Return all aggregates with a name or a metadata key of ours.
+
+    Three queries.
+    """
+    row, aggregate = models.AggregateMetadata, models.Aggregate
+    return read(context, sa.or_(
+        aggregate.name.startswith(names.PREFIX, autoescape=True),
+        aggregate.id.in_(sa.select(row.aggregate_id).where(
+            row.key.startswith(names.TENANT_PREFIX, autoescape=True)))))
+
+
+def extra_specs(
+    context: nova_context.RequestContext,
+) -> list[tuple[str, str, str]]:
+    """Return the extra specs of ours: flavor id, key and value.
+
+    One query.
+    """
+    row, flavor = models.FlavorExtraSpecs, models.Flavors
+    with api_db.context_manager.reader.using(context) as session:
+        return [tuple(each) for each in session.execute(
+            sa.select(flavor.flavorid, row.key, row.value)
+            .join(flavor, flavor.id == row.flavor_id)
+            .where(row.key.startswith(names.TENANT_PREFIX, autoescape=True))
+            .order_by(flavor.flavorid, row.key))]
+
+
+def of_id(
+    context: nova_context.RequestContext, aggregate_id: int,
+) -> Aggregate | None:
+    """Return any aggregate by Nova's id for it, or None (three queries)."""
+    return next(iter(read(context, models.Aggregate.id == aggregate_id)),
+                None)
 
 
 def _says_attribute() -> sa.ColumnElement[bool]:

@@ -19,7 +19,8 @@ from nova import context as nova_context
 
 from pcloud.aggregates import audit
 from pcloud.aggregates import findings
-from pcloud.aggregates import reconcile
+from pcloud.aggregates import outages
+from pcloud.rules import text
 
 CLEAN, FOUND, PARTLY = 0, 1, 2
 
@@ -82,7 +83,7 @@ def _repair(
         return {}
     try:
         return {'done': finding.repair(context), 'repaired': True}
-    except reconcile.OUTAGES as error:
+    except outages.ANY as error:
         return {'done': f'not repaired: {error}'}
 
 
@@ -100,4 +101,4 @@ def _text(rows: list[dict]) -> str:
             lines.append('    --fix repairs it')
         else:
             lines.append('    an administrator has to decide')
-    return '\n'.join(lines)
+    return '\n'.join(map(text.shown, lines))

@@ -22,7 +22,6 @@ import json
 
 from keystoneauth1 import exceptions as ks_exc
 from keystoneauth1 import loading as ks_loading
-from nova.api.openstack import wsgi as nova_wsgi
 from nova import availability_zones
 from nova.compute import api as compute
 from nova import context as nova_context
@@ -42,8 +41,6 @@ from pcloud.explain import schedule
 CONF = cfg.CONF
 
 FOUND, NONE = 0, 1
-
-_HINTS = 'os:scheduler_hints'
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -208,10 +205,6 @@ def _recorded(
     :raises: `exception.Invalid` and `exception.NotFound` when it would
         refuse them
     """
-    asked = nova_wsgi.Request.blank('/servers', method='POST')
-    asked.environ['nova.context'] = context
-    asked.body = json.dumps({
-        'server': {'flavorRef': flavor.flavorid, 'imageRef': image},
-        _HINTS: hints}).encode()
-    servers.prepare(asked, policy.Policies())
-    return json.loads(asked.body)[_HINTS]
+    return {**hints, **servers.recorded(
+        context, {'flavorRef': flavor.flavorid, 'imageRef': image}, hints,
+        policy.Policies())}

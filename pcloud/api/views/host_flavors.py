@@ -14,6 +14,7 @@
 
 from pcloud.aggregates import computes
 from pcloud.aggregates import host_flavors
+from pcloud.api.views import times
 
 
 def show(flavor: host_flavors.HostFlavor) -> dict:
@@ -24,7 +25,8 @@ def show(flavor: host_flavors.HostFlavor) -> dict:
             'vcpus': flavor.vcpus,
             'memory_mb': flavor.memory_mb,
             'disk_gb': flavor.disk_gb,
-            'available': flavor.available}
+            'available': flavor.available,
+            'settling': flavor.settling}
 
 
 def detail(flavor: host_flavors.HostFlavor) -> dict:
@@ -39,6 +41,7 @@ def host(found: host_flavors.PoolHost) -> dict:
             'hypervisor_hostname': _node(compute),
             'availability_zone': compute.zone,
             'pcloud': found.pcloud,
+            'settling': times.shown(found.settling),
             'status': _status(compute),
             'state': 'up' if compute.up else 'down'}
 

@@ -12,9 +12,8 @@
 
 """How a host of a Pcloud is shown."""
 
-from oslo_utils import timeutils
-
 from pcloud.aggregates import hosts
+from pcloud.api.views import times
 
 
 def show(host: hosts.Host) -> dict:
@@ -34,8 +33,7 @@ def show(host: hosts.Host) -> dict:
             'vcpus_used': node.vcpus_used,
             'memory_mb': node.memory_mb,
             'memory_mb_used': node.memory_mb_used,
-            'next_reboot': host.next_reboot and timeutils.normalize_time(
-                host.next_reboot).isoformat() + 'Z',
+            'next_reboot': times.shown(host.next_reboot),
             'rack': host.rack}
 
 

@@ -12,6 +12,8 @@
 
 """A virt driver for tests."""
 
+import threading
+
 from nova.virt import fake
 
 
@@ -36,3 +38,54 @@ class SizedDriver(RenamingDriver):
     def init_host(self, host):
         self.resources = fake.Resources(*self.sizes[host])
         super().init_host(host)
+
+
+class Gate:
+    """Where builds and resizes wait, and may fail when they go on.
+
+    :ivar waiting: the service hosts on which something waits or has waited
+    :ivar failures: how many of them are going to fail
+    """
+
+    def __init__(self) -> None:
+        self._opened = threading.Event()
+        self._lock = threading.Lock()
+        self.open()
+        self.waiting: list[str] = []
+        self.failures = 0
+
+    def close(self, failures: int) -> None:
+        """Let everything wait that comes from now on."""
+        self.waiting, self.failures = [], failures
+        self._opened.clear()
+
+    def open(self) -> None:
+        """Let everything go on."""
+        self._opened.set()
+
+    def pass_through(self, host: str) -> None:
+        """Wait until the gate is open.
+
+        :raises: `RuntimeError` when this one is to fail
+        """
+        with self._lock:
+            self.waiting.append(host)
+        self._opened.wait()
+        with self._lock:
+            self.failures -= 1
+            if self.failures >= 0:
+                raise RuntimeError('It fails late.')
+
+
+class HeldDriver(RenamingDriver):
+    """Builds and resizes wait at a gate."""
+
+    gate = Gate()
+
+    def spawn(self, *args, **kwargs):
+        self.gate.pass_through(self._host)
+        return super().spawn(*args, **kwargs)
+
+    def migrate_disk_and_power_off(self, *args, **kwargs):
+        self.gate.pass_through(self._host)
+        return super().migrate_disk_and_power_off(*args, **kwargs)

@@ -63,7 +63,7 @@ class HostFlavorTest(ApiTestCase):
         made = self._create(id='gpu.x', description='Fast', units=4)
         flavor = {'id': 'gpu.x', 'description': 'Fast', 'units': 4,
                   'vcpus': None, 'memory_mb': None, 'disk_gb': None,
-                  'available': {}, 'hosts': []}
+                  'available': {}, 'settling': 0, 'hosts': []}
         self.assertEqual({'host_flavor': flavor}, made)
         path = '/os-host-flavors/gpu.x'
         self.assertEqual(made, self.check(200, self.admin, 'GET', path))
@@ -124,13 +124,14 @@ class HostFlavorTest(ApiTestCase):
         added = self.check(201, self.admin, 'POST', path, body)
         self.assertEqual({'host': {
             'host': 'node-1', 'availability_zone': 'az1', 'pcloud': None,
-            'hypervisor_hostname': 'node-1.hv.example.org',
-            'status': 'enabled', 'state': 'up'}}, added)
+            'settling': None, 'status': 'enabled', 'state': 'up',
+            'hypervisor_hostname': 'node-1.hv.example.org'}}, added)
         self.check(409, self.admin, 'POST', path, body)
         flavor = self.check(200, self.alice, 'GET', '/os-host-flavors/gpu')
         self.assertEqual(
             {'id': 'gpu', 'description': '', 'units': 1, 'vcpus': 10,
-             'memory_mb': 8192, 'disk_gb': 1028, 'available': {'az1': 1}},
+             'memory_mb': 8192, 'disk_gb': 1028, 'available': {'az1': 1},
+             'settling': 0},
             flavor['host_flavor'])
         self.check(409, self.admin, 'DELETE', '/os-host-flavors/gpu')
         self.check(204, self.admin, 'DELETE', f'{path}/node-1')

@@ -121,7 +121,7 @@ class ColocationTest(base.PcloudTestCase):
                 ({'in': 7}, 'texts'), ({'in': ['web', 'db']}, 'given once'),
                 ({'beside': 'web'}, 'the id of a server'),
                 ({'room_for': 'nothing'}, 'the id of a flavor'),
-                ({'room_for': '\ud800'}, 'the id of a flavor'),
+                ({'room_for': '\ud800'}, 'surrogate'),
                 ({'room_for': [{}]}, 'texts'), ({'in': None}, 'texts')):
             self.assertIn(expected, self.refused('allow', hints), hints)
 

@@ -223,7 +223,7 @@ class ExplainTest(base.PcloudTestCase):
         for flavor in ('odd', 'secret'):
             for path in (f'/os-pclouds/{self.pcloud}/explain',
                          '/os-pcloud-room'):
-                self.assertEqual(400, self.alice.call(
+                self.assertEqual(400, self.admin.call(
                     'GET', f'{path}?flavor={flavor}').status_code, path)
 
     def test_for_whom(self):

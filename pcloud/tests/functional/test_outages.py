@@ -434,6 +434,8 @@ class LaunchesTest(OutagesTestCase):
         def found():
             shown = self.admin.get_server(server['id'])
             self.assertNotEqual('BUILD', shown['status'])
+            # Nova writes the fault a moment after the status.
+            self.assertTrue(shown['status'] != 'ERROR' or 'fault' in shown)
             return shown
 
         return self.wait_until(found)

@@ -77,8 +77,8 @@ class StatusTest(base.PcloudTestCase):
             text = file.read()
         for broken in (
                 text.replace('keystonecontext pcloud', 'keystonecontext'),
-                text.replace('keystonecontext pcloud legacy',
-                             'keystonecontext legacy'),
+                text.replace('legacy_v2_compatible pcloud',
+                             'legacy_v2_compatible'),
                 text.replace('keystonecontext pcloud',
                              'pcloud keystonecontext'),
                 text.replace('pcloud.api:filter_factory', 'other:factory')):

@@ -22,6 +22,7 @@ from pcloud.aggregates import audit
 from pcloud.aggregates import audit_attributes
 from pcloud.aggregates import audit_placement
 from pcloud.aggregates import audit_rows
+from pcloud.aggregates import audit_values
 from pcloud.aggregates import findings
 
 PAGE = (pathlib.Path(__file__).parents[4] / 'doc' / 'source' / 'cli' /
@@ -32,8 +33,9 @@ class KindsTest(base.BaseTestCase):
 
     def test_documented(self):
         sources = ''.join(map(inspect.getsource, (
-            audit, audit_attributes, audit_placement, audit_rows)))
-        found = {findings.NOT_LOOKED_AT, *re.findall(
+            audit, audit_attributes, audit_placement, audit_rows,
+            audit_values)))
+        found = {findings.NOT_LOOKED_AT, audit_values.KIND, *re.findall(
             r"(?:Finding|\()\(?\s*'([a-z]+(?:-[a-z]+)+)'", sources)}
         self.assertIn('host-in-two-pclouds', found)
         self.assertIn('name-without-host', found)

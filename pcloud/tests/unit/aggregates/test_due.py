@@ -29,6 +29,7 @@ class DueTest(base.BaseTestCase):
                         name='web'),
                 due.Due(MARK, left=UUID, ratios={names.CPU_RATIO: 16.0},
                         empty=True),
+                due.Due(MARK, empty=True, since=1795383309),
                 due.Due(MARK, left=UUID, service=due.OFF),
                 due.Due(MARK, ratios={names.CPU_RATIO: 0.5,
                                       names.RAM_RATIO: 1.25})):
@@ -38,10 +39,19 @@ class DueTest(base.BaseTestCase):
     def test_nova_can_hold_the_longest(self):
         longest = due.Due(
             MARK, provider=UUID, left=UUID, event=due.REMOVED, pcloud=UUID,
-            name='x' * 63, empty=True, ratios={
+            name='x' * 63, empty=True, since=2 ** 33, ratios={
                 names.CPU_RATIO: 1 / 3e-5, names.RAM_RATIO: 1 / 3})
         self.assertLessEqual(len(str(longest)), names.LIMIT)
+
+    def test_what_only_settles(self):
+        self.assertTrue(due.Due(MARK, empty=True, pcloud=UUID).only_settles)
+        for what in (due.Due(MARK), due.Due(MARK, empty=True, left=UUID),
+                     due.Due(MARK, empty=True, service=due.ON),
+                     due.Due(MARK, empty=True, event=due.REMOVED)):
+            self.assertFalse(what.only_settles)
 
     def test_rubbish_closes_the_host_and_breaks_nothing(self):
         for text in ('', ' ', 'm', '=', 'm=x c=abc r= q=7', 'é' * 255):
             self.assertEqual({}, due.parse(text).ratios)
+        for time in ('', 'x', '-1', 'f' * 99, '1.5'):
+            self.assertIsNone(due.parse(f'm=x t={time}').since)

@@ -1,0 +1,143 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Which requests for servers are under way, and what hosts they may reach.
+
+Nova's databases show whatever is under way: nova-api writes a build request
+before it asks for a server to be built, which lasts until the conductor has
+made the server in its cell; there the server is building until the end. For
+all other moves nova-api sets a task state, and records the action, before it
+asks anybody.
+
+Rule: `pcloud.rules.settling`.
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Mapping
+import datetime
+
+from nova.compute import instance_actions
+from nova.compute import task_states
+from nova.compute import vm_states
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models as api_models
+from nova.db.main import api as main_db
+from nova.db.main import models
+from oslo_config import cfg
+from oslo_utils import timeutils
+import sqlalchemy as sa
+
+from pcloud.aggregates import cells
+from pcloud.aggregates import due
+from pcloud.aggregates import request_specs
+from pcloud.rules import settling
+
+CONF = cfg.CONF
+
+_MOVING = (*task_states.resizing_states, *task_states.rebuild_states,
+           task_states.MIGRATING, task_states.UNSHELVING)
+_MOVES = (instance_actions.RESIZE, instance_actions.MIGRATE,
+          instance_actions.LIVE_MIGRATION, instance_actions.EVACUATE,
+          instance_actions.UNSHELVE)
+
+
+def awaited(
+    context: nova_context.RequestContext, dues: Mapping[str, due.Due],
+) -> frozenset[str]:
+    """Return the hosts on which requests that are under way may still land.
+
+    A host whose cell does not answer is one of them. Requests that have been
+    under way for longer than `[pcloud] settle_limit` are taken for dead.
+    Resizes from another cell, which Nova allows nobody by default, are not
+    seen.
+
+    Two queries, two in each cell, and one for five hundred requests.
+
+    :param dues: service hosts that settle, to what is due for each
+    """
+    if not dues:
+        return frozenset()
+    found, silent = _under_way(context, dues.keys())
+    return silent | {
+        host for host, what in dues.items()
+        if any(settling.may_land(each, what.pcloud, what.since)
+               for each in found)}
+
+
+def _under_way(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> tuple[list[settling.Request], frozenset[str]]:
+    """Return requests, and the hosts whose cells do not answer."""
+    oldest = timeutils.utcnow() - datetime.timedelta(
+        seconds=CONF.pcloud.settle_limit)
+    # A request goes from the API's database into a cell, and not back: read
+    # in this order none is missed.
+    queued = _queued(context, oldest)
+    answers = cells.ask_hosts(
+        context, hosts, lambda context, _: _in_cell(context, oldest))
+    moves = {uuid: began for rows in answers.known.values()
+             for uuid, began in rows}
+    found = {server: (moves.get(server) or created, hints)
+             for server, created, hints in request_specs.begun(
+                 context, {*queued, *moves})}
+    # Servers from before there were request specs have no hints.
+    found |= {server: (began, {}) for server, began in moves.items()
+              if began is not None and server not in found}
+    return [settling.Request(_seconds(began), hints)
+            for began, hints in found.values() if began >= oldest
+            ], cells.silent_hosts(answers)
+
+
+def _queued(
+    context: nova_context.RequestContext, oldest: datetime.datetime,
+) -> list[str]:
+    """Return the servers that are in no cell yet."""
+    row = api_models.BuildRequest
+    with api_db.context_manager.reader.using(context) as session:
+        return session.scalars(sa.select(row.instance_uuid).where(
+            row.created_at >= oldest)).all()
+
+
+@main_db.pick_context_manager_reader
+def _in_cell(
+    context, oldest: datetime.datetime,
+) -> list[tuple[str, datetime.datetime | None]]:
+    """Return the servers that are built or moved, and when moves began."""
+    return list(_rows(context, oldest))
+
+
+def _rows(
+    context, oldest: datetime.datetime,
+) -> Iterator[tuple[str, datetime.datetime | None]]:
+    server, action = models.Instance, models.InstanceAction
+    # A server has one move at a time. Before its action is recorded nobody
+    # has been asked to place the server, so nothing can have been decided.
+    began = sa.select(sa.func.max(action.start_time)).where(
+        action.instance_uuid == server.uuid, action.action.in_(_MOVES),
+        action.deleted == 0).scalar_subquery()
+    for uuid, in context.session.execute(sa.select(server.uuid).where(
+            server.deleted == 0, server.created_at >= oldest,
+            server.vm_state == vm_states.BUILDING)):
+        yield uuid, None
+    for uuid, start in context.session.execute(sa.select(
+            server.uuid, began).where(
+                server.task_state.in_(_MOVING), server.deleted == 0)):
+        if start is not None:
+            yield uuid, start
+
+
+def _seconds(when: datetime.datetime) -> float:
+    return when.replace(tzinfo=datetime.timezone.utc).timestamp()

@@ -1,0 +1,36 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What comes up when a part of the cloud is away."""
+
+from keystoneauth1 import exceptions as ks_exc
+from nova import exception as nova_exception
+from oslo_db import exception as db_exc
+import oslo_messaging as messaging
+from sqlalchemy import exc as sa_exc
+
+from pcloud import exception
+
+# SQLAlchemy raises these when the first connection of a process is lost
+# while the connection is being set up. Pcloud itself raises neither.
+FIRST_CONNECTION = (sa_exc.ResourceClosedError, NotImplementedError)
+
+# A database that cannot be reached. oslo.db does not translate all of them.
+DATABASE = (
+    db_exc.DBConnectionError, db_exc.DBDeadlock, sa_exc.OperationalError,
+    sa_exc.TimeoutError, *FIRST_CONNECTION)
+
+# Any part of the cloud.
+ANY = (
+    exception.PcloudError, db_exc.DBError, sa_exc.SQLAlchemyError,
+    ks_exc.ClientException, messaging.MessagingException,
+    nova_exception.NovaException, *FIRST_CONNECTION)

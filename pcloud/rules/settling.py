@@ -1,0 +1,62 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Which requests may still land on a host that has changed hands.
+
+A request for a server is decided long before the server is on its host: a
+multi-create is filtered once and claimed for seconds, a build that fails
+late is tried again on an alternate, resizes likewise. A host that entered a
+pool is concerned by requests that are for no Pcloud, a host that left a
+Pcloud by requests for that Pcloud; and only by those that began before the
+change could be seen.
+
+Source: CONTRACT section 9.
+"""
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+
+from pcloud import exception
+from pcloud.rules import hints as hint_rules
+
+# By how many seconds the clocks of a cloud's controllers may differ.
+SKEW = 5
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """A request for a server that is under way.
+
+    :ivar began: when nova-api took the request, in seconds since the epoch
+    :ivar hints: the scheduler hints of its server
+    """
+
+    began: float
+    hints: Mapping[str, Sequence[str]]
+
+
+def may_land(request: Request, pcloud_id: str | None, since: float) -> bool:
+    """Whether a request was decided when a host was not closed to it.
+
+    :param pcloud_id: the Pcloud that the host has left, None for a host
+        that has entered a pool
+    :param since: when schedulers saw the change at the latest, in seconds
+        since the epoch
+    """
+    if request.began >= since + SKEW:
+        return False
+    try:
+        wanted = hint_rules.pcloud_id(request.hints)
+    except exception.InvalidHint:
+        # Such a request is placed nowhere.
+        return False
+    return wanted == pcloud_id

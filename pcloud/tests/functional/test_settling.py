@@ -1,0 +1,265 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""A host changes hands when nothing decided before can land on it."""
+
+import datetime
+
+import fixtures
+from nova.db.api import api as api_db
+from nova.db.api import models
+from oslo_utils import timeutils
+import sqlalchemy as sa
+
+from pcloud.aggregates import audit
+from pcloud.tests import counting
+from pcloud.tests.functional import base
+from pcloud.tests.functional import driver
+from pcloud.tests.functional import outages
+
+A_WHILE = datetime.timedelta(hours=2)
+
+
+class SettlingTestCase(base.PcloudTestCase):
+    """Hosts whose builds and resizes wait until they are told to go on."""
+
+    hosts = {'node-1': 'az1', 'node-2': 'az1', 'node-3': 'az1'}
+    compute_driver = 'fake.HeldDriver'
+
+    def setUp(self):
+        self.useFixture(fixtures.MonkeyPatch(
+            'nova.virt.fake.HeldDriver', driver.HeldDriver))
+        driver.HeldDriver.gate = driver.Gate()
+        self.gate = driver.HeldDriver.gate
+        super().setUp()
+        # Nothing may be under way any more when the services are stopped.
+        self.addCleanup(self._end)
+        self.admin.call_json('POST', '/os-host-flavors', {
+            'host_flavor': {'id': 'gpu', 'units': 1}})
+
+    def _end(self):
+        self.gate.failures = 0
+        self.gate.open()
+        self.wait_until(lambda: self.assertEqual(set(), {
+            each['OS-EXT-STS:task_state'] for each in self.admin.get_servers(
+                search_opts={'all_tenants': 1})} - {None}))
+
+    def start(self, user, hints=None):
+        """Start a server whose first build fails when the gate opens.
+
+        :returns: the server, and the host on which it is being built
+        """
+        self.gate.close(failures=1)
+        server = self._build_server(
+            flavor_id='1', networks='none', az='az1')
+        body = {'server': server}
+        if hints:
+            body['os:scheduler_hints'] = hints
+        made = user.post_server(body)
+        return made, self.wait_until(self._held)
+
+    def _held(self):
+        self.assertEqual(1, len(self.gate.waiting))
+        return self.gate.waiting[0]
+
+    def pool(self, host):
+        """Put a host into the pool, and return the answer."""
+        self.disable_service(host)
+        return self.admin.call_json(
+            'POST', '/os-host-flavors/gpu/hosts', {'host': {'host': host}}
+        )['host']
+
+    def flavor(self):
+        """Return what an administrator sees of the host flavor."""
+        return self.admin.get_json('/os-host-flavors/gpu')['host_flavor']
+
+    def allocate(self, user, pcloud, name='new'):
+        """Return the answer to a request for a host."""
+        return user.call('POST', f'/os-pclouds/{pcloud}/hosts', {
+            'host': {'name': name, 'host_flavor': 'gpu'}})
+
+    def check_settling(self, user, pcloud):
+        """Nobody is given the only host that is not in a Pcloud."""
+        answer = self.allocate(user, pcloud)
+        self.assertEqual(409, answer.status_code, answer.text)
+        self.assertIn('1 more are settling', answer.text)
+        found = self.flavor()
+        self.assertEqual(({}, 1), (found['available'], found['settling']))
+
+    def kinds(self):
+        """Return the kinds of what an audit finds."""
+        return {each.kind for each in audit.find(self.context, settle=0)}
+
+
+class EnteringTest(SettlingTestCase):
+    """An empty public host enters a pool while public servers are built."""
+
+    def setUp(self):
+        super().setUp()
+        self.pcloud = self.make_pcloud(self.alice)
+        # Of the two that are left one is the alternate of the other.
+        self.disable_service('node-3')
+        self.server, first = self.start(self.bob)
+        self.other = next(host for host in ('node-1', 'node-2')
+                          if host != first)
+        self.pooled = self.pool(self.other)
+
+    def test_build_that_is_tried_again_keeps_the_host(self):
+        self.assertIsNotNone(self.pooled['settling'])
+        self.check_settling(self.alice, self.pcloud)
+        self.assertEqual(set(), self.kinds())
+        self.gate.open()
+        self._wait_for_state_change(self.server, 'ACTIVE')
+        self.assertEqual(self.other, self.host_of(self.server))
+        self.check_settling(self.alice, self.pcloud)
+        self.assertIn('server-on-free-host', self.kinds())
+        self._delete_server(self.server)
+        self.assertEqual({'az1': 1}, self.flavor()['available'])
+        self.assertEqual(
+            201, self.allocate(self.alice, self.pcloud).status_code)
+
+    def test_it_ends_by_itself(self):
+        self.gate.failures = 0
+        self.gate.open()
+        self._wait_for_state_change(self.server, 'ACTIVE')
+        found = self.flavor()
+        self.assertEqual(({'az1': 1}, 0),
+                         (found['available'], found['settling']))
+        self.assertEqual([None], [each['settling']
+                                  for each in found['hosts']])
+        self.assertEqual(
+            201, self.allocate(self.alice, self.pcloud).status_code)
+
+    def test_many_cost_what_one_costs(self):
+        one = counting.least(self.flavor)
+        self.pool('node-3')
+        many = counting.least(self.flavor)
+        self.assertEqual(2, self.flavor()['settling'])
+        self.assertEqual((one, 0), (many, many.http))
+
+    def test_it_does_not_leave_before(self):
+        path = f'/os-host-flavors/gpu/hosts/{self.other}'
+        answer = self.admin.call('DELETE', path)
+        self.assertEqual(409, answer.status_code)
+        self.assertIn('is settling', answer.text)
+        self.gate.failures = 0
+        self.gate.open()
+        self._wait_for_state_change(self.server, 'ACTIVE')
+        self.assertEqual(204, self.admin.call('DELETE', path).status_code)
+
+    def test_request_that_waits_for_too_long_is_dead(self):
+        self.check_settling(self.alice, self.pcloud)
+        with api_db.context_manager.writer.using(self.context) as session:
+            session.execute(sa.update(models.RequestSpec).values(
+                created_at=timeutils.utcnow() - A_WHILE))
+        self.assertEqual({'az1': 1}, self.flavor()['available'])
+        self.assertEqual(
+            201, self.allocate(self.alice, self.pcloud).status_code)
+
+    def test_cell_that_does_not_answer(self):
+        self.gate.failures = 0
+        with outages.SilentCell(self.cell_mappings['cell1']):
+            self.assertEqual({}, self.flavor()['available'])
+            self.assertIn(
+                self.allocate(self.alice, self.pcloud).status_code,
+                (409, 503))
+
+
+class LeavingTest(SettlingTestCase):
+    """A host leaves a Pcloud while the Pcloud's servers are built."""
+
+    def setUp(self):
+        super().setUp()
+        for host in ('node-1', 'node-2'):
+            self.assertIsNone(self.pool(host)['settling'])
+        self.mine = self.make_pcloud(self.alice)
+        self.theirs = self.make_pcloud(self.bob)
+        self.names = {self.add_host(self.alice, self.mine, name, 'gpu'): name
+                      for name in ('a', 'b')}
+
+    def remove(self, host):
+        """Take a host out of the Pcloud."""
+        path = f'/os-pclouds/{self.mine}/hosts/{self.names[host]}'
+        self.alice.call_json('PUT', path, {'host': {'state': 'disabled'}})
+        self.alice.call_json('DELETE', path)
+
+    def in_use(self, user, project):
+        """Return the units that a project uses."""
+        return user.get_json(f'/os-pcloud-quotas/{project}')[
+            'quota']['units']['in_use']
+
+    def test_build_that_is_tried_again_keeps_the_host(self):
+        server, first = self.start(self.alice, {'pcloud': self.mine})
+        other, = self.names.keys() - {first}
+        self.remove(other)
+        self.assertEqual(1, self.in_use(self.alice, base.ALICE))
+        self.check_settling(self.bob, self.theirs)
+        self.gate.open()
+        self._wait_for_state_change(server, 'ACTIVE')
+        self.assertEqual(other, self.host_of(server))
+        self.check_settling(self.bob, self.theirs)
+        self._delete_server(server)
+        self.assertEqual(201, self.allocate(
+            self.bob, self.theirs).status_code)
+        self.assertEqual(set(), self.kinds())
+
+    def test_public_servers_concern_it_not(self):
+        _, first = self.start(self.bob)
+        self.assertEqual('node-3', first)
+        self.remove('node-1')
+        self.assertEqual(201, self.allocate(
+            self.bob, self.theirs).status_code)
+
+    def test_pcloud_s_servers_concern_no_public_host(self):
+        _, first = self.start(self.alice, {'pcloud': self.mine})
+        self.assertIn(first, self.names)
+        self.assertIsNone(self.pool('node-3')['settling'])
+        self.assertEqual(201, self.allocate(
+            self.bob, self.theirs).status_code)
+
+
+class MovingTest(SettlingTestCase):
+    """An empty public host enters a pool while a server is resized."""
+
+    def test_resize(self):
+        pcloud = self.make_pcloud(self.alice)
+        server = self.boot(self.bob)
+        source = self.host_of(server)
+        other = next(host for host in ('node-1', 'node-2')
+                     if host != source)
+        self.gate.close(failures=0)
+        self.disable_service(other)
+        self.act(server, {'resize': {'flavorRef': '2'}})
+        self.wait_until(self._held)
+        self.assertIsNotNone(self.pool(other)['settling'])
+        self.check_settling(self.alice, pcloud)
+        self.gate.open()
+        self._wait_for_state_change(server, 'VERIFY_RESIZE')
+        self.assertNotEqual(other, self.host_of(server))
+        self.assertEqual(201, self.allocate(
+            self.alice, pcloud).status_code)
+
+
+class GoneTest(SettlingTestCase):
+
+    def test_what_is_refused_at_last_is_over(self):
+        """A server that ends in ERROR is awaited no longer."""
+        pcloud = self.make_pcloud(self.alice)
+        server, first = self.start(self.bob)
+        self.gate.failures = 3
+        other = next(host for host in ('node-1', 'node-2')
+                     if host != first)
+        self.pool(other)
+        self.check_settling(self.alice, pcloud)
+        self.gate.open()
+        self._wait_for_state_change(server, 'ERROR')
+        self.assertEqual(201, self.allocate(
+            self.alice, pcloud).status_code)

@@ -1,0 +1,40 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import ddt
+import testtools
+
+from pcloud.rules import settling
+
+ONE = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
+TWO = '9d0a8c1e-7b2f-4a3c-8e5d-6f7a8b9c0d1e'
+
+
+@ddt.ddt
+class MayLandTest(testtools.TestCase):
+
+    @ddt.data(
+        # What the host was before, what a request wants, whether it may land.
+        (None, {}, True), (None, {'pcloud': [ONE]}, False),
+        (ONE, {'pcloud': [ONE]}, True), (ONE, {'pcloud': [TWO]}, False),
+        (ONE, {'pcloud': [ONE.upper()]}, False), (ONE, {}, False),
+        (None, {'pcloud': ['x']}, False), (ONE, {'pcloud': [ONE, ONE]}, False),
+        (None, {'pcloud': []}, False), (None, {'near': ['x']}, True))
+    @ddt.unpack
+    def test_whom_a_host_is_open_to(self, pcloud, hints, wanted):
+        request = settling.Request(100, hints)
+        self.assertIs(wanted, settling.may_land(request, pcloud, 100))
+
+    def test_when_it_began(self):
+        for began, wanted in ((0, True), (104, True), (105, False)):
+            self.assertIs(wanted, settling.may_land(
+                settling.Request(began, {}), None, 100))
