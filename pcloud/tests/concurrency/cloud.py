@@ -185,7 +185,8 @@ class Cloud:
                 ['cell_v2', 'map_cell0', '--database_connection',
                  mariadb.url('nova_cell0', '{port}')],
                 ['cell_v2', 'create_cell', '--name', 'cell1',
-                 '--database_connection', mariadb.url('nova_cell1'),
+                 '--database_connection',
+                 mariadb.url('nova_cell1', '{port}'),
                  '--transport-url', 'fake://'],
                 ['db', 'sync']):
             subprocess.run(

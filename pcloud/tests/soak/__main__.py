@@ -35,8 +35,8 @@ from pcloud.tests.soak import stage as soak_stage
 
 CLIENTS, PROCESSES = 16, 4
 # Host flavor to its units and how many hosts it has, some too few for all.
-_FLAVORS = {'soak-one': (1, 40), 'soak-two': (2, 16), 'soak-few': (1, 6),
-            'soak-free': (0, 12)}
+_FLAVORS = {'soak-one': (1, 60), 'soak-two': (2, 16), 'soak-few': (1, 6),
+            'soak-free': (0, 24)}
 _SPARE = 2
 # There is no nova-compute to tell, so nobody waits for an answer from one.
 _OPTIONS = f"""quota_units = {soak_stage.DEFAULT_QUOTA}
@@ -81,7 +81,7 @@ def _run(arguments: argparse.Namespace,
         clients = [
             soak_client.Client(stage, number, _spare(stage, number))
             for number in range(arguments.clients)]
-        _play(stage, clients, arguments.minutes * 60)
+        _play(stage, clients, arguments)
     return stage
 
 
@@ -91,6 +91,8 @@ def _arguments() -> argparse.Namespace:
         description='Clients, faults and a checker, at work on one cloud.')
     parser.add_argument('--minutes', type=float, default=10,
                         help='how long faults last (default: %(default)s)')
+    parser.add_argument('--allocations', type=int, default=sys.maxsize,
+                        help='end earlier, when so many hosts were given')
     parser.add_argument('--clients', type=int, default=CLIENTS,
                         help='how many (default: %(default)s)')
     parser.add_argument('--seed', type=int, default=random.randrange(10**6),
@@ -131,7 +133,7 @@ def _keep_log(stage: soak_stage.Stage, output: pathlib.Path) -> None:
 
 
 def _play(stage: soak_stage.Stage, clients: list[soak_client.Client],
-          seconds: float) -> None:
+          arguments: argparse.Namespace) -> None:
     """Let faults and clients loose, then let owners remove everything."""
     reader, sampler = rows.Reader(), soak_sampler.Sampler(stage)
     ratios, services = reader.ratios(), reader.services()
@@ -140,14 +142,15 @@ def _play(stage: soak_stage.Stage, clients: list[soak_client.Client],
     playing = [_start(stage, client.run) for client in clients]
     playing += [_start(stage, actor, stage) for actor in actors.ACTORS]
     try:
-        _wait(stage, seconds)
+        _wait(stage, arguments.minutes * 60, arguments.allocations)
     finally:
         stage.stop.set()
     _join(playing)
     stage.switch(False)
     print('Faults are off; owners remove everything.', flush=True)
     ending.check_in_force(stage, reader)
-    _join([_start(stage, ending.remove_all, client) for client in clients])
+    for remove in (ending.remove_pclouds, ending.remove_rest):
+        _join([_start(stage, remove, client) for client in clients])
     sampler.stop.set()
     _join([sampling])
     ending.check_audit(stage)
@@ -182,9 +185,10 @@ def _join(threads: list[threading.Thread]) -> None:
         thread.join()
 
 
-def _wait(stage: soak_stage.Stage, seconds: float) -> None:
+def _wait(stage: soak_stage.Stage, seconds: float, allocations: int) -> None:
     began = time.monotonic()
-    while (left := began + seconds - time.monotonic()) > 0:
+    while ((left := began + seconds - time.monotonic()) > 0 and
+           stage.figures.allocations() < allocations):
         time.sleep(min(60, left))
         _tell(stage, time.monotonic() - began)
 

@@ -28,13 +28,25 @@ _DUE = 'pcloud:due:'
 _RATIOS = {'cpu_allocation_ratio': 'VCPU', 'ram_allocation_ratio': 'MEMORY_MB'}
 
 
-def remove_all(client: soak_client.Client) -> None:
-    """Remove all of an owner's through the API; count what cannot be."""
+def remove_pclouds(client: soak_client.Client) -> None:
+    """Remove an owner's Pclouds with their hosts; count what cannot be."""
+    _remove(client, {'host', 'pcloud'})
+
+
+def remove_rest(client: soak_client.Client) -> None:
+    """Remove what is left when nobody has a Pcloud any more."""
+    _remove(client, {'pool', 'flavor', 'attribute', 'quota', 'policy'})
+
+
+def _remove(client: soak_client.Client, kinds: set[str]) -> None:
+    """Remove an owner's registers of some kinds through the API."""
     client.make([])
     idle, last = 0, {}
-    while client.values and idle < _PATIENCE:
+    while idle < _PATIENCE and (wanted := {
+            register: value for register, value in client.values.items()
+            if register[1] in kinds}):
         before = client.values
-        for call in _removals(before, client.project):
+        for call in _removals(wanted, client.project):
             outcome, = client.make([call])
             last[call.kind] = outcome.says()
         if client.values == before:
@@ -42,7 +54,8 @@ def remove_all(client: soak_client.Client) -> None:
             time.sleep(1)
         else:
             idle = 0
-    for anchor in {register[0] for register in client.values}:
+    for anchor in {register[0] for register in client.values
+                   if register[1] in kinds}:
         left = {register[1:]: value for register, value
                 in client.values.items() if register[0] == anchor}
         client.stage.figures.violation(

@@ -44,8 +44,8 @@ FAULTS = ('reset', 'lost answer', 'delay', 'half-close to the client',
           'half-close to the server')
 # How many chunks of an upstream meet a fault, out of 10,000: any, and those
 # that make a change last.
-_RATES = {'database': ((2, 1, 8, 1, 1), (40, 80, 40, 20, 10)),
-          'placement': ((20, 10, 50, 10, 10), (40, 80, 60, 20, 20))}
+_RATES = {'database': ((1, 1, 4, 1, 1), (20, 40, 20, 10, 5)),
+          'placement': ((10, 5, 25, 5, 5), (20, 40, 30, 10, 10))}
 _LASTING = {'database': (b'\x03COMMIT',), 'placement': (b'PUT ', b'POST ')}
 _LONGEST_DELAY = 0.5
 _ANSWER_WITHIN = 5

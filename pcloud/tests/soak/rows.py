@@ -15,6 +15,7 @@
 import collections
 from collections.abc import Mapping
 import dataclasses
+import threading
 import time
 
 import pymysql
@@ -31,6 +32,9 @@ CLOSED = ("a.name LIKE 'Pcloud:%%' AND a.name NOT LIKE 'Pcloud:policy:%%' "
           "AND a.name NOT LIKE 'Pcloud:attribute:%%'")
 JOURNAL = 'pcloud-journal'
 _LONGEST_TRANSACTION = 300
+# MariaDB's list of transactions is only made anew when nobody has read it
+# for a tenth of a second.
+_LIST_LASTS = 0.15
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,24 +95,11 @@ class Reader:
 
         :raises: `TimeoutError` when one does not
         """
-        # MariaDB keeps the list of transactions for a tenth of a second.
-        time.sleep(0.15)
-        before = self._transactions()
+        before = _transactions.read(self)
         deadline = time.monotonic() + _LONGEST_TRANSACTION
-        while before & self._transactions():
+        while before & _transactions.read(self):
             if time.monotonic() > deadline:
                 raise TimeoutError('A transaction does not end')
-            time.sleep(0.15)
-
-    def _transactions(self) -> set[tuple]:
-        # Others may use the same MariaDB.
-        return set(self.query(
-            'SELECT t.trx_id, p.id, t.trx_started '
-            'FROM information_schema.innodb_trx t '
-            'JOIN information_schema.processlist p '
-            'ON p.id = t.trx_mysql_thread_id '
-            'WHERE p.id != CONNECTION_ID() AND p.db LIKE %s',
-            (mariadb.own('%'),)))
 
     def placement(self) -> list[tuple[str, str | None]]:
         """Return hypervisor hostname and aggregate of each membership."""
@@ -135,3 +126,32 @@ class Reader:
             'ON c.id = i.resource_class_id '
             f'JOIN {database}.resource_providers p '
             'ON p.id = i.resource_provider_id')
+
+
+class _Transactions:
+    """The open transactions, read once for all who ask at that time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._read_at = 0.0
+        self._found: set[tuple] = set()
+
+    def read(self, reader: Reader) -> set[tuple]:
+        """Return the transactions of some moment after the call."""
+        called_at = time.monotonic()
+        with self._lock:
+            if self._read_at < called_at:
+                time.sleep(_LIST_LASTS)
+                self._read_at = time.monotonic()
+                # Others may use the same MariaDB.
+                self._found = set(reader.query(
+                    'SELECT t.trx_id, p.id, t.trx_started '
+                    'FROM information_schema.innodb_trx t '
+                    'JOIN information_schema.processlist p '
+                    'ON p.id = t.trx_mysql_thread_id '
+                    'WHERE p.id != CONNECTION_ID() AND p.db LIKE %s',
+                    (mariadb.own('%'),)))
+            return self._found
+
+
+_transactions = _Transactions()

@@ -39,7 +39,7 @@ class Wishes:
         self._spare = spare
         self._serial = itertools.count()
         self._weights = {
-            self._host: 70, self._pcloud: 10, self._tenant: 4,
+            self._host: 120, self._pcloud: 10, self._tenant: 4,
             self._quota: 4, self._policy: 6, self._attribute: 3,
             self._flavor: 3, self._pool: 5, self._read: 6}
 
