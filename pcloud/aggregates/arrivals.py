@@ -49,6 +49,8 @@ CONF = cfg.CONF
 
 _MOVING = (*task_states.resizing_states, *task_states.rebuild_states,
            task_states.MIGRATING, task_states.UNSHELVING)
+# Before the host of a migration is fixed.
+_ON_ITS_WAY = ('accepted', 'queued', 'preparing', 'pre-migrating', 'running')
 _MOVES = (instance_actions.RESIZE, instance_actions.MIGRATE,
           instance_actions.LIVE_MIGRATION, instance_actions.EVACUATE,
           instance_actions.UNSHELVE)
@@ -64,7 +66,7 @@ def awaited(
     Resizes from another cell, which Nova allows nobody by default, are not
     seen.
 
-    Two queries, two in each cell, and one for five hundred requests.
+    Two queries, three in each cell, and one for five hundred requests.
 
     :param dues: service hosts that settle, to what is due for each
     """
@@ -88,14 +90,16 @@ def _under_way(
     queued = _queued(context, oldest)
     answers = cells.ask_hosts(
         context, hosts, lambda context, _: _in_cell(context, oldest))
-    moves = {uuid: began for rows in answers.known.values()
-             for uuid, began in rows}
-    found = {server: (moves.get(server) or created, hints)
-             for server, created, hints in request_specs.begun(
-                 context, {*queued, *moves})}
-    # Servers from before there were request specs have no hints.
-    found |= {server: (began, {}) for server, began in moves.items()
-              if began is not None and server not in found}
+    in_cells = {uuid: began for rows in answers.known.values()
+                for uuid, began in rows.items()}
+    # Conductors delete the specs of a whole multi-create when one server of
+    # it fails; where the others may land is not known then.
+    found: dict[str, tuple[datetime.datetime, Mapping | None]] = {
+        server: (began or oldest, None)
+        for server, began in in_cells.items()}
+    found |= {server: (in_cells.get(server) or created, hints)
+              for server, created, hints in request_specs.begun(
+                  context, {*queued, *in_cells})}
     return [settling.Request(_seconds(began), hints)
             for began, hints in found.values() if began >= oldest
             ], cells.silent_hosts(answers)
@@ -114,29 +118,46 @@ def _queued(
 @main_db.pick_context_manager_reader
 def _in_cell(
     context, oldest: datetime.datetime,
-) -> list[tuple[str, datetime.datetime | None]]:
-    """Return the servers that are built or moved, and when moves began."""
-    return list(_rows(context, oldest))
+) -> dict[str, datetime.datetime | None]:
+    """Return servers that are moved to when that began, built ones to None."""
+    found: dict[str, datetime.datetime | None] = dict.fromkeys(
+        _built(context, oldest))
+    for uuid, began in _moved(context, oldest):
+        found[uuid] = min(began, found.get(uuid) or began)
+    return found
 
 
-def _rows(
+def _built(context, oldest: datetime.datetime) -> Iterator[str]:
+    server = models.Instance
+    # Nova may give up a build that goes on all the same: the server is
+    # scheduled again then.
+    yield from context.session.scalars(sa.select(server.uuid).where(
+        server.deleted == 0, server.created_at >= oldest, sa.or_(
+            server.vm_state == vm_states.BUILDING,
+            server.task_state == task_states.SCHEDULING)))
+
+
+def _moved(
     context, oldest: datetime.datetime,
-) -> Iterator[tuple[str, datetime.datetime | None]]:
+) -> Iterator[tuple[str, datetime.datetime]]:
     server, action = models.Instance, models.InstanceAction
-    # A server has one move at a time. Before its action is recorded nobody
-    # has been asked to place the server, so nothing can have been decided.
-    began = sa.select(sa.func.max(action.start_time)).where(
+    migration = models.Migration
+    # Before its action is recorded nobody has been asked to place the
+    # server. A second evacuation does not end the first one.
+    began = sa.select(sa.func.min(action.start_time)).where(
         action.instance_uuid == server.uuid, action.action.in_(_MOVES),
-        action.deleted == 0).scalar_subquery()
-    for uuid, in context.session.execute(sa.select(server.uuid).where(
-            server.deleted == 0, server.created_at >= oldest,
-            server.vm_state == vm_states.BUILDING)):
-        yield uuid, None
+        action.start_time >= oldest, action.deleted == 0).scalar_subquery()
     for uuid, start in context.session.execute(sa.select(
             server.uuid, began).where(
                 server.task_state.in_(_MOVING), server.deleted == 0)):
         if start is not None:
             yield uuid, start
+    # A compute service that starts again, and an administrator, make a
+    # server look at rest whose move goes on.
+    yield from context.session.execute(sa.select(
+        migration.instance_uuid, migration.created_at).where(
+            migration.deleted == 0, migration.created_at >= oldest,
+            migration.status.in_(_ON_ITS_WAY))).tuples()
 
 
 def _seconds(when: datetime.datetime) -> float:

@@ -14,8 +14,12 @@
 import datetime
 
 import fixtures
+from nova.compute import task_states
+from nova.compute import vm_states
+from nova import context as nova_context
 from nova.db.api import api as api_db
 from nova.db.api import models
+from nova import objects
 from oslo_utils import timeutils
 import sqlalchemy as sa
 
@@ -246,6 +250,67 @@ class MovingTest(SettlingTestCase):
         self.assertNotEqual(other, self.host_of(server))
         self.assertEqual(201, self.allocate(
             self.alice, pcloud).status_code)
+
+
+class HiddenTest(SettlingTestCase):
+    """Servers that look at rest, or like nobody's, and are on their way."""
+
+    def setUp(self):
+        super().setUp()
+        self.pcloud = self.make_pcloud(self.alice)
+
+    def test_move_whose_compute_has_started_again(self):
+        server = self.boot(self.bob)
+        with self._targeted() as context:
+            migration = objects.Migration(
+                context, instance_uuid=server['id'], migration_type='resize',
+                status='pre-migrating', source_compute=self.host_of(server))
+            migration.create()
+        self.pool(next(host for host in self.hosts
+                       if host != self.host_of(server)))
+        self.check_settling(self.alice, self.pcloud)
+        with self._targeted():
+            migration.status = 'error'
+            migration.save()
+        self.assertEqual(
+            201, self.allocate(self.alice, self.pcloud).status_code)
+
+    def test_build_that_was_given_up_and_goes_on(self):
+        server, first = self.start(self.bob)
+        with self._targeted() as context:
+            instance = objects.Instance.get_by_uuid(context, server['id'])
+            instance.vm_state = vm_states.ERROR
+            instance.task_state = task_states.SCHEDULING
+            instance.save()
+        self.pool(next(host for host in self.hosts if host != first))
+        self.check_settling(self.alice, self.pcloud)
+        with self._targeted():
+            instance.vm_state = vm_states.BUILDING
+            instance.task_state = task_states.SPAWNING
+            instance.save()
+
+    def test_build_whose_request_is_forgotten(self):
+        server, first = self.start(self.bob)
+        self.gate.failures = 0
+        self._rename_spec(server['id'], self.pcloud)
+        self.pool(next(host for host in self.hosts if host != first))
+        self.check_settling(self.alice, self.pcloud)
+        self._rename_spec(self.pcloud, server['id'])
+        self.gate.open()
+        self._wait_for_state_change(server, 'ACTIVE')
+        self.assertEqual(
+            201, self.allocate(self.alice, self.pcloud).status_code)
+
+    def _rename_spec(self, old, new):
+        """Have a request spec be somebody else's."""
+        row = models.RequestSpec
+        with api_db.context_manager.writer.using(self.context) as session:
+            session.execute(sa.update(row).where(
+                row.instance_uuid == old).values(instance_uuid=new))
+
+    def _targeted(self):
+        return nova_context.target_cell(
+            self.context, self.cell_mappings['cell1'])
 
 
 class GoneTest(SettlingTestCase):

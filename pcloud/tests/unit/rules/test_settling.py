@@ -28,7 +28,8 @@ class MayLandTest(testtools.TestCase):
         (ONE, {'pcloud': [ONE]}, True), (ONE, {'pcloud': [TWO]}, False),
         (ONE, {'pcloud': [ONE.upper()]}, False), (ONE, {}, False),
         (None, {'pcloud': ['x']}, False), (ONE, {'pcloud': [ONE, ONE]}, False),
-        (None, {'pcloud': []}, False), (None, {'near': ['x']}, True))
+        (None, {'pcloud': []}, False), (None, {'near': ['x']}, True),
+        (None, None, True), (ONE, None, True))
     @ddt.unpack
     def test_whom_a_host_is_open_to(self, pcloud, hints, wanted):
         request = settling.Request(100, hints)
