@@ -67,6 +67,7 @@ def find(
     marks = journal.marks(context)
     known = _read(context)
     parts: list[tuple[str, Callable[[], Iterator[findings.Finding]]]] = [
+        ('the rows', functools.partial(audit_rows.check, known)),
         ('what runs on hosts', functools.partial(_check_servers, known)),
         ('Placement', functools.partial(audit_placement.check, known)),
         ('services', functools.partial(_check_services, known)),
@@ -74,8 +75,7 @@ def find(
             audit_attributes.check, context)),
         ('values', functools.partial(audit_values.check, context)),
     ]
-    found = list(audit_rows.check(known))
-    found += _silent(known)
+    found = _silent(known)
     for what, check in parts:
         found += _look(what, check)
     return _unchanged(context, known, marks, found) + _look(

@@ -146,7 +146,7 @@ def saved_ratios(metadata: dict[str, str]) -> dict[str, tuple[str, str]]:
 
     The value is (`CPU_RATIO` or `RAM_RATIO`, hypervisor hostname).
     """
-    return {SAVED_PREFIX + rest: tuple(rest.split(':', 1))
+    return {SAVED_PREFIX + rest: rest.partition(':')[::2]
             for rest in stripped(metadata, SAVED_PREFIX)}
 
 

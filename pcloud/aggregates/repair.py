@@ -210,7 +210,9 @@ def _claim(written: rows.Rows, host: str, what: due.Due) -> None:
 
 
 def _anchor(aggregate: snapshot.Aggregate) -> str:
-    metadata = aggregate.metadata
-    if snapshot.is_whole_pool(aggregate.name, metadata):
-        return journal.flavor_anchor(metadata[names.FLAVOR_ID])
-    return journal.pcloud_anchor(metadata[names.ID])
+    # By hand the metadata may have been deleted, but not the name.
+    if aggregate.name.startswith(names.POOL_PREFIX):
+        return journal.flavor_anchor(
+            aggregate.name.removeprefix(names.POOL_PREFIX))
+    return journal.pcloud_anchor(aggregate.metadata.get(
+        names.ID, aggregate.name.removeprefix(names.PREFIX)))

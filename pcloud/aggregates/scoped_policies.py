@@ -217,7 +217,7 @@ def _constraints(
     stored = names.stripped(metadata, names.CONSTRAINT_PREFIX)
     for key, value in sorted(stored.items()):
         try:
-            constraints.parse(constraints.text({key: value}))
+            constraints.check(key, value)
         except exception.InvalidConstraint as error:
             complaints.once('A constraint in the metadata of a policy is '
                             f'left out: {error}')

@@ -130,11 +130,12 @@ def _check_tenant(key: str, value: str) -> None:
 
 
 def _check_saved(rest: str, value: str) -> None:
-    ratio = rest.partition(':')[0]
-    if ratio not in readings.RATIOS:
+    ratio, _, node = rest.partition(':')
+    if ratio not in readings.RATIOS or not node:
         raise exception.InvalidMetadata(
             key=names.SAVED_PREFIX + rest, value=value,
-            expected='about ' + ' or '.join(readings.RATIOS))
+            expected='about ' + ' or '.join(
+                f'{each}:<hypervisor hostname>' for each in readings.RATIOS))
     ratios.of_host(value)
 
 
@@ -155,7 +156,7 @@ def _check_changes(anchor: str, value: str) -> None:
 
 
 def _check_constraint(key: str, value: str) -> None:
-    constraints.parse(constraints.text({key: value}))
+    constraints.check(key, value)
 
 
 def _check_node_key(name: str, value: str) -> None:

@@ -14,6 +14,7 @@
 
 from collections.abc import Mapping
 
+from cinderclient import exceptions as cinder_exc
 from keystoneauth1 import exceptions as ks_exc
 from nova import context as nova_context
 from nova import exception as nova_exception
@@ -24,7 +25,8 @@ from oslo_utils import uuidutils
 
 CONF = cfg.CONF
 
-_FAILURES = (nova_exception.NovaException, ks_exc.ClientException)
+_FAILURES = (nova_exception.NovaException, ks_exc.ClientException,
+             cinder_exc.ClientException)
 # Where Cinder keeps which image a volume was made of.
 _OF_VOLUME = 'volume_image_metadata'
 
@@ -55,19 +57,42 @@ def properties(
 def _of_root_device(
     context: nova_context.RequestContext, server: Mapping,
 ) -> object:
-    devices = server.get('block_device_mapping_v2')
-    for each in devices if isinstance(devices, list) else ():
-        if isinstance(each, dict) and _is_root(each.get('boot_index')):
+    if 'block_device_mapping_v2' not in server:
+        return _of_first_device(context, server)
+    for each in _devices(server, 'block_device_mapping_v2'):
+        if _is_root(each.get('boot_index')):
             if each.get('source_type') == 'image':
                 return each.get('uuid')
             return _of_volume(context, each)
     return None
 
 
+def _of_first_device(
+    context: nova_context.RequestContext, server: Mapping,
+) -> object:
+    """Return the image of the root device of the older kind of mapping.
+
+    Nova boots from the first of these devices.
+    """
+    for each in _devices(server, 'block_device_mapping'):
+        for source in ('snapshot', 'volume'):
+            found = each.get(f'{source}_id')
+            if found and not each.get('no_device'):
+                return _of_volume(
+                    context, {'source_type': source, 'uuid': found})
+    return None
+
+
+def _devices(server: Mapping, member: str) -> list[Mapping]:
+    devices = server.get(member)
+    return [each for each in devices if isinstance(each, dict)
+            ] if isinstance(devices, list) else []
+
+
 def _is_root(boot_index: object) -> bool:
     try:
         return int(boot_index) == 0
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return False
 
 

@@ -53,8 +53,9 @@ def check(call: nova_call.NovaCall) -> None:
         found = call.body
         for name in inside:
             found = found[name]
-        items = [(key, value) for key, value in found.items()
-                 if isinstance(value, str)]
+        # Nova keeps a number as its text.
+        items = [(key, str(value)) for key, value in found.items()
+                 if isinstance(value, str | int | float)]
     except (KeyError, TypeError, AttributeError):
         return
     check_items(call, items)

@@ -142,6 +142,18 @@ def text(constraints: Mapping[str, str]) -> str:
                     for key, value in constraints.items())
 
 
+def check(key: str, value: str) -> None:
+    """Hold a constraint that is kept by itself against what can be written.
+
+    :raises: `exception.InvalidConstraint` also where blanks of any kind
+        around or inside of the value would make another one of it
+    """
+    if parse(text({key: value})) != {key: value}:
+        raise exception.InvalidConstraint(
+            pair=f'{key}={value}', position=1,
+            expected='without line breaks, tabs and the like')
+
+
 class _Bad(ValueError):
     """What a pair would have to be."""
 

@@ -27,6 +27,7 @@ from oslo_utils.fixture import uuidsentinel as uuids
 
 from pcloud.aggregates import affinity_keys
 from pcloud.aggregates import computes
+from pcloud.api import images
 from pcloud.rules import affinity as rules
 from pcloud.scheduler import affinity
 from pcloud.scheduler.filters import affinity as filters_affinity
@@ -452,6 +453,22 @@ class KeysTest(AffinityTestCase):
                 **device, 'source_type': 'volume',
                 'destination_type': 'volume', 'uuid': self._volume(image)}]))
 
+    def test_image_of_an_older_mapping(self):
+        image = self._image(pcloud_customer_key_a='1:1')
+        volume = {'device_name': 'vda', 'volume_id': self._volume(image)}
+        for devices in ([volume], [{'no_device': True, **volume}, volume]):
+            found, _ = images.properties(self.context, {
+                'imageRef': '', 'block_device_mapping': devices})
+            self.assertEqual('1:1', found['pcloud_customer_key_a'])
+
+    def test_a_root_device_that_is_none(self):
+        server = self._build_server(flavor_id='1', networks='none')
+        del server['imageRef']
+        for boot_index in (float('inf'), float('-inf'), float('nan')):
+            server['block_device_mapping_v2'] = [{'boot_index': boot_index}]
+            self.assertEqual(400, self.alice.call(
+                'POST', '/servers', {'server': server}).status_code)
+
     def _volume(self, image):
         """Return the id of a volume that was made of an image."""
         show = cinder.API.get
@@ -472,6 +489,8 @@ class KeysTest(AffinityTestCase):
         for method, path, body in (
                 ('POST', specs, {'extra_specs': {
                     'pcloud:system_key:A': '1'}}),
+                ('POST', specs, {'extra_specs': {
+                    'pcloud:system_key:A': 1}}),
                 ('POST', specs, {'extra_specs': {
                     'pcloud:customer_key:special.RAM': '1:1'}}),
                 ('PUT', f'{specs}/pcloud:system_key:_A', {

@@ -86,6 +86,26 @@ class AuditTest(base.PcloudTestCase):
                   'ratio-not-given-back')
         self.assertNotIn('gone', str(self.aggregate(self.name).metadata))
 
+    def test_ratio_that_was_saved_of_no_node(self):
+        pcloud = self.aggregate(self.name)
+        pcloud.update_metadata({'pcloud:saved:cpu_allocation_ratio': '16'})
+        self.assertIn('ratio-not-given-back', self._kinds())
+        for finding in self._find():
+            if finding.repair is not None:
+                finding.repair(self.context)
+        self.assertEqual([], self._find())
+
+    def test_placement_forgot_a_pool_that_is_not_whole(self):
+        self.name = 'Pcloud:host_flavor:gpu'
+        is_there = self._mirror(
+            self.node, lambda kept, ours: sorted(kept - {ours}))
+        self.aggregate(self.name).update_metadata({'pcloud:units': None})
+        for finding in self._find():
+            if finding.kind == 'not-in-placement':
+                finding.repair(self.context)
+        self.assertTrue(is_there())
+        self.assertNotIn('not-in-placement', self._kinds())
+
     def _mirror(self, node, change):
         """Change in Placement alone in which aggregates a node is.
 

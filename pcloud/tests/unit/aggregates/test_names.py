@@ -55,3 +55,8 @@ class StateKeyTest(testtools.TestCase):
                     names.state_key('node-1'): 'enabled'}
         self.assertEqual({'web': 'node-1'}, names.hosts(metadata))
         self.assertEqual({'node-1': 'enabled'}, names.states(metadata))
+
+    def test_saved_ratio_of_no_node(self):
+        key = names.SAVED_PREFIX + names.CPU_RATIO
+        self.assertEqual({key: (names.CPU_RATIO, '')},
+                         names.saved_ratios({key: '16'}))
