@@ -35,8 +35,8 @@ from pcloud.tests.soak import stage as soak_stage
 
 CLIENTS, PROCESSES = 16, 4
 # Host flavor to its units and how many hosts it has, some too few for all.
-_FLAVORS = {'soak-one': (1, 60), 'soak-two': (2, 16), 'soak-few': (1, 6),
-            'soak-free': (0, 24)}
+_FLAVORS = {'soak-one': (1, 160), 'soak-two': (2, 16), 'soak-few': (1, 6),
+            'soak-free': (0, 60)}
 _SPARE = 2
 # There is no nova-compute to tell, so nobody waits for an answer from one.
 _OPTIONS = f"""quota_units = {soak_stage.DEFAULT_QUOTA}

@@ -35,7 +35,7 @@ _SILENT = 300
 def kill(stage: soak_stage.Stage) -> None:
     """Kill API processes, one now and then; others take their places."""
     chance = random.Random(f'{stage.seed} kill')
-    while stage.wait_for_calls(chance.randint(50, 250)):
+    while stage.wait_for_calls(chance.randint(200, 800)):
         time.sleep(chance.uniform(0, 0.2))
         if stage.cloud.kill(chance.randrange(len(stage.cloud.urls))):
             stage.figures.count('kills')
@@ -53,7 +53,7 @@ def take_away(stage: soak_stage.Stage) -> None:
 def audit(stage: soak_stage.Stage) -> None:
     """Let ``pcloud-manage audit --fix`` run beside it all."""
     chance = random.Random(f'{stage.seed} audit')
-    while stage.wait_for_calls(chance.randint(400, 1200)):
+    while stage.wait_for_calls(chance.randint(800, 1600)):
         status, findings = run_audit(stage, '--fix')
         stage.figures.count(f'audit --fix -> {status}')
         for finding in findings:

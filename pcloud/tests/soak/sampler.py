@@ -19,7 +19,7 @@ from pcloud.tests.soak import registers
 from pcloud.tests.soak import rows
 from pcloud.tests.soak import stage as soak_stage
 
-_PAUSE = 0.1
+_PAUSE = 0.25
 
 
 class Sampler:

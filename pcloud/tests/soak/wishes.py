@@ -39,7 +39,7 @@ class Wishes:
         self._spare = spare
         self._serial = itertools.count()
         self._weights = {
-            self._host: 120, self._pcloud: 10, self._tenant: 4,
+            self._host: 200, self._pcloud: 6, self._tenant: 4,
             self._quota: 4, self._policy: 6, self._attribute: 3,
             self._flavor: 3, self._pool: 5, self._read: 6}
 
@@ -92,8 +92,11 @@ class Wishes:
         if pcloud is None:
             return self._pcloud()
         hosts = self._details(pcloud, 'host')
-        if not hosts or self._chance.random() < 0.45:
+        # Few at a time, so that most calls find a host that is free.
+        if self._chance.random() < (0.7, 0.6, 0.25)[min(len(hosts), 2)]:
             return self._add(pcloud, None)
+        if not hosts:
+            return calls.read(f'/os-pclouds/{pcloud}/hosts')
         name = self._chance.choice(hosts)
         state = self._values[pcloud, 'host', name]
         if state == 'enabled':
@@ -104,7 +107,7 @@ class Wishes:
 
     def _add(self, pcloud: str, name: str | None) -> calls.Call:
         name = name or f'h{next(self._serial)}'
-        if self._chance.random() < 0.15:
+        if self._chance.random() < 0.05:
             return calls.add_host(pcloud, name, 'constraints',
                                   constraints=self._constraints())
         # The more hosts the likelier, so that most calls find one.
@@ -129,7 +132,7 @@ class Wishes:
                 pcloud, any(register[:2] == (pcloud, 'host')
                             for register in self._values))
         changes: dict[str, object] = {
-            ratio: self._chance.choice((None, 1.5, 2.0, 16.0))
+            ratio: self._chance.choice((None, None, 1.5, 2.0, 16.0))
             for ratio in calls.RATIOS if self._chance.random() < 0.6}
         if not changes or self._chance.random() < 0.3:
             changes['name'] = f'{self._mark} {next(self._serial)}'
