@@ -12,7 +12,9 @@
 
 """A virt driver for tests."""
 
+import random
 import threading
+import time
 
 from nova.virt import fake
 
@@ -89,3 +91,21 @@ class HeldDriver(RenamingDriver):
     def migrate_disk_and_power_off(self, *args, **kwargs):
         self.gate.pass_through(self._host)
         return super().migrate_disk_and_power_off(*args, **kwargs)
+
+
+class LateDriver(RenamingDriver):
+    """Builds and resizes take their time, and many of them fail late."""
+
+    def spawn(self, *args, **kwargs):
+        _be_late()
+        return super().spawn(*args, **kwargs)
+
+    def migrate_disk_and_power_off(self, *args, **kwargs):
+        _be_late()
+        return super().migrate_disk_and_power_off(*args, **kwargs)
+
+
+def _be_late() -> None:
+    time.sleep(random.uniform(0, 1))
+    if random.random() < 0.3:
+        raise RuntimeError('It fails late.')

@@ -1,0 +1,33 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""One cell with computes, for many threads at once."""
+
+import fixtures
+from nova import context as nova_context
+
+
+class OneCell(fixtures.Fixture):
+    """Has what targets no cell use the one with the computes.
+
+    Nova's own fixture lets threads wait for each other where one uses cell0
+    and another does not, and forever where many do.
+    """
+
+    def _setUp(self):
+        cells = nova_context.target_cell.__self__
+        self.useFixture(fixtures.MonkeyPatch(
+            'nova.context.target_cell', cells._real_target_cell))
+        self.useFixture(fixtures.MonkeyPatch(
+            'nova.db.main.api.get_context_manager',
+            lambda context: getattr(context, 'db_connection', None) or
+            cells._default_ctxt_mgr))

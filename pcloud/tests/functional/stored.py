@@ -1,0 +1,117 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The rows that requests read and write, as they are at one moment.
+
+They are looked at thousands of times, so this is SQL for SQLite.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import typing
+
+import sqlalchemy as sa
+
+_API = (
+    'SELECT name, uuid FROM aggregates',
+    'SELECT name, host FROM aggregates a JOIN aggregate_hosts h '
+    'ON h.aggregate_id = a.id',
+    'SELECT name, key, value FROM aggregates a JOIN aggregate_metadata m '
+    'ON m.aggregate_id = a.id',
+    'SELECT instance_uuid, created_at FROM build_requests',
+    'SELECT instance_uuid, created_at FROM request_specs',
+    'SELECT instance_uuid, cell_id FROM instance_mappings')
+_CELL = (
+    'SELECT host, disabled FROM services',
+    'SELECT uuid, host, vm_state, task_state, created_at FROM instances '
+    'WHERE deleted = 0')
+_PLACEMENT = (
+    'SELECT id, generation FROM resource_providers',
+    'SELECT resource_provider_id, uuid FROM resource_provider_aggregates r '
+    'JOIN placement_aggregates a ON a.id = r.aggregate_id',
+    'SELECT resource_provider_id, resource_class_id, allocation_ratio '
+    'FROM inventories',
+    'SELECT resource_provider_id, trait_id FROM resource_provider_traits',
+    'SELECT resource_provider_id, consumer_id, resource_class_id, used '
+    'FROM allocations')
+
+_RUNNING = (
+    'SELECT uuid, host, project_id FROM instances WHERE deleted = 0 '
+    "AND host IS NOT NULL AND vm_state IN ('active', 'resized')")
+_SPEC = 'SELECT spec FROM request_specs WHERE instance_uuid = ?'
+
+_DUE = 'pcloud:due:'
+
+
+class Server(typing.NamedTuple):
+    """A server that runs on a host.
+
+    :ivar hint: the Pcloud that it was started for, or None
+    """
+
+    uuid: str
+    host: str
+    project: str
+    hint: str | None
+
+
+class Rows:
+    """Reads three databases in files."""
+
+    def __init__(
+        self, api: sa.Engine, cell: sa.Engine, placement: sa.Engine,
+    ) -> None:
+        self._databases = [
+            (sqlite3.connect(engine.url.database, isolation_level=None,
+                             check_same_thread=False), statements)
+            for engine, statements in (
+                (api, _API), (cell, _CELL), (placement, _PLACEMENT))]
+        self._hints: dict[str, str | None] = {}
+
+    def close(self) -> None:
+        """Let the files go."""
+        for connection, _ in self._databases:
+            connection.close()
+
+    def all(self) -> list[list[tuple]]:
+        """Return all rows; the numbers that databases give do not count."""
+        return [sorted(connection.execute(statement), key=repr)
+                for connection, statements in self._databases
+                for statement in statements]
+
+    def members(self) -> list[tuple[str, str]]:
+        """Return the names of aggregates, each with one of its hosts."""
+        return self._api(_API[1])
+
+    def dues(self) -> set[str]:
+        """Return the hosts for which something is due."""
+        return {key.removeprefix(_DUE) for _, key, _ in self._api(_API[2])
+                if key.startswith(_DUE)}
+
+    def servers(self) -> list[Server]:
+        """Return the servers that are active on a host."""
+        return [Server(*each, self._hint(each[0])) for each
+                in self._databases[1][0].execute(_RUNNING).fetchall()]
+
+    def _hint(self, uuid: str) -> str | None:
+        if uuid not in self._hints:
+            (spec,), = self._api(_SPEC, uuid)
+            hints = json.loads(spec)['nova_object.data'][
+                'scheduler_hints'] or {}
+            self._hints[uuid] = next(iter(hints.get('pcloud', [])), None)
+        return self._hints[uuid]
+
+    def _api(self, statement: str, *parameters: str) -> list[tuple]:
+        return self._databases[0][0].execute(
+            statement, parameters).fetchall()
