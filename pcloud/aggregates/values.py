@@ -155,10 +155,6 @@ def _check_changes(anchor: str, value: str) -> None:
                      'the key, and the next change writes it anew')
 
 
-def _check_constraint(key: str, value: str) -> None:
-    constraints.check(key, value)
-
-
 def _check_node_key(name: str, value: str) -> None:
     affinity_keys.node_key_name(name)
     affinity.number(value)
@@ -202,7 +198,7 @@ _PREFIXES: Mapping[str, Check] = {
     names.SAVED_PREFIX: _check_saved,
     names.DUE_PREFIX: _check_due,
     names.CHANGES_PREFIX: _check_changes,
-    names.CONSTRAINT_PREFIX: _check_constraint,
+    names.CONSTRAINT_PREFIX: constraints.check,
     names.ATTRIBUTE_KEY_PREFIX: attributes.read,
     names.NODE_KEY_PREFIX: _check_node_key,
     names.STICKY_PREFIX: _check_sticky_key}

@@ -29,6 +29,7 @@ from nova.tests.fixtures import notifications
 from nova.tests.functional.api import client
 from nova.tests.functional import fixtures as func_fixtures
 from nova.tests.functional import integrated_helpers
+from placement import db_api as placement_db
 import sqlalchemy as sa
 
 from pcloud.sandbox import paste
@@ -286,6 +287,14 @@ class PcloudTestCase(
     def set_down(self, host: str, down: bool = True):
         """Have Nova take a host for down, so that it can be evacuated."""
         self.admin.put_service(self.service_id(host), {'forced_down': down})
+
+    def engines(self) -> tuple[sa.Engine, sa.Engine, sa.Engine]:
+        """Return the databases of the API, of the cell and of Placement."""
+        with nova_context.target_cell(
+                self.context, self.cell_mappings['cell1']) as targeted:
+            cell = targeted.db_connection.writer.get_engine()
+        return (api_db.context_manager.writer.get_engine(), cell,
+                placement_db.placement_context_manager.writer.get_engine())
 
     def dump(self) -> dict:
         """Return all that Pcloud writes in Nova and Placement."""

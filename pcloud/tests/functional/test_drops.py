@@ -32,8 +32,6 @@ import re
 import sys
 
 from nova import context as nova_context
-from nova.db.api import api as api_db
-from placement import db_api as placement_db
 import webob
 
 from pcloud.aggregates import audit
@@ -266,15 +264,10 @@ class DropsTestCase(base.PcloudTestCase):
     def setUp(self):
         super().setUp()
         self.application = self.api_fixture.app()
-        cell = self.cell_mappings['cell1']
-        with nova_context.target_cell(self.context, cell) as targeted:
-            cell_engine = targeted.db_connection.writer.get_engine()
-        api_engine = api_db.context_manager.writer.get_engine()
-        self.databases = written.Databases(
-            api_engine, cell_engine,
-            placement_db.placement_context_manager.writer.get_engine())
+        api, cell, placement = self.engines()
+        self.databases = written.Databases(api, cell, placement)
         self.outgoing = self.useFixture(drops.Outgoing(
-            {'API database': api_engine, 'cell database': cell_engine},
+            {'API database': api, 'cell database': cell},
             self.placement.fixture._client))
         self.make_pool('big')
         self.make_pool('gpu', 'node-1')

@@ -18,14 +18,11 @@ import hashlib
 import sys
 
 import fixtures
-from nova import context as nova_context
-from nova.db.api import api as api_db
 from nova.db.api import models as api_models
 from nova.db.main import models
 from nova.tests import fixtures as nova_fixtures
 from oslo_utils import timeutils
 from placement.db.sqlalchemy import models as placement_models
-from placement import db_api as placement_db
 import sqlalchemy as sa
 
 from pcloud.aggregates import audit
@@ -61,12 +58,7 @@ class WorldTestCase(base.PcloudTestCase):
         self.flags(settle_limit=_NEVER, group='pcloud')
         self.useFixture(one_cell.OneCell())
         self.useFixture(nova_fixtures.SpawnIsSynchronousFixture())
-        cell = self.cell_mappings['cell1']
-        with nova_context.target_cell(self.context, cell) as targeted:
-            self._cell = targeted.db_connection.writer.get_engine()
-        self._api = api_db.context_manager.writer.get_engine()
-        self._placement = (placement_db.placement_context_manager
-                           .writer.get_engine())
+        self._api, self._cell, self._placement = self.engines()
         self.databases = written.Databases(
             self._api, self._cell, self._placement)
         self.rows = stored.Rows(self._api, self._cell, self._placement)
