@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Each two changing calls, in every order of what they read and write."""
+"""Two and three changing calls, in every order of what they read and write."""
 
 import itertools
 
@@ -39,9 +39,14 @@ CALLS = {
         'quota': {'units': {'limit': 1}}}),
 }
 
+# With three of the longer ones there are too many orders for a night.
+SHORT = ('enable', 'delete', 'quota')
+THREES = (*itertools.combinations_with_replacement(SHORT, 3),
+          *(('remove', *two) for two
+            in itertools.combinations_with_replacement(SHORT, 2)))
 
-@ddt.ddt
-class PairsTest(world.WorldTestCase):
+
+class CallsTestCase(world.WorldTestCase):
     """Alice has one host of the pool, and one is free."""
 
     def setUp(self):
@@ -63,7 +68,23 @@ class PairsTest(world.WorldTestCase):
             '{theirs}', self.theirs)
         return self.actor(name, (project, roles, (method, path, *body)))
 
+
+@ddt.ddt
+class PairsTest(CallsTestCase):
+    """Each two calls."""
+
     @ddt.data(*itertools.combinations_with_replacement(CALLS, 2))
     @ddt.unpack
     def test_two(self, first, second):
         self.explore(self.caller('one', first), self.caller('two', second))
+
+
+@ddt.ddt
+class TriplesTest(CallsTestCase):
+    """Each three of the short calls, and a removal with each two of them."""
+
+    @ddt.data(*THREES)
+    @ddt.unpack
+    def test_three(self, first, second, third):
+        self.explore(self.caller('one', first), self.caller('two', second),
+                     self.caller('three', third))
