@@ -45,7 +45,7 @@ _TIMEOUT = 90
 
 _NOVA_CONF = """
 [DEFAULT]
-transport_url = fake://
+transport_url = {transport}
 service_down_time = 1000000
 state_path = {folder}
 log_file = {folder}/{name}.log
@@ -90,20 +90,24 @@ class Cloud:
     :param server: what they are: 'faulty-nova' lets requests ask for their
         process to be killed, 'nova' does not
     :param options: further lines for nova.conf
+    :param transport: the URL of a message broker
     :ivar urls: where the API processes answer
+    :ivar folder: where everything is kept while it runs
     :ivar config: the configuration that this process uses
     :ivar placement_port: where Placement answers
     """
 
     def __init__(self, processes: int = PROCESSES,
-                 server: str = 'faulty-nova', options: str = '') -> None:
+                 server: str = 'faulty-nova', options: str = '',
+                 transport: str = 'fake://') -> None:
         self._server = server
         self._options = options
-        self._folder = pathlib.Path(tempfile.mkdtemp(prefix='pcloud-test-'))
+        self._transport = transport
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix='pcloud-test-'))
         self._processes: list[subprocess.Popen] = []
         self._cell: objects.CellMapping | None = None
-        self.config = self._folder / 'direct.conf'
-        self.placement_port, *self._ports = _free_ports(processes + 1)
+        self.config = self.folder / 'direct.conf'
+        self.placement_port, *self._ports = free_ports(processes + 1)
         self.urls = [f'http://127.0.0.1:{port}' for port in self._ports]
 
     def start(self, detours: Mapping[int, int] | None = None) -> None:
@@ -114,17 +118,17 @@ class Cloud:
         :raises: `AssertionError` with a log's tail when something does not
         """
         mariadb.create()
-        served = self._folder / 'nova.conf'
+        served = self.folder / 'nova.conf'
         self._write(self.config, {})
         self._write(served, detours or {})
         self._write_others()
-        self._spawn('placement', self._folder / 'placement.conf',
-                    self.placement_port)
+        self.serve('placement', self.folder / 'placement.conf',
+                   self.placement_port)
         self._sync()
         for port in self._ports:
-            self._spawn(self._server, served, port)
+            self.serve(self._server, served, port)
         for url in [f'http://127.0.0.1:{self.placement_port}', *self.urls]:
-            self._wait_for(url)
+            self.wait_for(url)
         config.parse_args(['test', '--config-file', str(self.config)])
         conf.register_opts(config.CONF)
         objects.register_all()
@@ -151,7 +155,7 @@ class Cloud:
         for process in self._processes:
             process.wait(_TIMEOUT)
         mariadb.drop()
-        shutil.rmtree(self._folder)
+        shutil.rmtree(self.folder)
 
     def errors(self) -> str:
         """Return what the API processes logged at ERROR, tracebacks too."""
@@ -161,22 +165,23 @@ class Cloud:
     @property
     def log(self) -> pathlib.Path:
         """The log of the API processes."""
-        return self._folder / 'nova.log'
+        return self.folder / 'nova.log'
 
     def _write(self, path: pathlib.Path, detours: Mapping[int, int]) -> None:
         port = detours.get(mariadb.PORT, mariadb.PORT)
         path.write_text(_NOVA_CONF.format(
-            folder=self._folder, name='nova', options=self._options,
+            folder=self.folder, name='nova', options=self._options,
+            transport=self._transport,
             placement_port=detours.get(
                 self.placement_port, self.placement_port),
             **{name: mariadb.url(name, port) for name in mariadb.NAMES}))
 
     def _write_others(self) -> None:
-        (self._folder / 'placement.conf').write_text(_PLACEMENT_CONF.format(
-            folder=self._folder, placement=mariadb.url('placement')))
+        (self.folder / 'placement.conf').write_text(_PLACEMENT_CONF.format(
+            folder=self.folder, placement=mariadb.url('placement')))
         text = paste.with_pcloud(paste.installed(
             'nova', 'etc/nova/api-paste.ini').read_text())
-        (self._folder / 'api-paste.ini').write_text(
+        (self.folder / 'api-paste.ini').write_text(
             text.replace('authtoken keystonecontext', 'headers') + _HEADERS)
 
     def _sync(self) -> None:
@@ -187,21 +192,29 @@ class Cloud:
                 ['cell_v2', 'create_cell', '--name', 'cell1',
                  '--database_connection',
                  mariadb.url('nova_cell1', '{port}'),
-                 '--transport-url', 'fake://'],
+                 '--transport-url', self._transport],
                 ['db', 'sync']):
             subprocess.run(
                 [_beside('nova-manage'), '--config-file', self.config,
                  *command], check=True, stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL)
 
-    def _spawn(self, kind: str, conf_file: pathlib.Path, port: int) -> None:
-        with open(self._folder / f'{kind}.out', 'a') as output:
-            self._processes.append(subprocess.Popen(
-                [sys.executable, '-m', 'pcloud.tests.concurrency.server',
-                 kind, conf_file, str(port)],
-                stdout=output, stderr=output))
+    def serve(self, kind: str, conf_file: pathlib.Path, port: int) -> None:
+        """Start a process that serves something, as `server` says."""
+        self.spawn('server', kind, conf_file, str(port))
 
-    def _wait_for(self, url: str) -> None:
+    def spawn(self, program: str, *arguments: str | pathlib.Path) -> None:
+        """Start a program of this package; it is ended by `stop`."""
+        with open(self.folder / f'{arguments[0]}.out', 'a') as output:
+            self._processes.append(subprocess.Popen(
+                [sys.executable, '-m', f'pcloud.tests.concurrency.{program}',
+                 *arguments], stdout=output, stderr=output))
+
+    def wait_for(self, url: str) -> None:
+        """Wait until somebody answers.
+
+        :raises: `AssertionError` with a log's tail when nobody does
+        """
         deadline = time.monotonic() + _TIMEOUT
         while time.monotonic() < deadline:
             try:
@@ -211,7 +224,7 @@ class Cloud:
             except requests.ConnectionError:
                 time.sleep(0.1)
         told = ''.join(path.read_text()[-3000:]
-                       for path in self._folder.glob('*.out'))
+                       for path in self.folder.glob('*.out'))
         raise AssertionError(f'{url} does not answer: {told}')
 
     def seed(self, flavor_id: str, count: int, units: int = 1) -> list[str]:
@@ -256,7 +269,8 @@ class Cloud:
                 'VCPU': inventory, 'MEMORY_MB': inventory}}).ok
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
+    """Return ports on which nothing listens."""
     sockets = [socket.create_server(('127.0.0.1', 0)) for _ in range(count)]
     ports = [each.getsockname()[1] for each in sockets]
     for each in sockets:

@@ -13,8 +13,9 @@
 """One API process: ``python -m pcloud.tests.concurrency.server ...``.
 
 ``nova CONFIG PORT`` serves Nova's API with Pcloud, ``faulty-nova CONFIG PORT``
-the same for requests that ask for their own end, and ``placement CONFIG
-PORT`` serves Placement. The process that is started only keeps the socket; a
+the same for requests that ask for their own end, ``launching-nova CONFIG
+PORT`` the same for requests that start servers, and ``placement CONFIG PORT``
+serves Placement. The process that is started only keeps the socket; a
 child serves, and when it is killed another takes its place, so that a test
 can kill one without waiting for the next to load.
 """
@@ -53,6 +54,14 @@ def _faulty_nova(config: str):
     return application
 
 
+def _launching_nova(config: str):
+    from pcloud.tests.concurrency import neighbours
+
+    application = _nova(config)
+    neighbours.Neighbours().setUp()
+    return application
+
+
 def _placement(config: str):
     os.environ['OS_PLACEMENT_CONFIG_DIR'] = os.path.dirname(config)
     from placement import wsgi
@@ -84,6 +93,7 @@ def main() -> None:
     listener = socket.create_server(('127.0.0.1', int(port)), backlog=128)
     listener.set_inheritable(True)
     application = {'nova': _nova, 'faulty-nova': _faulty_nova,
+                   'launching-nova': _launching_nova,
                    'placement': _placement}[kind](config)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     while True:

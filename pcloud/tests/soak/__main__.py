@@ -27,18 +27,24 @@ from pcloud.tests.concurrency import cloud as concurrency_cloud
 from pcloud.tests.concurrency import mariadb
 from pcloud.tests.soak import actors
 from pcloud.tests.soak import client as soak_client
+from pcloud.tests.soak import computes
 from pcloud.tests.soak import ending
 from pcloud.tests.soak import proxies as soak_proxies
 from pcloud.tests.soak import rows
 from pcloud.tests.soak import sampler as soak_sampler
 from pcloud.tests.soak import stage as soak_stage
+from pcloud.tests.soak import wishes
 
 CLIENTS, PROCESSES = 16, 4
 # Host flavor to its units and how many hosts it has, some too few for all.
 _FLAVORS = {'soak-one': (1, 160), 'soak-two': (2, 16), 'soak-few': (1, 6),
             'soak-free': (0, 60)}
 _SPARE = 2
-# There is no nova-compute to tell, so nobody waits for an answer from one.
+# The hosts on which servers start: always public, in a pool, now and then.
+_PUBLIC, _POOLED, _SWINGING = 3, 5, 4
+# The clients that have their hosts among these.
+_HOSTING = 4
+# Most hosts are rows without a nova-compute, so nobody waits for an answer.
 _OPTIONS = f"""quota_units = {soak_stage.DEFAULT_QUOTA}
 [DEFAULT]
 long_rpc_timeout = 0
@@ -79,7 +85,7 @@ def _run(arguments: argparse.Namespace,
         # What has been begun is taken away, however often it is asked for.
         left.callback(signal.signal, signal.SIGINT, signal.SIG_IGN)
         clients = [
-            soak_client.Client(stage, number, _spare(stage, number))
+            soak_client.Client(stage, number, _taste(stage, number))
             for number in range(arguments.clients)]
         _play(stage, clients, arguments)
     return stage
@@ -107,7 +113,11 @@ def _arguments() -> argparse.Namespace:
 def _build(left: contextlib.ExitStack, seed: int,
            journal) -> soak_stage.Stage:
     """Start all processes, and make the hosts that everybody may have."""
-    cloud = concurrency_cloud.Cloud(PROCESSES, 'nova', _OPTIONS)
+    broker = computes.broker()
+    left.callback(broker.remove)
+    broker.start()
+    cloud = concurrency_cloud.Cloud(
+        PROCESSES, 'nova', _OPTIONS, broker.url)
     left.callback(cloud.stop)
     proxies = soak_proxies.Proxies({
         'database': mariadb.PORT, 'placement': cloud.placement_port})
@@ -117,14 +127,30 @@ def _build(left: contextlib.ExitStack, seed: int,
     print('The processes are up; hosts are made.', flush=True)
     shared = {flavor: cloud.seed(flavor, count, units)
               for flavor, (units, count) in _FLAVORS.items()}
-    return soak_stage.Stage(cloud, proxies, seed, journal, shared)
+    return soak_stage.Stage(cloud, proxies, seed, journal, shared,
+                            *_build_real(cloud))
 
 
-def _spare(stage: soak_stage.Stage, number: int) -> list[str]:
-    hosts = [f'spare-{number}-{each}' for each in range(_SPARE)]
-    for host in hosts:
+def _build_real(
+    cloud: concurrency_cloud.Cloud,
+) -> tuple[computes.Computes, list[str], list[str]]:
+    """Start the hosts on which servers start; returns which of them swing."""
+    real = [f'real-{number}'
+            for number in range(_PUBLIC + _POOLED + _SWINGING)]
+    made = computes.Computes(cloud, real)
+    made.start()
+    made.fill_pool(soak_stage.REAL, real[_PUBLIC:-_SWINGING])
+    print('Servers can be started.', flush=True)
+    return made, real, real[-_SWINGING:]
+
+
+def _taste(stage: soak_stage.Stage, number: int) -> wishes.Taste:
+    spare = [f'spare-{number}-{each}' for each in range(_SPARE)]
+    for host in spare:
         stage.cloud.make_host(host, disabled=True)
-    return hosts
+    if number < _HOSTING:
+        return wishes.Taste({soak_stage.REAL: stage.real}, spare, 0.6)
+    return wishes.Taste(stage.shared, spare, 0.15)
 
 
 def _keep_log(stage: soak_stage.Stage, output: pathlib.Path) -> None:
@@ -201,6 +227,7 @@ def _tell(stage: soak_stage.Stage, seconds: float) -> None:
           f'{made} allocations ({made / seconds:.2f}/s), '
           f'{counts["kills"]} kills, {broken} faults in connections, '
           f'{counts["samples"]} samples, '
+          f'{counts["servers seen active"]} servers, '
           f'{stage.figures.broken()} violations', flush=True)
 
 

@@ -27,6 +27,7 @@ import subprocess
 import sys
 import time
 
+from pcloud.tests.soak import launches
 from pcloud.tests.soak import stage as soak_stage
 
 _SILENT = 300
@@ -87,4 +88,7 @@ def run_audit(
     return done.returncode, json.loads(done.stdout)['findings']
 
 
-ACTORS: list[Callable[[soak_stage.Stage], None]] = [kill, take_away, audit]
+ACTORS: list[Callable[[soak_stage.Stage], None]] = [
+    kill, take_away, audit, launches.launch_outside,
+    launches.launch_outside_too, launches.launch_inside,
+    launches.launch_inside_too, launches.launch_as_stranger, launches.swing]

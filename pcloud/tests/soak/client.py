@@ -33,13 +33,10 @@ _turns = itertools.count()
 
 
 class Client:
-    """The only one who changes a project and what belongs to it.
-
-    :param spare: hosts that only this client puts into pools
-    """
+    """The only one who changes a project and what belongs to it."""
 
     def __init__(self, stage: soak_stage.Stage, number: int,
-                 spare: list[str]) -> None:
+                 taste: wishes.Taste) -> None:
         self.stage = stage
         self.mark = f'soak{number}'
         self.project = f'{number + 100:032x}'
@@ -49,7 +46,7 @@ class Client:
         self._users = {admin: stage.user(self.project, admin)
                        for admin in (False, True)}
         self._wishes = wishes.Wishes(
-            self._chance, self.project, self.mark, stage.shared, spare)
+            self._chance, self.project, self.mark, taste)
         self._pool = concurrent.futures.ThreadPoolExecutor(4)
 
     def run(self) -> None:

@@ -13,8 +13,11 @@
 """What the databases hold, read by SQL alone, past proxies and Pcloud."""
 
 import collections
+from collections.abc import Iterator
 from collections.abc import Mapping
+import contextlib
 import dataclasses
+import json
 import threading
 import time
 
@@ -47,6 +50,19 @@ class Aggregate:
     metadata: Mapping[str, str]
 
 
+@dataclasses.dataclass(frozen=True)
+class Server:
+    """A server that runs on a host.
+
+    :ivar hint: the Pcloud that it was started for, or None
+    """
+
+    uuid: str
+    host: str
+    project: str
+    hint: str | None
+
+
 class Reader:
     """A connection of its own to the databases; for one thread."""
 
@@ -61,34 +77,75 @@ class Reader:
             cursor.execute(statement, values)
             return list(cursor.fetchall())
 
+    @contextlib.contextmanager
+    def moment(self) -> Iterator[None]:
+        """Have everything that is read here be as it was at one moment."""
+        self.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY')
+        try:
+            yield
+        finally:
+            self.query('COMMIT')
+
     def aggregates(self, where: str, values: object = None,
                    ) -> list[Aggregate]:
         """Return aggregates, all as they were at one moment.
 
         :param where: a condition on the table ``a``
         """
+        with self.moment():
+            return self.aggregates_now(where, values)
+
+    def aggregates_now(self, where: str, values: object = None,
+                       ) -> list[Aggregate]:
+        """Return aggregates, within a `moment`.
+
+        :param where: a condition on the table ``a``
+        """
         # Percent signs are doubled in it, with or without values.
         values = values or {}
         joined = f'JOIN aggregates a ON a.id = x.aggregate_id WHERE {where}'
-        self.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY')
-        try:
-            found = self.query(
-                f'SELECT a.id, a.uuid, a.name FROM aggregates a '
-                f'WHERE {where}', values)
-            hosts = collections.defaultdict(set)
-            for number, host in self.query(
-                    'SELECT x.aggregate_id, x.host FROM aggregate_hosts x '
-                    + joined, values):
-                hosts[number].add(host)
-            metadata = collections.defaultdict(dict)
-            for number, key, value in self.query(
-                    'SELECT x.aggregate_id, x.key, x.value '
-                    f'FROM aggregate_metadata x {joined}', values):
-                metadata[number][key] = value
-        finally:
-            self.query('COMMIT')
+        found = self.query(
+            f'SELECT a.id, a.uuid, a.name FROM aggregates a WHERE {where}',
+            values)
+        hosts = collections.defaultdict(set)
+        for number, host in self.query(
+                'SELECT x.aggregate_id, x.host FROM aggregate_hosts x '
+                + joined, values):
+            hosts[number].add(host)
+        metadata = collections.defaultdict(dict)
+        for number, key, value in self.query(
+                'SELECT x.aggregate_id, x.key, x.value '
+                f'FROM aggregate_metadata x {joined}', values):
+            metadata[number][key] = value
         return [Aggregate(uuid, name, frozenset(hosts[number]),
                           metadata[number]) for number, uuid, name in found]
+
+    def servers_now(self) -> list[Server]:
+        """Return the servers that are active, within a `moment`."""
+        return [Server(uuid, host, project, _hint(spec))
+                for uuid, host, project, spec in self.query(
+                    'SELECT i.uuid, i.host, i.project_id, s.spec '
+                    f'FROM {mariadb.own("nova_cell1")}.instances i '
+                    'LEFT JOIN request_specs s ON s.instance_uuid = i.uuid '
+                    'WHERE i.deleted = 0 AND i.host IS NOT NULL '
+                    "AND i.vm_state IN ('active', 'resized')")]
+
+    def left_of(self, name: str) -> dict[str, str | None]:
+        """Return the servers of a name to their states; None is asked for.
+
+        :param name: what their names begin with
+        """
+        values = (f'{name}-%',)
+        asked_for = dict.fromkeys(uuid for uuid, in self.query(
+            'SELECT b.instance_uuid FROM build_requests b '
+            'WHERE b.instance LIKE %s', (f'%"display_name": "{name}-%',)))
+        return asked_for | {
+            uuid: f'{state} {task}'
+            for cell in ('nova_cell0', 'nova_cell1')
+            for uuid, state, task in self.query(
+                'SELECT uuid, vm_state, task_state '
+                f'FROM {mariadb.own(cell)}.instances '
+                'WHERE deleted = 0 AND display_name LIKE %s', values)}
 
     def wait_until_settled(self) -> None:
         """Wait until each transaction that is open now has ended.
@@ -126,6 +183,12 @@ class Reader:
             'ON c.id = i.resource_class_id '
             f'JOIN {database}.resource_providers p '
             'ON p.id = i.resource_provider_id')
+
+
+def _hint(spec: str | None) -> str | None:
+    hints = (json.loads(spec)['nova_object.data']['scheduler_hints'] or {}
+             if spec else {})
+    return next(iter(hints.get('pcloud', [])), None)
 
 
 class _Transactions:

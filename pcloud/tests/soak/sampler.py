@@ -16,6 +16,7 @@ import collections
 import threading
 
 from pcloud.tests.soak import registers
+from pcloud.tests.soak import rights
 from pcloud.tests.soak import rows
 from pcloud.tests.soak import stage as soak_stage
 
@@ -31,6 +32,8 @@ class Sampler:
     def __init__(self, stage: soak_stage.Stage) -> None:
         self._stage = stage
         self._reader = rows.Reader()
+        self._seen: set[str] = set()
+        self._held: dict[str, str] = {}
         self.stop = threading.Event()
 
     def run(self) -> None:
@@ -41,15 +44,19 @@ class Sampler:
     def sample(self) -> None:
         """Take one sample."""
         excused = set(self._stage.excused)
-        found = self._reader.aggregates(
-            f'({rows.CLOSED}) OR a.name LIKE "Pcloud:policy:project:%%"')
+        with self._reader.moment():
+            found = self._reader.aggregates_now(
+                f'({rows.CLOSED}) OR a.name LIKE "Pcloud:policy:project:%%" '
+                'OR a.name = %(journal)s', {'journal': rows.JOURNAL})
+            servers = self._reader.servers_now()
         excused |= self._stage.excused
         self._stage.figures.count('samples')
         pools = [each for each in found if each.name.startswith(rows.POOL)]
         policies = [each for each in found
                     if each.name.startswith(rows.POLICY)]
+        journals = [each for each in found if each.name == rows.JOURNAL]
         pclouds = [each for each in found
-                   if each not in pools and each not in policies]
+                   if each not in pools + policies + journals]
         self._check_holders('host in two Pclouds', {
             each.name: each.hosts for each in pclouds})
         self._check_holders('host in two pools', {
@@ -60,6 +67,24 @@ class Sampler:
         self._check_pools(pclouds, pools)
         self._check_names(pclouds)
         self._check_quotas(pclouds, pools, policies, excused)
+        held = rights.holders(pools, pclouds)
+        self._count(servers, held)
+        for server, text in rights.violations(
+                servers, held, rights.due(journals)):
+            self._stage.figures.violation(
+                'server where it has no right', server,
+                f'{text} at {soak_stage.now():.3f}')
+
+    def _count(self, servers: list[rows.Server], held: dict) -> None:
+        """Count new servers, and hosts of computes that changed hands."""
+        new = {each.uuid for each in servers} - self._seen
+        self._seen |= new
+        self._stage.figures.count('servers seen active', len(new))
+        now = {host: held[host].name if held.get(host) else
+               f'pooled {host in held}' for host in self._stage.real}
+        self._stage.figures.count('changes of hands of computes', sum(
+            name != self._held.get(host) for host, name in now.items()))
+        self._held = now
 
     def _check_holders(self, kind: str, held: dict) -> None:
         holders = collections.defaultdict(list)

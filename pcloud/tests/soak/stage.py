@@ -20,11 +20,14 @@ from typing import TextIO
 
 from pcloud.tests.concurrency import cloud as concurrency_cloud
 from pcloud.tests.concurrency import crowd
+from pcloud.tests.soak import computes as soak_computes
 from pcloud.tests.soak import figures as soak_figures
 from pcloud.tests.soak import judge
 from pcloud.tests.soak import proxies as soak_proxies
 
 DEFAULT_QUOTA = 6
+# The host flavor of the hosts on which servers start.
+REAL = 'soak-real'
 
 
 @dataclasses.dataclass
@@ -38,6 +41,8 @@ class Stage:
     :ivar excused: projects that may use more than their quota, because the
         quota was lowered
     :ivar journal: each call with its start, end and answer
+    :ivar real: the hosts on which servers start
+    :ivar swinging: those of them that are public at times
     """
 
     cloud: concurrency_cloud.Cloud
@@ -45,6 +50,9 @@ class Stage:
     seed: int
     journal: TextIO
     shared: dict[str, list[str]]
+    computes: soak_computes.Computes
+    real: list[str]
+    swinging: list[str]
     figures: soak_figures.Figures = dataclasses.field(
         default_factory=soak_figures.Figures)
     stop: threading.Event = dataclasses.field(
@@ -74,6 +82,18 @@ class Stage:
     def user(self, project: str, admin: bool = False) -> crowd.User:
         """Return somebody who makes calls."""
         return crowd.User(self.cloud.urls, project, admin=admin)
+
+    def ask_nova(self, user: crowd.User, kind: str, method: str, path: str,
+                 body: dict | None = None) -> int:
+        """Make a call that meets no fault; return the answer's status."""
+        start = now()
+        response = user.call(method, path, body, **soak_computes.NEW)
+        self.figures.call(kind, response.status_code, now() - start)
+        if response.status_code >= 500:
+            self.figures.violation(
+                'answer 500', f'{kind} at {start:.3f}',
+                response.text[:300] + self.last_errors(' ERROR '))
+        return response.status_code
 
     def write_down(self, who: str, outcome: judge.Outcome) -> None:
         """Keep a call with its answer."""

@@ -12,6 +12,9 @@
 
 """What a client wants next: drawn by chance from what can be wanted."""
 
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
 import itertools
 import random
 
@@ -22,21 +25,33 @@ _MOST_PCLOUDS = 3
 _STRANGERS = [f'{number:032x}' for number in range(4)]
 
 
+@dataclasses.dataclass(frozen=True)
+class Taste:
+    """What an owner chooses from.
+
+    :ivar shared: the host flavors that are for others too, with their hosts
+    :ivar spare: hosts that nobody else puts into a pool
+    :ivar enabling: how likely a host is enabled before it is removed
+    """
+
+    shared: Mapping[str, Sequence[str]]
+    spare: Sequence[str]
+    enabling: float
+
+
 class Wishes:
     """Draws the calls of one owner.
 
     :param mark: what its attribute and its host flavors are called after
-    :param shared: the host flavors that are for everybody, with their hosts
-    :param spare: hosts that nobody else puts into a pool
     """
 
     def __init__(self, chance: random.Random, project: str, mark: str,
-                 shared: dict[str, list[str]], spare: list[str]) -> None:
+                 taste: Taste) -> None:
         self._chance = chance
         self._project = project
         self._mark = mark
-        self._shared = shared
-        self._spare = spare
+        self._shared, self._spare = taste.shared, taste.spare
+        self._enabling = taste.enabling
         self._serial = itertools.count()
         self._weights = {
             self._host: 200, self._pcloud: 6, self._tenant: 4,
@@ -101,7 +116,7 @@ class Wishes:
         state = self._values[pcloud, 'host', name]
         if state == 'enabled':
             return calls.set_state(pcloud, name, 'disabled')
-        if self._chance.random() < 0.15:
+        if self._chance.random() < self._enabling:
             return calls.set_state(pcloud, name, 'enabled')
         return calls.remove_host(pcloud, name)
 

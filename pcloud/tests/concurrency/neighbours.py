@@ -1,0 +1,36 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Glance and Neutron, as Nova's own tests have them in each process."""
+
+import fixtures
+import nova.conf
+from nova.tests import fixtures as nova_fixtures
+
+CONF = nova.conf.CONF
+
+
+class Neighbours(fixtures.Fixture):
+    """Answers what Nova asks of its neighbours about servers without ports."""
+
+    def _setUp(self):
+        self.useFixture(nova_fixtures.GlanceFixture(self))
+        self.useFixture(nova_fixtures.NeutronFixture(self))
+
+    def stub_out(self, old: str, new: object) -> None:
+        """Put something in the place of an attribute."""
+        self.useFixture(fixtures.MonkeyPatch(old, new))
+
+    def flags(self, group: str | None = None, **options: object) -> None:
+        """Set options."""
+        for name, value in options.items():
+            CONF.set_override(name, value, group)

@@ -1,0 +1,181 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Servers that come and go, and hosts that are public for a while."""
+
+import itertools
+import random
+import time
+
+from pcloud.tests.soak import computes
+from pcloud.tests.soak import rows
+from pcloud.tests.soak import stage as soak_stage
+
+_MOST = 8
+_LOOK = 0.2
+# With no change for so many seconds Nova has lost a server.
+_STUCK = 600
+_POOL = f'/os-host-flavors/{soak_stage.REAL}/hosts'
+
+
+def launch_outside(stage: soak_stage.Stage) -> None:
+    """Start servers that name no Pcloud."""
+    _Sender(stage, 'public', _nobody).run()
+
+
+def launch_outside_too(stage: soak_stage.Stage) -> None:
+    """Start others of the same kind at the same time."""
+    _Sender(stage, 'public2', _nobody).run()
+
+
+def launch_inside(stage: soak_stage.Stage) -> None:
+    """Start servers in Pclouds, for their owners."""
+    _Sender(stage, 'owner', _owner).run()
+
+
+def launch_inside_too(stage: soak_stage.Stage) -> None:
+    """Start others of the same kind at the same time."""
+    _Sender(stage, 'owner2', _owner).run()
+
+
+def launch_as_stranger(stage: soak_stage.Stage) -> None:
+    """Start servers in Pclouds of which the project is no tenant."""
+    _Sender(stage, 'stranger', _stranger).run()
+
+
+def _nobody(pclouds: list[rows.Aggregate], mine: str,
+            chance: random.Random) -> tuple[str, str | None]:
+    return mine, None
+
+
+def _owner(pclouds: list[rows.Aggregate], mine: str,
+           chance: random.Random) -> tuple[str, str | None]:
+    chosen = chance.choice(pclouds).metadata
+    return chosen['pcloud:owner'], chosen['pcloud:id']
+
+
+def _stranger(pclouds: list[rows.Aggregate], mine: str,
+              chance: random.Random) -> tuple[str, str | None]:
+    return mine, chance.choice(pclouds).metadata['pcloud:id']
+
+
+class _Sender:
+    """Has servers started, several at once, then resized and deleted.
+
+    :param mark: what its servers are called after
+    :param aim: chooses project and Pcloud
+    """
+
+    def __init__(self, stage: soak_stage.Stage, mark: str, aim) -> None:
+        self._stage, self._mark, self._aim = stage, mark, aim
+        self._chance = random.Random(f'{stage.seed} {mark}')
+        self._mine = f'{self._chance.getrandbits(128):032x}'
+        self._reader = rows.Reader()
+        self._user = stage.computes.user(self._mine, admin=True)
+        self._serial = itertools.count()
+
+    def run(self) -> None:
+        """Go on until the run ends; leave no server."""
+        while self._stage.wait_for_calls(self._chance.randint(3, 15)):
+            pclouds = self._pclouds()
+            if pclouds or self._aim is _nobody:
+                self._launch(*self._aim(pclouds, self._mine, self._chance))
+                self._wait(_is_building)
+                self._resize()
+                self._delete()
+
+    def _pclouds(self) -> list[rows.Aggregate]:
+        """Return the Pclouds that have hosts on which servers start."""
+        found = self._reader.aggregates(
+            'a.id IN (SELECT aggregate_id FROM aggregate_metadata '
+            'WHERE `key` = "pcloud:owner")')
+        return [each for each in found
+                if each.hosts & set(self._stage.real) and
+                'enabled' in each.metadata.values()]
+
+    def _launch(self, project: str, pcloud: str | None) -> None:
+        number = self._chance.randint(1, _MOST)
+        body = {'server': {
+            'name': f'{self._mark}-{next(self._serial)}',
+            'imageRef': computes.IMAGE, 'flavorRef': computes.FLAVORS[0],
+            'networks': computes.NETWORK, 'min_count': number}}
+        if pcloud is not None:
+            body['os:scheduler_hints'] = {'pcloud': pcloud}
+        # Who may not see a Pcloud may still name it.
+        self._stage.ask_nova(
+            self._stage.computes.user(project), f'launch by {self._mark}',
+            'POST', '/servers', body)
+
+    def _resize(self) -> None:
+        for uuid, state in self._reader.left_of(self._mark).items():
+            self._stage.figures.count(f'launched: {state}')
+            if state == 'active None' and self._chance.random() < 0.3:
+                self._act(uuid, 'resize', {'flavorRef': computes.FLAVORS[1]})
+        self._wait(_is_busy)
+        for uuid, state in self._reader.left_of(self._mark).items():
+            if state == 'resized None':
+                self._act(uuid, self._chance.choice(
+                    ('confirmResize', 'revertResize')), None)
+        self._wait(_is_busy)
+
+    def _act(self, uuid: str, action: str, details: dict | None) -> None:
+        self._stage.ask_nova(self._user, action, 'POST',
+                             f'/servers/{uuid}/action', {action: details})
+
+    def _delete(self) -> None:
+        for uuid in self._reader.left_of(self._mark):
+            self._stage.ask_nova(self._user, 'delete server', 'DELETE',
+                                 f'/servers/{uuid}')
+        self._wait(_is_there)
+
+    def _wait(self, is_waited_for) -> None:
+        """Wait while any server is so."""
+        last, since = None, time.monotonic()
+        while any(map(is_waited_for, (
+                found := self._reader.left_of(self._mark)).values())):
+            if found != last:
+                last, since = found, time.monotonic()
+            elif time.monotonic() > since + _STUCK:
+                self._stage.figures.violation(
+                    'server lost by Nova', self._mark, str(found))
+                return
+            time.sleep(_LOOK)
+
+
+def _is_building(state: str | None) -> bool:
+    return state is None or state.startswith('building')
+
+
+def _is_busy(state: str | None) -> bool:
+    return state is None or not state.endswith(' None')
+
+
+def _is_there(state: str | None) -> bool:
+    return True
+
+
+def swing(stage: soak_stage.Stage) -> None:
+    """Have hosts enter a pool when nobody uses them, and leave it again."""
+    chance = random.Random(f'{stage.seed} swing')
+    reader, admin = rows.Reader(), stage.computes.user(f'{0:032x}', True)
+    while stage.wait_for_calls(chance.randint(5, 20)):
+        host = chance.choice(stage.swinging)
+        pool, = reader.aggregates(f'a.name = "{rows.POOL}{soak_stage.REAL}"')
+        if host in pool.hosts:
+            if stage.ask_nova(admin, 'DELETE pool host (real)', 'DELETE',
+                              f'{_POOL}/{host}') == 204:
+                stage.computes.set_service(host, 'enabled')
+        else:
+            stage.computes.set_service(host, 'disabled')
+            if stage.ask_nova(admin, 'POST pool host (real)', 'POST', _POOL,
+                              {'host': {'host': host}}) != 201:
+                stage.computes.set_service(host, 'enabled')

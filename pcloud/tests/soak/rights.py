@@ -1,0 +1,60 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which servers may be where, from the rows of one moment."""
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+
+from pcloud.tests.soak import rows
+
+_DUE = 'pcloud:due:'
+
+
+def holders(
+    pools: Iterable[rows.Aggregate], pclouds: Iterable[rows.Aggregate],
+) -> dict[str, rows.Aggregate | None]:
+    """Return the hosts of pools to their Pclouds; those of nobody to None."""
+    return {host: None for pool in pools for host in pool.hosts} | {
+        host: pcloud for pcloud in pclouds for host in pcloud.hosts}
+
+
+def due(journals: Iterable[rows.Aggregate]) -> set[str]:
+    """Return the hosts for which something is due."""
+    return {key.removeprefix(_DUE) for journal in journals
+            for key in journal.metadata}
+
+
+def violations(
+    servers: Iterable[rows.Server],
+    held: Mapping[str, rows.Aggregate | None], due_hosts: set[str],
+) -> Iterator[tuple[str, str]]:
+    """Find active servers that have no right to their hosts.
+
+    :param held: what `holders` returns
+    :returns: each such server, and where it is
+    """
+    for each in servers:
+        holder = held.get(each.host)
+        if holder is not None:
+            is_right = (each.hint == holder.metadata['pcloud:id'] and
+                        each.project == holder.metadata['pcloud:owner'])
+        elif each.host in held:
+            # While a host settles nobody else can have it.
+            is_right = each.host in due_hosts
+        else:
+            is_right = each.hint is None
+        if not is_right:
+            yield each.uuid, (
+                f'{each} in {holder.name if holder else "no Pcloud"}, pooled '
+                f'{each.host in held}, due {each.host in due_hosts}')
