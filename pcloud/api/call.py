@@ -18,8 +18,8 @@ import functools
 
 from nova import context as nova_context
 
+from pcloud.api import enforcer
 from pcloud.api.policies import pclouds as rules
-from pcloud.api import policy
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Call:
     """
 
     context: nova_context.RequestContext
-    policies: policy.Policies
+    policies: enforcer.Policies
     rule: str
     parameters: Mapping[str, str]
     query: Mapping[str, str]

@@ -27,12 +27,12 @@ import webob.exc
 
 from pcloud.aggregates import outages
 from pcloud.api import call
-from pcloud.api import guard
-from pcloud.api import metadata_guard
-from pcloud.api import nova_call
-from pcloud.api import policy
+from pcloud.api import enforcer
+from pcloud.api.nova_calls import dispatch
+from pcloud.api.nova_calls import forced_moves
+from pcloud.api.nova_calls import metadata
+from pcloud.api.nova_calls import servers
 from pcloud.api import routes
-from pcloud.api import servers
 from pcloud import conf
 from pcloud import exception
 
@@ -62,7 +62,7 @@ def in_front_of(application):
     :raises: `exception.NotInFrontOfNova`
     """
     made = Middleware(application)
-    if nova_call.is_legacy(application):
+    if dispatch.is_legacy(application):
         return openstack.LegacyV2CompatibleWrapper(made)
     return made
 
@@ -77,8 +77,8 @@ class Middleware:
         conf.register_opts(cfg.CONF)
         self._application = application
         self._mapper = routes.mapper()
-        self._nova = nova_call.Reader(application)
-        self._policies = policy.Policies()
+        self._nova = dispatch.Reader(application)
+        self._policies = enforcer.Policies()
 
     @webob.dec.wsgify(RequestClass=nova_wsgi.Request)
     def __call__(self, request: nova_wsgi.Request) -> webob.Response:
@@ -122,9 +122,9 @@ class Middleware:
             return self._application
         return servers.answer(judged, self._application, self._policies)
 
-    def _check(self, judged: nova_call.NovaCall) -> None:
-        guard.check(judged)
-        metadata_guard.check(judged)
+    def _check(self, judged: dispatch.NovaCall) -> None:
+        forced_moves.check(judged)
+        metadata.check(judged)
         servers.prepare(judged, self._policies)
 
     def _answer(
@@ -168,7 +168,7 @@ def _check_method(request: nova_wsgi.Request) -> None:
 
     Nova looks for a call by the one, and then reads the body by the other.
     """
-    meant = nova_call.method(request)
+    meant = dispatch.method(request)
     if meant != request.method:
         raise exception.OtherMethod(meant=meant, method=request.method)
 

@@ -30,9 +30,9 @@ from nova.image import glance
 from nova import objects
 from oslo_config import cfg
 
-from pcloud.api import policy
+from pcloud.api import enforcer
+from pcloud.api.nova_calls import servers
 from pcloud.api import projects
-from pcloud.api import servers
 from pcloud.cmd import explain_output as output
 from pcloud import exception
 from pcloud.explain import requests
@@ -207,4 +207,4 @@ def _recorded(
     """
     return {**hints, **servers.recorded(
         context, {'flavorRef': flavor.flavorid, 'imageRef': image}, hints,
-        policy.Policies())}
+        enforcer.Policies())}

@@ -14,7 +14,7 @@
 
 from pcloud.aggregates import flavors
 from pcloud.api import call as api_call
-from pcloud.api.handlers import access
+from pcloud.api import ownership
 from pcloud.api import projects
 from pcloud.api.views import explain as views
 from pcloud.explain import changes
@@ -26,7 +26,7 @@ def show(call: api_call.Call) -> dict:
 
     :raises: `exception.FlavorNotFound`
     """
-    pcloud = access.own_pcloud(call)
+    pcloud = ownership.own_pcloud(call)
     flavor, = flavors.several(call.context, [call.query['flavor']])
     found = pclouds.explain(
         call.context, pcloud, flavor,

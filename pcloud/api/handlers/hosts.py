@@ -19,8 +19,8 @@ from pcloud.aggregates import constraints
 from pcloud.aggregates import hosts
 from pcloud.aggregates import pclouds
 from pcloud.api import call as api_call
-from pcloud.api import constraints as api_constraints
-from pcloud.api.handlers import access
+from pcloud.api import constraint_levels
+from pcloud.api import ownership
 from pcloud.api.views import hosts as views
 from pcloud import exception
 from pcloud.rules import constraints as rules
@@ -34,13 +34,13 @@ def index(call: api_call.Call) -> dict:
     """List the hosts of a Pcloud."""
     view = _view(call)
     return {'hosts': [view(host) for host in hosts.index(
-        call.context, access.own_pcloud(call))]}
+        call.context, ownership.own_pcloud(call))]}
 
 
 def show(call: api_call.Call) -> dict:
     """Show a host of a Pcloud."""
     return {'host': _view(call)(hosts.show(
-        call.context, access.own_pcloud(call), call.parameters['name']))}
+        call.context, ownership.own_pcloud(call), call.parameters['name']))}
 
 
 def add(call: api_call.Call) -> dict:
@@ -53,7 +53,7 @@ def add(call: api_call.Call) -> dict:
         raise exception.InvalidBody(
             reason='Invalid input for field/attribute host. Name either a '
                    'host_flavor or constraints.')
-    pcloud = access.own_pcloud(call)
+    pcloud = ownership.own_pcloud(call)
     if 'host_flavor' in call.body:
         added = allocation.add(
             call.context, pcloud, name, call.body['host_flavor'], zone)
@@ -66,21 +66,21 @@ def add(call: api_call.Call) -> dict:
 def _constraints(
     call: api_call.Call, pcloud: pclouds.Pcloud,
 ) -> dict[str, rules.Setting]:
-    wanted = api_constraints.read(
+    wanted = constraint_levels.read(
         call.context, call.body['constraints'], call.can)
     return constraints.effective(
         call.context, wanted,
-        api_constraints.levels_of_pcloud(call.context, pcloud))
+        constraint_levels.levels_of_pcloud(call.context, pcloud))
 
 
 def update(call: api_call.Call) -> dict:
     """Enable or disable a host of a Pcloud."""
     return {'host': _view(call)(hosts.set_state(
-        call.context, access.own_pcloud(call), call.parameters['name'],
+        call.context, ownership.own_pcloud(call), call.parameters['name'],
         call.body['state']))}
 
 
 def remove(call: api_call.Call) -> None:
     """Remove a host from a Pcloud."""
     hosts.remove(
-        call.context, access.own_pcloud(call), call.parameters['name'])
+        call.context, ownership.own_pcloud(call), call.parameters['name'])

@@ -17,7 +17,7 @@ from oslo_utils import strutils
 
 from pcloud.aggregates import pclouds
 from pcloud.api import call as api_call
-from pcloud.api.handlers import access
+from pcloud.api import ownership
 from pcloud.api.policies import pclouds as rules
 from pcloud.api.views import pclouds as views
 from pcloud import exception
@@ -26,7 +26,7 @@ CONF = cfg.CONF
 
 
 def _view(call: api_call.Call, pcloud: pclouds.Pcloud) -> dict:
-    if access.is_own(call, pcloud):
+    if ownership.is_own(call, pcloud):
         return views.detail(pcloud)
     return views.summary(pcloud)
 
@@ -65,7 +65,7 @@ def _page(call: api_call.Call, ids: list[str]) -> list[str]:
 
 def show(call: api_call.Call) -> dict:
     """Show a Pcloud."""
-    return {'pcloud': _view(call, access.visible_pcloud(call))}
+    return {'pcloud': _view(call, ownership.visible_pcloud(call))}
 
 
 def create(call: api_call.Call) -> dict:
@@ -78,10 +78,10 @@ def create(call: api_call.Call) -> dict:
 def update(call: api_call.Call) -> dict:
     """Change a Pcloud's name or its allocation ratios."""
     pcloud = pclouds.update(
-        call.context, access.own_pcloud(call), call.body)
+        call.context, ownership.own_pcloud(call), call.body)
     return {'pcloud': views.detail(pcloud)}
 
 
 def delete(call: api_call.Call) -> None:
     """Delete a Pcloud without hosts."""
-    pclouds.delete(call.context, access.own_pcloud(call))
+    pclouds.delete(call.context, ownership.own_pcloud(call))

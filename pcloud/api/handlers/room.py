@@ -15,7 +15,7 @@
 from pcloud.aggregates import flavors
 from pcloud.aggregates import pclouds
 from pcloud.api import call as api_call
-from pcloud.api.handlers import access
+from pcloud.api import ownership
 from pcloud.api.policies import room as rules
 from pcloud import exception
 from pcloud.explain import room
@@ -45,7 +45,7 @@ def show(call: api_call.Call) -> dict:
 def _pcloud(call: api_call.Call) -> pclouds.Pcloud | None:
     """Return the Pcloud that is asked about, None for outside of Pclouds."""
     if 'pcloud' in call.query:
-        return access.own(call, call.query['pcloud'])
+        return ownership.own(call, call.query['pcloud'])
     if not call.can(rules.SHOW_OUTSIDE):
         raise exception.PolicyForbids(rule=rules.SHOW_OUTSIDE)
     return None

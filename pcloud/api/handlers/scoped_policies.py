@@ -19,9 +19,9 @@ from oslo_utils import strutils
 from pcloud.aggregates import constraints
 from pcloud.aggregates import scoped_policies
 from pcloud.api import call as api_call
-from pcloud.api import constraints as api_constraints
-from pcloud.api.handlers import access
-from pcloud.api.policies import constraints as constraint_policies
+from pcloud.api import constraint_levels
+from pcloud.api import ownership
+from pcloud.api.policies import host_constraint
 from pcloud.api.policies import scoped_policies as rules
 from pcloud.api import projects
 from pcloud.api.views import scoped_policies as views
@@ -78,12 +78,12 @@ def _levels(
 ) -> list[tuple[str, str]]:
     """Return the scope and the levels above it, the lowest first."""
     if scope == scoped_policies.PCLOUD:
-        return api_constraints.levels_of_pcloud(
-            call.context, access.visible_pcloud(call))
+        return constraint_levels.levels_of_pcloud(
+            call.context, ownership.visible_pcloud(call))
     if scope == scoped_policies.PROJECT:
-        return api_constraints.levels_of_project(call.context, scope_id)
+        return constraint_levels.levels_of_project(call.context, scope_id)
     if scope == scoped_policies.DOMAIN:
-        return [(scope, scope_id), api_constraints.CLOUD]
+        return [(scope, scope_id), constraint_levels.CLOUD]
     return [(scope, scope_id)]
 
 
@@ -121,13 +121,13 @@ def _constraints(
     A host that an administrator has chosen stays: the owner of the Pcloud
     does not see it.
     """
-    found = api_constraints.read(
+    found = constraint_levels.read(
         call.context, call.body['constraints'], call.can)
     if scope == scoped_policies.ROLE:
         constraint_rules.check_role(found)
         if not found:
             constraints.check_unused(call.context, scope_id)
-    if not call.can(constraint_policies.HOST):
+    if not call.can(host_constraint.HOST):
         there = scoped_policies.several(call.context, [(scope, scope_id)])
         for policy in there.values():
             found |= {key: value for key, value in policy.constraints.items()
@@ -157,7 +157,7 @@ def _scope(call: api_call.Call) -> tuple[str, str]:
             scope == scoped_policies.CLOUD and not is_default):
         raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
     if scope == scoped_policies.PCLOUD:
-        access.visible_pcloud(call)
+        ownership.visible_pcloud(call)
     elif not scoped_policies.is_id(scope_id):
         raise exception.InvalidScopeId(scope=scope, id=scope_id)
     return scope, scope_id
@@ -166,4 +166,4 @@ def _scope(call: api_call.Call) -> tuple[str, str]:
 def _check_own(call: api_call.Call, scope: str) -> None:
     if scope != scoped_policies.PCLOUD:
         raise exception.PolicyForbids(rule=rules.ALL)
-    access.own_pcloud(call)
+    ownership.own_pcloud(call)

@@ -15,18 +15,18 @@
 from pcloud.aggregates import names
 from pcloud.aggregates import tenants
 from pcloud.api import call as api_call
-from pcloud.api.handlers import access
+from pcloud.api import ownership
 from pcloud.api import projects
 
 
 def index(call: api_call.Call) -> dict:
     """List the ids of the projects that may start servers in a Pcloud."""
-    return {'tenants': sorted(access.own_pcloud(call).tenants)}
+    return {'tenants': sorted(ownership.own_pcloud(call).tenants)}
 
 
 def add(call: api_call.Call) -> None:
     """Make a project a tenant of a Pcloud."""
-    pcloud = access.own_pcloud(call)
+    pcloud = ownership.own_pcloud(call)
     project_id = call.parameters['tenant']
     names.tenant_key(project_id)
     projects.check(call.context, project_id)
@@ -35,5 +35,5 @@ def add(call: api_call.Call) -> None:
 
 def remove(call: api_call.Call) -> None:
     """Make a project no tenant of a Pcloud any more."""
-    tenants.remove(call.context, access.own_pcloud(call),
+    tenants.remove(call.context, ownership.own_pcloud(call),
                    call.parameters['tenant'])

@@ -15,8 +15,8 @@
 import itertools
 
 from pcloud.api.policies import attributes
-from pcloud.api.policies import constraints
 from pcloud.api.policies import explain
+from pcloud.api.policies import host_constraint
 from pcloud.api.policies import host_flavors
 from pcloud.api.policies import hosts
 from pcloud.api.policies import pclouds
@@ -31,4 +31,4 @@ def list_rules() -> list:
     return list(itertools.chain(
         host_flavors.rules, pclouds.rules, hosts.rules, tenants.rules,
         quotas.rules, attributes.rules, scoped_policies.rules,
-        constraints.rules, room.rules, explain.rules))
+        host_constraint.rules, room.rules, explain.rules))

@@ -27,7 +27,7 @@ from oslo_utils.fixture import uuidsentinel as uuids
 
 from pcloud.aggregates import affinity_keys
 from pcloud.aggregates import computes
-from pcloud.api import images
+from pcloud.api.nova_calls import images
 from pcloud.rules import affinity as rules
 from pcloud.scheduler import affinity
 from pcloud.scheduler.filters import affinity as filters_affinity

@@ -233,7 +233,8 @@ class ServersTest(ConstraintsTestCase):
     def test_what_is_not_valid_opens_nothing(self):
         """A request that nova-api has not seen, as an older one."""
         self.useFixture(fixtures.MonkeyPatch(
-            'pcloud.api.servers._check_constraints', lambda *args: None))
+            'pcloud.api.nova_calls.servers._check_constraints',
+            lambda *args: None))
         server = self.boot(
             self.alice, {'constraints': 'ram=x'}, expected='ERROR')
         self.assertIn("'ram=x', at character 1", self.fault(server))

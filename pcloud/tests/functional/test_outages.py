@@ -33,7 +33,7 @@ from placement import db_api as placement_db
 
 from pcloud.aggregates import audit
 from pcloud.aggregates import reconcile
-from pcloud.api import servers
+from pcloud.api.nova_calls import servers
 from pcloud.tests.concurrency import ledger
 from pcloud.tests.functional import base
 from pcloud.tests.functional import outages

@@ -15,6 +15,7 @@
 import re
 from unittest import mock
 
+from pcloud.api.nova_calls import servers
 from pcloud.rules import hints
 from pcloud.tests.functional import base
 
@@ -64,9 +65,10 @@ class TextTest(base.PcloudTestCase):
                 ({'constraints': f'rack={LONE}'}, r'rack=x\ud800'),
                 ({'in': LONE}, r'in=x\ud800'),
                 ({'pcloud': '\U0001f600'}, r'pcloud=\U0001f600')):
-            with mock.patch.object(hints, 'check_text'), mock.patch(
-                    'pcloud.api.servers._check_constraints'), mock.patch(
-                    'pcloud.api.servers._check_colocation'):
+            with mock.patch.object(
+                    hints, 'check_text'), mock.patch.object(
+                    servers, '_check_constraints'), mock.patch.object(
+                    servers, '_check_colocation'):
                 server = self.boot(self.alice, said, 'ERROR')
             self.assertIn(told, self.fault(server))
         # What is only preferred does without it.

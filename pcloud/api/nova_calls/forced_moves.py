@@ -37,7 +37,7 @@ from oslo_utils import strutils
 
 from pcloud.aggregates import computes
 from pcloud.aggregates import snapshot
-from pcloud.api import nova_call
+from pcloud.api.nova_calls import dispatch
 from pcloud import exception
 from pcloud.rules import access
 from pcloud.rules import hints
@@ -58,7 +58,7 @@ _ACTIONS = {
 _LAST_WITH_FORCE = _version('2.67')
 
 
-def check(call: nova_call.NovaCall) -> None:
+def check(call: dispatch.NovaCall) -> None:
     """Refuse a forced move across the border of a pool or Pcloud.
 
     Whatever is not a forced move, or not well-formed, or not for this
@@ -89,7 +89,7 @@ def check(call: nova_call.NovaCall) -> None:
             server=server, host=host, reason=verdict.reason)
 
 
-def _forced_host(call: nova_call.NovaCall) -> str | None:
+def _forced_host(call: dispatch.NovaCall) -> str | None:
     """Return the target of a forced move, None for all else."""
     if not call.is_of(nova_servers.ServersController, *_ACTIONS):
         return None

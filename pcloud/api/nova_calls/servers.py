@@ -38,11 +38,11 @@ from pcloud.aggregates import affinity_keys
 from pcloud.aggregates import names
 from pcloud.aggregates import scoped_policies
 from pcloud.aggregates import snapshot
-from pcloud.api import constraints
-from pcloud.api import images
-from pcloud.api import nova_call
-from pcloud.api.policies import constraints as constraint_policies
-from pcloud.api import policy
+from pcloud.api import constraint_levels
+from pcloud.api import enforcer
+from pcloud.api.nova_calls import dispatch
+from pcloud.api.nova_calls import images
+from pcloud.api.policies import host_constraint
 from pcloud import exception
 from pcloud.rules import access
 from pcloud.rules import affinity
@@ -66,7 +66,7 @@ _OURS = (hint_rules.PCLOUD_HINT, hint_rules.PLACEMENT_KEY,
 _HINTS = ('os:scheduler_hints', 'OS-SCH-HNT:scheduler_hints')
 
 
-def prepare(call: nova_call.NovaCall, policies: policy.Policies) -> None:
+def prepare(call: dispatch.NovaCall, policies: enforcer.Policies) -> None:
     """Look at the hints of a server that is to be created; record its keys.
 
     Whatever is not such a call, or not well-formed, is left to Nova.
@@ -89,13 +89,13 @@ def prepare(call: nova_call.NovaCall, policies: policy.Policies) -> None:
 
 def recorded(
     context: nova_context.RequestContext, server: Mapping, hints: Mapping,
-    policies: policy.Policies,
+    policies: enforcer.Policies,
 ) -> dict[str, list[str]]:
     """Look at the hints of a server, and return those to add to them.
 
     :param server: the server as in the body of the call that creates one
     :raises: `exception.InvalidHintText`, `exception.InvalidPlacementKey`,
-        `exception.ReservedHint`, and as `constraints.read` and
+        `exception.ReservedHint`, and as `constraint_levels.read` and
         `rules.colocation.check`
     """
     hint_rules.check_text(hints, _OURS)
@@ -106,7 +106,7 @@ def recorded(
 
 
 def answer(
-    call: nova_call.NovaCall, application, policies: policy.Policies,
+    call: dispatch.NovaCall, application, policies: enforcer.Policies,
 ):
     """Return what answers a call, without what is not for the caller.
 
@@ -118,7 +118,7 @@ def answer(
         return application
     response = call.request.get_response(application)
     hides_hosts = _HOST in response.body and not policies.allow(
-        call.context, constraint_policies.HOST, None)
+        call.context, host_constraint.HOST, None)
     if hides_hosts or _MARK in response.body:
         body = json.loads(response.body)
         for hints in _all_hints(body):
@@ -157,10 +157,10 @@ def _hide_host(hints: dict) -> None:
 
 def _check_constraints(
     context: nova_context.RequestContext, hints: Mapping,
-    policies: policy.Policies,
+    policies: enforcer.Policies,
 ) -> None:
     """Look at the hint with machine constraints, which are not kept here."""
-    constraints.read(
+    constraint_levels.read(
         context, hint_rules.constraints(hints),
         lambda rule: policies.allow(context, rule, None))
 

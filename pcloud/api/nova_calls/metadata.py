@@ -28,13 +28,13 @@ from nova.policies import aggregates
 from pcloud.aggregates import readings
 from pcloud.aggregates import snapshot
 from pcloud.aggregates import values
-from pcloud.api import nova_call
+from pcloud.api.nova_calls import dispatch
 
 _EXTRA_SPECS = flavors_extraspecs.FlavorExtraSpecsController
 _ID = re.compile(r'[0-9]{1,9}')
 
 
-def check(call: nova_call.NovaCall) -> None:
+def check(call: dispatch.NovaCall) -> None:
     """Hold what a call sets against the rules, where it is of ours.
 
     Whatever is not such a call, or not well-formed, is left to Nova.
@@ -62,7 +62,7 @@ def check(call: nova_call.NovaCall) -> None:
 
 
 def _check_metadata(
-    call: nova_call.NovaCall, items: Iterable[tuple[str, str]],
+    call: dispatch.NovaCall, items: Iterable[tuple[str, str]],
 ) -> None:
     for key, value in items:
         values.check_metadata(key, value)
@@ -71,7 +71,7 @@ def _check_metadata(
 
 
 def _is_for_pcloud(
-    call: nova_call.NovaCall, new: Mapping[str, str],
+    call: dispatch.NovaCall, new: Mapping[str, str],
 ) -> bool:
     """Whether a call sets the ratios of a Pcloud.
 
@@ -91,7 +91,7 @@ def _is_for_pcloud(
 
 
 def _check_extra_specs(
-    _: nova_call.NovaCall, items: Iterable[tuple[str, str]],
+    _: dispatch.NovaCall, items: Iterable[tuple[str, str]],
 ) -> None:
     for key, value in items:
         values.check_extra_spec(key, value)

@@ -19,7 +19,7 @@ from nova import context as nova_context
 from pcloud.aggregates import constraints
 from pcloud.aggregates import pclouds
 from pcloud.aggregates import scoped_policies
-from pcloud.api.policies import constraints as policies
+from pcloud.api.policies import host_constraint
 from pcloud.api import projects
 from pcloud import exception
 from pcloud.rules import constraints as rules
@@ -38,7 +38,7 @@ def read(
         `exception.HostConstraint` when the caller may not name hosts
     """
     found = rules.parse(text)
-    if rules.HOST in found and not can(policies.HOST):
+    if rules.HOST in found and not can(host_constraint.HOST):
         raise exception.HostConstraint(host=found[rules.HOST])
     if found.get(rules.ROLE):
         constraints.role_constraints(context, found[rules.ROLE])

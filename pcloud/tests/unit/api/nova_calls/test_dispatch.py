@@ -18,7 +18,7 @@ import routes
 import testtools
 import webob
 
-from pcloud.api import nova_call
+from pcloud.api.nova_calls import dispatch
 from pcloud import exception
 
 
@@ -54,20 +54,20 @@ class ChainTest(testtools.TestCase):
               lambda behind: _Kept(behind).bound,
               lambda behind: _enclosed(_Kept(_enclosed(behind))))
     def test_whatever_is_between(self, between):
-        nova_call.Reader(between(_router()))
-        self.assertFalse(nova_call.is_legacy(between(_router())))
+        dispatch.Reader(between(_router()))
+        self.assertFalse(dispatch.is_legacy(between(_router())))
         legacy = openstack.LegacyV2CompatibleWrapper(between(_router()))
-        self.assertTrue(nova_call.is_legacy(between(legacy)))
+        self.assertTrue(dispatch.is_legacy(between(legacy)))
 
     @ddt.data(_Kept(None), _enclosed(webob.exc.HTTPNotFound()),
               base_wsgi.Middleware(webob.Response()))
     def test_nothing_of_nova_behind(self, application):
         self.assertRaises(exception.NotInFrontOfNova,
-                          nova_call.Reader, application)
-        self.assertFalse(nova_call.is_legacy(application))
+                          dispatch.Reader, application)
+        self.assertFalse(dispatch.is_legacy(application))
 
     def test_pipeline_of_one_resource_has_no_calls(self):
-        reader = nova_call.Reader(nova_wsgi.Resource(None))
+        reader = dispatch.Reader(nova_wsgi.Resource(None))
         request = nova_wsgi.Request.blank('/servers', method='POST')
         self.assertIsNone(reader.call(request))
 
@@ -82,5 +82,5 @@ class MethodTest(testtools.TestCase):
               ('_method=%50OST', 'POST'), ('a=_method', 'PUT'))
     def test_query(self, query, expected):
         request = nova_wsgi.Request.blank(f'/?{query}', method='PUT')
-        self.assertEqual(expected, nova_call.method(request))
+        self.assertEqual(expected, dispatch.method(request))
         self.assertEqual('PUT', request.method)
