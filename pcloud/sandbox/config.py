@@ -41,7 +41,7 @@ service_token_roles_required = true
 """
 
 GUNICORN = """\
-from pcloud.sandbox import gunicorn_hooks
+from pcloud.sandbox.services import gunicorn_hooks
 
 wsgi_app = {application!r}
 bind = {bind!r}

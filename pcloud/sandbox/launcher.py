@@ -34,8 +34,8 @@ from pcloud.sandbox import messaging
 from pcloud.sandbox import parts
 from pcloud.sandbox import ports
 from pcloud.sandbox import processes
-from pcloud.sandbox import requests
 from pcloud.sandbox import rest
+from pcloud.sandbox import restarts
 from pcloud.sandbox import settings
 
 # Seconds that a supervisor may take to end its children, which have
@@ -270,7 +270,7 @@ def start_service(where: layout.Layout, name: str) -> None:
         or it does not start
     """
     part = need_service(where, need_running(where), name)
-    requests.put(where, name)
+    restarts.put(where, name)
     deadline = time.monotonic() + SERVICE_TIMEOUT
     while time.monotonic() < deadline:
         runs = processes.find(need_running(where).processes.get(name))

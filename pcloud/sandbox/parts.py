@@ -146,7 +146,8 @@ def _nova(where: layout.Layout, name: str, command: str, host: str) -> Part:
 
 
 def _own(name: str, module: str, arguments: list[str], **rest) -> Part:
-    argv = [sys.executable, '-m', f'pcloud.sandbox.{module}', *arguments]
+    argv = [sys.executable, '-m', f'pcloud.sandbox.services.{module}',
+            *arguments]
     return Part(name=name, argv=argv, **rest)
 
 

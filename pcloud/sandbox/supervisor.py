@@ -33,8 +33,8 @@ from pcloud.sandbox import errors
 from pcloud.sandbox import layout
 from pcloud.sandbox import parts
 from pcloud.sandbox import processes
-from pcloud.sandbox import requests
 from pcloud.sandbox import rest
+from pcloud.sandbox import restarts
 from pcloud.sandbox import settings
 
 # Seconds: for everything to start, between looks, between looks later on.
@@ -168,7 +168,7 @@ class Supervisor:
                     print(f'{name} ended with status {status}',
                           file=sys.stderr, flush=True)
                     del self.children[name]
-            for name in requests.take(self.where):
+            for name in restarts.take(self.where):
                 if name in services and name not in self.children:
                     self.spawn(services[name])
             time.sleep(WATCH)

@@ -116,7 +116,7 @@ class DownTest(base.SandboxTest):
         status, _, told = base.call(folder, 'up', '--hosts', '1')
         self.assertEqual(0, status, told)
         nova, = [p for p in base.processes_of(folder)
-                 if 'pcloud.sandbox.nova_all' in p.cmdline()]
+                 if 'pcloud.sandbox.services.nova_all' in p.cmdline()]
         nova.kill()
         nova.wait(10)
         status, shown, _ = base.call(folder, 'status')

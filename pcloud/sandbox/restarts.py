@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Requests to a sandbox's supervisor: which services it is to start again.
+"""Which services a sandbox's supervisor is asked to start again.
 
 A request is an empty file with the service's name.
 """

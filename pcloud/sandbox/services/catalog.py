@@ -12,7 +12,7 @@
 
 """Fill a new cloud: an image, flavors, availability zones.
 
-Run as a program: ``python -m pcloud.sandbox.catalog DIR``.
+Run as a program: ``python -m pcloud.sandbox.services.catalog DIR``.
 """
 
 import sys

@@ -12,7 +12,7 @@
 
 """Run nova-compute, for one fake host, as a process of its own.
 
-Run as a program: ``python -m pcloud.sandbox.nova_compute DIR HOST``.
+Run as a program: ``python -m pcloud.sandbox.services.nova_compute DIR HOST``.
 """
 
 from nova import monkey_patch; monkey_patch.patch(backend='threading')  # noqa
@@ -21,8 +21,8 @@ import sys
 
 from nova.cmd import compute
 
-from pcloud.sandbox import identity
 from pcloud.sandbox import layout
+from pcloud.sandbox.services import identity
 
 
 def main() -> None:

@@ -12,8 +12,8 @@
 
 """Wait until Nova's processes have reported, and map its hosts.
 
-Run as a program: ``python -m pcloud.sandbox.nova_hosts DIR``. The second
-half is what ``nova-manage cell_v2 discover_hosts`` does.
+Run as a program: ``python -m pcloud.sandbox.services.nova_hosts DIR``. The
+second half is what ``nova-manage cell_v2 discover_hosts`` does.
 """
 
 from nova import monkey_patch; monkey_patch.patch(backend='threading')  # noqa

@@ -12,9 +12,10 @@
 
 """All of Nova in one process: conductor, scheduler, computes and API.
 
-Run as a program: ``python -m pcloud.sandbox.nova_all DIR``. The services
-are Nova's own, started as its own commands start them, but for what those
-do because they have a process for themselves: they fork workers and wait.
+Run as a program: ``python -m pcloud.sandbox.services.nova_all DIR``. The
+services are Nova's own, started as Nova's own commands start them, but for
+what these commands do because they have a process for themselves: they fork
+workers and wait.
 """
 
 from nova import monkey_patch; monkey_patch.patch(backend='threading')  # noqa
@@ -38,9 +39,9 @@ from oslo_log import log as logging
 from werkzeug import serving
 
 from pcloud.sandbox import config
-from pcloud.sandbox import identity
 from pcloud.sandbox import layout
 from pcloud.sandbox import ports
+from pcloud.sandbox.services import identity
 from pcloud.sandbox import settings
 from pcloud.sandbox import sqlite
 

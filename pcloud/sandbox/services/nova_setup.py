@@ -12,9 +12,9 @@
 
 """Make Nova's databases and its cells.
 
-Run as a program: ``python -m pcloud.sandbox.nova_setup DIR``. It does in
-one process what ``nova-manage api_db sync``, ``db sync``, ``cell_v2
-map_cell0`` and ``cell_v2 create_cell`` do.
+Run as a program: ``python -m pcloud.sandbox.services.nova_setup DIR``. The
+program does in one process what ``nova-manage api_db sync``, ``db sync``,
+``cell_v2 map_cell0`` and ``cell_v2 create_cell`` do.
 """
 
 from nova import monkey_patch; monkey_patch.patch(backend='threading')  # noqa

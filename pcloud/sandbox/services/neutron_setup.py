@@ -12,9 +12,10 @@
 
 """Make Neutron's database.
 
-Run as a program: ``python -m pcloud.sandbox.neutron_setup DIR``. Neutron's
-migrations do not work on SQLite, and take minutes elsewhere; its models do
-work, and its own tests make their databases from them in the same way.
+Run as a program: ``python -m pcloud.sandbox.services.neutron_setup DIR``.
+Neutron's migrations do not work on SQLite, and take minutes elsewhere;
+Neutron's models do work, and Neutron's own tests make their databases from
+the models in the same way.
 """
 
 import sys

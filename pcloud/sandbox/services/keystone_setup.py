@@ -12,9 +12,9 @@
 
 """Make Keystone's database, users, projects, roles and endpoints.
 
-Run as a program: ``python -m pcloud.sandbox.keystone_setup DIR``. It does
-in one process what ``keystone-manage db_sync`` and ``bootstrap`` and some
-dozens of ``openstack`` commands would do in as many.
+Run as a program: ``python -m pcloud.sandbox.services.keystone_setup DIR``.
+The program does in one process what ``keystone-manage db_sync`` and
+``bootstrap`` and some dozens of ``openstack`` commands would do in as many.
 """
 
 import sys
