@@ -17,14 +17,14 @@ import random
 from matplotlib import pyplot
 import nova.conf
 
-from pcloud.sandbox import simulation
+from pcloud.trace_replay import replay
 
 CONF = nova.conf.CONF
 
 HOSTS, SERVERS, DAYS, LIFETIME = 200, 400, 42, 14
 CLOUDS = {
-    "Nova's default weighers": (simulation.NOVA, 'tab:gray', {}),
-    "with Pcloud's": (simulation.PCLOUD, 'tab:blue', {
+    "Nova's default weighers": (replay.NOVA, 'tab:gray', {}),
+    "with Pcloud's": (replay.PCLOUD, 'tab:blue', {
         'ram': -0.1, 'cpu': 0.0, 'disk': 0.0, 'hypervisor_version': 0.0}),
 }
 
@@ -34,12 +34,12 @@ def outcome(servers, weighers, multipliers):
     for name, value in multipliers.items():
         CONF.set_override(
             f'{name}_weight_multiplier', value, 'filter_scheduler')
-    return simulation.run(
+    return replay.run(
         servers, HOSTS, DAYS, weighers, random.Random(2))
 
 
 CONF([], project='nova', default_config_files=[])
-servers = simulation.trace(random.Random(1), DAYS, SERVERS, LIFETIME)
+servers = replay.trace(random.Random(1), DAYS, SERVERS, LIFETIME)
 figure, (left, right) = pyplot.subplots(
     1, 2, figsize=(11, 4.5), layout='constrained')
 for place, (name, (weighers, color, multipliers)) in enumerate(
@@ -47,8 +47,8 @@ for place, (name, (weighers, color, multipliers)) in enumerate(
     found = outcome(servers, weighers, multipliers)
     days = range(len(found.days))
     for platform, style, which in (
-            (simulation.PLATFORMS[0], '-', 'oldest'),
-            (simulation.PLATFORMS[-1], '--', 'newest')):
+            (replay.PLATFORMS[0], '-', 'oldest'),
+            (replay.PLATFORMS[-1], '--', 'newest')):
         left.plot(days, [100 * each for each in found.share(platform)],
                   style, color=color, label=f'{name}: {which}')
     weeks = sorted(week for week in found.by_reboot if week is not None)

@@ -20,13 +20,13 @@ from nova import conf as nova_conf
 from oslo_config import fixture
 import testtools
 
-from pcloud.sandbox import simulation
+from pcloud.trace_replay import replay
 
 CONF = nova_conf.CONF
-OLDEST, NEWEST = simulation.PLATFORMS[0], simulation.PLATFORMS[-1]
+OLDEST, NEWEST = replay.PLATFORMS[0], replay.PLATFORMS[-1]
 
 
-class SimulationTest(testtools.TestCase):
+class ReplayTest(testtools.TestCase):
     """40 hosts, and three weeks in which servers live for one."""
 
     def setUp(self):
@@ -36,12 +36,12 @@ class SimulationTest(testtools.TestCase):
             'nova.weights', level=logging.INFO))
         self.conf = self.useFixture(fixture.Config(CONF))
         CONF([], project='nova', default_config_files=[])
-        self.servers = simulation.trace(
+        self.servers = replay.trace(
             random.Random(7), days=21, servers=120, lifetime=7)
 
     def _run(self, weighers):
-        return simulation.run(self.servers, 40, 21, weighers,
-                              random.Random(8))
+        return replay.run(self.servers, 40, 21, weighers,
+                          random.Random(8))
 
     def test_the_trace(self):
         self.assertEqual(120, sum(each.start == 0 for each in self.servers))
@@ -51,11 +51,11 @@ class SimulationTest(testtools.TestCase):
         self.assertTrue(90 < now < 150, now)
 
     def test_old_platforms_drain(self):
-        default = self._run(simulation.NOVA)
+        default = self._run(replay.NOVA)
         self.conf.config(
             ram_weight_multiplier=-0.1, cpu_weight_multiplier=0.0,
             disk_weight_multiplier=0.0, group='filter_scheduler')
-        ours = self._run(simulation.PCLOUD)
+        ours = self._run(replay.PCLOUD)
 
         self.assertEqual(default.days[0], ours.days[0])
         self.assertEqual(sum(default.days[-1].values()),
@@ -71,5 +71,5 @@ class SimulationTest(testtools.TestCase):
         self.assertLess(hit(ours), hit(default) / 2)
 
     def test_it_can_be_repeated(self):
-        self.assertEqual(self._run(simulation.PCLOUD),
-                         self._run(simulation.PCLOUD))
+        self.assertEqual(self._run(replay.PCLOUD),
+                         self._run(replay.PCLOUD))

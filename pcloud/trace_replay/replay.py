@@ -21,7 +21,7 @@ drained "over time", when servers are "destroyed and re-created elsewhere",
 and do servers stay away from hosts that are rebooted soon?
 """
 
-# Nova's objects are registered when a simulation begins.
+# Nova's objects are registered when a replay begins.
 from __future__ import annotations
 
 import collections
