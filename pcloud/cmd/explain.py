@@ -35,7 +35,7 @@ from pcloud.api.nova_calls import servers
 from pcloud.api import projects
 from pcloud.cmd import explain_output as output
 from pcloud import exception
-from pcloud.explain import requests
+from pcloud.explain import conductor
 from pcloud.explain import schedule
 
 CONF = cfg.CONF
@@ -92,7 +92,7 @@ def run(command: argparse.Namespace) -> int:
     if command.server:
         _check_nothing_else(command)
         context = nova_context.get_admin_context()
-        spec = requests.stored(context, command.server)
+        spec = conductor.stored(context, command.server)
     else:
         context = _context(command.project)
         spec = _new_request(context, command)
@@ -140,9 +140,9 @@ def _new_request(
     hints: dict[str, list[str]] = {}
     for name, value in command.hint:
         hints.setdefault(name, []).append(value)
-    image = requests.no_image() if command.image is None else _image(
+    image = conductor.no_image() if command.image is None else _image(
         context, command.image)
-    return requests.make(
+    return conductor.make(
         context, flavor, image, context.project_id,
         _recorded(context, flavor, command.image, hints),
         _zone(context, command.availability_zone))

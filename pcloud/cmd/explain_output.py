@@ -20,9 +20,9 @@ from typing import TypeAlias
 import prettytable
 
 from pcloud.aggregates import affinity_keys
-from pcloud.explain import filters
+from pcloud.explain import filtering
 from pcloud.explain import schedule
-from pcloud.explain import weights
+from pcloud.explain import weighing
 from pcloud.rules import reasons
 
 # So many of the best hosts are shown.
@@ -132,7 +132,7 @@ def _left_out(found: schedule.Explanation) -> Fallen:
             *((each, _EXCLUDED) for each in found.excluded)]
 
 
-def _dropped(made: filters.Outcome) -> Fallen:
+def _dropped(made: filtering.Outcome) -> Fallen:
     return [(each.host_state.host, each.reason) for each in made.dropped]
 
 
@@ -206,7 +206,7 @@ def _weighers(found: schedule.Explanation) -> Iterator[str]:
         yield f'  The same for all hosts: {", ".join(equal)}'
 
 
-def _equal(weighed: Sequence[weights.Weighed]) -> list[str]:
+def _equal(weighed: Sequence[weighing.Weighed]) -> list[str]:
     """Return the weighers that make no difference."""
     columns = zip(*(each.scores for each in weighed), strict=True)
     return [column[0].weigher for column in columns
@@ -255,7 +255,7 @@ def _told(fallen: Fallen) -> dict:
                     for host, reason in fallen]}
 
 
-def _weighed(each: weights.Weighed) -> dict:
+def _weighed(each: weighing.Weighed) -> dict:
     return {
         'host': each.host_state.host, 'total': each.total,
         'scores': [

@@ -33,7 +33,7 @@ from pcloud.aggregates import pclouds
 from pcloud.aggregates import quota
 from pcloud.aggregates import snapshot
 from pcloud.explain import candidates
-from pcloud.explain import pclouds as explained
+from pcloud.explain import obstacles
 from pcloud.rules import access
 from pcloud.rules import capacity
 
@@ -61,7 +61,7 @@ class Change:
 
 def find(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
-    flavor: objects.Flavor, found: explained.Explanation,
+    flavor: objects.Flavor, found: obstacles.Explanation,
 ) -> list[Change]:
     """Return what would make room, the smallest change first.
 
@@ -76,11 +76,11 @@ def find(
             *_flavor(context, flavor, found)]
 
 
-def _hosts(found: explained.Explanation) -> Iterator[Change]:
+def _hosts(found: obstacles.Explanation) -> Iterator[Change]:
     """Yield what would make a host take servers that has room for them."""
     curable = [each for each in found.hosts if each.would_fit and
                {obstacle.rule for obstacle in each.in_the_way} <=
-               {explained.STATE, explained.STATUS}]
+               {obstacles.STATE, obstacles.STATUS}]
     for each in sorted(curable, key=lambda host: (
             len(host.in_the_way), host.host.state != access.DISABLED)):
         name, status = each.host.name, each.host.status
@@ -96,7 +96,7 @@ def _hosts(found: explained.Explanation) -> Iterator[Change]:
 
 def _new_host(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
-    found: explained.Explanation,
+    found: obstacles.Explanation,
 ) -> Iterator[Change]:
     """Yield the cheapest host flavor that has a free host with room."""
     pools = sorted(snapshot.pool_uuids(context))
@@ -112,7 +112,7 @@ def _new_host(
                 ][:_ASKED])
         for each in host_flavors.index(context)
         if _has_room(pcloud, each, found.need)]
-    passing = explained.passing(
+    passing = obstacles.passing(
         context, list(itertools.chain(*(hosts for _, hosts in fitting))),
         found.spec)
     useful = [each for each, hosts in fitting
@@ -152,12 +152,12 @@ def _words(
 
 def _flavor(
     context: nova_context.RequestContext, flavor: objects.Flavor,
-    found: explained.Explanation,
+    found: obstacles.Explanation,
 ) -> Iterator[Change]:
     """Yield the largest smaller flavor that a host would take now."""
     ready = [each.host.node for each in found.hosts
              if {obstacle.rule for obstacle in each.in_the_way} ==
-             {explained.ROOM} and each.host.node.uuid in found.left]
+             {obstacles.ROOM} and each.host.node.uuid in found.left]
     smaller = [each for each in flavors.visible(context).values()
                if not each.disabled and _is_smaller(each, flavor) and
                _fits(found, each, ready)]
@@ -175,7 +175,7 @@ def _is_smaller(one: objects.Flavor, other: objects.Flavor) -> bool:
 
 
 def _fits(
-    found: explained.Explanation, flavor: objects.Flavor,
+    found: obstacles.Explanation, flavor: objects.Flavor,
     nodes: Iterable[computes.Node],
 ) -> bool:
     """Whether any node has room for a flavor that is like the one asked."""

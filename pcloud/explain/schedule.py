@@ -34,10 +34,10 @@ from nova.scheduler import host_manager
 from oslo_config import cfg
 
 from pcloud.aggregates import computes
-from pcloud.explain import filters
+from pcloud.explain import conductor
+from pcloud.explain import filtering
 from pcloud.explain import offers
-from pcloud.explain import requests
-from pcloud.explain import weights
+from pcloud.explain import weighing
 
 CONF = cfg.CONF
 
@@ -55,7 +55,7 @@ class Step:
     :ivar is_explained: whether it tells why it drops a host
     """
 
-    outcome: filters.Outcome
+    outcome: filtering.Outcome
     asked: int
     alone: int
     is_explained: bool
@@ -84,7 +84,7 @@ class Explanation:
     """
 
     spec: objects.RequestSpec
-    refusals: Sequence[requests.Refused]
+    refusals: Sequence[conductor.Refused]
     nodes: int
     no_such_host: str | None = None
     left_out: Sequence[offers.Node] = ()
@@ -93,10 +93,10 @@ class Explanation:
     is_forced: bool = False
     steps: Sequence[Step] = ()
     missing: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    weighed: Sequence[weights.Weighed] = ()
+    weighed: Sequence[weighing.Weighed] = ()
 
     @property
-    def best(self) -> list[weights.Weighed]:
+    def best(self) -> list[weighing.Weighed]:
         """The hosts of which nova-scheduler takes one; none if there is none.
 
         There are several where chance decides: among the best
@@ -121,20 +121,20 @@ def explain(
     :raises: `exception.Unavailable` when a part of the cloud does not answer
     """
     manager = _Manager()
-    requests.look_up_group(context, spec)
-    refusals = requests.refusals(context, spec)
+    conductor.look_up_group(context, spec)
+    refusals = conductor.refusals(context, spec)
     nodes = computes.every_node(context)
     try:
         offer = offers.ask(context, spec, manager)
     except nova_exception.NoValidHost as error:
-        return Explanation(spec, refusals, len(nodes), requests.reason(error))
+        return Explanation(spec, refusals, len(nodes), conductor.reason(error))
     manager.know_servers(context, {
         nodes[uuid][0] for uuid in offer.providers if uuid in nodes})
     states = _host_states(context, spec, offer, manager)
     asked = list(manager.get_filtered_hosts(states, spec))
     handed_out = {host for uuid, (host, _) in nodes.items()
                   if uuid in offer.providers}
-    loaded, (weighers, missing) = filters.load(), weights.load()
+    loaded, (weighers, missing) = filtering.load(), weighing.load()
     is_forced = _is_forced(spec)
     steps, kept = _filtered([] if is_forced else loaded.filters, asked, spec)
     return Explanation(
@@ -144,7 +144,7 @@ def explain(
         excluded=sorted(handed_out - {each.host for each in asked}),
         candidates=len(asked), is_forced=is_forced, steps=steps,
         missing={**loaded.missing, **missing},
-        weighed=weights.weigh(weighers, kept, spec))
+        weighed=weighing.weigh(weighers, kept, spec))
 
 
 class _Manager(host_manager.HostManager):
@@ -210,9 +210,9 @@ def _filtered(
     steps = []
     left = list(host_states)
     for filter_, number in zip(asked, alone, strict=True):
-        outcome = filters.outcome(filter_, left, spec)
+        outcome = filtering.outcome(filter_, left, spec)
         steps.append(Step(outcome, len(left), number,
-                          filters.is_explained(filter_)))
+                          filtering.is_explained(filter_)))
         left = outcome.kept
     return steps, left
 
@@ -222,7 +222,7 @@ def _alone(
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
 ) -> int:
     """Return how many hosts a filter keeps, and leave them as they were."""
-    with filters.keeping_candidates(host_states):
+    with filtering.keeping_candidates(host_states):
         # A copy does not have what others keep with a request.
-        kept, _ = filters.ask(filter_, host_states, copy.deepcopy(spec))
+        kept, _ = filtering.ask(filter_, host_states, copy.deepcopy(spec))
     return len(kept)

@@ -18,7 +18,7 @@ from pcloud.api import ownership
 from pcloud.api import projects
 from pcloud.api.views import explain as views
 from pcloud.explain import changes
-from pcloud.explain import pclouds
+from pcloud.explain import obstacles
 
 
 def show(call: api_call.Call) -> dict:
@@ -28,7 +28,7 @@ def show(call: api_call.Call) -> dict:
     """
     pcloud = ownership.own_pcloud(call)
     flavor, = flavors.several(call.context, [call.query['flavor']])
-    found = pclouds.explain(
+    found = obstacles.explain(
         call.context, pcloud, flavor,
         projects.known_domain(call.context, pcloud.owner))
     return {'explain': views.show(

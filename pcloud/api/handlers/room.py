@@ -18,7 +18,7 @@ from pcloud.api import call as api_call
 from pcloud.api import ownership
 from pcloud.api.policies import room as rules
 from pcloud import exception
-from pcloud.explain import room
+from pcloud.explain import group_room
 
 
 def show(call: api_call.Call) -> dict:
@@ -35,7 +35,7 @@ def show(call: api_call.Call) -> dict:
     named = call.query['flavor']
     wanted = flavors.several(
         call.context, named if isinstance(named, list) else [named])
-    found = room.find(
+    found = group_room.find(
         call.context, pcloud.owner if pcloud else call.project_id, wanted,
         int(call.query.get('count', 1)), pcloud and pcloud.id,
         call.query.get('in'))

@@ -21,11 +21,11 @@ import dataclasses
 from nova import objects
 
 from pcloud.explain import changes
-from pcloud.explain import pclouds
+from pcloud.explain import obstacles
 
 
 def show(
-    flavor: objects.Flavor, found: pclouds.Explanation,
+    flavor: objects.Flavor, found: obstacles.Explanation,
     helping: Iterable[changes.Change],
 ) -> dict:
     """Return what the owner sees: its own names of its hosts, no others."""
@@ -37,7 +37,7 @@ def show(
             'not_explained': list(found.not_explained)}
 
 
-def _host(host: pclouds.Host) -> dict:
+def _host(host: obstacles.Host) -> dict:
     return {'name': host.host.name, 'fits': host.fits,
             'in_the_way': [dataclasses.asdict(each)
                            for each in host.in_the_way]}

@@ -26,7 +26,7 @@ import sqlalchemy as sa
 from pcloud.aggregates import cells
 from pcloud.aggregates import computes
 from pcloud import exception
-from pcloud.explain import requests
+from pcloud.explain import conductor
 from pcloud.explain import schedule
 from pcloud.tests.functional import base
 from pcloud.tests.functional import outages
@@ -222,7 +222,7 @@ class SchedulerTest(CellsTestCase):
 
     def test_explained_to_an_operator(self):
         self.outage()
-        found = schedule.explain(self.context, requests.stored(
+        found = schedule.explain(self.context, conductor.stored(
             self.context, self.servers['alive']['id']))
         self.assertEqual(2, found.nodes)
         self.assertEqual(

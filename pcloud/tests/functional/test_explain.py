@@ -32,7 +32,7 @@ import sqlalchemy as sa
 
 from pcloud.cmd import explain
 from pcloud import exception
-from pcloud.explain import requests
+from pcloud.explain import conductor
 from pcloud.explain import schedule
 from pcloud.rules import locality
 from pcloud.tests.functional import base
@@ -324,9 +324,9 @@ class ExplainTest(base.PcloudTestCase):
             self.boot(self.admin, host=host)
         self.admin.call_json('PUT', '/os-pcloud-attributes/hardware_class', {
             'attribute': {'value': '3', 'hosts': ['node-2', 'node-3']}})
-        spec = requests.make(
+        spec = conductor.make(
             self.context, objects.Flavor.get_by_flavor_id(self.context, '1'),
-            requests.no_image(), base.ALICE, {})
+            conductor.no_image(), base.ALICE, {})
         found = schedule.explain(self.context, spec)
         self.assertEqual(4, len(found.weighed))
         nova = host_manager.HostManager().get_weighed_hosts(

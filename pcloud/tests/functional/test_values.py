@@ -31,7 +31,7 @@ from oslo_utils.fixture import uuidsentinel
 import sqlalchemy as sa
 
 from pcloud.aggregates import audit
-from pcloud.explain import requests
+from pcloud.explain import conductor
 from pcloud.scheduler import filters
 from pcloud.scheduler import weights
 from pcloud.tests.functional import base
@@ -272,8 +272,8 @@ class ValuesTestCase(base.PcloudTestCase):
         What they raise is raised.
         """
         flavor = objects.Flavor.get_by_flavor_id(self.context, '1')
-        spec = requests.make(self.context, flavor, requests.no_image(),
-                             project, hints)
+        spec = conductor.make(self.context, flavor, conductor.no_image(),
+                              project, hints)
         states = self._states()
         kept = list(filters.pcloud.PcloudFilter().filter_all(states, spec))
         for each in filters.all_filters()[1:]:

@@ -17,11 +17,11 @@ from nova.scheduler import host_manager
 from oslotest import base
 
 from pcloud.cmd import explain_output as output
-from pcloud.explain import filters
+from pcloud.explain import conductor
+from pcloud.explain import filtering
 from pcloud.explain import offers
-from pcloud.explain import requests
 from pcloud.explain import schedule
-from pcloud.explain import weights
+from pcloud.explain import weighing
 from pcloud.rules import reasons
 
 FULL = reasons.open_to_all('it is full', '0 cpus are left')
@@ -36,15 +36,15 @@ def _host(name):
 
 def _step(rule, kept, dropped, refusal=None):
     return schedule.Step(
-        filters.Outcome(rule, [_host(each) for each in kept], [
-            filters.Dropped(_host(each), reason)
+        filtering.Outcome(rule, [_host(each) for each in kept], [
+            filtering.Dropped(_host(each), reason)
             for each, reason in dropped], refusal),
         len(kept) + len(dropped), 2, rule != 'OddFilter')
 
 
 def _weighed(name, *scores):
-    return weights.Weighed(_host(name), tuple(
-        weights.Score(weigher, raw, normalised, multiplier)
+    return weighing.Weighed(_host(name), tuple(
+        weighing.Score(weigher, raw, normalised, multiplier)
         for weigher, raw, normalised, multiplier in scores))
 
 
@@ -102,7 +102,7 @@ class OutputTest(base.BaseTestCase):
         refusal = reasons.open_to_all('Not today.')
         for expected, more in (
                 ('No host: request filter a refuses: b',
-                 {'refusals': [requests.Refused('a', 'b')],
+                 {'refusals': [conductor.Refused('a', 'b')],
                   'weighed': [_weighed('h1')]}),
                 ('No host: No such host', {'no_such_host': 'No such host'}),
                 ('No host: Placement has no candidate that the request lets '

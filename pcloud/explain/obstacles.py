@@ -42,9 +42,9 @@ from pcloud.aggregates import pclouds
 from pcloud.aggregates import snapshot
 from pcloud import exception
 from pcloud.explain import candidates
-from pcloud.explain import filters
+from pcloud.explain import conductor
+from pcloud.explain import filtering
 from pcloud.explain import host_states
-from pcloud.explain import requests
 from pcloud.rules import access
 from pcloud.rules import capacity
 from pcloud.rules import hints
@@ -157,7 +157,7 @@ def passing(
     """
     states, its_spec = host_states.load(context, names), copy.deepcopy(spec)
     dropped = {
-        each.host_state.host for filter_ in _asked(filters.load())
+        each.host_state.host for filter_ in _asked(filtering.load())
         for each in _outcome(filter_, states, its_spec).dropped}
     return {each.host for each in states} - dropped
 
@@ -184,8 +184,8 @@ def _spec(
     said = {hints.PCLOUD_HINT: [pcloud.id]}
     if domain is not None:
         said[affinity_keys.DOMAIN_RECORD] = [domain]
-    spec = requests.make(
-        context, flavor, requests.no_image(), pcloud.owner, said)
+    spec = conductor.make(
+        context, flavor, conductor.no_image(), pcloud.owner, said)
     spec.requested_destination = objects.Destination(
         aggregates=[pcloud.aggregate.uuid])
     return spec
@@ -206,7 +206,7 @@ def _refusal(
             if each is not prefilter.pcloud_aggregates:
                 each(context, spec)
     except nova_exception.RequestFilterFailed as error:
-        return requests.reason(error)
+        return conductor.reason(error)
     return None
 
 
@@ -249,11 +249,11 @@ def _filtered(
     apart = ([each for each in states if each.host in ready],
              [each for each in states if each.host not in ready])
     groups = [(group, copy.deepcopy(spec)) for group in apart if group]
-    loaded = filters.load()
+    loaded = filtering.load()
     found: dict[str, list[Obstacle]] = collections.defaultdict(list)
     not_explained = set(loaded.missing)
     for each in _asked(loaded):
-        name = filters.name(each)
+        name = filtering.name(each)
         for group, its_spec in groups:
             for dropped in _outcome(each, group, its_spec).dropped:
                 if dropped.reason is None:
@@ -264,18 +264,18 @@ def _filtered(
     return found, tuple(sorted(not_explained))
 
 
-def _asked(loaded: filters.Loaded) -> list[nova_filters.BaseFilter]:
+def _asked(loaded: filtering.Loaded) -> list[nova_filters.BaseFilter]:
     return [each for each in loaded.filters
-            if filters.name(each) not in _TOLD_OTHERWISE]
+            if filtering.name(each) not in _TOLD_OTHERWISE]
 
 
 def _outcome(
     filter_: nova_filters.BaseFilter,
     host_states_: Sequence[host_manager.HostState],
     spec: objects.RequestSpec,
-) -> filters.Outcome:
-    with filters.keeping_candidates(host_states_):
-        return filters.outcome(filter_, host_states_, spec)
+) -> filtering.Outcome:
+    with filtering.keeping_candidates(host_states_):
+        return filtering.outcome(filter_, host_states_, spec)
 
 
 def _host(seen: _Seen, host: hosts.Host) -> Host:

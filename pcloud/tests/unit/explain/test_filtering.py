@@ -25,7 +25,7 @@ from oslo_utils import fixture as utils_fixture
 from oslo_utils import timeutils
 import testtools
 
-from pcloud.explain import filters
+from pcloud.explain import filtering
 from pcloud.scheduler import filters as ours
 
 NOW = datetime.datetime(2026, 12, 1, tzinfo=datetime.UTC)
@@ -88,27 +88,27 @@ class LoadTest(_TestCase):
     def _load(self, enabled, *available):
         self.conf.config(group='filter_scheduler', enabled_filters=enabled,
                          available_filters=available)
-        return filters.load()
+        return filtering.load()
 
     def test_in_their_order(self):
         enabled = ['RebootFilter', 'ComputeFilter', 'EvenFilter']
         found = self._load(
             enabled, 'nova.scheduler.filters.all_filters',
             'pcloud.scheduler.filters.all_filters', f'{__name__}.EvenFilter')
-        self.assertEqual(enabled, list(map(filters.name, found.filters)))
+        self.assertEqual(enabled, list(map(filtering.name, found.filters)))
         self.assertEqual({}, found.missing)
         self.assertEqual([True, True, False],
-                         list(map(filters.is_explained, found.filters)))
+                         list(map(filtering.is_explained, found.filters)))
 
     def test_every_filter_of_ours_is_explained(self):
         for each in ours.all_filters():
-            self.assertTrue(filters.is_explained(each()), each)
+            self.assertTrue(filtering.is_explained(each()), each)
 
     def test_not_available(self):
         found = self._load(['OddFilter', 'EvenFilter'],
                            f'{__name__}.EvenFilter')
         self.assertEqual(['EvenFilter'],
-                         list(map(filters.name, found.filters)))
+                         list(map(filtering.name, found.filters)))
         self.assertEqual({'OddFilter': 'it is in none of available_filters'},
                          found.missing)
 
@@ -117,7 +117,7 @@ class LoadTest(_TestCase):
         found = self._load(['OddFilter', 'EvenFilter'],
                            f'{__name__}.EvenFilter', bad)
         self.assertEqual(['EvenFilter'],
-                         list(map(filters.name, found.filters)))
+                         list(map(filtering.name, found.filters)))
         self.assertEqual(['OddFilter'], list(found.missing))
         self.assertIn(f'{bad} cannot be loaded: ', found.missing['OddFilter'])
 
@@ -126,7 +126,7 @@ class LoadTest(_TestCase):
             ['StubbornFilter', 'EvenFilter'], f'{__name__}.EvenFilter',
             f'{__name__}.StubbornFilter')
         self.assertEqual(['EvenFilter'],
-                         list(map(filters.name, found.filters)))
+                         list(map(filtering.name, found.filters)))
         self.assertEqual({'StubbornFilter': 'no licence'}, found.missing)
 
 
@@ -134,7 +134,7 @@ class OutcomeTest(_TestCase):
 
     def _asked(self, filter_, *hosts):
         spec = objects.RequestSpec(scheduler_hints={}, num_instances=1)
-        found = filters.outcome(filter_, hosts, spec)
+        found = filtering.outcome(filter_, hosts, spec)
         self.assertEqual(type(filter_).__name__, found.rule)
         self.assertEqual({*hosts}, {
             *found.kept, *(each.host_state for each in found.dropped)})
@@ -177,7 +177,7 @@ class OutcomeTest(_TestCase):
                          available_filters=[
                              'nova.scheduler.filters.all_filters'],
                          enabled_filters=['ComputeFilter'])
-        filter_, = filters.load().filters
+        filter_, = filtering.load().filters
         disabled, down = ('its compute service is disabled',
                           'its compute service is down')
         self.assertEqual((['h0'], {

@@ -30,7 +30,7 @@ from pcloud.aggregates import computes
 from pcloud.aggregates import servers
 from pcloud import exception
 from pcloud.explain import candidates
-from pcloud.explain import requests
+from pcloud.explain import conductor
 from pcloud.rules import capacity
 from pcloud.rules import colocation
 from pcloud.rules import hints
@@ -66,13 +66,13 @@ def find(
     """
     said = {hints.PCLOUD_HINT: [pcloud_id]} if pcloud_id else {}
     try:
-        specs = [requests.make(
-            context, each, requests.no_image(), project_id, said)
+        specs = [conductor.make(
+            context, each, conductor.no_image(), project_id, said)
             for each in flavors]
-        requests.narrow(context, specs[0])
+        conductor.narrow(context, specs[0])
         hosts = _hosts(context, specs[0], parent)
     except nova_exception.RequestFilterFailed as error:
-        return Room(0, requests.reason(error))
+        return Room(0, conductor.reason(error))
     except exception.PcloudUnusable as error:
         return Room(0, str(error))
     nodes = None if hosts is None else _nodes(context, hosts)

@@ -36,8 +36,8 @@ from oslo_config import cfg
 from oslo_log import log as logging
 
 from pcloud import exception
+from pcloud.explain import conductor
 from pcloud.explain import loading
-from pcloud.explain import requests
 from pcloud.rules import reasons
 
 CONF = cfg.CONF
@@ -151,7 +151,7 @@ def ask(
         # To Nova None is the end of the request.
         return [] if found is None else list(found), None
     except nova_exception.NoValidHost as error:
-        return [], reasons.open_to_all(requests.reason(error))
+        return [], reasons.open_to_all(conductor.reason(error))
     except Exception as error:  # Whatever a foreign filter may raise.
         LOG.exception('Filter %(name)s failed.', {'name': name(filter_)})
         return [], reasons.Reason(
