@@ -34,8 +34,8 @@ from pcloud.explain import conductor
 from pcloud.rules import capacity
 from pcloud.rules import colocation
 from pcloud.rules import hints
+from pcloud.scheduler import open_hosts
 from pcloud.scheduler import request
-from pcloud.scheduler import room
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,7 +98,7 @@ def _hosts(
     wanted = request.pcloud_id(spec)
     if wanted is not None:
         _, pcloud = request.pcloud(context, spec, wanted)
-        found = set(room.open_nodes(context, pcloud))
+        found = set(open_hosts.nodes(context, pcloud))
     if parent is not None:
         there = (servers.hosts(context, spec.project_id, [parent])
                  if colocation.is_server(parent) else

@@ -34,7 +34,7 @@ from pcloud.aggregates import servers
 from pcloud import exception
 from pcloud.rules import colocation as rules
 from pcloud.rules import reasons
-from pcloud.scheduler import ratios
+from pcloud.scheduler import host_capacity
 from pcloud.scheduler import request
 
 _MIB = 1024
@@ -220,10 +220,10 @@ def _free(host_state: host_manager.HostState) -> rules.Room:
     # Not the free disk, which on thin volumes is what the hypervisor guesses.
     disk = (host_state.total_usable_disk_gb or 0) * (
         host_state.disk_allocation_ratio or 1)
-    cpus = (host_state.vcpus_total or 0) * ratios.of(
+    cpus = (host_state.vcpus_total or 0) * host_capacity.ratio(
         host_state, names.CPU_RATIO)
     return rules.Room(
         int(cpus) - (host_state.vcpus_used or 0),
-        int(memory * ratios.of(host_state, names.RAM_RATIO))
+        int(memory * host_capacity.ratio(host_state, names.RAM_RATIO))
         - (memory - (host_state.free_ram_mb or 0)),
         int(disk) - math.ceil((host_state.disk_mb_used or 0) / _MIB))

@@ -29,7 +29,7 @@ from pcloud import exception
 from pcloud.rules import constraints as rules
 from pcloud.rules import hints
 from pcloud.rules import reasons
-from pcloud.scheduler import attributes
+from pcloud.scheduler import host_attributes
 from pcloud.scheduler import request
 
 # Where a request keeps what was read for it.
@@ -117,7 +117,7 @@ def _unmet(
 def _machines(
     host_states: Sequence[host_manager.HostState], what: rules.Wanted,
 ) -> list[rules.Machine]:
-    held = {name: attributes.held(host_states, name)
+    held = {name: host_attributes.held(host_states, name)
             for name in what.attributes}
     return [
         rules.Machine(sizes(each),

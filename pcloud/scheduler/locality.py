@@ -28,7 +28,7 @@ from pcloud import exception
 from pcloud.rules import attributes as attribute_rules
 from pcloud.rules import locality
 from pcloud.rules import reasons
-from pcloud.scheduler import attributes
+from pcloud.scheduler import host_attributes
 from pcloud.scheduler import request
 
 _SILENT = 'a part of the cloud does not tell where servers are'
@@ -186,7 +186,7 @@ def _racks(
 ) -> dict[str, str | None]:
     """Return service host to rack, of the candidates and of other hosts."""
     racks = dict(zip((each.host for each in host_states),
-                     attributes.of(host_states, attribute_rules.RACK),
+                     host_attributes.of(host_states, attribute_rules.RACK),
                      strict=True))
     unseen = frozenset(others) - racks.keys()
     for host, said in inherited.effective(context, unseen).items():

@@ -41,8 +41,8 @@ from pcloud.rules import access
 from pcloud.rules import colocation
 from pcloud.rules import hints
 from pcloud.rules import locality
+from pcloud.scheduler import open_hosts
 from pcloud.scheduler import request
-from pcloud.scheduler import room
 
 LOG = logging.getLogger(__name__)
 
@@ -121,7 +121,7 @@ def _require_pcloud(
     if _is_forced(spec):
         _ignore(spec, _not_open(context, pcloud))
     elif 'host' not in destination:
-        room.check(context, spec, pcloud)
+        open_hosts.check_room(context, spec, pcloud)
 
 
 def _lift_limit(spec: objects.RequestSpec) -> None:
@@ -156,7 +156,7 @@ def _not_open(
     context: nova_context.RequestContext, pcloud: access.Pcloud,
 ) -> set[str]:
     """Return the hosts of a Pcloud that take no server."""
-    return pcloud.hosts.keys() - room.open_nodes(context, pcloud).keys()
+    return pcloud.hosts.keys() - open_hosts.nodes(context, pcloud).keys()
 
 
 def _destination(spec: objects.RequestSpec) -> objects.Destination:

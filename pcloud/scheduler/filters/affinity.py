@@ -25,7 +25,7 @@ from nova.scheduler import host_manager
 from nova.scheduler import utils
 
 from pcloud.rules import reasons
-from pcloud.scheduler import affinity
+from pcloud.scheduler import affinity_scores
 
 
 class AffinityFilter(filters.BaseHostFilter):
@@ -50,10 +50,10 @@ class AffinityFilter(filters.BaseHostFilter):
         """
         if utils.request_is_rebuild(spec_obj):
             return iter(filter_obj_list)
-        wished = affinity.wishes(spec_obj, filter_obj_list)
+        wished = affinity_scores.wishes(spec_obj, filter_obj_list)
         if not wished:
             return iter(filter_obj_list)
-        numbers = affinity.rounds(filter_obj_list, wished)
+        numbers = affinity_scores.rounds(filter_obj_list, wished)
         kept = [host_state for host_state, number
                 in zip(filter_obj_list, numbers, strict=True)
                 if number is not None]
@@ -66,18 +66,18 @@ class AffinityFilter(filters.BaseHostFilter):
         spec: objects.RequestSpec,
     ) -> list[reasons.Reason | None]:
         """Return why each host is dropped, None where it is not."""
-        wished = affinity.wishes(spec, host_states)
+        wished = affinity_scores.wishes(spec, host_states)
         if not wished:
             return [None] * len(host_states)
         return [_reason(score) if number is None else None
                 for number, score in zip(
-                    affinity.rounds(host_states, wished),
-                    affinity.system_scores(host_states, wished),
+                    affinity_scores.rounds(host_states, wished),
+                    affinity_scores.system(host_states, wished),
                     strict=True)]
 
 
 def _reason(score: Fraction) -> reasons.Reason:
-    thresholds = affinity.thresholds()
+    thresholds = affinity_scores.thresholds()
     first, last = float(thresholds[0]), float(thresholds[-1])
     return reasons.Reason(
         'its system score exceeds none of the thresholds, which are from '

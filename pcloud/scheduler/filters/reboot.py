@@ -26,7 +26,7 @@ from oslo_config import cfg
 
 from pcloud.rules import attributes as rules
 from pcloud.rules import reasons
-from pcloud.scheduler import attributes
+from pcloud.scheduler import host_attributes
 
 CONF = cfg.CONF
 
@@ -59,8 +59,8 @@ class RebootFilter(filters.BaseHostFilter):
         days = CONF.pcloud.reboot_filter_days
         if not days or utils.request_is_rebuild(spec_obj):
             return iter(filter_obj_list)
-        moment, span = attributes.now(), datetime.timedelta(days=days)
-        dates = attributes.of(filter_obj_list, rules.REBOOT)
+        moment, span = host_attributes.now(), datetime.timedelta(days=days)
+        dates = host_attributes.of(filter_obj_list, rules.REBOOT)
         return (host_state for host_state, date
                 in zip(filter_obj_list, dates, strict=True)
                 if not rules.reboots_within(date, moment, span))
@@ -71,9 +71,9 @@ class RebootFilter(filters.BaseHostFilter):
     ) -> list[reasons.Reason | None]:
         """Return why each host is dropped, None where it is not."""
         days = CONF.pcloud.reboot_filter_days
-        moment, span = attributes.now(), datetime.timedelta(days=days)
+        moment, span = host_attributes.now(), datetime.timedelta(days=days)
         return [
             reasons.open_to_all(f'it is rebooted within {days} days',
                                 f'at {date:%Y-%m-%dT%H:%M:%SZ}')
             if rules.reboots_within(date, moment, span) else None
-            for date in attributes.of(host_states, rules.REBOOT)]
+            for date in host_attributes.of(host_states, rules.REBOOT)]

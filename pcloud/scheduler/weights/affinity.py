@@ -21,7 +21,7 @@ from nova.scheduler import weights
 from oslo_config import cfg
 
 from pcloud.rules import affinity as rules
-from pcloud.scheduler import affinity
+from pcloud.scheduler import affinity_scores
 from pcloud.scheduler.weights import base
 
 CONF = cfg.CONF
@@ -54,13 +54,13 @@ class AffinityWeigher(base.RankWeigher):
     ) -> list[int]:
         """Return the rank of each host, 0 for the worst."""
         hosts = [weighed.obj for weighed in weighed_obj_list]
-        wished = affinity.wishes(weight_properties, hosts)
+        wished = affinity_scores.wishes(weight_properties, hosts)
         if not wished:
             return [0] * len(hosts)
-        found = affinity.rounds(hosts, wished)
+        found = affinity_scores.rounds(hosts, wished)
         # Without the filter there may be hosts that are in no round.
         last = CONF.pcloud.msav_steps
-        customer = affinity.customer_scores(hosts, weight_properties, wished)
+        customer = affinity_scores.customer(hosts, weight_properties, wished)
         return rules.ranks([
             (last if each is None else each, score)
             for each, score in zip(found, customer, strict=True)])

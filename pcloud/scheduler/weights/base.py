@@ -25,7 +25,7 @@ from nova.scheduler import utils
 from nova.scheduler import weights
 from oslo_config import cfg
 
-from pcloud.scheduler import attributes
+from pcloud.scheduler import host_attributes
 
 CONF = cfg.CONF
 
@@ -96,7 +96,7 @@ class AttributeWeigher(ListWeigher):
         weight_properties: objects.RequestSpec,
     ) -> list[float]:
         """Return the score of each host."""
-        return self.scores(attributes.of(
+        return self.scores(host_attributes.of(
             (weighed.obj for weighed in weighed_obj_list), self.attribute))
 
     @abc.abstractmethod

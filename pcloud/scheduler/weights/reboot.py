@@ -17,7 +17,7 @@ import datetime
 from oslo_config import cfg
 
 from pcloud.rules import attributes as rules
-from pcloud.scheduler import attributes
+from pcloud.scheduler import host_attributes
 from pcloud.scheduler.weights import base
 
 CONF = cfg.CONF
@@ -49,5 +49,5 @@ class RebootWeigher(base.AttributeWeigher):
     ) -> list[float]:
         """Return a score from 0 to 1 for each date."""
         return rules.reboot_scores(
-            values, attributes.now(),
+            values, host_attributes.now(),
             datetime.timedelta(days=CONF.pcloud.reboot_bucket_days))

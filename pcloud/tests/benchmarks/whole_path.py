@@ -45,8 +45,8 @@ from nova.scheduler import host_manager
 from nova.scheduler import request_filter
 from nova.scheduler import utils
 
+from pcloud.scheduler import open_hosts
 from pcloud.scheduler import prefilter
-from pcloud.scheduler import room
 from pcloud.tests.benchmarks import stopwatch
 from pcloud.tests import counting
 from pcloud.tests.functional import big
@@ -140,7 +140,7 @@ def watch_all(watch: stopwatch.Stopwatch, cloud: Cloud) -> None:
         watch.watch_list(filters, index, (
             'Pcloud: request filter' if each is prefilter.pcloud_aggregates
             else 'Nova: its own request filters'))
-    watch.watch(room, 'check', 'room in the Pcloud')
+    watch.watch(open_hosts, 'check_room', 'room in the Pcloud')
     watch.watch(report.SchedulerReportClient, 'get_allocation_candidates',
                 CANDIDATES)
     # In a thread for each cell; what they found is put together in this one.

@@ -29,7 +29,7 @@ from pcloud.aggregates import affinity_keys
 from pcloud.aggregates import computes
 from pcloud.api.nova_calls import images
 from pcloud.rules import affinity as rules
-from pcloud.scheduler import affinity
+from pcloud.scheduler import affinity_scores
 from pcloud.scheduler.filters import affinity as filters_affinity
 from pcloud.tests.functional import base
 
@@ -124,7 +124,8 @@ class CustomerTest(AffinityTestCase):
         # In another scheduler too.
         self.scheduler.stop()
         self.useFixture(fixtures.MonkeyPatch(
-            'pcloud.scheduler.affinity._memory', affinity_keys.Memory()))
+            'pcloud.scheduler.affinity_scores._memory',
+            affinity_keys.Memory()))
         self.scheduler = self.start_service('scheduler')
         self.assertEqual(first, self.started(TOGETHER))
 
@@ -319,8 +320,8 @@ class LoadTest(AffinityTestCase):
         host = host_manager.HostState('h', 'h', 'cell')
         for known, expected in ((listed, '0.05'), (None, '0'), ([], '0')):
             host.metrics = known
-            self.assertEqual([Fraction(expected)], affinity.system_scores(
-                [host], affinity.Wishes({'#LOAD': rules.Key(
+            self.assertEqual([Fraction(expected)], affinity_scores.system(
+                [host], affinity_scores.Wishes({'#LOAD': rules.Key(
                     '#LOAD', Fraction(1), Fraction(1))}, {})))
 
 

@@ -23,7 +23,7 @@ from pcloud.aggregates import names
 from pcloud.aggregates import readings
 
 
-def of(host_state: host_manager.HostState, name: str) -> Fraction:
+def ratio(host_state: host_manager.HostState, name: str) -> Fraction:
     """Return a ratio: a Pcloud's own, which Nova's hosts do not know.
 
     :param name: `names.CPU_RATIO` or `names.RAM_RATIO`

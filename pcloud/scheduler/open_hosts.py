@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Tell why a Pcloud takes no more servers, and its owner how many hosts.
+"""Which hosts of a Pcloud take servers, and whether these have room.
 
 When Placement has no candidate Nova says "No valid host was found." and
 nothing else. The owner of the hosts can do something about it, once told
@@ -36,25 +36,25 @@ from pcloud.rules import access
 _ASKED_FOR = 'what the server asks for (cpu, memory, disk, zone, traits)'
 
 
-def open_nodes(
+def nodes(
     context: nova_context.RequestContext, pcloud: access.Pcloud,
 ) -> dict[str, computes.Node]:
     """Return the hosts of a Pcloud that take servers of its tenants.
 
     One query a cell. The hosts of a cell that does not answer take none.
     """
-    nodes, _ = computes.known_nodes(context, pcloud.hosts)
-    return _open(pcloud, nodes)
+    known, _ = computes.known_nodes(context, pcloud.hosts)
+    return _open(pcloud, known)
 
 
 def _open(
-    pcloud: access.Pcloud, nodes: Mapping[str, computes.Node],
+    pcloud: access.Pcloud, known: Mapping[str, computes.Node],
 ) -> dict[str, computes.Node]:
-    return {host: node for host, node in nodes.items()
+    return {host: node for host, node in known.items()
             if access.host_verdict(pcloud, host, node.hypervisor_hostname)}
 
 
-def check(
+def check_room(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     pcloud: access.Pcloud,
 ) -> None:
@@ -68,10 +68,10 @@ def check(
         forced to a host
     :raises: `exception.PcloudUnusable`
     """
-    nodes, silent = computes.known_nodes(context, pcloud.hosts)
+    known, silent = computes.known_nodes(context, pcloud.hosts)
     if silent:
         return
-    enabled = {node.uuid for node in _open(pcloud, nodes).values()}
+    enabled = {node.uuid for node in _open(pcloud, known).values()}
     if not enabled:
         raise exception.PcloudUnusable(
             pcloud=pcloud.id, reason='it has no enabled host')

@@ -41,7 +41,7 @@ from pcloud.aggregates import names
 from pcloud.aggregates import servers
 from pcloud import exception
 from pcloud.rules import affinity
-from pcloud.scheduler import ratios
+from pcloud.scheduler import host_capacity
 from pcloud.scheduler import request
 
 CONF = cfg.CONF
@@ -105,7 +105,7 @@ def rounds(
     return [found[number] for number in of_hosts]
 
 
-def system_scores(
+def system(
     host_states: Sequence[host_manager.HostState], wished: Wishes,
 ) -> list[Fraction]:
     """Return how much the administrator likes each host for a request."""
@@ -138,8 +138,8 @@ def thresholds() -> list[Fraction]:
     """Return the thresholds of the rounds, from the options."""
     options = CONF.pcloud
     return affinity.thresholds(
-        ratios.exact(options.initial_msav), ratios.exact(options.final_msav),
-        options.msav_steps)
+        host_capacity.exact(options.initial_msav),
+        host_capacity.exact(options.final_msav), options.msav_steps)
 
 
 def _node_keys(
@@ -190,7 +190,7 @@ def _prefixes(aggregate: objects.Aggregate) -> tuple[str, ...]:
     return found
 
 
-def customer_scores(
+def customer(
     host_states: Sequence[host_manager.HostState],
     spec: objects.RequestSpec, wished: Wishes,
 ) -> list[Fraction]:
@@ -249,13 +249,13 @@ def _ram(host_state: host_manager.HostState) -> Fraction:
     memory = host_state.total_usable_ram_mb or 0
     return affinity.share(
         Fraction(memory - (host_state.free_ram_mb or 0)),
-        memory * ratios.of(host_state, names.RAM_RATIO))
+        memory * host_capacity.ratio(host_state, names.RAM_RATIO))
 
 
 def _cpu(host_state: host_manager.HostState) -> Fraction:
     return affinity.share(
         Fraction(host_state.vcpus_used or 0), (host_state.vcpus_total or 0) *
-        ratios.of(host_state, names.CPU_RATIO))
+        host_capacity.ratio(host_state, names.CPU_RATIO))
 
 
 def _load(host_state: host_manager.HostState) -> Fraction:
@@ -265,7 +265,7 @@ def _load(host_state: host_manager.HostState) -> Fraction:
     """
     percent = next((each.value for each in host_state.metrics or ()
                     if each.name == 'cpu.percent' and 'value' in each), 0)
-    return affinity.share(ratios.exact(percent), Fraction(100))
+    return affinity.share(host_capacity.exact(percent), Fraction(100))
 
 
 # The keys of a host that are computed.
@@ -300,7 +300,7 @@ def _system_levels(
         each.system_keys for each in request.policies(spec))
     defaults = [affinity.Key(name, Fraction(0), weight) for name, option
                 in _SPECIAL_WEIGHTS.items()
-                if (weight := ratios.exact(CONF.pcloud[option]))]
+                if (weight := host_capacity.exact(CONF.pcloud[option]))]
     image = affinity_keys.recorded(said, affinity_keys.IMAGE_RECORD)
     return [defaults, cloud, of_domain, project, image, of_pcloud,
             affinity_keys.system(_extra_specs(spec))]
