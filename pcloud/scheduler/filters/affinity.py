@@ -14,21 +14,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from collections.abc import Sequence
 from fractions import Fraction
 import random
 
 from nova import objects
-from nova.scheduler import filters
 from nova.scheduler import host_manager
-from nova.scheduler import utils
 
 from pcloud.rules import reasons
 from pcloud.scheduler import affinity_scores
+from pcloud.scheduler.filters import base
 
 
-class AffinityFilter(filters.BaseHostFilter):
+class AffinityFilter(base.ListFilter):
     """Drop hosts whose system score exceeds no round's threshold.
 
     In which round a host is, is for `AffinityWeigher`: the hosts that are
@@ -38,28 +36,26 @@ class AffinityFilter(filters.BaseHostFilter):
     Source: CONTRACT section 6; dynamic-workload-placement-affinity, Step 4.
     """
 
-    def filter_all(
-        self, filter_obj_list: Sequence[host_manager.HostState],
-        spec_obj: objects.RequestSpec,
-    ) -> Iterator[host_manager.HostState]:
-        """Yield the hosts that the administrator accepts for the request.
+    def kept(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
+    ) -> Sequence[host_manager.HostState]:
+        """Return the hosts that the administrator accepts for the request.
 
-        They come in a random order: Nova takes the first of those that all
-        weighers find equal, and by the contract chance decides. A rebuild
-        stays where it is. A request without any key may have all.
+        The hosts come in a random order: Nova takes the first of those that
+        all weighers find equal, and by the contract chance decides. A
+        request without any key may have all hosts.
         """
-        if utils.request_is_rebuild(spec_obj):
-            return iter(filter_obj_list)
-        wished = affinity_scores.wishes(spec_obj, filter_obj_list)
+        wished = affinity_scores.wishes(spec, host_states)
         if not wished:
-            return iter(filter_obj_list)
-        numbers = affinity_scores.rounds(filter_obj_list, wished)
-        kept = [host_state for host_state, number
-                in zip(filter_obj_list, numbers, strict=True)
-                if number is not None]
-        # For thousands of them this is faster than random.shuffle.
-        kept.sort(key=lambda host_state: random.random())
-        return iter(kept)
+            return host_states
+        numbers = affinity_scores.rounds(host_states, wished)
+        found = [host_state for host_state, number
+                 in zip(host_states, numbers, strict=True)
+                 if number is not None]
+        # For thousands of hosts this is faster than random.shuffle.
+        found.sort(key=lambda host_state: random.random())
+        return found
 
     def why(
         self, host_states: Sequence[host_manager.HostState],

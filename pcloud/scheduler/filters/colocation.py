@@ -14,21 +14,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from collections.abc import Sequence
 
 from nova import objects
-from nova.scheduler import filters
 from nova.scheduler import host_manager
-from nova.scheduler import utils
 
 from pcloud import exception
 from pcloud.rules import reasons
 from pcloud.scheduler import colocation
-from pcloud.scheduler import refusal
+from pcloud.scheduler.filters import base
 
 
-class ColocationFilter(filters.BaseHostFilter):
+class ColocationFilter(base.ListFilter):
     """Keep hosts that run what a server is to be co-located with.
 
     What the hints say is told in `rules.colocation`. Only the project's own
@@ -40,23 +37,14 @@ class ColocationFilter(filters.BaseHostFilter):
 
     # Every server of a multi-create has the same wish.
     run_filter_once_per_request = True
+    refusals = (exception.InvalidServiceHint, exception.ColocationUnmet)
 
-    def filter_all(
-        self, filter_obj_list: Sequence[host_manager.HostState],
-        spec_obj: objects.RequestSpec,
-    ) -> Iterator[host_manager.HostState]:
-        """Yield the hosts where the server may be co-located.
-
-        A rebuild stays where it is.
-
-        :raises: `nova.exception.NoValidHost`; its reason becomes the
-            server's fault
-        """
-        if not filter_obj_list or utils.request_is_rebuild(spec_obj):
-            return iter(filter_obj_list)
-        with refusal.told(spec_obj, exception.InvalidServiceHint,
-                          exception.ColocationUnmet):
-            return iter(colocation.kept(filter_obj_list, spec_obj))
+    def kept(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
+    ) -> Sequence[host_manager.HostState]:
+        """Return the hosts where the server may be co-located."""
+        return colocation.kept(host_states, spec)
 
     def why(
         self, host_states: Sequence[host_manager.HostState],

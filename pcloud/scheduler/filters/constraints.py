@@ -14,21 +14,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from collections.abc import Sequence
 
 from nova import objects
-from nova.scheduler import filters
 from nova.scheduler import host_manager
-from nova.scheduler import utils
 
 from pcloud import exception
 from pcloud.rules import reasons
 from pcloud.scheduler import constraints
-from pcloud.scheduler import refusal
+from pcloud.scheduler.filters import base
 
 
-class ConstraintsFilter(filters.BaseHostFilter):
+class ConstraintsFilter(base.ListFilter):
     """Drop hosts that are not what is asked for.
 
     =========================  ========================================
@@ -50,23 +47,14 @@ class ConstraintsFilter(filters.BaseHostFilter):
     # Hosts do not change their size; and those that are kept for the first
     # server of a request are the greatest for the others too.
     run_filter_once_per_request = True
+    refusals = (exception.Invalid, exception.ConstraintsUnmet)
 
-    def filter_all(
-        self, filter_obj_list: Sequence[host_manager.HostState],
-        spec_obj: objects.RequestSpec,
-    ) -> Iterator[host_manager.HostState]:
-        """Yield the hosts that satisfy the constraints of a request.
-
-        A rebuild stays where it is: changes of constraints move nothing.
-
-        :raises: `nova.exception.NoValidHost`; its reason becomes the
-            server's fault
-        """
-        if not filter_obj_list or utils.request_is_rebuild(spec_obj):
-            return iter(filter_obj_list)
-        with refusal.told(spec_obj, exception.Invalid,
-                          exception.ConstraintsUnmet):
-            return iter(constraints.kept(filter_obj_list, spec_obj))
+    def kept(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
+    ) -> Sequence[host_manager.HostState]:
+        """Return the hosts that satisfy the constraints of a request."""
+        return constraints.kept(host_states, spec)
 
     def why(
         self, host_states: Sequence[host_manager.HostState],

@@ -14,21 +14,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from collections.abc import Sequence
 
 from nova import objects
-from nova.scheduler import filters
 from nova.scheduler import host_manager
-from nova.scheduler import utils
 
 from pcloud import exception
 from pcloud.rules import reasons
+from pcloud.scheduler.filters import base
 from pcloud.scheduler import locality
-from pcloud.scheduler import refusal
 
 
-class LocalityFilter(filters.BaseHostFilter):
+class LocalityFilter(base.ListFilter):
     """Keep hosts near to or far from servers of the same project.
 
     What is kept is told in `rules.locality.kept`. Where the servers are, and
@@ -47,32 +44,23 @@ class LocalityFilter(filters.BaseHostFilter):
 
     # Every server of a multi-create has the same wish.
     run_filter_once_per_request = True
+    refusals = (exception.InvalidLocality, exception.LocalityUnknown,
+                exception.LocalityUnmet)
 
-    def filter_all(
-        self, filter_obj_list: Sequence[host_manager.HostState],
-        spec_obj: objects.RequestSpec,
-    ) -> Iterator[host_manager.HostState]:
-        """Yield the hosts that are where the request would like them.
-
-        A rebuild stays where it is.
-
-        :raises: `nova.exception.NoValidHost` when a hint is not valid, or a
-            strict wish cannot be met; its reason becomes the server's fault
-        """
-        if not filter_obj_list or utils.request_is_rebuild(spec_obj):
-            return iter(filter_obj_list)
-        with refusal.told(spec_obj, exception.InvalidLocality,
-                          exception.LocalityUnknown,
-                          exception.LocalityUnmet):
-            wish = locality.wish(spec_obj)
-            if wish is None:
-                return iter(filter_obj_list)
-            kept = locality.kept(filter_obj_list, spec_obj, wish)
-        if spec_obj.num_instances > 1 and not wish.strict:
-            locality.prefer(spec_obj, kept)
-            return iter(filter_obj_list)
-        return (host_state for host_state in filter_obj_list
-                if host_state.host in kept)
+    def kept(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
+    ) -> Sequence[host_manager.HostState]:
+        """Return the hosts that are where the request would like them."""
+        wish = locality.wish(spec)
+        if wish is None:
+            return host_states
+        hosts = locality.kept(host_states, spec, wish)
+        if spec.num_instances > 1 and not wish.strict:
+            locality.prefer(spec, hosts)
+            return host_states
+        return [host_state for host_state in host_states
+                if host_state.host in hosts]
 
     def why(
         self, host_states: Sequence[host_manager.HostState],

@@ -16,26 +16,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from collections.abc import Iterator
 from collections.abc import Sequence
 
 from nova import context as nova_context
 from nova import objects
-from nova.scheduler import filters
 from nova.scheduler import host_manager
-from nova.scheduler import utils
 from oslo_log import log as logging
 
 from pcloud.aggregates import snapshot
 from pcloud import exception
 from pcloud.rules import access
 from pcloud.rules import reasons
+from pcloud.scheduler.filters import base
 from pcloud.scheduler import request
 
 LOG = logging.getLogger(__name__)
 
 
-class PcloudFilter(filters.BaseHostFilter):
+class PcloudFilter(base.ListFilter):
     """Pass the hosts of a Pcloud to its tenants, all others to the rest.
 
     ==============  ===================================================
@@ -56,30 +54,24 @@ class PcloudFilter(filters.BaseHostFilter):
     # Every server of a multi-create has the same hint and project.
     run_filter_once_per_request = True
 
-    def filter_all(
-        self, filter_obj_list: Iterable[host_manager.HostState],
-        spec_obj: objects.RequestSpec,
-    ) -> Iterator[host_manager.HostState]:
-        """Yield the hosts that the request may have.
-
-        A rebuild stays where it is, and passes as it does in all of Nova's
-        filters.
-        """
-        if utils.request_is_rebuild(spec_obj):
-            return iter(filter_obj_list)
+    def kept(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
+    ) -> Iterable[host_manager.HostState]:
+        """Return the hosts that the request may have."""
         context = nova_context.get_admin_context()
         try:
-            wanted = request.pcloud_id(spec_obj)
+            wanted = request.pcloud_id(spec)
             if wanted is None:
-                return _public(context, filter_obj_list)
-            _, pcloud = request.pcloud(context, spec_obj, wanted)
+                return _public(context, host_states)
+            _, pcloud = request.pcloud(context, spec, wanted)
         except (exception.InvalidHint, exception.PcloudUnusable) as error:
             LOG.info('No host passes for a server of project %(project)s: '
                      '%(error)s',
-                     {'project': spec_obj.project_id, 'error': error})
-            return iter(())
+                     {'project': spec.project_id, 'error': error})
+            return ()
         # Most of thousands of hosts are in another Pcloud, or in none.
-        return (host_state for host_state in filter_obj_list
+        return (host_state for host_state in host_states
                 if host_state.host in pcloud.hosts and access.host_verdict(
                     pcloud, host_state.host, host_state.nodename))
 
@@ -109,8 +101,8 @@ class PcloudFilter(filters.BaseHostFilter):
 def _public(
     context: nova_context.RequestContext,
     host_states: Iterable[host_manager.HostState],
-) -> Iterator[host_manager.HostState]:
+) -> list[host_manager.HostState]:
     closed = snapshot.closed_hosts(context)
     # What `access.public_verdict` says, in one step for each of thousands.
-    return iter([host_state for host_state in host_states
-                 if host_state.host not in closed])
+    return [host_state for host_state in host_states
+            if host_state.host not in closed]

@@ -14,24 +14,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from collections.abc import Sequence
 import datetime
 
 from nova import objects
-from nova.scheduler import filters
 from nova.scheduler import host_manager
-from nova.scheduler import utils
 from oslo_config import cfg
 
 from pcloud.rules import attributes as rules
 from pcloud.rules import reasons
+from pcloud.scheduler.filters import base
 from pcloud.scheduler import host_attributes
 
 CONF = cfg.CONF
 
 
-class RebootFilter(filters.BaseHostFilter):
+class RebootFilter(base.ListFilter):
     """Drop hosts that are rebooted within ``[pcloud] reboot_filter_days``.
 
     ==============================  ==============
@@ -48,22 +46,19 @@ class RebootFilter(filters.BaseHostFilter):
     # The hosts of a request do not get another date while it is placed.
     run_filter_once_per_request = True
 
-    def filter_all(
-        self, filter_obj_list: Sequence[host_manager.HostState],
-        spec_obj: objects.RequestSpec,
-    ) -> Iterator[host_manager.HostState]:
-        """Yield the hosts that are not rebooted soon.
-
-        A rebuild stays where it is, whatever is to come.
-        """
+    def kept(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
+    ) -> Sequence[host_manager.HostState]:
+        """Return the hosts that are not rebooted soon."""
         days = CONF.pcloud.reboot_filter_days
-        if not days or utils.request_is_rebuild(spec_obj):
-            return iter(filter_obj_list)
+        if not days:
+            return host_states
         moment, span = host_attributes.now(), datetime.timedelta(days=days)
-        dates = host_attributes.of(filter_obj_list, rules.REBOOT)
-        return (host_state for host_state, date
-                in zip(filter_obj_list, dates, strict=True)
-                if not rules.reboots_within(date, moment, span))
+        dates = host_attributes.of(host_states, rules.REBOOT)
+        return [host_state for host_state, date
+                in zip(host_states, dates, strict=True)
+                if not rules.reboots_within(date, moment, span)]
 
     def why(
         self, host_states: Sequence[host_manager.HostState],
