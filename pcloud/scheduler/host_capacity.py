@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Allocation ratios of hosts as the scheduler has them."""
+"""Sizes and allocation ratios of hosts as the scheduler has them."""
 
 from __future__ import annotations
 
@@ -21,6 +21,17 @@ from nova.scheduler import host_manager
 
 from pcloud.aggregates import names
 from pcloud.aggregates import readings
+from pcloud.rules import constraints
+
+_MIB = 1024
+
+
+def sizes(host_state: host_manager.HostState) -> dict[str, int]:
+    """Return the size of a host, whatever runs there, in cpus and MiB."""
+    return {
+        constraints.CPU: host_state.vcpus_total or 0,
+        constraints.RAM: host_state.total_usable_ram_mb or 0,
+        constraints.STORAGE: (host_state.total_usable_disk_gb or 0) * _MIB}
 
 
 def ratio(host_state: host_manager.HostState, name: str) -> Fraction:

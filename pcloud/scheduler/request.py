@@ -22,14 +22,18 @@ from nova import context as nova_context
 from nova import objects
 
 from pcloud.aggregates import affinity_keys
+from pcloud.aggregates import constraints
 from pcloud.aggregates import scoped_policies
 from pcloud.aggregates import snapshot
 from pcloud import exception
 from pcloud.rules import access
+from pcloud.rules import constraints as constraint_rules
 from pcloud.rules import hints
 
 # Where a request keeps the policies that were read for it.
 _POLICIES = '_pcloud_policies'
+# Where a request keeps the constraints that were read for it.
+_CONSTRAINTS = '_pcloud_constraints'
 
 
 def scheduler_hints(
@@ -100,3 +104,23 @@ def _scopes(spec: objects.RequestSpec) -> list[tuple[str, str]]:
             (scoped_policies.PROJECT, spec.project_id),
             (scoped_policies.DOMAIN, domain),
             (scoped_policies.CLOUD, scoped_policies.DEFAULT)]
+
+
+def constraint_settings(
+    spec: objects.RequestSpec,
+) -> dict[str, constraint_rules.Setting]:
+    """Return the machine constraints that count for a request, by key.
+
+    One query, and one more where a role is named; none when the constraints
+    of the request were asked for before.
+
+    :raises: `exception.InvalidConstraint`, `exception.RepeatedConstraints`,
+        `exception.RoleUnknown`
+    """
+    found = getattr(spec, _CONSTRAINTS, None)
+    if found is None:
+        own = constraint_rules.parse(hints.constraints(scheduler_hints(spec)))
+        found = constraints.of_policies(
+            nova_context.get_admin_context(), own, policies(spec))
+        setattr(spec, _CONSTRAINTS, found)
+    return found

@@ -22,7 +22,8 @@ from nova.scheduler import weights
 
 from pcloud import exception
 from pcloud.rules import constraints as rules
-from pcloud.scheduler import constraints
+from pcloud.scheduler import host_capacity
+from pcloud.scheduler import request
 from pcloud.scheduler.weights import base
 
 _OPTION = 'waste_weight_multiplier'
@@ -53,10 +54,10 @@ class LeastWasteWeigher(base.ListWeigher):
             # By default nothing has to be read.
             return [0.0] * len(weighed_obj_list)
         try:
-            what = rules.wanted(constraints.settings(weight_properties))
+            what = rules.wanted(request.constraint_settings(weight_properties))
         except exception.Invalid:
             # ConstraintsFilter, where it is on, has ended the request.
             return [0.0] * len(weighed_obj_list)
         return rules.waste_scores([
-            rules.waste(what, constraints.sizes(weighed.obj))
+            rules.waste(what, host_capacity.sizes(weighed.obj))
             for weighed in weighed_obj_list])
