@@ -14,15 +14,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterator
 from collections.abc import Sequence
+import dataclasses
+import math
 
+from nova import context as nova_context
 from nova import objects
 from nova.scheduler import host_manager
 
+from pcloud.aggregates import flavors
+from pcloud.aggregates import names
+from pcloud.aggregates import servers
 from pcloud import exception
+from pcloud.rules import colocation as rules
 from pcloud.rules import reasons
-from pcloud.scheduler import colocation
 from pcloud.scheduler.filters import base
+from pcloud.scheduler import host_capacity
+from pcloud.scheduler import request
+
+_MIB = 1024
 
 
 class ColocationFilter(base.ListFilter):
@@ -31,6 +44,10 @@ class ColocationFilter(base.ListFilter):
     What the hints say is told in `rules.colocation`. Only the project's own
     servers count. A wish that no host can meet ends the request, so that the
     server's fault says why.
+
+    A server that was placed before is moved: it follows the service that it
+    is co-located with, but servers that it was started beside, or with, are
+    free to be elsewhere by now.
 
     Source: CONTRACT section 7; co-located-services.
     """
@@ -43,16 +60,181 @@ class ColocationFilter(base.ListFilter):
         self, host_states: Sequence[host_manager.HostState],
         spec: objects.RequestSpec,
     ) -> Sequence[host_manager.HostState]:
-        """Return the hosts where the server may be co-located."""
-        return colocation.kept(host_states, spec)
+        """Return the hosts where the server may be co-located.
+
+        Two queries for what the request names and one in each of its cells,
+        and one for the flavors of ``room_for``; none for requests that say
+        nothing of them.
+        """
+        found = host_states
+        for stage in _stages(host_states, spec):
+            found = stage.hosts
+            if not found:
+                raise exception.ColocationUnmet(reason=stage.unmet)
+        return found
 
     def why(
         self, host_states: Sequence[host_manager.HostState],
         spec: objects.RequestSpec,
     ) -> list[reasons.Reason | None]:
-        """Return why each host is dropped, None where it is not.
+        """Return why each host is dropped, None for a host that is kept.
 
         :raises: `exception.InvalidServiceHint`, `exception.ColocationUnmet`
-            when it is the same for all of them
+            when the reason is the same for all hosts
         """
-        return colocation.why(host_states, spec)
+        return reasons.of_stages(host_states, (
+            (stage.why, stage.hosts)
+            for stage in _stages(host_states, spec)))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Stage:
+    """One of the wishes of a request, met.
+
+    :ivar hosts: those that are left
+    :ivar why: why a host is not among them
+    :ivar unmet: why none is, when none is
+    """
+
+    hosts: Sequence[host_manager.HostState]
+    why: Callable[[host_manager.HostState], reasons.Reason]
+    unmet: str
+
+
+def _stages(
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+) -> Iterator[_Stage]:
+    """Yield what is left for each wish; the last one's is what is kept."""
+    wish = rules.wish(request.scheduler_hints(spec))
+    if not (wish.is_co_located or wish.needs_some_hosts):
+        return
+    context = nova_context.get_admin_context()
+    placed = servers.find(
+        context, spec.project_id, {spec.instance_uuid}, (),
+        but=spec.instance_uuid).placed
+    stages = _moved if placed else _started
+    yield from stages(context, host_states, spec, wish)
+
+
+def _started(
+    context: nova_context.RequestContext,
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+    wish: rules.Wish,
+) -> Iterator[_Stage]:
+    found = host_states
+    if wish.parent:
+        stage = _on(found, wish.parent,
+                    _places_of(context, spec, wish.parent))
+        yield stage
+        found = stage.hosts
+    if wish.beside:
+        there = servers.hosts(context, spec.project_id, wish.beside)
+        for each in wish.beside:
+            stage = _on(found, each, _only(there, {each}))
+            yield stage
+            found = stage.hosts
+    if wish.room_for:
+        yield _with_room(context, found, spec, wish)
+
+
+def _moved(
+    context: nova_context.RequestContext,
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+    wish: rules.Wish,
+) -> Iterator[_Stage]:
+    for followed in wish.followed:
+        places = _places_of(context, spec, followed)
+        if places.hosts or places.silent:
+            yield _on(host_states, followed, places)
+            return
+    # With all of them gone it is alone, wherever it is.
+
+
+def _places_of(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+    parent: str,
+) -> servers.Places:
+    """Return where a service's units, or a server, are."""
+    if rules.is_server(parent):
+        found = servers.hosts(context, spec.project_id, [parent])
+    else:
+        found = servers.units(context, spec.project_id, parent)
+    return _only(found, (found.hosts.keys() | found.silent) -
+                 {spec.instance_uuid})
+
+
+def _only(places: servers.Places, uuids: Collection[str]) -> servers.Places:
+    return servers.Places(
+        {uuid: host for uuid, host in places.hosts.items() if uuid in uuids},
+        places.silent.intersection(uuids))
+
+
+def _on(
+    host_states: Sequence[host_manager.HostState], named: str,
+    places: servers.Places,
+) -> _Stage:
+    """Return the hosts that have what is named.
+
+    Hosts in a cell that does not answer take no server, so it does not
+    matter which of them have it.
+    """
+    hosts = frozenset(places.hosts.values())
+    if not hosts:
+        unmet = ('a part of the cloud does not tell where servers are'
+                 if places.silent else
+                 f"nothing of the project that is known as '{named}' is on "
+                 'a host')
+        return _Stage([], lambda host_state: reasons.open_to_all(unmet),
+                      unmet)
+    return _Stage(
+        [each for each in host_states if each.host in hosts],
+        lambda host_state: reasons.open_to_all(
+            f"nothing of the project that is known as '{named}' is on it"),
+        f"no host with '{named}' can take it")
+
+
+def _with_room(
+    context: nova_context.RequestContext,
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+    wish: rules.Wish,
+) -> _Stage:
+    """Return the hosts with room for the server and those to come.
+
+    :raises: `exception.ColocationUnmet`
+    """
+    on_volume = 'is_bfv' in spec and spec.is_bfv
+    needed = _needed(spec.flavor, 0 if on_volume else spec.flavor.root_gb)
+    try:
+        others = flavors.several(context, wish.room_for)
+    except exception.FlavorNotFound as error:
+        raise exception.ColocationUnmet(reason=str(error).rstrip('.'))
+    # Deployments start the others from images.
+    for each in others:
+        needed += _needed(each, each.root_gb)
+    return _Stage(
+        [each for each in host_states if needed <= _free(each)],
+        lambda host_state: reasons.open_to_all(
+            f'it has no room for all of the group ({needed})',
+            f'{_free(host_state)} are left'),
+        f'no host has room for all of its group ({needed})')
+
+
+def _needed(flavor: objects.Flavor, root_gb: int) -> rules.Room:
+    return rules.Room(
+        flavor.vcpus, flavor.memory_mb,
+        root_gb + flavor.ephemeral_gb + math.ceil(flavor.swap / _MIB))
+
+
+def _free(host_state: host_manager.HostState) -> rules.Room:
+    """Return what is left on a host, allocation ratios counted."""
+    memory = host_state.total_usable_ram_mb or 0
+    # Not the free disk, which on thin volumes is what the hypervisor guesses.
+    disk = (host_state.total_usable_disk_gb or 0) * (
+        host_state.disk_allocation_ratio or 1)
+    cpus = (host_state.vcpus_total or 0) * host_capacity.ratio(
+        host_state, names.CPU_RATIO)
+    return rules.Room(
+        int(cpus) - (host_state.vcpus_used or 0),
+        int(memory * host_capacity.ratio(host_state, names.RAM_RATIO))
+        - (memory - (host_state.free_ram_mb or 0)),
+        int(disk) - math.ceil((host_state.disk_mb_used or 0) / _MIB))
