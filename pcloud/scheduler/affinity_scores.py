@@ -12,9 +12,8 @@
 
 """Feed the affinity algorithm from a request and the hosts it may have.
 
-What a request wishes is read once and kept with the request, which lives no
-longer than it is placed; what hosts have changes from one server of a
-multi-create to the next.
+The keys of a request are read once and kept in the request's memo; what hosts
+have changes from one server of a multi-create to the next.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import MutableMapping
 from collections.abc import Sequence
-import dataclasses
 from fractions import Fraction
 import itertools
 import weakref
@@ -42,13 +40,12 @@ from pcloud.aggregates import servers
 from pcloud import exception
 from pcloud.rules import affinity
 from pcloud.scheduler import host_capacity
+from pcloud.scheduler import memo
 from pcloud.scheduler import request
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
-# Where a request keeps what was read for it.
-_KEPT = '_pcloud_affinity'
 _SPECIAL_WEIGHTS = {affinity.RAM: 'ram_contention_weight',
                     affinity.CPU: 'cpu_contention_weight',
                     affinity.LOAD: 'load_weight'}
@@ -61,42 +58,22 @@ _read_before: MutableMapping[
 ] = weakref.WeakKeyDictionary()
 
 
-@dataclasses.dataclass
-class Wishes:
-    """What a request wishes.
-
-    :ivar system: compiled system keys, by name
-    :ivar customer: compiled customer keys, by name
-    :ivar before: what each host was like when the first server of the
-        request was placed: its customer score, and its number of servers;
-        None until then
-    """
-
-    system: Mapping[str, affinity.Key]
-    customer: Mapping[str, affinity.Key]
-    before: dict[tuple[str, str], tuple[Fraction, int]] | None = None
-
-    def __bool__(self) -> bool:
-        return bool(self.system or self.customer)
-
-
-def wishes(
+def compiled_keys(
     spec: objects.RequestSpec,
     host_states: Sequence[host_manager.HostState],
-) -> Wishes:
-    """Return what a request wishes; false when it has no key.
+) -> memo.CompiledKeys:
+    """Return the placement keys of a request.
 
     One query; two more where hosts have sticky keys, and one a cell.
     """
-    found = getattr(spec, _KEPT, None)
-    if found is None:
-        found = _read(spec, host_states)
-        setattr(spec, _KEPT, found)
-    return found
+    kept = memo.of(spec)
+    if kept.keys is None:
+        kept.keys = _read(spec, host_states)
+    return kept.keys
 
 
 def rounds(
-    host_states: Sequence[host_manager.HostState], wished: Wishes,
+    host_states: Sequence[host_manager.HostState], wished: memo.CompiledKeys,
 ) -> list[int | None]:
     """Return the round that each host is in, as `rules.affinity.round_of`."""
     limits = thresholds()
@@ -106,7 +83,7 @@ def rounds(
 
 
 def system(
-    host_states: Sequence[host_manager.HostState], wished: Wishes,
+    host_states: Sequence[host_manager.HostState], wished: memo.CompiledKeys,
 ) -> list[Fraction]:
     """Return how much the administrator likes each host for a request."""
     of_hosts, scores = _scores(host_states, wished)
@@ -114,7 +91,7 @@ def system(
 
 
 def _scores(
-    host_states: Sequence[host_manager.HostState], wished: Wishes,
+    host_states: Sequence[host_manager.HostState], wished: memo.CompiledKeys,
 ) -> tuple[Sequence[int], list[Fraction]]:
     """Return system scores, and for each host which of them is its own.
 
@@ -192,7 +169,7 @@ def _prefixes(aggregate: objects.Aggregate) -> tuple[str, ...]:
 
 def customer(
     host_states: Sequence[host_manager.HostState],
-    spec: objects.RequestSpec, wished: Wishes,
+    spec: objects.RequestSpec, wished: memo.CompiledKeys,
 ) -> list[Fraction]:
     """Return how much the customer likes each host.
 
@@ -201,13 +178,14 @@ def customer(
     """
     if not wished.customer:
         return [Fraction(0)] * len(host_states)
-    if wished.before is None:
-        wished.before = _before(host_states, spec, wished)
+    kept = memo.of(spec)
+    if kept.before is None:
+        kept.before = _before(host_states, spec, wished)
     own = affinity.score(wished.customer, (
         (key.name, key.value) for key in wished.customer.values()))
     found = []
     for each in host_states:
-        score, count = wished.before.get(
+        score, count = kept.before.get(
             _id(each), (Fraction(0), each.num_instances))
         more = each.num_instances - count
         found.append(score + own * more if more > 0 else score)
@@ -216,7 +194,7 @@ def customer(
 
 def _before(
     host_states: Sequence[host_manager.HostState],
-    spec: objects.RequestSpec, wished: Wishes,
+    spec: objects.RequestSpec, wished: memo.CompiledKeys,
 ) -> dict[tuple[str, str], tuple[Fraction, int]]:
     running = _running(spec, [each.host for each in host_states])
     of_hosts, kinds = _node_keys(host_states)
@@ -276,7 +254,7 @@ _SPECIAL = {affinity.RAM: _ram, affinity.CPU: _cpu, affinity.LOAD: _load}
 def _read(
     spec: objects.RequestSpec,
     host_states: Sequence[host_manager.HostState],
-) -> Wishes:
+) -> memo.CompiledKeys:
     context = nova_context.get_admin_context()
     said = request.scheduler_hints(spec)
     # Where no host has a sticky key there is nothing to go back to.
@@ -289,7 +267,7 @@ def _read(
     customer = affinity.compiled([
         affinity_keys.of_server(said, _extra_specs(spec)).values(),
         [key for key in sticky if affinity.is_reserved(key.name)]])
-    return Wishes(system, customer)
+    return memo.CompiledKeys(system, customer)
 
 
 def _system_levels(

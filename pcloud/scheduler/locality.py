@@ -33,9 +33,6 @@ from pcloud.scheduler import request
 
 _SILENT = 'a part of the cloud does not tell where servers are'
 
-# Where a request keeps which hosts its servers prefer.
-_PREFERRED = '_pcloud_preferred'
-
 
 @dataclasses.dataclass(frozen=True)
 class _Places:
@@ -60,16 +57,6 @@ def wish(spec: objects.RequestSpec) -> locality.Wish | None:
     :raises: `exception.InvalidLocality`
     """
     return locality.wish(request.scheduler_hints(spec))
-
-
-def prefer(spec: objects.RequestSpec, hosts: frozenset[str]) -> None:
-    """Keep with a request which service hosts its servers prefer."""
-    setattr(spec, _PREFERRED, hosts)
-
-
-def preferred(spec: objects.RequestSpec) -> frozenset[str]:
-    """Return the service hosts that a request's servers prefer."""
-    return getattr(spec, _PREFERRED, frozenset())
 
 
 def kept(

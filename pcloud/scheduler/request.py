@@ -29,11 +29,7 @@ from pcloud import exception
 from pcloud.rules import access
 from pcloud.rules import constraints as constraint_rules
 from pcloud.rules import hints
-
-# Where a request keeps the policies that were read for it.
-_POLICIES = '_pcloud_policies'
-# Where a request keeps the constraints that were read for it.
-_CONSTRAINTS = '_pcloud_constraints'
+from pcloud.scheduler import memo
 
 
 def scheduler_hints(
@@ -78,15 +74,14 @@ def policies(
     One query for a request, whoever asks. Where nothing is set the policy is
     empty.
     """
-    found = getattr(spec, _POLICIES, None)
-    if found is None:
+    kept = memo.of(spec)
+    if kept.policies is None:
         scopes = _scopes(spec)
         there = scoped_policies.several(
             nova_context.get_admin_context(), scopes)
-        found = [there.get(each, scoped_policies.Policy(*each))
-                 for each in scopes]
-        setattr(spec, _POLICIES, found)
-    return found
+        kept.policies = [there.get(each, scoped_policies.Policy(*each))
+                         for each in scopes]
+    return kept.policies
 
 
 def _scopes(spec: objects.RequestSpec) -> list[tuple[str, str]]:
@@ -117,10 +112,9 @@ def constraint_settings(
     :raises: `exception.InvalidConstraint`, `exception.RepeatedConstraints`,
         `exception.RoleUnknown`
     """
-    found = getattr(spec, _CONSTRAINTS, None)
-    if found is None:
+    kept = memo.of(spec)
+    if kept.settings is None:
         own = constraint_rules.parse(hints.constraints(scheduler_hints(spec)))
-        found = constraints.of_policies(
+        kept.settings = constraints.of_policies(
             nova_context.get_admin_context(), own, policies(spec))
-        setattr(spec, _CONSTRAINTS, found)
-    return found
+    return kept.settings

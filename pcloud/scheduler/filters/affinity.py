@@ -46,7 +46,7 @@ class AffinityFilter(base.ListFilter):
         all weighers find equal, and by the contract chance decides. A
         request without any key may have all hosts.
         """
-        wished = affinity_scores.wishes(spec, host_states)
+        wished = affinity_scores.compiled_keys(spec, host_states)
         if not wished:
             return host_states
         numbers = affinity_scores.rounds(host_states, wished)
@@ -62,7 +62,7 @@ class AffinityFilter(base.ListFilter):
         spec: objects.RequestSpec,
     ) -> list[reasons.Reason | None]:
         """Return why each host is dropped, None where it is not."""
-        wished = affinity_scores.wishes(spec, host_states)
+        wished = affinity_scores.compiled_keys(spec, host_states)
         if not wished:
             return [None] * len(host_states)
         return [_reason(score) if number is None else None

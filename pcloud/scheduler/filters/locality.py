@@ -23,6 +23,7 @@ from pcloud import exception
 from pcloud.rules import reasons
 from pcloud.scheduler.filters import base
 from pcloud.scheduler import locality
+from pcloud.scheduler import memo
 
 
 class LocalityFilter(base.ListFilter):
@@ -57,7 +58,7 @@ class LocalityFilter(base.ListFilter):
             return host_states
         hosts = locality.kept(host_states, spec, wish)
         if spec.num_instances > 1 and not wish.strict:
-            locality.prefer(spec, hosts)
+            memo.of(spec).preferred = hosts
             return host_states
         return [host_state for host_state in host_states
                 if host_state.host in hosts]

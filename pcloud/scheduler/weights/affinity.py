@@ -54,7 +54,7 @@ class AffinityWeigher(base.RankWeigher):
     ) -> list[int]:
         """Return the rank of each host, 0 for the worst."""
         hosts = [weighed.obj for weighed in weighed_obj_list]
-        wished = affinity_scores.wishes(weight_properties, hosts)
+        wished = affinity_scores.compiled_keys(weight_properties, hosts)
         if not wished:
             return [0] * len(hosts)
         found = affinity_scores.rounds(hosts, wished)

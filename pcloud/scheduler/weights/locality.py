@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from nova import objects
 from nova.scheduler import weights
 
-from pcloud.scheduler import locality
+from pcloud.scheduler import memo
 from pcloud.scheduler.weights import base
 
 
@@ -42,6 +42,6 @@ class LocalityWeigher(base.RankWeigher):
         weight_properties: objects.RequestSpec,
     ) -> list[int]:
         """Return 1 for each host that is preferred, 0 for the others."""
-        preferred = locality.preferred(weight_properties)
+        preferred = memo.of(weight_properties).preferred
         return [int(weighed.obj.host in preferred)
                 for weighed in weighed_obj_list]

@@ -31,6 +31,7 @@ from pcloud.api.nova_calls import images
 from pcloud.rules import affinity as rules
 from pcloud.scheduler import affinity_scores
 from pcloud.scheduler.filters import affinity as filters_affinity
+from pcloud.scheduler import memo
 from pcloud.tests.functional import base
 
 IMAGE = '5e6d7c8b-1a2b-4c3d-8e9f-0a1b2c3d4e5f'
@@ -321,7 +322,7 @@ class LoadTest(AffinityTestCase):
         for known, expected in ((listed, '0.05'), (None, '0'), ([], '0')):
             host.metrics = known
             self.assertEqual([Fraction(expected)], affinity_scores.system(
-                [host], affinity_scores.Wishes({'#LOAD': rules.Key(
+                [host], memo.CompiledKeys({'#LOAD': rules.Key(
                     '#LOAD', Fraction(1), Fraction(1))}, {})))
 
 

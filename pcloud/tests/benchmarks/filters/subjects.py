@@ -36,7 +36,7 @@ from nova.scheduler import weights
 from oslo_config import cfg
 
 from pcloud.aggregates import snapshot
-from pcloud.scheduler import locality
+from pcloud.scheduler import memo
 from pcloud.tests.benchmarks.filters import cloud as clouds
 from pcloud.tests.benchmarks.filters import hosts
 from pcloud.tests.benchmarks.filters import requests
@@ -162,7 +162,7 @@ def _weighers(states: _States) -> Iterator[Subject]:
 
     def prefers() -> objects.RequestSpec:
         request = requests.ordinary()
-        locality.prefer(request, preferred)
+        memo.of(request).preferred = preferred
         return request
 
     weights_ = dict.fromkeys((f'K{key}' for key in range(clouds.KEYS)), '10')
