@@ -14,16 +14,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence
+import dataclasses
 
+from nova import context as nova_context
 from nova import objects
 from nova.scheduler import host_manager
 
+from pcloud.aggregates import attributes as inherited
+from pcloud.aggregates import servers
 from pcloud import exception
+from pcloud.rules import attributes as attribute_rules
+from pcloud.rules import locality as rules
 from pcloud.rules import reasons
 from pcloud.scheduler.filters import base
-from pcloud.scheduler import locality
+from pcloud.scheduler import host_attributes
 from pcloud.scheduler import memo
+from pcloud.scheduler import request
+
+_SILENT = 'a part of the cloud does not tell where servers are'
 
 
 class LocalityFilter(base.ListFilter):
@@ -52,11 +62,14 @@ class LocalityFilter(base.ListFilter):
         self, host_states: Sequence[host_manager.HostState],
         spec: objects.RequestSpec,
     ) -> Sequence[host_manager.HostState]:
-        """Return the hosts that are where the request would like them."""
-        wish = locality.wish(spec)
+        """Return the hosts that are where the request would like them.
+
+        What is preferred leaves out servers whose cell does not answer.
+        """
+        wish = rules.wish(request.scheduler_hints(spec))
         if wish is None:
             return host_states
-        hosts = locality.kept(host_states, spec, wish)
+        hosts = _kept(host_states, spec, wish)
         if spec.num_instances > 1 and not wish.strict:
             memo.of(spec).preferred = hosts
             return host_states
@@ -67,9 +80,136 @@ class LocalityFilter(base.ListFilter):
         self, host_states: Sequence[host_manager.HostState],
         spec: objects.RequestSpec,
     ) -> list[reasons.Reason | None]:
-        """Return why each host is dropped, None where it is not.
+        """Return why each host is dropped, None for a host that is kept.
+
+        As for the first server of a request.
 
         :raises: `exception.InvalidLocality`, `exception.LocalityUnknown`,
-            `exception.LocalityUnmet` when it is the same for all of them
+            `exception.LocalityUnmet` when the reason is the same for all
+            hosts
         """
-        return locality.why(host_states, spec)
+        wish = rules.wish(request.scheduler_hints(spec))
+        if wish is None:
+            return [None] * len(host_states)
+        places = _places(host_states, spec, wish)
+        hosts = [each.host for each in host_states]
+        told = [each for each in hosts if each not in places.silent]
+        stages = rules.stages(
+            told, places.racks, places.near, places.far, wish.strict)
+        return reasons.of_stages(hosts, [
+            (_fallen(text, places.racks), left)
+            for text, left in [(_SILENT, told), *stages]])
+
+
+@dataclasses.dataclass(frozen=True)
+class _Places:
+    """What locality depends on.
+
+    :ivar racks: host to rack, of the candidates and the servers' hosts
+    :ivar near: the host of each server to be near to
+    :ivar far: the host of each server to be far from
+    :ivar silent: service hosts that may have such servers, for their cell
+        does not tell
+    """
+
+    racks: dict[str, str | None]
+    near: list[str]
+    far: list[str]
+    silent: frozenset[str]
+
+
+def _kept(
+    host_states: Sequence[host_manager.HostState],
+    spec: objects.RequestSpec, wish: rules.Wish,
+) -> frozenset[str]:
+    """Return the service hosts that are kept.
+
+    :raises: `exception.LocalityUnknown`, `exception.LocalityUnmet` when a
+        strict wish cannot be met
+    """
+    places = _places(host_states, spec, wish)
+    found = rules.kept(
+        [each.host for each in host_states if each.host not in places.silent],
+        places.racks, places.near, places.far, wish.strict)
+    if not found:
+        raise exception.LocalityUnmet(
+            reason='no host that could take the server is where the hints '
+                   'near and far want it')
+    return frozenset(found)
+
+
+def _fallen(
+    text: str, racks: dict[str, str | None],
+) -> Callable[[str], reasons.Reason]:
+    def why_one(host: str) -> reasons.Reason:
+        rack = racks.get(host)
+        return reasons.open_to_all(
+            text, 'no rack is known of it' if rack is None else
+            f'its rack is {rack}')
+    return why_one
+
+
+def _places(
+    host_states: Sequence[host_manager.HostState],
+    spec: objects.RequestSpec, wish: rules.Wish,
+) -> _Places:
+    """Look up what a wish depends on.
+
+    :raises: `exception.LocalityUnknown`, `exception.LocalityUnmet` when a
+        strict wish cannot do without a cell that does not answer
+    """
+    context = nova_context.get_admin_context()
+    own = spec.instance_uuid
+    found = servers.find(context, spec.project_id,
+                         wish.servers() | {own}, wish.tags(), but=own)
+    known = rules.Known({
+        **{uuid: [host] if host else [] for uuid, host
+           in found.servers.items() if uuid != own},
+        **{rules.tag(each): found.tagged.get(each, [])
+           for each in wish.tags()}})
+    if wish.strict:
+        if _silent_cells(wish.near, found):
+            raise exception.LocalityUnmet(reason=_SILENT)
+        if own not in found.placed:
+            rules.check_known(wish, known)
+    near, far = known.hosts(wish.near), known.hosts(wish.far)
+    return _Places(_racks(context, host_states, near + far), near, far,
+                   _silent_hosts(host_states, wish, found))
+
+
+def _silent_cells(
+    named: Sequence[str], found: servers.Found,
+) -> frozenset[str]:
+    """Return the cells that may have named servers, but do not answer."""
+    has_tag = any(map(rules.is_tag, named))
+    return frozenset(cell for cell, there in found.silent.items()
+                     if has_tag or not there.isdisjoint(named))
+
+
+def _silent_hosts(
+    host_states: Sequence[host_manager.HostState], wish: rules.Wish,
+    found: servers.Found,
+) -> frozenset[str]:
+    """Return the candidates that nobody knows to be far enough.
+
+    A server runs in its cell, so it is on no host of another one.
+    """
+    if not wish.strict:
+        return frozenset()
+    cells = _silent_cells(wish.far, found)
+    return frozenset(each.host for each in host_states
+                     if each.cell_uuid in cells)
+
+
+def _racks(
+    context: nova_context.RequestContext,
+    host_states: Sequence[host_manager.HostState], others: Sequence[str],
+) -> dict[str, str | None]:
+    """Return service host to rack, of the candidates and of other hosts."""
+    racks = dict(zip((each.host for each in host_states),
+                     host_attributes.of(host_states, attribute_rules.RACK),
+                     strict=True))
+    unseen = frozenset(others) - racks.keys()
+    for host, said in inherited.effective(context, unseen).items():
+        racks[host] = said.get(attribute_rules.RACK)
+    return racks
