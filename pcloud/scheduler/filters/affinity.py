@@ -24,6 +24,7 @@ from nova.scheduler import host_manager
 from pcloud.rules import reasons
 from pcloud.scheduler import affinity_scores
 from pcloud.scheduler.filters import base
+from pcloud.scheduler import request_keys
 
 
 class AffinityFilter(base.ListFilter):
@@ -46,7 +47,7 @@ class AffinityFilter(base.ListFilter):
         all weighers find equal, and by the contract chance decides. A
         request without any key may have all hosts.
         """
-        wished = affinity_scores.compiled_keys(spec, host_states)
+        wished = request_keys.compiled(spec, host_states)
         if not wished:
             return host_states
         numbers = affinity_scores.rounds(host_states, wished)
@@ -62,7 +63,7 @@ class AffinityFilter(base.ListFilter):
         spec: objects.RequestSpec,
     ) -> list[reasons.Reason | None]:
         """Return why each host is dropped, None where it is not."""
-        wished = affinity_scores.compiled_keys(spec, host_states)
+        wished = request_keys.compiled(spec, host_states)
         if not wished:
             return [None] * len(host_states)
         return [_reason(score) if number is None else None

@@ -22,6 +22,7 @@ from oslo_config import cfg
 
 from pcloud.rules import affinity as rules
 from pcloud.scheduler import affinity_scores
+from pcloud.scheduler import request_keys
 from pcloud.scheduler.weights import base
 
 CONF = cfg.CONF
@@ -54,7 +55,7 @@ class AffinityWeigher(base.RankWeigher):
     ) -> list[int]:
         """Return the rank of each host, 0 for the worst."""
         hosts = [weighed.obj for weighed in weighed_obj_list]
-        wished = affinity_scores.compiled_keys(weight_properties, hosts)
+        wished = request_keys.compiled(weight_properties, hosts)
         if not wished:
             return [0] * len(hosts)
         found = affinity_scores.rounds(hosts, wished)

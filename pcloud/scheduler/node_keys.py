@@ -1,0 +1,128 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Node keys of the hosts that a request may have.
+
+Node keys come from the metadata of the hosts' aggregates, or are computed.
+
+Source: CONTRACT section 6.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import MutableMapping
+from collections.abc import Sequence
+from fractions import Fraction
+import itertools
+import weakref
+
+from nova import objects
+from nova.scheduler import host_manager
+
+from pcloud.aggregates import affinity_keys
+from pcloud.aggregates import names
+from pcloud.rules import affinity
+from pcloud.scheduler import host_capacity
+
+_PREFIXES = (names.NODE_KEY_PREFIX, names.STICKY_PREFIX)
+_read_before: MutableMapping[
+    objects.Aggregate, tuple[Mapping[str, str], tuple[str, ...]],
+] = weakref.WeakKeyDictionary()
+
+
+def grouped(
+    host_states: Sequence[host_manager.HostState],
+) -> tuple[list[int], list[Mapping[str, Fraction]]]:
+    """Return the node keys of kinds of hosts, and the kind of each host.
+
+    Keys that are computed are left out. Thousands of hosts share a few
+    aggregates: what hosts are in together is looked at once, and hosts are
+    of one kind when aggregates give them the same keys.
+
+    :returns: for each host the position of its kind, and for each kind its
+        keys, by name
+    """
+    together: dict[tuple[objects.Aggregate, ...], int] = (
+        collections.defaultdict(itertools.count().__next__))
+    of_hosts = [together[tuple(each.aggregates)] for each in host_states]
+    saying = _having(together, names.NODE_KEY_PREFIX)
+    kinds: dict[tuple[objects.Aggregate, ...], int] = (
+        collections.defaultdict(itertools.count().__next__))
+    told = [kinds[tuple(filter(saying.__contains__, each))]
+            for each in together]
+    keys = [affinity_keys.of_node(each.metadata for each in kind)[0]
+            for kind in kinds]
+    return [told[number] for number in of_hosts], keys
+
+
+def has_sticky(host_states: Iterable[host_manager.HostState]) -> bool:
+    """Whether any host is in an aggregate with a sticky key."""
+    return bool(_having((each.aggregates for each in host_states),
+                        names.STICKY_PREFIX))
+
+
+def _having(
+    aggregates: Iterable[Iterable[objects.Aggregate]], prefix: str,
+) -> set[objects.Aggregate]:
+    """Return those with a metadata key of a prefix.
+
+    :param aggregates: those of each host
+    """
+    return {each for each in set(itertools.chain.from_iterable(aggregates))
+            if prefix in _prefixes(each)}
+
+
+def _prefixes(aggregate: objects.Aggregate) -> tuple[str, ...]:
+    """Return which prefixes of ours its metadata keys have.
+
+    The scheduler gets another object, or another mapping in it, when an
+    aggregate changes.
+    """
+    metadata = aggregate.metadata
+    read, found = _read_before.get(aggregate, (None, ()))
+    if read is not metadata:
+        # A Pcloud has hundreds of keys; one search is faster than as many.
+        keys = '\n'.join(['', *metadata])
+        found = tuple(each for each in _PREFIXES if f'\n{each}' in keys)
+        _read_before[aggregate] = metadata, found
+    return found
+
+
+def _ram(host_state: host_manager.HostState) -> Fraction:
+    memory = host_state.total_usable_ram_mb or 0
+    return affinity.share(
+        Fraction(memory - (host_state.free_ram_mb or 0)),
+        memory * host_capacity.ratio(host_state, names.RAM_RATIO))
+
+
+def _cpu(host_state: host_manager.HostState) -> Fraction:
+    return affinity.share(
+        Fraction(host_state.vcpus_used or 0), (host_state.vcpus_total or 0) *
+        host_capacity.ratio(host_state, names.CPU_RATIO))
+
+
+def _load(host_state: host_manager.HostState) -> Fraction:
+    """Return the load of a host's cpus, where a monitor tells the load.
+
+    Nova hands the load on in per cent.
+    """
+    percent = next((each.value for each in host_state.metrics or ()
+                    if each.name == 'cpu.percent' and 'value' in each), 0)
+    return affinity.share(host_capacity.exact(percent), Fraction(100))
+
+
+# The keys of a host that are computed.
+# Source: dynamic-workload-placement-affinity, Step 3.
+COMPUTED = {affinity.RAM: _ram, affinity.CPU: _cpu, affinity.LOAD: _load}

@@ -1,0 +1,113 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Placement keys of a request: what its server would like a host to have.
+
+Source: CONTRACT section 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from fractions import Fraction
+
+from nova import context as nova_context
+from nova import objects
+from nova.scheduler import host_manager
+from oslo_config import cfg
+from oslo_log import log as logging
+
+from pcloud.aggregates import affinity_keys
+from pcloud.aggregates import servers
+from pcloud import exception
+from pcloud.rules import affinity
+from pcloud.scheduler import host_capacity
+from pcloud.scheduler import memo
+from pcloud.scheduler import node_keys
+from pcloud.scheduler import request
+
+CONF = cfg.CONF
+LOG = logging.getLogger(__name__)
+
+_SPECIAL_WEIGHTS = {affinity.RAM: 'ram_contention_weight',
+                    affinity.CPU: 'cpu_contention_weight',
+                    affinity.LOAD: 'load_weight'}
+
+
+def compiled(
+    spec: objects.RequestSpec,
+    host_states: Sequence[host_manager.HostState],
+) -> memo.CompiledKeys:
+    """Return the placement keys that count for a request.
+
+    One query; two more where hosts have sticky keys, and one a cell.
+    """
+    kept = memo.of(spec)
+    if kept.keys is None:
+        kept.keys = _compiled(spec, host_states)
+    return kept.keys
+
+
+def _compiled(
+    spec: objects.RequestSpec,
+    host_states: Sequence[host_manager.HostState],
+) -> memo.CompiledKeys:
+    context = nova_context.get_admin_context()
+    said = request.scheduler_hints(spec)
+    # Where no host has a sticky key there is nothing to go back to.
+    sticky = (_sticky(context, spec) if node_keys.has_sticky(host_states)
+              else [])
+    system = affinity.compiled([
+        *_system_levels(spec, said),
+        [key for key in sticky if not affinity.is_reserved(key.name)]])
+    customer = affinity.compiled([
+        affinity_keys.of_server(said, _extra_specs(spec)).values(),
+        [key for key in sticky if affinity.is_reserved(key.name)]])
+    return memo.CompiledKeys(system, customer)
+
+
+def _system_levels(
+    spec: objects.RequestSpec, said: Mapping[str, Sequence[str]],
+) -> list[Sequence[affinity.Key]]:
+    """Return the system keys of each level, from the highest."""
+    of_pcloud, project, of_domain, cloud = (
+        each.system_keys for each in request.policies(spec))
+    defaults = [affinity.Key(name, Fraction(0), weight) for name, option
+                in _SPECIAL_WEIGHTS.items()
+                if (weight := host_capacity.exact(CONF.pcloud[option]))]
+    image = affinity_keys.recorded(said, affinity_keys.IMAGE_RECORD)
+    return [defaults, cloud, of_domain, project, image, of_pcloud,
+            affinity_keys.system(_extra_specs(spec))]
+
+
+def _extra_specs(spec: objects.RequestSpec) -> Mapping[str, str]:
+    flavor = spec.flavor if 'flavor' in spec else None
+    if flavor is None or 'extra_specs' not in flavor:
+        return {}
+    return flavor.extra_specs
+
+
+def _sticky(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+) -> list[affinity.Key]:
+    """Return the sticky keys of the host that a server was on, if any."""
+    if 'instance_uuid' not in spec or not spec.instance_uuid:
+        return []
+    try:
+        host = servers.last_host(context, spec.instance_uuid)
+    except exception.Unavailable as error:
+        LOG.warning('Sticky keys of server %(server)s are left out: '
+                    '%(error)s',
+                    {'server': spec.instance_uuid, 'error': error})
+        return []
+    return affinity_keys.sticky_of_host(context, host) if host else []
