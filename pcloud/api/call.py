@@ -27,6 +27,7 @@ class Call:
     """What a handler is told.
 
     :ivar context: the caller's context
+    :ivar rbac: what tells whether the caller passes a policy rule
     :ivar rule: the policy rule of the route
     :ivar parameters: what stands in the path where the route has braces
     :ivar query: the query string, valid for the route's schema
@@ -35,7 +36,7 @@ class Call:
     """
 
     context: nova_context.RequestContext
-    policies: enforcer.Policies
+    rbac: enforcer.Enforcer
     rule: str
     parameters: Mapping[str, str]
     query: Mapping[str, str]
@@ -60,4 +61,4 @@ class Call:
         :param project_id: the project that owns what the rule is about; the
             caller's own where it is left out
         """
-        return self.policies.allow(self.context, rule, project_id)
+        return self.rbac.allow(self.context, rule, project_id)

@@ -24,8 +24,8 @@ from pcloud.api import policies
 CONF = cfg.CONF
 
 
-class Policies:
-    """The rules in force: our defaults, Nova's, and the operator's file."""
+class Enforcer:
+    """Ask about the rules in force: our defaults, Nova's, the operator's."""
 
     def __init__(self) -> None:
         self._enforcer = policy.Enforcer(CONF)

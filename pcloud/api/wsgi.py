@@ -78,7 +78,7 @@ class Middleware:
         self._application = application
         self._mapper = routes.mapper()
         self._nova = dispatch.Reader(application)
-        self._policies = enforcer.Policies()
+        self._rbac = enforcer.Enforcer()
 
     @webob.dec.wsgify(RequestClass=nova_wsgi.Request)
     def __call__(self, request: nova_wsgi.Request) -> webob.Response:
@@ -120,12 +120,12 @@ class Middleware:
         # What goes wrong behind us is not ours to translate.
         if judged is None:
             return self._application
-        return servers.answer(judged, self._application, self._policies)
+        return servers.answer(judged, self._application, self._rbac)
 
     def _check(self, judged: dispatch.NovaCall) -> None:
         forced_moves.check(judged)
         metadata.check(judged)
-        servers.prepare(judged, self._policies)
+        servers.prepare(judged, self._rbac)
 
     def _answer(
         self, request: nova_wsgi.Request, parameters: dict,
@@ -140,7 +140,7 @@ class Middleware:
         context = request.environ['nova.context']
         _check_project(context, parameters.pop('project_id', None))
         made = call.Call(
-            context=context, policies=self._policies, rule=route.rule,
+            context=context, rbac=self._rbac, rule=route.rule,
             parameters=parameters, query=_query(request, route),
             body=_body(request, route))
         if not made.can(route.rule):

@@ -207,4 +207,4 @@ def _recorded(
     """
     return {**hints, **servers.recorded(
         context, {'flavorRef': flavor.flavorid, 'imageRef': image}, hints,
-        enforcer.Policies())}
+        enforcer.Enforcer())}

@@ -66,7 +66,7 @@ _OURS = (hint_rules.PCLOUD_HINT, hint_rules.PLACEMENT_KEY,
 _HINTS = ('os:scheduler_hints', 'OS-SCH-HNT:scheduler_hints')
 
 
-def prepare(call: dispatch.NovaCall, policies: enforcer.Policies) -> None:
+def prepare(call: dispatch.NovaCall, rbac: enforcer.Enforcer) -> None:
     """Look at the hints of a server that is to be created; record its keys.
 
     Whatever is not such a call, or not well-formed, is left to Nova.
@@ -82,14 +82,14 @@ def prepare(call: dispatch.NovaCall, policies: enforcer.Policies) -> None:
     server, hints = body.get('server'), body.get(name, {})
     if not isinstance(server, dict) or not isinstance(hints, dict):
         return
-    record = recorded(call.context, server, hints, policies)
+    record = recorded(call.context, server, hints, rbac)
     if record:
         call.hand_on({**body, name: {**hints, **record}})
 
 
 def recorded(
     context: nova_context.RequestContext, server: Mapping, hints: Mapping,
-    policies: enforcer.Policies,
+    rbac: enforcer.Enforcer,
 ) -> dict[str, list[str]]:
     """Look at the hints of a server, and return those to add to them.
 
@@ -99,14 +99,14 @@ def recorded(
         `rules.colocation.check`
     """
     hint_rules.check_text(hints, _OURS)
-    _check_constraints(context, hints, policies)
+    _check_constraints(context, hints, rbac)
     properties, trusted = images.properties(context, server)
     _check_colocation(context, server, hints, properties)
     return _record(context, hints, properties, trusted)
 
 
 def answer(
-    call: dispatch.NovaCall, application, policies: enforcer.Policies,
+    call: dispatch.NovaCall, application, rbac: enforcer.Enforcer,
 ):
     """Return what answers a call, without what is not for the caller.
 
@@ -117,7 +117,7 @@ def answer(
     if not issubclass(call.controller, nova_servers.ServersController):
         return application
     response = call.request.get_response(application)
-    hides_hosts = _HOST in response.body and not policies.allow(
+    hides_hosts = _HOST in response.body and not rbac.allow(
         call.context, host_constraint.HOST, None)
     if hides_hosts or _MARK in response.body:
         body = json.loads(response.body)
@@ -157,12 +157,12 @@ def _hide_host(hints: dict) -> None:
 
 def _check_constraints(
     context: nova_context.RequestContext, hints: Mapping,
-    policies: enforcer.Policies,
+    rbac: enforcer.Enforcer,
 ) -> None:
     """Look at the hint with machine constraints, which are not kept here."""
     constraint_levels.read(
         context, hint_rules.constraints(hints),
-        lambda rule: policies.allow(context, rule, None))
+        lambda rule: rbac.allow(context, rule, None))
 
 
 def _check_colocation(
