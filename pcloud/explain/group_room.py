@@ -39,7 +39,7 @@ from pcloud.scheduler import request
 
 
 @dataclasses.dataclass(frozen=True)
-class Room:
+class GroupRoom:
     """How many groups there is room for.
 
     :ivar reason: why there are not more, None where there are enough
@@ -53,7 +53,7 @@ def find(
     context: nova_context.RequestContext, project_id: str,
     flavors: Sequence[objects.Flavor], count: int,
     pcloud_id: str | None = None, parent: str | None = None,
-) -> Room:
+) -> GroupRoom:
     """Tell for how many groups there is room now.
 
     At most two calls of Placement, and one more in a Pcloud. Outside of
@@ -72,16 +72,16 @@ def find(
         conductor.narrow(context, specs[0])
         hosts = _hosts(context, specs[0], parent)
     except nova_exception.RequestFilterFailed as error:
-        return Room(0, conductor.reason(error))
+        return GroupRoom(0, conductor.reason(error))
     except exception.PcloudUnusable as error:
-        return Room(0, str(error))
+        return GroupRoom(0, str(error))
     nodes = None if hosts is None else _nodes(context, hosts)
     needs = [candidates.need(each) for each in specs]
     groups = _groups(
         context, needs, specs[0].requested_destination, count, nodes)
     if groups >= count:
-        return Room(count, None)
-    return Room(groups, _reason(capacity.total(needs), nodes, parent))
+        return GroupRoom(count, None)
+    return GroupRoom(groups, _reason(capacity.total(needs), nodes, parent))
 
 
 def _hosts(

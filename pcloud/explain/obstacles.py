@@ -71,7 +71,7 @@ class Obstacle:
 
 
 @dataclasses.dataclass(frozen=True)
-class Host:
+class HostRoom:
     """A host of the Pcloud.
 
     :ivar would_fit: how many more servers of the flavor there is room for
@@ -100,7 +100,7 @@ class Explanation:
 
     spec: objects.RequestSpec
     need: capacity.Need
-    hosts: tuple[Host, ...]
+    hosts: tuple[HostRoom, ...]
     left: Mapping[str, capacity.Host]
     refused: str | None
     not_explained: tuple[str, ...]
@@ -227,7 +227,7 @@ def _access(
 
 
 def _filtered(
-    context: nova_context.RequestContext, hosts_: Sequence[Host],
+    context: nova_context.RequestContext, hosts_: Sequence[HostRoom],
     spec: objects.RequestSpec,
 ) -> tuple[Mapping[str, Sequence[Obstacle]], tuple[str, ...]]:
     """Ask every filter about every host, not only about those left over.
@@ -278,14 +278,14 @@ def _outcome(
         return filtering.outcome(filter_, host_states_, spec)
 
 
-def _host(seen: _Seen, host: hosts.Host) -> Host:
+def _host(seen: _Seen, host: hosts.Host) -> HostRoom:
     if not host.compute.answered:
-        return Host(host, 0, (*_state(seen, host), *_status(host)))
+        return HostRoom(host, 0, (*_state(seen, host), *_status(host)))
     shortages = _shortages(seen, host)
     left = seen.left.get(host.node.uuid)
     room = (0 if shortages or left is None else
             capacity.fits(seen.need, left))
-    return Host(
+    return HostRoom(
         host, room if seen.is_countable else min(room, 1),
         (*_state(seen, host), *_status(host),
          *(Obstacle(ROOM, each) for each in shortages)))

@@ -37,7 +37,7 @@ def show(
             'not_explained': list(found.not_explained)}
 
 
-def _host(host: obstacles.Host) -> dict:
+def _host(host: obstacles.HostRoom) -> dict:
     return {'name': host.host.name, 'fits': host.fits,
             'in_the_way': [dataclasses.asdict(each)
                            for each in host.in_the_way]}
