@@ -17,7 +17,9 @@ import random
 from matplotlib import pyplot
 import nova.conf
 
+from pcloud.trace_replay import fake_cloud
 from pcloud.trace_replay import replay
+from pcloud.trace_replay import trace
 
 CONF = nova.conf.CONF
 
@@ -39,7 +41,7 @@ def outcome(servers, weighers, multipliers):
 
 
 CONF([], project='nova', default_config_files=[])
-servers = replay.trace(random.Random(1), DAYS, SERVERS, LIFETIME)
+servers = trace.make(random.Random(1), DAYS, SERVERS, LIFETIME)
 figure, (left, right) = pyplot.subplots(
     1, 2, figsize=(11, 4.5), layout='constrained')
 for place, (name, (weighers, color, multipliers)) in enumerate(
@@ -47,8 +49,8 @@ for place, (name, (weighers, color, multipliers)) in enumerate(
     found = outcome(servers, weighers, multipliers)
     days = range(len(found.days))
     for platform, style, which in (
-            (replay.PLATFORMS[0], '-', 'oldest'),
-            (replay.PLATFORMS[-1], '--', 'newest')):
+            (fake_cloud.PLATFORMS[0], '-', 'oldest'),
+            (fake_cloud.PLATFORMS[-1], '--', 'newest')):
         left.plot(days, [100 * each for each in found.share(platform)],
                   style, color=color, label=f'{name}: {which}')
     weeks = sorted(week for week in found.by_reboot if week is not None)

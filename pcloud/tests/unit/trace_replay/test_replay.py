@@ -20,10 +20,12 @@ from nova import conf as nova_conf
 from oslo_config import fixture
 import testtools
 
+from pcloud.trace_replay import fake_cloud
 from pcloud.trace_replay import replay
+from pcloud.trace_replay import trace
 
 CONF = nova_conf.CONF
-OLDEST, NEWEST = replay.PLATFORMS[0], replay.PLATFORMS[-1]
+OLDEST, NEWEST = fake_cloud.PLATFORMS[0], fake_cloud.PLATFORMS[-1]
 
 
 class ReplayTest(testtools.TestCase):
@@ -36,7 +38,7 @@ class ReplayTest(testtools.TestCase):
             'nova.weights', level=logging.INFO))
         self.conf = self.useFixture(fixture.Config(CONF))
         CONF([], project='nova', default_config_files=[])
-        self.servers = replay.trace(
+        self.servers = trace.make(
             random.Random(7), days=21, servers=120, lifetime=7)
 
     def _run(self, weighers):
