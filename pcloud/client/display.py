@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 import typing
 
+from pcloud.client.deploy import details
+from pcloud.client.deploy import services
 from pcloud.client import resources
-from pcloud.client import service_details
-from pcloud.client import services
 
 
 def text(value: object) -> str:
@@ -99,7 +99,7 @@ def co_located(values: Sequence[services.Unit]) -> str:
         f'beside {each.parent}' for each in values) or '-'
 
 
-def consumes(values: Sequence[service_details.Consumed]) -> str:
+def consumes(values: Sequence[details.Consumed]) -> str:
     """Write whether services are there, one a line."""
     return '\n'.join(f'{each.service}: {each.state}'
                      for each in values) or '-'

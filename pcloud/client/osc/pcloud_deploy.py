@@ -16,12 +16,12 @@ import argparse
 import contextlib
 
 from pcloud.client import arguments
-from pcloud.client import deployment_plans as plans
-from pcloud.client import deployments
+from pcloud.client.deploy import deployments
+from pcloud.client.deploy import plans
+from pcloud.client.deploy import server_runs
 from pcloud.client import display
 from pcloud.client.osc import common
 from pcloud.client.osc import images
-from pcloud.client import server_runs
 
 _TIMEOUT = 600
 

@@ -14,13 +14,13 @@
 
 import argparse
 
+from pcloud.client.deploy import details
+from pcloud.client.deploy import services
+from pcloud.client.deploy import sync
 from pcloud.client import display
 from pcloud.client.osc import common
 from pcloud.client.osc import images
 from pcloud.client.osc import pcloud_deploy
-from pcloud.client import service_details
-from pcloud.client import service_sync
-from pcloud.client import services
 
 
 class ListPcloudService(common.Lister):
@@ -54,7 +54,7 @@ class ShowPcloudService(common.ShowOne):
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Show it."""
-        found = service_details.get(
+        found = details.get(
             self.client, images.finder(self.app.client_manager),
             parsed_args.name)
         _tell_hidden(self, found.hidden)
@@ -81,7 +81,7 @@ class SyncPcloudService(common.Lister):
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """Add and remove units, and show which."""
         pace = pcloud_deploy.pace(self, parsed_args)
-        changes = service_sync.sync(
+        changes = sync.sync(
             self.client, images.finder(self.app.client_manager),
             parsed_args.name, pace)
         if not changes:

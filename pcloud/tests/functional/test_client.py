@@ -21,12 +21,12 @@ from keystoneauth1 import session as ksa_session
 from nova import objects
 from nova.tests import fixtures as nova_fixtures
 
-from pcloud.client import deployment_checks as checks
-from pcloud.client import deployment_plans as plans
-from pcloud.client import deployments
-from pcloud.client import server_runs
+from pcloud.client.deploy import checks
+from pcloud.client.deploy import deployments
+from pcloud.client.deploy import plans
+from pcloud.client.deploy import server_runs
+from pcloud.client.deploy import sync
 from pcloud.client import servers
-from pcloud.client import service_sync
 from pcloud.client import v1
 from pcloud.tests.functional import base
 
@@ -198,7 +198,7 @@ class ServicesTest(ClientTestCase):
 
         def run():
             client = self.as_library(self.alice)
-            return service_sync.sync(client, find_image, 'agent', self.pace)
+            return sync.sync(client, find_image, 'agent', self.pace)
 
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             runs = [pool.submit(run) for _ in range(2)]
@@ -209,5 +209,5 @@ class ServicesTest(ClientTestCase):
                                  if 'not needed' in each]), self.told)
         self.assertEqual({'node-1': 1, 'node-2': 1},
                          collections.Counter(self._where('agent')))
-        self.assertEqual([], service_sync.sync(
+        self.assertEqual([], sync.sync(
             self.client, self._find_image, 'agent', self.pace))

@@ -18,8 +18,8 @@ import re
 
 from oslotest import base
 
-from pcloud.client import nova_host_flavors
-from pcloud.client import nova_pclouds
+from pcloud.client.nova_cli import host_flavors
+from pcloud.client.nova_cli import pclouds
 
 USER = pathlib.Path(__file__).parents[4] / 'doc' / 'source' / 'user'
 
@@ -43,7 +43,7 @@ class GuidesTest(base.BaseTestCase):
     def test_nova(self):
         commands = [
             'nova ' + name.removeprefix('do_').replace('_', '-')
-            for module in (nova_host_flavors, nova_pclouds)
+            for module in (host_flavors, pclouds)
             for name in vars(module) if name.startswith('do_')]
         self.assertGreater(len(commands), 20)
         self.assertEqual([], self._missing(['nova.rst'], commands))

@@ -16,12 +16,12 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 import dataclasses
 
-from pcloud.client import deployment_checks as checks
-from pcloud.client import deployment_plans as plans
-from pcloud.client import server_runs
+from pcloud.client.deploy import checks
+from pcloud.client.deploy import plans
+from pcloud.client.deploy import removals
+from pcloud.client.deploy import server_runs
+from pcloud.client.deploy import services
 from pcloud.client import servers
-from pcloud.client import services
-from pcloud.client import unit_removals
 from pcloud.client import v1
 
 ADDED, REMOVED = 'added', 'removed'
@@ -68,7 +68,7 @@ def sync(client: v1.Client, find_image: checks.FindImage,
     :param service: the one to look at; None for all of the project's
     :returns: what was changed; nothing when all was well
     :raises exceptions.NotFound: when the service has no units
-    :raises deployment_checks.DeploymentRefused: when it is not scaled with
+    :raises checks.DeploymentRefused: when it is not scaled with
         another, or units that are needed cannot be added
     :raises servers.NotAllKnown: when a part of the cloud does not answer
     :raises server_runs.DeploymentFailed: when one could not be started;
@@ -78,7 +78,7 @@ def sync(client: v1.Client, find_image: checks.FindImage,
     found = services.Services(client.servers.list_known())
     everything = list(_scaled(found, service))
     groups = _plan(client, find_image, found, everything)
-    created = unit_removals.withdraw_doubles(
+    created = removals.withdraw_doubles(
         client.servers,
         server_runs.create_all(client.servers, groups, pace), pace)
     gone = _remove(client.servers, everything, pace)
@@ -100,7 +100,7 @@ def _remove(nova: servers.Servers, everything: Iterable[_Scaled],
     surplus = {each.id: each for one in everything
                for each in _surplus(found, one.service, one.scale_with)
                if each.id in before}
-    return unit_removals.remove(nova, found, surplus.values(), pace)
+    return removals.remove(nova, found, surplus.values(), pace)
 
 
 def _change(server: servers.Server, change: str) -> Change:
@@ -159,7 +159,7 @@ def _plan(client: v1.Client, find_image: checks.FindImage,
           everything: list[_Scaled]) -> list[server_runs.Group]:
     """Lay out the units that are missing.
 
-    :raises deployment_checks.DeploymentRefused: when one cannot be added
+    :raises checks.DeploymentRefused: when one cannot be added
     """
     problems = checks.Problems()
     wanted = [(each, kind) for each in everything if each.missing

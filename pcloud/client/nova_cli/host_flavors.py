@@ -20,7 +20,7 @@ import argparse
 from novaclient import utils
 
 from pcloud.client import display
-from pcloud.client import nova_output as output
+from pcloud.client.nova_cli import output
 
 _UNITS_HELP = "What one host counts against a project's quota, 0 or more."
 _DESCRIPTION_HELP = 'What this kind of host is like.'

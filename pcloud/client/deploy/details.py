@@ -15,10 +15,10 @@
 from collections.abc import Iterable
 import dataclasses
 
-from pcloud.client import deployment_checks as checks
+from pcloud.client.deploy import checks
+from pcloud.client.deploy import services
 from pcloud.client import exceptions
 from pcloud.client import servers
-from pcloud.client import services
 from pcloud.client import v1
 
 

@@ -79,7 +79,7 @@ class ServersTestCase(base.CloudTestCase):
         super().setUp()
         self.clock = base.Clock()
         self.useFixture(fixtures.MonkeyPatch(
-            'pcloud.client.server_runs.time', self.clock))
+            'pcloud.client.deploy.server_runs.time', self.clock))
         self.servers, self.done, self.created = {}, [], []
         self.faults, self.surprises, self.stuck = {}, {}, set()
         self.limits = dict(_UNLIMITED)

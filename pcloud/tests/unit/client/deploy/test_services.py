@@ -17,10 +17,10 @@ import itertools
 
 import ddt
 
+from pcloud.client.deploy import services
 from pcloud.client import servers
-from pcloud.client import services
 from pcloud.tests.unit.client import base
-from pcloud.tests.unit.client import fake_nova
+from pcloud.tests.unit.client.deploy import fake_nova
 
 
 def _server(name, host='h1', **hints):
@@ -137,24 +137,6 @@ class TestDoubles(base.CloudTestCase):
                 self.assertCountEqual(
                     [each.name for each in left],
                     self._doubles([first, *left]))
-
-
-class TestServers(base.CloudTestCase):
-    """What Nova may send of a server."""
-
-    def test_little_of_a_cell_that_is_down(self):
-        found = servers.Server.from_body(
-            {'id': 'x', 'status': 'UNKNOWN', 'image': '', 'name': None,
-             'scheduler_hints': None})
-
-        self.assertEqual(servers.Server('x', status='UNKNOWN'), found)
-
-    def test_a_hint_that_is_no_list(self):
-        found = servers.Server.from_body(
-            {'id': 'x', 'scheduler_hints': {'service': 'db', 'beside': []}})
-
-        self.assertEqual('db', found.hint('service'))
-        self.assertIsNone(found.hint('beside'))
 
 
 class TestShown(fake_nova.ServersTestCase):

@@ -19,10 +19,10 @@ from collections.abc import Sequence
 import contextlib
 import dataclasses
 
+from pcloud.client.deploy import services
 from pcloud.client import exceptions
 from pcloud.client import resources
 from pcloud.client import servers
-from pcloud.client import services
 from pcloud.client import v1
 
 # Finds an image by its id or name, or raises a ClientError.

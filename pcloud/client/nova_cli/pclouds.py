@@ -23,7 +23,7 @@ from novaclient import utils
 
 from pcloud.client import arguments
 from pcloud.client import display
-from pcloud.client import nova_output as output
+from pcloud.client.nova_cli import output
 from pcloud.client import v1
 
 _pcloud_arg = utils.arg(

@@ -24,9 +24,9 @@ import uuid
 
 from keystoneauth1 import exceptions as ksa_exceptions
 
+from pcloud.client.deploy import services
 from pcloud.client import exceptions
 from pcloud.client import servers
-from pcloud.client import services
 
 # Seconds between two looks at a server.
 POLL_INTERVAL = 2

@@ -15,9 +15,9 @@
 from collections.abc import Iterable
 from collections.abc import Sequence
 
-from pcloud.client import server_runs
+from pcloud.client.deploy import server_runs
+from pcloud.client.deploy import services
 from pcloud.client import servers
-from pcloud.client import services
 
 
 def remove(nova: servers.Servers, found: services.Services,

@@ -15,11 +15,11 @@
 Source: CONTRACT section 7; co-located-services.
 """
 
-from pcloud.client import deployment_checks as checks
-from pcloud.client import deployment_plans as plans
-from pcloud.client import server_runs
-from pcloud.client import services
-from pcloud.client import unit_removals
+from pcloud.client.deploy import checks
+from pcloud.client.deploy import plans
+from pcloud.client.deploy import removals
+from pcloud.client.deploy import server_runs
+from pcloud.client.deploy import services
 from pcloud.client import v1
 
 
@@ -30,7 +30,7 @@ def deploy(client: v1.Client, find_image: checks.FindImage,
 
     :returns: the units, in the order in which they were started; without
         those that were taken back, as another run had started them, too
-    :raises deployment_checks.DeploymentRefused: when it cannot be deployed
+    :raises checks.DeploymentRefused: when it cannot be deployed
         so; nothing was created
     :raises server_runs.DeploymentFailed: when a part could not be started;
         what was created is deleted again
@@ -38,7 +38,7 @@ def deploy(client: v1.Client, find_image: checks.FindImage,
     groups = plans.plan(client, find_image, order)
     created = server_runs.create_all(client.servers, groups, pace)
     if order.scale_with:
-        created = unit_removals.withdraw_doubles(
+        created = removals.withdraw_doubles(
             client.servers, created, pace)
     known = services.Services(
         [*(each for group in groups for each in group.near), *created])
@@ -55,5 +55,5 @@ def undeploy(client: v1.Client, service: str,
         nothing is deleted, or not be deleted
     """
     found = services.Services(client.servers.list_known())
-    unit_removals.remove(
+    removals.remove(
         client.servers, found, found.existing(service), pace)

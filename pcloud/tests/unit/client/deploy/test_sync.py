@@ -13,7 +13,7 @@
 """openstack pcloud service sync."""
 
 from pcloud.tests.unit.client import base
-from pcloud.tests.unit.client import fake_nova
+from pcloud.tests.unit.client.deploy import fake_nova
 
 SCALED = {'pcloud_scale_with': 'db'}
 

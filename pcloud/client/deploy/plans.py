@@ -16,11 +16,11 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 import dataclasses
 
-from pcloud.client import deployment_checks as checks
+from pcloud.client.deploy import checks
+from pcloud.client.deploy import server_runs
+from pcloud.client.deploy import services
 from pcloud.client import resources
-from pcloud.client import server_runs
 from pcloud.client import servers
-from pcloud.client import services
 from pcloud.client import v1
 
 
@@ -103,7 +103,7 @@ def plan(client: v1.Client, find_image: checks.FindImage,
          order: Order) -> list[server_runs.Group]:
     """Check an order and lay out what it takes.
 
-    :raises deployment_checks.DeploymentRefused: telling all that is wrong
+    :raises checks.DeploymentRefused: telling all that is wrong
     """
     problems = checks.Problems()
     _check_order(order, problems)
@@ -146,7 +146,7 @@ def _find(client: v1.Client, find_image: checks.FindImage, order: Order,
           problems: checks.Problems) -> _Found:
     """Look up all that an order names.
 
-    :raises deployment_checks.DeploymentRefused: when some of it is not there
+    :raises checks.DeploymentRefused: when some of it is not there
     """
     kinds = [checks.find_kind(
         client.servers, find_image, each.service, each.image, each.flavor,

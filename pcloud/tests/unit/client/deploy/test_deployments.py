@@ -17,9 +17,9 @@ import uuid
 import ddt
 from keystoneauth1 import exceptions as ksa_exceptions
 
-from pcloud.client import server_runs
+from pcloud.client.deploy import server_runs
 from pcloud.tests.unit.client import base
-from pcloud.tests.unit.client import fake_nova
+from pcloud.tests.unit.client.deploy import fake_nova
 
 ONE = ('web', '--image', 'plain', '--flavor', 'large')
 GROUP = (*ONE, '--with', 'disk=part:small', '--with', 'log=part:small')

@@ -1,0 +1,34 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What Nova says of servers, as values."""
+
+from pcloud.client import servers
+from pcloud.tests.unit.client import base
+
+
+class TestServers(base.CloudTestCase):
+    """What Nova may send of a server."""
+
+    def test_little_of_a_cell_that_is_down(self):
+        found = servers.Server.from_body(
+            {'id': 'x', 'status': 'UNKNOWN', 'image': '', 'name': None,
+             'scheduler_hints': None})
+
+        self.assertEqual(servers.Server('x', status='UNKNOWN'), found)
+
+    def test_a_hint_that_is_no_list(self):
+        found = servers.Server.from_body(
+            {'id': 'x', 'scheduler_hints': {'service': 'db', 'beside': []}})
+
+        self.assertEqual('db', found.hint('service'))
+        self.assertIsNone(found.hint('beside'))
