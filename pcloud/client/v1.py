@@ -39,7 +39,6 @@ import uuid
 
 from keystoneauth1 import adapter as ksa_adapter
 from keystoneauth1 import session as ksa_session
-from openstack import config
 
 from pcloud.client import exceptions
 from pcloud.client import resources
@@ -56,6 +55,9 @@ def connect(cloud: str | None = None, **options: typing.Any) -> 'Client':
         such as region_name
     :raises openstack.exceptions.ConfigException: when there is no such cloud
     """
+    # openstacksdk takes longer to be imported than all the rest of a "nova"
+    # command, and no such command connects by itself.
+    from openstack import config
     region = config.OpenStackConfig().get_one(cloud=cloud, **options)
     return Client(
         region.get_session(), region_name=region.get_region_name('compute'),
