@@ -35,7 +35,6 @@ wrong password) is an exception of keystoneauth1.
 from collections.abc import Iterable
 import enum
 import typing
-import uuid
 
 from keystoneauth1 import adapter as ksa_adapter
 from keystoneauth1 import session as ksa_session
@@ -44,6 +43,7 @@ from pcloud.client import exceptions
 from pcloud.client import resources
 from pcloud.client import servers
 from pcloud.client import transport
+from pcloud.rules import uuids
 
 
 def connect(cloud: str | None = None, **options: typing.Any) -> 'Client':
@@ -207,14 +207,15 @@ class Client:
     def find_pcloud(self, name_or_id: str) -> resources.Pcloud:
         """Find one Pcloud by its id or, where it is unique, by its name.
 
-        Names are looked for among the caller's own Pclouds first; an admin
-        finds those of other projects after that.
+        An id is written in small letters; any other text is a name. Names
+        are looked for among the caller's own Pclouds first; an admin finds
+        those of other projects after that.
 
         :raises exceptions.AmbiguousName: with the ids, where several have
             the name
         :raises exceptions.NotFound: when there is none
         """
-        if _is_uuid(name_or_id):
+        if uuids.is_uuid(name_or_id):
             try:
                 return self.get_pcloud(name_or_id)
             except exceptions.NotFound:
@@ -539,11 +540,3 @@ def _attribute_path(name: str) -> str:
 
 def _policy_path(scope: str, scope_id: str) -> str:
     return transport.path(transport.POLICIES, scope, scope_id)
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        uuid.UUID(text)
-    except ValueError:
-        return False
-    return True

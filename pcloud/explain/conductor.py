@@ -32,6 +32,7 @@ from nova.virt import hardware
 from oslo_utils import uuidutils
 
 from pcloud import exception
+from pcloud.rules import uuids
 from pcloud.scheduler import prefilter
 
 _GROUP = 'group'
@@ -100,6 +101,8 @@ def stored(
     :param server: its id; it may have failed
     :raises: `exception.ServerUnknown`
     """
+    if not uuids.is_uuid(server):
+        raise exception.ServerUnknown(server=server)
     try:
         spec = objects.RequestSpec.get_by_instance_uuid(context, server)
     except nova_exception.RequestSpecNotFound:

@@ -45,6 +45,7 @@ SERVICE, IN, WITH, BESIDE, ROOM_FOR = (
 ALLOW, ALWAYS, NEVER = FLAGS = ('allow', 'always', 'never')
 
 _NAME = re.compile(r'(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}', re.ASCII)
+_EXPECTED_NAME = '1 to 64 letters, digits, ".", "_" or "-"'
 # As Nova has it.
 _FLAVOR = re.compile(r'[A-Za-z0-9. _-]{1,255}', re.ASCII)
 # So many servers or flavors a request names at most.
@@ -116,14 +117,37 @@ def wish(hints: Mapping[str, object] | None) -> Wish:
     """
     hints = hints or {}
     return Wish(
-        service=_name(hints, SERVICE), parent=_name_or_id(hints, IN),
+        service=_name(hints, SERVICE), parent=_parent(hints),
         coming=_name(hints, WITH), beside=_ids(hints, BESIDE),
         room_for=_flavors(hints))
 
 
 def is_server(parent: str) -> bool:
-    """Whether it is the id of a server, and not the name of a service."""
+    """Whether a parent is the id of a server, and not a service's name."""
     return uuids.is_uuid(parent)
+
+
+def is_service(text: str) -> bool:
+    """Whether a service can have a name.
+
+    No uuid is such a name, in whatever letter case: a service of that name
+    could not be told from a server.
+    """
+    return (_NAME.fullmatch(text) is not None and
+            not uuids.is_uuid_in_any_case(text))
+
+
+def check_parent(text: str) -> str:
+    """Refuse what is neither the name of a service nor the id of a server.
+
+    :raises: `exception.InvalidServiceHint`
+    """
+    if is_service(text) or is_server(text):
+        return text
+    raise exception.InvalidServiceHint(
+        name=IN, value=text,
+        expected='the id of a server in small letters'
+        if uuids.is_uuid_in_any_case(text) else _EXPECTED_NAME)
 
 
 def flag(extra_spec: object, image_property: object) -> str:
@@ -192,21 +216,18 @@ def _one(hints: Mapping[str, object], name: str) -> str | None:
 
 
 def _name(hints: Mapping[str, object], name: str) -> str | None:
-    found = _name_or_id(hints, name)
-    # It could not be told from a server's id.
-    if found is not None and is_server(found.lower()):
-        raise exception.InvalidServiceHint(
-            name=name, value=found, expected='no uuid')
-    return found
-
-
-def _name_or_id(hints: Mapping[str, object], name: str) -> str | None:
     found = _one(hints, name)
-    if found is not None and not _NAME.fullmatch(found):
-        raise exception.InvalidServiceHint(
-            name=name, value=found,
-            expected='1 to 64 letters, digits, ".", "_" or "-"')
-    return found
+    if found is None or is_service(found):
+        return found
+    raise exception.InvalidServiceHint(
+        name=name, value=found,
+        expected='no uuid' if uuids.is_uuid_in_any_case(found)
+        else _EXPECTED_NAME)
+
+
+def _parent(hints: Mapping[str, object]) -> str | None:
+    found = _one(hints, IN)
+    return None if found is None else check_parent(found)
 
 
 def _flavors(hints: Mapping[str, object]) -> tuple[str, ...]:

@@ -94,17 +94,10 @@ def wish(hints: Mapping[str, Sequence[str]] | None) -> Wish | None:
     for value in locality:
         if value != STRICT:
             raise exception.InvalidLocality(value=value)
-    near, far = (tuple(map(_named, hints.get(name) or ()))
-                 for name in (NEAR, FAR))
+    near, far = (tuple(hints.get(name) or ()) for name in (NEAR, FAR))
     if not near and not far:
         return None
     return Wish(near, far, bool(locality))
-
-
-def _named(value: str) -> str:
-    """Return what is named; ids in the letter case that Nova has."""
-    lower = value.lower()
-    return lower if uuids.is_uuid(lower) else value
 
 
 def tag(name: str) -> str:

@@ -10,17 +10,40 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Ids in the one form in which Nova and Pcloud write those they give."""
+"""The one form of a uuid, in which Nova and Pcloud write the ids they give.
+
+Nova compares ids as text in its filters, and leaves the ids in URLs to its
+database: MariaDB compares text without letter case, other databases do not.
+In Pcloud a uuid in any other form (in capital letters, in braces, without
+hyphens) names nothing, whatever the database: not in a hint, not in a URL and
+not on a command line. A hint that names nothing opens no host.
+
+=====================================  =====  ==========================
+form of the uuid                       an id  the name of a service
+=====================================  =====  ==========================
+small letters and hyphens              yes    no
+capital letters and hyphens            no     no
+braces, no hyphens, ``urn:uuid:``      no     as any other text
+=====================================  =====  ==========================
+"""
 
 import re
 
-_UUID = re.compile(
-    r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}')
+FORM = r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+
+_ID = re.compile(FORM)
+_IN_ANY_CASE = re.compile(FORM, re.ASCII | re.IGNORECASE)
 
 
 def is_uuid(value: object) -> bool:
-    """Whether `value` has that form.
+    """Whether a value is an id: a uuid in small letters."""
+    return isinstance(value, str) and _ID.fullmatch(value) is not None
 
-    Anything else names nothing, and is better refused than mended.
+
+def is_uuid_in_any_case(text: str) -> bool:
+    """Whether a text is a uuid, in small or in capital letters.
+
+    A uuid with a capital letter is no id; a name that looks like an id would
+    be taken for one by its reader.
     """
-    return isinstance(value, str) and _UUID.fullmatch(value) is not None
+    return _IN_ANY_CASE.fullmatch(text) is not None

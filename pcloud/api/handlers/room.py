@@ -19,6 +19,7 @@ from pcloud.api import ownership
 from pcloud.api.policies import room as rules
 from pcloud import exception
 from pcloud.explain import group_room
+from pcloud.rules import colocation
 
 
 def show(call: api_call.Call) -> dict:
@@ -28,6 +29,7 @@ def show(call: api_call.Call) -> dict:
     owner of the Pcloud could have, or outside of Pclouds the caller.
 
     :raises: `exception.FlavorNotFound`, `exception.PcloudNotFound`,
+        `exception.InvalidServiceHint` for a uuid that is no server's id,
         `exception.PcloudForbidden` for a tenant that is not the owner,
         `exception.PolicyForbids`
     """
@@ -37,9 +39,15 @@ def show(call: api_call.Call) -> dict:
         call.context, named if isinstance(named, list) else [named])
     found = group_room.find(
         call.context, pcloud.owner if pcloud else call.project_id, wanted,
-        int(call.query.get('count', 1)), pcloud and pcloud.id,
-        call.query.get('in'))
+        int(call.query.get('count', 1)), pcloud and pcloud.id, _parent(call))
     return {'room': {'groups': found.groups, 'reason': found.reason}}
+
+
+def _parent(call: api_call.Call) -> str | None:
+    """Return the service, or the id of the server, to be beside."""
+    if 'in' not in call.query:
+        return None
+    return colocation.check_parent(call.query['in'])
 
 
 def _pcloud(call: api_call.Call) -> pclouds.Pcloud | None:

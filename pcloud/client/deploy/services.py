@@ -22,10 +22,11 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 import dataclasses
-import re
 
 from pcloud.client import exceptions
 from pcloud.client import servers
+from pcloud.rules import colocation
+from pcloud.rules import uuids
 
 SERVICE, IN, WITH, BESIDE, ROOM_FOR, PCLOUD = (
     'service', 'in', 'with', 'beside', 'room_for', 'pcloud')
@@ -36,9 +37,6 @@ _EXTRA_SPEC = 'pcloud:co_located'
 _IMAGE_PROPERTY = 'pcloud_co_located'
 _CONSUMES = 'pcloud_consumes'
 _, _ALWAYS, _NEVER = _FLAGS = ('allow', 'always', 'never')
-_NAME = re.compile(r'(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}', re.ASCII)
-_UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}',
-                   re.ASCII | re.IGNORECASE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -197,7 +195,7 @@ class Services:
         named = server.hint(WITH) or server.hint(IN)
         if not named:
             return None
-        if is_id(named):
+        if colocation.is_server(named):
             return (named if named in self._servers and named not in but
                     else None)
         others = [each for each in self.units(named)
@@ -217,19 +215,14 @@ def is_scaled(server: servers.Server) -> bool:
     return SCALE_WITH in server.metadata
 
 
-def is_id(name: str) -> bool:
-    """Whether it is the id of a server, and not the name of a service."""
-    return _UUID.fullmatch(name) is not None
-
-
 def name_problem(name: str) -> str | None:
     """Tell why a service cannot have a name, or None."""
-    if is_id(name):
+    if colocation.is_service(name):
+        return None
+    if uuids.is_uuid_in_any_case(name):
         return f"A service cannot be named '{name}', which is an id"
-    if not _NAME.fullmatch(name):
-        return (f"'{name}' is not the name of a service: 1 to 64 letters, "
-                f'digits, ".", "_" or "-"')
-    return None
+    return (f"'{name}' is not the name of a service: 1 to 64 letters, "
+            f'digits, ".", "_" or "-"')
 
 
 def co_location_problem(flavor: servers.Flavor, image: servers.Image,

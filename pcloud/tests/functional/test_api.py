@@ -256,6 +256,20 @@ class PcloudTest(ApiTestCase):
             self.assertEqual(foreign.replace(pcloud, UNKNOWN), unknown)
         self.assertEqual([], self.bob.get_json('/os-pclouds')['pclouds'])
 
+    def test_an_id_has_small_letters(self):
+        """On every database, whether it compares letter case or not."""
+        pcloud = self.make_pcloud(self.alice)
+        for other in (pcloud.upper(), pcloud.replace('-', ''),
+                      f'%7B{pcloud}%7D', f'urn:uuid:{pcloud}'):
+            for path in (f'/os-pclouds/{other}',
+                         f'/os-pclouds/{other}/hosts',
+                         f'/os-pclouds/{other}/tenants',
+                         f'/os-pcloud-policies/pcloud/{other}?effective=1',
+                         f'/os-pcloud-room?flavor=1&pcloud={other}'):
+                self.check(404, self.alice, 'GET', path)
+            self.check(404, self.alice, 'DELETE', f'/os-pclouds/{other}')
+            self.check(400, self.alice, 'GET', f'/os-pclouds?marker={other}')
+
     def test_tenants_see_little(self):
         pcloud = self.make_pcloud(self.alice)
         aggregate = self.aggregate(f'Pcloud:{pcloud}')

@@ -297,6 +297,8 @@ class ExplainTest(base.PcloudTestCase):
         error = self.assertRaises(exception.ServerUnknown, self.explain,
                                   '--server', pcloud)
         self.assertIn(pcloud, str(error))
+        self.assertRaises(exception.ServerUnknown, self.explain,
+                          '--server', failed['id'].upper())
         self.assertRaises(exception.InvalidQuery, self.ask, '--server',
                           failed['id'], '--project', base.ALICE)
 

@@ -103,7 +103,8 @@ class LocalityTest(LocalityTestCase):
 
     def test_servers_of_others_are_unknown(self):
         theirs = self._on('node-4', base.BOB, 'web', 'theirs')
-        for named in (theirs, UNKNOWN, 'tag:theirs', 'what?'):
+        for named in (theirs, UNKNOWN, 'tag:theirs', 'what?',
+                      self.first.upper()):
             self.assertEqual({'node-1'}, self._hosts(
                 times=1, near=[named, 'tag:web']))
             self.assertIn(
@@ -146,7 +147,7 @@ class LocalityTest(LocalityTestCase):
 
     def test_unshelving_does_not_mind_who_is_gone(self):
         server = self.boot(self.alice, {
-            'near': self.first.upper(), 'locality': 'strict'})
+            'near': self.first, 'locality': 'strict'})
         self.act(server, {'shelve': None})
         self.wait_for(server, status='SHELVED_OFFLOADED')
         self._delete_server(self.alice.get_server(self.first))

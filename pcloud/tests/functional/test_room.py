@@ -145,6 +145,7 @@ class RoomTest(base.PcloudTestCase):
     def test_bad_questions(self):
         for query in ('', 'flavor=', 'flavor=s&count=0', 'flavor=s&count=x',
                       'flavor=s&count=1001', 'flavor=s&in=..',
+                      'flavor=s&in=AAAAAAAA-BBBB-4CCC-8DDD-EEEEEEEEEEEE',
                       'flavor=s&more=1'):
             self.assertEqual(400, self.refused(query), query)
         self.assertEqual(404, self.refused('flavor=nothing'))

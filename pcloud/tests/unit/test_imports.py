@@ -29,7 +29,7 @@ ALLOWED = {
     'explain': {'explain', 'scheduler', 'aggregates', 'rules', 'exception',
                 'conf'},
     'api': {'api', 'explain', 'aggregates', 'rules', 'exception', 'conf'},
-    'client': {'client'},
+    'client': {'client', 'rules'},
 }
 STRANGERS = {
     'rules': {'nova', 'oslo_config', 'oslo_log', 'sqlalchemy', 'webob'},

@@ -182,6 +182,16 @@ class TestFinding(base.CloudTestCase):
         self.assertEqual(_pcloud(1)['id'],
                          self.client.find_pcloud(base.PCLOUD_ID).id)
 
+    @ddt.data(_pcloud(1)['id'].replace('4', 'A').replace('8', 'b'),
+              base.PCLOUD_ID.replace('-', ''), f'{{{base.PCLOUD_ID}}}')
+    def test_a_name_that_is_no_id(self, name):
+        """An id has small letters and hyphens; all else is a name."""
+        self.answer_pclouds(_pcloud(1, name))
+
+        self.assertEqual(_pcloud(1)['id'], self.client.find_pcloud(name).id)
+        self.assertEqual({'/os-pclouds'}, {
+            call.path for call in self.calls()})
+
     def _answer_by_scope(self, own, everybody):
         def page(request, context):
             if 'all_tenants' not in request.qs:

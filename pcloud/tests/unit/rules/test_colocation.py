@@ -40,6 +40,44 @@ class WishTest(testscenarios.WithScenarios, testtools.TestCase):
                          colocation.wish(self.hints))
 
 
+class WrongWishTest(testscenarios.WithScenarios, testtools.TestCase):
+
+    scenarios = [(str(hints), {'hints': hints, 'expected': expected})
+                 for hints, expected in (
+        ({'service': SERVER}, 'no uuid'),
+        ({'service': SERVER.upper()}, 'no uuid'),
+        ({'with': SERVER}, 'no uuid'), ({'with': SERVER.upper()}, 'no uuid'),
+        ({'in': SERVER.upper()}, 'the id of a server in small letters'),
+        ({'beside': [SERVER, SERVER.upper()]}, 'the id of a server'),
+        ({'service': 'a b'}, '1 to 64 letters'),
+        ({'in': '..'}, '1 to 64 letters'), ({'with': ''}, 'texts'),
+        ({'beside': 'web'}, 'the id of a server'))]
+
+    def test(self):
+        error = self.assertRaises(exception.InvalidServiceHint,
+                                  colocation.wish, self.hints)
+        self.assertIn(self.expected, str(error))
+
+
+class NameTest(testtools.TestCase):
+
+    def test_what_a_text_is(self):
+        for text, is_service, is_server in (
+                ('web', True, False), ('web-1.2_x', True, False),
+                ('x' * 64, True, False), ('x' * 65, False, False),
+                ('', False, False), ('.', False, False),
+                ('..', False, False), ('...', True, False),
+                ('a/b', False, False), ('web\n', False, False),
+                (SERVER, False, True), (SERVER.upper(), False, False),
+                (SERVER.title(), False, False),
+                (SERVER.replace('-', ''), True, False),
+                (f'{{{SERVER}}}', False, False)):
+            self.assertEqual(
+                (is_service, is_server),
+                (colocation.is_service(text), colocation.is_server(text)),
+                text)
+
+
 class FlagTest(testscenarios.WithScenarios, testtools.TestCase):
 
     scenarios = [(f'{spec},{image}', {'spec': spec, 'image': image,

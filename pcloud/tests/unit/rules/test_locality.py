@@ -44,6 +44,17 @@ class WishTest(base.BaseTestCase):
                                 'tag:db': []})
         self.assertEqual(['a1', 'a1', 'b1'], known.hosts(found.near))
 
+    def test_an_id_has_small_letters(self):
+        found = locality.wish({'near': [SERVER.upper(), SERVER],
+                               'far': [SERVER.upper()]})
+        self.assertEqual(((SERVER.upper(), SERVER), (SERVER.upper(),)),
+                         (found.near, found.far))
+        self.assertEqual({SERVER}, found.servers())
+        known = locality.Known({SERVER: ['a1']})
+        self.assertEqual([], known.hosts(found.far))
+        self.assertRaises(exception.LocalityUnknown, locality.check_known,
+                          locality.Wish((), found.far, True), known)
+
     def test_a_locality_that_does_not_exist(self):
         error = self.assertRaises(
             exception.InvalidLocality, locality.wish,
