@@ -68,9 +68,6 @@ SYSTEM_KEY_PREFIX = 'pcloud:system_key:'
 CUSTOMER_KEY_PREFIX = 'pcloud:customer_key:'
 # On policies.
 CONSTRAINT_PREFIX = 'pcloud:constraint:'
-# In the extra specs of flavors, and among the properties of images.
-CO_LOCATED = 'pcloud:co_located'
-IMAGE_CO_LOCATED = 'pcloud_co_located'
 # On any aggregate: a key of its hosts, and the weight that makes it sticky.
 NODE_KEY_PREFIX = 'pcloud:key:'
 STICKY_PREFIX = 'pcloud:sticky:'

@@ -76,7 +76,7 @@ def check_extra_spec(key: str, value: str) -> None:
 
     :raises: `exception.Invalid`
     """
-    if key == names.CO_LOCATED:
+    if key == colocation.EXTRA_SPEC:
         colocation.check_flag(value)
     elif found := _prefix(_KEYS, key):
         _KEYS[found](key.removeprefix(found), value)

@@ -43,6 +43,9 @@ from pcloud.rules import uuids
 SERVICE, IN, WITH, BESIDE, ROOM_FOR = (
     'service', 'in', 'with', 'beside', 'room_for')
 ALLOW, ALWAYS, NEVER = FLAGS = ('allow', 'always', 'never')
+# Where a flavor and an image say which of `FLAGS` a server has.
+EXTRA_SPEC = 'pcloud:co_located'
+IMAGE_PROPERTY = 'pcloud_co_located'
 
 _NAME = re.compile(r'(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}', re.ASCII)
 _EXPECTED_NAME = '1 to 64 letters, digits, ".", "_" or "-"'
@@ -174,25 +177,35 @@ def check_flag(found: str) -> str:
     return found
 
 
+def is_permitted(permission: str, is_co_located: bool) -> bool:
+    """Whether a server may be started, co-located or alone.
+
+    ==========  ==========  =======
+    permission  co-located  alone
+    ==========  ==========  =======
+    allow       passes      passes
+    always      passes      refused
+    never       refused     passes
+    ==========  ==========  =======
+
+    :param permission: the permission of the server itself; the permission of
+        its parent does not matter
+    :param is_co_located: whether the server is started with ``in`` or
+        ``with``
+    """
+    return permission == ALLOW or (permission == ALWAYS) == is_co_located
+
+
 def check(asked: Wish, permission: str) -> None:
-    """Refuse a server that may not be co-located, or only so.
+    """Refuse a server that `is_permitted` does not let start.
 
-    ==========  ==================  ==============
-    permission  ``in`` or ``with``  neither
-    ==========  ==================  ==============
-    allow       passes              passes
-    always      passes              refused
-    never       refused             passes
-    ==========  ==================  ==============
-
-    :param permission: that of the server itself; its parent's does not
-        matter
     :raises: `exception.NotColocatable`, `exception.OnlyColocated`
     """
-    if asked.is_co_located and permission == NEVER:
+    if is_permitted(permission, asked.is_co_located):
+        return
+    if asked.is_co_located:
         raise exception.NotColocatable(parent=asked.parent or asked.coming)
-    if permission == ALWAYS and not asked.is_co_located:
-        raise exception.OnlyColocated()
+    raise exception.OnlyColocated()
 
 
 def _texts(hints: Mapping[str, object], name: str) -> tuple[str, ...]:

@@ -35,7 +35,6 @@ from nova import exception as nova_exception
 from nova import objects
 
 from pcloud.aggregates import affinity_keys
-from pcloud.aggregates import names
 from pcloud.aggregates import scoped_policies
 from pcloud.aggregates import snapshot
 from pcloud.api import constraint_levels
@@ -183,8 +182,8 @@ def _check_colocation(
             expected='given for one server at a time')
     flavor = _flavor(context, server.get('flavorRef'))
     colocation.check(wish, colocation.flag(
-        flavor.extra_specs.get(names.CO_LOCATED) if flavor else None,
-        properties.get(names.IMAGE_CO_LOCATED)))
+        flavor.extra_specs.get(colocation.EXTRA_SPEC) if flavor else None,
+        properties.get(colocation.IMAGE_PROPERTY)))
 
 
 def _flavor(

@@ -33,10 +33,7 @@ SERVICE, IN, WITH, BESIDE, ROOM_FOR, PCLOUD = (
 # Metadata of a server: the service on each of whose hosts it has a unit.
 SCALE_WITH = 'pcloud_scale_with'
 
-_EXTRA_SPEC = 'pcloud:co_located'
-_IMAGE_PROPERTY = 'pcloud_co_located'
 _CONSUMES = 'pcloud_consumes'
-_, _ALWAYS, _NEVER = _FLAGS = ('allow', 'always', 'never')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -229,28 +226,20 @@ def co_location_problem(flavor: servers.Flavor, image: servers.Image,
                         co_located: bool) -> str | None:
     """Tell why a server may not be started, co-located or not, or None.
 
-    The flavor, as the lower level, counts before the image. Anything else
-    than the three words is as good as none, which is never.
-
-    ==========  ==========  =======
-    permission  co-located  alone
-    ==========  ==========  =======
-    allow       passes      passes
-    always      passes      refused
-    never       refused     passes
-    ==========  ==========  =======
+    The rule is `pcloud.rules.colocation.is_permitted`.
     """
-    given = (flavor.extra_specs.get(_EXTRA_SPEC),
-             image.properties.get(_IMAGE_PROPERTY))
-    permission = next((each for each in given if each in _FLAGS), _NEVER)
-    said = (f'({_EXTRA_SPEC} of flavor {flavor.name}, else {_IMAGE_PROPERTY} '
-            f'of image {image.name}, is {permission})')
-    if co_located and permission == _NEVER:
+    permission = colocation.flag(
+        flavor.extra_specs.get(colocation.EXTRA_SPEC),
+        image.properties.get(colocation.IMAGE_PROPERTY))
+    if colocation.is_permitted(permission, co_located):
+        return None
+    said = (f'({colocation.EXTRA_SPEC} of flavor {flavor.name}, else '
+            f'{colocation.IMAGE_PROPERTY} of image {image.name}, is '
+            f'{permission})')
+    if co_located:
         return f'may not be co-located {said}'
-    if permission == _ALWAYS and not co_located:
-        return (f'may only be co-located {said}; give --in or --scale-with, '
-                f"or make it another one's --with")
-    return None
+    return (f'may only be co-located {said}; give --in or --scale-with, or '
+            f"make it another one's --with")
 
 
 def consumed(image: servers.Image) -> list[str]:

@@ -95,6 +95,14 @@ class FlagTest(testscenarios.WithScenarios, testtools.TestCase):
 
 class CheckTest(testtools.TestCase):
 
+    def test_who_may_start(self):
+        for permission, co_located, alone in (
+                ('allow', True, True), ('always', True, False),
+                ('never', False, True)):
+            self.assertEqual((co_located, alone), (
+                colocation.is_permitted(permission, True),
+                colocation.is_permitted(permission, False)), permission)
+
     def test_table(self):
         alone = colocation.Wish(service='x', beside=(SERVER,))
         for wish in (colocation.Wish(parent='web'),
