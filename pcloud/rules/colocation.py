@@ -38,6 +38,7 @@ import dataclasses
 import re
 
 from pcloud import exception
+from pcloud.rules import forms
 from pcloud.rules import uuids
 
 SERVICE, IN, WITH, BESIDE, ROOM_FOR = (
@@ -47,10 +48,9 @@ ALLOW, ALWAYS, NEVER = FLAGS = ('allow', 'always', 'never')
 EXTRA_SPEC = 'pcloud:co_located'
 IMAGE_PROPERTY = 'pcloud_co_located'
 
-_NAME = re.compile(r'(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}', re.ASCII)
+_NAME = re.compile(forms.SERVICE_OR_SERVER)
 _EXPECTED_NAME = '1 to 64 letters, digits, ".", "_" or "-"'
-# As Nova has it.
-_FLAVOR = re.compile(r'[A-Za-z0-9. _-]{1,255}', re.ASCII)
+_FLAVOR = re.compile(forms.FLAVOR_ID)
 # So many servers or flavors a request names at most.
 _MOST = 100
 

@@ -31,6 +31,7 @@ import re
 
 from pcloud import exception
 from pcloud.rules import attributes
+from pcloud.rules import forms
 
 CPU, RAM, STORAGE = SIZES = ('cpu', 'ram', 'storage')
 HOST, ROLE, MAX = 'host', 'role', 'max'
@@ -41,13 +42,12 @@ REQUEST = 'request'
 
 _FOREIGN = ('ec2-', 'orchestra-')
 _NOT = '^'
-_KEY = re.compile(
-    r'(?!\.{1,2}\Z)(?! )[A-Za-z0-9._ -]{1,64}(?<! )', re.ASCII)
+_KEY = re.compile(forms.ATTRIBUTE_NAME)
 _PAIR = re.compile(r'(?:\\.|[^\s\\]|\\(?=\s|$))+')
 _ESCAPED = re.compile(r'\\([ \\])')
 _TO_ESCAPE = re.compile(r'[ \\]')
 _NUMBER = re.compile(r'\d+(\.\d+)?', re.ASCII)
-_ROLE = re.compile(r'[A-Za-z0-9_-]{1,64}', re.ASCII)
+_ROLE = re.compile(forms.SCOPE_ID)
 _SUFFIXES = {'': 1, 'M': 1, 'G': 1024, 'T': 1024 ** 2, 'P': 1024 ** 3}
 # A value is kept in so many characters.
 _LONGEST = 255

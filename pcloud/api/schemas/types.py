@@ -15,6 +15,7 @@
 Patterns end in ``\\Z``: ``$`` would also match before a trailing newline.
 """
 
+from pcloud.rules import forms
 from pcloud.rules import ratios
 from pcloud.rules import units as unit_rules
 
@@ -36,30 +37,20 @@ display_name = {'type': 'string', 'minLength': 1, 'maxLength': 255,
 trimmed = {'type': 'string', 'minLength': 1, 'maxLength': 255,
            'pattern': rf'^(?!\s){_NO_CONTROL}+(?<!\s)\Z'}
 
-# These two stand in paths, where "." and ".." mean something else.
-host_flavor_id = {
-    'type': 'string',
-    'pattern': r'^(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}\Z',
-}
+host_flavor_id = {'type': 'string', 'pattern': rf'^{forms.HOST_FLAVOR_ID}\Z'}
 
-host_name = {
-    'type': 'string',
-    'pattern': r'^(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,63}\Z',
-}
+host_name = {'type': 'string', 'pattern': rf'^{forms.HOST_NAME}\Z'}
 
-compute_host = {'type': 'string', 'pattern': r'^[A-Za-z0-9._-]{1,255}\Z'}
+compute_host = {'type': 'string', 'pattern': rf'^{forms.COMPUTE_HOST}\Z'}
 
 # The sum of many still fits the integers of every client.
 query_flag = {'type': 'string', 'enum': [
     '0', '1', 'false', 'true', 'False', 'True']}
 
-# As Nova has it.
-flavor_id = {'type': 'string', 'pattern': r'^[A-Za-z0-9. _-]{1,255}\Z'}
+flavor_id = {'type': 'string', 'pattern': rf'^{forms.FLAVOR_ID}\Z'}
 
-service_or_server = {
-    'type': 'string',
-    'pattern': r'^(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}\Z',
-}
+service_or_server = {'type': 'string',
+                     'pattern': rf'^{forms.SERVICE_OR_SERVER}\Z'}
 
 units = {'type': 'integer', 'minimum': 0, 'maximum': unit_rules.MOST}
 

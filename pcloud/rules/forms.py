@@ -1,0 +1,37 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The forms of names and ids that people write, as regular expressions.
+
+The rules, the schemas of the API and the store read the forms here. A form is
+not anchored: `re.fullmatch` holds a whole text against one, and a schema
+anchors a form between ``^`` and ``\\Z``. The form of a uuid is in
+`pcloud.rules.uuids`.
+"""
+
+# A name that stands in a path cannot be "." or "..", which mean the place
+# itself and the place above.
+_NO_DOTS = r'(?!\.{1,2}\Z)'
+
+HOST_FLAVOR_ID = _NO_DOTS + '[A-Za-z0-9._-]{1,64}'
+# The name that an owner gives to a host of a Pcloud.
+HOST_NAME = _NO_DOTS + '[A-Za-z0-9._-]{1,63}'
+# The name of a compute service.
+COMPUTE_HOST = '[A-Za-z0-9._-]{1,255}'
+# The id of a flavor of servers, as Nova has it.
+FLAVOR_ID = '[A-Za-z0-9. _-]{1,255}'
+# The name of a service, or the id of a server in the place of one.
+SERVICE_OR_SERVER = _NO_DOTS + '[A-Za-z0-9._-]{1,64}'
+# The name of a host attribute, which is the key of a machine constraint too.
+ATTRIBUTE_NAME = _NO_DOTS + '(?! )[A-Za-z0-9._ -]{1,64}(?<! )'
+# The id of a project or a domain, as Keystone has it, and the name of a role.
+SCOPE_ID = '[A-Za-z0-9_-]{1,64}'

@@ -1,0 +1,54 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import re
+
+import ddt
+import testtools
+
+from pcloud.rules import forms
+
+
+@ddt.ddt
+class FormsTest(testtools.TestCase):
+
+    @ddt.data(
+        # The name of a form, the longest text, and the characters beside
+        # letters and digits.
+        ('HOST_FLAVOR_ID', 64, '._-'), ('HOST_NAME', 63, '._-'),
+        ('COMPUTE_HOST', 255, '._-'), ('FLAVOR_ID', 255, '._- '),
+        ('SERVICE_OR_SERVER', 64, '._-'), ('ATTRIBUTE_NAME', 64, '._- '),
+        ('SCOPE_ID', 64, '_-'))
+    @ddt.unpack
+    def test_lengths_and_characters(self, name, longest, others):
+        form = re.compile(getattr(forms, name))
+        self.assertIsNone(form.fullmatch(''))
+        self.assertTrue(form.fullmatch('x' * longest))
+        self.assertIsNone(form.fullmatch('x' * (longest + 1)))
+        for number in range(0x250):
+            each = chr(number)
+            self.assertIs(
+                number < 0x80 and each.isalnum() or each in others,
+                form.fullmatch(f'a{each}9') is not None, ascii(each))
+
+    @ddt.data('HOST_FLAVOR_ID', 'HOST_NAME', 'SERVICE_OR_SERVER',
+              'ATTRIBUTE_NAME')
+    def test_what_a_path_cannot_hold(self, name):
+        form = re.compile(getattr(forms, name))
+        for text, wanted in (('.', False), ('..', False), ('...', True),
+                             ('.a', True), ('..a', True), ('a.', True)):
+            self.assertIs(wanted, form.fullmatch(text) is not None, text)
+
+    def test_an_attribute_has_no_blank_at_an_end(self):
+        form = re.compile(forms.ATTRIBUTE_NAME)
+        for text in (' ', ' a', 'a ', ' a '):
+            self.assertIsNone(form.fullmatch(text), text)
