@@ -19,6 +19,7 @@ from collections.abc import Mapping
 import re
 
 from pcloud import exception
+from pcloud.rules import forms
 
 # Nova keeps names, keys and values in columns of this many characters.
 LIMIT = 255
@@ -74,8 +75,7 @@ STICKY_PREFIX = 'pcloud:sticky:'
 
 # On the aggregates of attributes, and on any other.
 ATTRIBUTE_KEY_PREFIX = 'pcloud:attr:'
-ATTRIBUTE_NAME_PATTERN = re.compile(
-    r'(?!\.{1,2}\Z)[A-Za-z0-9._ -]{1,64}')
+ATTRIBUTE_NAME_PATTERN = re.compile(forms.ATTRIBUTE_NAME)
 
 CPU_RATIO = 'cpu_allocation_ratio'
 RAM_RATIO = 'ram_allocation_ratio'
@@ -175,7 +175,7 @@ def attribute_key(name: str) -> str:
     :raises: `exception.InvalidAttributeName` when Nova would not let an
         administrator write it by hand too
     """
-    if not ATTRIBUTE_NAME_PATTERN.fullmatch(name) or name != name.strip():
+    if not ATTRIBUTE_NAME_PATTERN.fullmatch(name):
         raise exception.InvalidAttributeName(name=name)
     return ATTRIBUTE_KEY_PREFIX + name
 

@@ -39,12 +39,13 @@ from pcloud.aggregates import snapshot
 from pcloud import exception
 from pcloud.rules import affinity
 from pcloud.rules import constraints
+from pcloud.rules import forms
 
 CLOUD, DOMAIN, PROJECT, PCLOUD, ROLE = SCOPES = (
     'cloud', 'domain', 'project', 'pcloud', 'role')
 # The one id of scope cloud.
 DEFAULT = 'default'
-_ID = re.compile(r'[A-Za-z0-9_-]{1,64}', re.ASCII)
+_ID = re.compile(forms.SCOPE_ID)
 
 
 @dataclasses.dataclass(frozen=True)

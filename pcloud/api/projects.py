@@ -23,12 +23,13 @@ from oslo_config import cfg
 from oslo_log import log as logging
 
 from pcloud import exception
+from pcloud.rules import forms
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
-# What Keystone accepts as an id; nothing else may get into a URL.
-_ID = re.compile(r'[A-Za-z0-9_-]{1,64}')
+# Nothing else may get into a URL.
+_ID = re.compile(forms.SCOPE_ID)
 
 
 def check_id(project_id: str) -> None:
