@@ -41,15 +41,8 @@ from pcloud.rules import hints as rules_hints
 IMAGE_SYSTEM_PREFIX = 'pcloud_system_key_'
 IMAGE_CUSTOMER_PREFIX = 'pcloud_customer_key_'
 
-# What nova-api adds to the hints of a new server, so that it is kept with
-# the server's request spec and never changes.
-RECORD_PREFIX = '_pcloud_'
-CUSTOMER_RECORD = RECORD_PREFIX + 'customer_keys'
-IMAGE_RECORD = RECORD_PREFIX + 'image_keys'
-DOMAIN_RECORD = RECORD_PREFIX + 'domain'
-
 # One of these is in the request spec of any server with customer keys.
-_MARKS = (CUSTOMER_RECORD, names.CUSTOMER_KEY_PREFIX,
+_MARKS = (rules_hints.CUSTOMER_RECORD, names.CUSTOMER_KEY_PREFIX,
           rules_hints.PLACEMENT_KEY)
 
 # The project and the keys of a server.
@@ -109,7 +102,7 @@ def of_server(
     :param extra_specs: of the flavor that it has, or will have
     """
     return affinity.compiled([
-        recorded(hints, CUSTOMER_RECORD), customer(extra_specs),
+        recorded(hints, rules_hints.CUSTOMER_RECORD), customer(extra_specs),
         recorded(hints, rules_hints.PLACEMENT_KEY)])
 
 

@@ -203,7 +203,7 @@ def check_servers(
                     f'{len(servers[host])} servers are on it, but it is in '
                     'no Pcloud: ' + ', '.join(servers[host]))
     elif snapshot.is_whole_pcloud(aggregate.name, aggregate.metadata):
-        own = {hint_rules.PCLOUD_HINT: [aggregate.metadata[names.ID]]}
+        own = {hint_rules.PCLOUD: [aggregate.metadata[names.ID]]}
         for host in sorted(aggregate.hosts):
             foreign = [
                 server for server in servers.get(host, ())

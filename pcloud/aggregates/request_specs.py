@@ -28,7 +28,7 @@ from nova.db.api import models
 from oslo_serialization import jsonutils
 import sqlalchemy as sa
 
-from pcloud.rules import colocation
+from pcloud.rules import hints as hint_rules
 
 # So many ids go into one query; not every database takes all of a cloud's.
 _BATCH = 500
@@ -108,7 +108,7 @@ def of_service(
     One query.
     """
     spec, server = models.RequestSpec, models.InstanceMapping
-    hint = {colocation.SERVICE: [service]}
+    hint = {hint_rules.SERVICE: [service]}
     statement = sa.select(spec.instance_uuid, spec.spec).join(
         server, server.instance_uuid == spec.instance_uuid,
     ).where(
@@ -119,7 +119,7 @@ def of_service(
     with api_db.context_manager.reader.using(context) as session:
         return [uuid for uuid, data in session.execute(statement)
                 if (_data(jsonutils.loads(data)).get('scheduler_hints') or {}
-                    ).get(colocation.SERVICE) == [service]]
+                    ).get(hint_rules.SERVICE) == [service]]
 
 
 def _spec(data: Mapping) -> Spec:

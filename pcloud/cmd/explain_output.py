@@ -19,10 +19,10 @@ from typing import TypeAlias
 
 import prettytable
 
-from pcloud.aggregates import affinity_keys
 from pcloud.explain import filtering
 from pcloud.explain import schedule
 from pcloud.explain import weighing
+from pcloud.rules import hints as hint_rules
 from pcloud.rules import reasons
 
 # So many of the best hosts are shown.
@@ -106,7 +106,7 @@ def _asked(found: schedule.Explanation) -> dict[str, object]:
         'hints': ' '.join(
             f'{name}={value}' for name, values in (hints or {}).items()
             for value in values
-            if not name.startswith(affinity_keys.RECORD_PREFIX)),
+            if not hint_rules.is_record(name)),
         'forced to': ' '.join(spec.force_hosts or spec.force_nodes or ()),
     }
 

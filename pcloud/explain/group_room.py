@@ -64,7 +64,7 @@ def find(
     :param parent: the service, or the id of the server, on whose hosts
     :raises: `exception.Unavailable`, `exception.FlavorUnusable`
     """
-    said = {hints.PCLOUD_HINT: [pcloud_id]} if pcloud_id else {}
+    said = {hints.PCLOUD: [pcloud_id]} if pcloud_id else {}
     try:
         specs = [conductor.make(
             context, each, conductor.no_image(), project_id, said)

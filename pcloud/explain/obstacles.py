@@ -36,7 +36,6 @@ from nova.scheduler import host_manager
 from nova.scheduler import request_filter
 import os_traits
 
-from pcloud.aggregates import affinity_keys
 from pcloud.aggregates import hosts
 from pcloud.aggregates import pclouds
 from pcloud.aggregates import snapshot
@@ -181,9 +180,9 @@ def _spec(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     flavor: objects.Flavor, domain: str | None,
 ) -> objects.RequestSpec:
-    said = {hints.PCLOUD_HINT: [pcloud.id]}
+    said = {hints.PCLOUD: [pcloud.id]}
     if domain is not None:
-        said[affinity_keys.DOMAIN_RECORD] = [domain]
+        said[hints.DOMAIN_RECORD] = [domain]
     spec = conductor.make(
         context, flavor, conductor.no_image(), pcloud.owner, said)
     spec.requested_destination = objects.Destination(

@@ -39,10 +39,9 @@ import re
 
 from pcloud import exception
 from pcloud.rules import forms
+from pcloud.rules import hints as hint_rules
 from pcloud.rules import uuids
 
-SERVICE, IN, WITH, BESIDE, ROOM_FOR = (
-    'service', 'in', 'with', 'beside', 'room_for')
 ALLOW, ALWAYS, NEVER = FLAGS = ('allow', 'always', 'never')
 # Where a flavor and an image say which of `FLAGS` a server has.
 EXTRA_SPEC = 'pcloud:co_located'
@@ -120,9 +119,9 @@ def wish(hints: Mapping[str, object] | None) -> Wish:
     """
     hints = hints or {}
     return Wish(
-        service=_name(hints, SERVICE), parent=_parent(hints),
-        coming=_name(hints, WITH), beside=_ids(hints, BESIDE),
-        room_for=_flavors(hints))
+        service=_name(hints, hint_rules.SERVICE), parent=_parent(hints),
+        coming=_name(hints, hint_rules.WITH),
+        beside=_ids(hints, hint_rules.BESIDE), room_for=_flavors(hints))
 
 
 def is_server(parent: str) -> bool:
@@ -148,7 +147,7 @@ def check_parent(text: str) -> str:
     if is_service(text) or is_server(text):
         return text
     raise exception.InvalidServiceHint(
-        name=IN, value=text,
+        name=hint_rules.IN, value=text,
         expected='the id of a server in small letters'
         if uuids.is_uuid_in_any_case(text) else _EXPECTED_NAME)
 
@@ -239,16 +238,16 @@ def _name(hints: Mapping[str, object], name: str) -> str | None:
 
 
 def _parent(hints: Mapping[str, object]) -> str | None:
-    found = _one(hints, IN)
+    found = _one(hints, hint_rules.IN)
     return None if found is None else check_parent(found)
 
 
 def _flavors(hints: Mapping[str, object]) -> tuple[str, ...]:
-    found = _texts(hints, ROOM_FOR)
+    found = _texts(hints, hint_rules.ROOM_FOR)
     for each in found:
         if not _FLAVOR.fullmatch(each):
             raise exception.InvalidServiceHint(
-                name=ROOM_FOR, value=ascii(each),
+                name=hint_rules.ROOM_FOR, value=ascii(each),
                 expected='the id of a flavor')
     return found
 

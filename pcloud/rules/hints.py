@@ -10,29 +10,114 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Read what a server request asks of Pcloud from its scheduler hints."""
+"""The table of all scheduler hints of Pcloud, and the reading of two hints.
 
-from collections.abc import Collection
+Nova keeps the hints that a server was started with in the server's request
+spec, and every later placement of the server reads the hints again. The
+module of a rule reads the hints of the rule; the hints of the Pcloud and of
+the constraints are read here.
+"""
+
 from collections.abc import Mapping
 from collections.abc import Sequence
+import dataclasses
 
 from pcloud import exception
 from pcloud.rules import text
 from pcloud.rules import uuids
 
-PCLOUD_HINT = 'pcloud'
+# Hints that users give.
+PCLOUD = 'pcloud'
 PLACEMENT_KEY = 'placement_key'
 CONSTRAINTS = 'constraints'
+NEAR, FAR, LOCALITY = 'near', 'far', 'locality'
+SERVICE, IN, WITH, BESIDE, ROOM_FOR = (
+    'service', 'in', 'with', 'beside', 'room_for')
+
+# Hints that nova-api adds to a new server, so that what counted when the
+# server was started stays with the server. Users cannot give hints with this
+# prefix.
+RECORD_PREFIX = '_pcloud_'
+CUSTOMER_RECORD = RECORD_PREFIX + 'customer_keys'
+IMAGE_RECORD = RECORD_PREFIX + 'image_keys'
+DOMAIN_RECORD = RECORD_PREFIX + 'domain'
+
+# Readers of hints beside the filters and weighers, whose classes the table
+# names. The client is the one that deploys services.
+API, REQUEST_FILTER, CLIENT = 'nova-api', 'request filter', 'client'
 
 
-def check_text(hints: Mapping[str, object], names: Collection[str]) -> None:
-    """Refuse text that no database can keep, in hints of these names.
+@dataclasses.dataclass(frozen=True)
+class Hint:
+    """A row of the table.
+
+    :ivar rules: the modules of `pcloud.rules` that the hint matters to
+    :ivar readers: who makes a decision by the values of the hint
+    :ivar repeats: whether the hint may have more than one value
+    :ivar narrows: whether only some hosts will do for a server with the
+        hint, and Placement may not leave hosts out because there are many
+    :ivar recorded: whether nova-api adds the hint, and not the user
+    """
+
+    name: str
+    rules: tuple[str, ...]
+    readers: tuple[str, ...]
+    repeats: bool = False
+    narrows: bool = False
+    recorded: bool = False
+
+
+_BY_CONSTRAINTS = ('ConstraintsFilter', 'LeastWasteWeigher')
+_BY_AFFINITY = ('AffinityFilter', 'AffinityWeigher')
+
+TABLE = (
+    # The policies of a Pcloud hold constraints and placement keys.
+    Hint(PCLOUD, ('access', 'constraints', 'affinity', 'settling'),
+         (API, REQUEST_FILTER, 'PcloudFilter', *_BY_CONSTRAINTS,
+          *_BY_AFFINITY, CLIENT), narrows=True),
+    Hint(PLACEMENT_KEY, ('affinity',), (API, *_BY_AFFINITY), repeats=True),
+    Hint(CONSTRAINTS, ('constraints',), (API, *_BY_CONSTRAINTS)),
+    Hint(NEAR, ('locality',), ('LocalityFilter',),
+         repeats=True, narrows=True),
+    Hint(FAR, ('locality',), ('LocalityFilter',), repeats=True, narrows=True),
+    # To say the one word twice changes nothing.
+    Hint(LOCALITY, ('locality',), ('LocalityFilter',), repeats=True),
+    Hint(SERVICE, ('colocation',), (API, 'ColocationFilter', CLIENT)),
+    Hint(IN, ('colocation',), (API, 'ColocationFilter', CLIENT),
+         narrows=True),
+    Hint(WITH, ('colocation',), (API, 'ColocationFilter', CLIENT)),
+    Hint(BESIDE, ('colocation',), (API, 'ColocationFilter', CLIENT),
+         repeats=True, narrows=True),
+    Hint(ROOM_FOR, ('colocation',), (API, 'ColocationFilter'),
+         repeats=True, narrows=True),
+
+    Hint(CUSTOMER_RECORD, ('affinity',), _BY_AFFINITY,
+         repeats=True, recorded=True),
+    Hint(IMAGE_RECORD, ('affinity',), _BY_AFFINITY,
+         repeats=True, recorded=True),
+    # The policies of a domain, too.
+    Hint(DOMAIN_RECORD, ('constraints', 'affinity'),
+         (*_BY_CONSTRAINTS, *_BY_AFFINITY), recorded=True),
+)
+
+# The names of the hints that users give.
+GIVEN = tuple(each.name for each in TABLE if not each.recorded)
+NARROWING = frozenset(each.name for each in TABLE if each.narrows)
+
+
+def is_record(name: str) -> bool:
+    """Whether a hint is nova-api's to add."""
+    return name.startswith(RECORD_PREFIX)
+
+
+def check_text(hints: Mapping[str, object]) -> None:
+    """Refuse text that no database can keep, in the hints of users.
 
     Nova could not even write down why such a server has no host.
 
     :raises: `exception.InvalidHintText`
     """
-    for name in names:
+    for name in GIVEN:
         values = hints.get(name)
         for each in values if isinstance(values, list) else [values]:
             if isinstance(each, str) and not text.is_encodable(each):
@@ -56,9 +141,9 @@ def pcloud_id(hints: Mapping[str, Sequence[str]] | None) -> str | None:
 
     Source: CONTRACT section 2, rule 3.
     """
-    if not hints or PCLOUD_HINT not in hints:
+    if not hints or PCLOUD not in hints:
         return None
-    values = hints[PCLOUD_HINT]
+    values = hints[PCLOUD]
     if isinstance(values, str):
         values = [values]
     if not values or len(values) != 1 or not is_pcloud_id(values[0]):

@@ -23,10 +23,10 @@ from collections.abc import Sequence
 import dataclasses
 
 from pcloud import exception
+from pcloud.rules import hints as hint_rules
 from pcloud.rules import text
 from pcloud.rules import uuids
 
-NEAR, FAR, LOCALITY = 'near', 'far', 'locality'
 STRICT = 'strict'
 
 _TAG = 'tag:'
@@ -90,11 +90,12 @@ def wish(hints: Mapping[str, Sequence[str]] | None) -> Wish | None:
     :raises: `exception.InvalidLocality` for a locality that is not strict
     """
     hints = hints or {}
-    locality = hints.get(LOCALITY) or ()
+    locality = hints.get(hint_rules.LOCALITY) or ()
     for value in locality:
         if value != STRICT:
             raise exception.InvalidLocality(value=value)
-    near, far = (tuple(hints.get(name) or ()) for name in (NEAR, FAR))
+    near, far = (tuple(hints.get(name) or ())
+                 for name in (hint_rules.NEAR, hint_rules.FAR))
     if not near and not far:
         return None
     return Wish(near, far, bool(locality))

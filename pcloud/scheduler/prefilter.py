@@ -38,18 +38,12 @@ from pcloud.aggregates import reconcile
 from pcloud.aggregates import snapshot
 from pcloud import exception
 from pcloud.rules import access
-from pcloud.rules import colocation
 from pcloud.rules import hints
-from pcloud.rules import locality
 from pcloud.scheduler import open_hosts
 from pcloud.scheduler import request
 
 LOG = logging.getLogger(__name__)
 
-# Hints for which only hosts with certain servers, or with much room, or that
-# are enabled in a Pcloud, will do.
-_SOME_HOSTS_ONLY = (hints.PCLOUD_HINT, colocation.IN, colocation.BESIDE,
-                    colocation.ROOM_FOR, locality.NEAR, locality.FAR)
 # How many hosts a request finishes off whose changes were not told yet.
 _FINISHED = 10
 # One of Nova's own, for which it asks Placement without a limit; without a
@@ -131,7 +125,7 @@ def _lift_limit(spec: objects.RequestSpec) -> None:
     name one to Placement but not several.
     """
     said = request.scheduler_hints(spec)
-    if any(name in said for name in _SOME_HOSTS_ONLY):
+    if not hints.NARROWING.isdisjoint(said):
         spec.scheduler_hints = {_UNLIMITED: [], **said}
 
 

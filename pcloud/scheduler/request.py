@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from nova import context as nova_context
 from nova import objects
 
-from pcloud.aggregates import affinity_keys
 from pcloud.aggregates import constraints
 from pcloud.aggregates import scoped_policies
 from pcloud.aggregates import snapshot
@@ -91,7 +90,7 @@ def _scopes(spec: objects.RequestSpec) -> list[tuple[str, str]]:
     except exception.InvalidHint:
         # PcloudFilter lets it in nowhere.
         pcloud = ''
-    domain = (said.get(affinity_keys.DOMAIN_RECORD) or [''])[0]
+    domain = (said.get(hints.DOMAIN_RECORD) or [''])[0]
     if not scoped_policies.is_id(domain):
         # Nova's API records it; there is no policy of any other text.
         domain = ''

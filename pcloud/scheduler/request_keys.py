@@ -31,6 +31,7 @@ from pcloud.aggregates import affinity_keys
 from pcloud.aggregates import servers
 from pcloud import exception
 from pcloud.rules import affinity
+from pcloud.rules import hints
 from pcloud.scheduler import host_capacity
 from pcloud.scheduler import memo
 from pcloud.scheduler import node_keys
@@ -85,7 +86,7 @@ def _system_levels(
     defaults = [affinity.Key(name, Fraction(0), weight) for name, option
                 in _SPECIAL_WEIGHTS.items()
                 if (weight := host_capacity.exact(CONF.pcloud[option]))]
-    image = affinity_keys.recorded(said, affinity_keys.IMAGE_RECORD)
+    image = affinity_keys.recorded(said, hints.IMAGE_RECORD)
     return [defaults, cloud, of_domain, project, image, of_pcloud,
             affinity_keys.system(_extra_specs(spec))]
 

@@ -48,19 +48,13 @@ from pcloud.rules import affinity
 from pcloud.rules import colocation
 from pcloud.rules import constraints as constraint_rules
 from pcloud.rules import hints as hint_rules
-from pcloud.rules import locality
 
-_MARK = f'"{affinity_keys.RECORD_PREFIX}'.encode()
+_MARK = f'"{hint_rules.RECORD_PREFIX}'.encode()
 _HOST = f'{constraint_rules.HOST}='.encode()
 # The member of a server in an answer.
 _SHOWN_HINTS = 'scheduler_hints'
 # So many keys are taken from the hints of a request.
 _MOST_KEYS = 100
-# The hints of ours.
-_OURS = (hint_rules.PCLOUD_HINT, hint_rules.PLACEMENT_KEY,
-         hint_rules.CONSTRAINTS, locality.NEAR, locality.FAR,
-         locality.LOCALITY, colocation.SERVICE, colocation.IN,
-         colocation.WITH, colocation.BESIDE, colocation.ROOM_FOR)
 # Nova takes the first of these that is there.
 _HINTS = ('os:scheduler_hints', 'OS-SCH-HNT:scheduler_hints')
 
@@ -97,7 +91,7 @@ def recorded(
         `exception.ReservedHint`, and as `constraint_levels.read` and
         `rules.colocation.check`
     """
-    hint_rules.check_text(hints, _OURS)
+    hint_rules.check_text(hints)
     _check_constraints(context, hints, rbac)
     properties, trusted = images.properties(context, server)
     _check_colocation(context, server, hints, properties)
@@ -121,8 +115,7 @@ def answer(
     if hides_hosts or _MARK in response.body:
         body = json.loads(response.body)
         for hints in _all_hints(body):
-            for name in [each for each in hints if each.startswith(
-                    affinity_keys.RECORD_PREFIX)]:
+            for name in list(filter(hint_rules.is_record, hints)):
                 del hints[name]
             if hides_hosts:
                 _hide_host(hints)
@@ -173,12 +166,12 @@ def _check_colocation(
     for each in wish.room_for:
         if _flavor(context, each) is None:
             raise exception.InvalidServiceHint(
-                name=colocation.ROOM_FOR, value=each,
+                name=hint_rules.ROOM_FOR, value=each,
                 expected='the id of a flavor')
     if wish.room_for and any(str(server.get(each, 1)) != '1'
                              for each in ('min_count', 'max_count')):
         raise exception.InvalidServiceHint(
-            name=colocation.ROOM_FOR, value=wish.room_for[0],
+            name=hint_rules.ROOM_FOR, value=wish.room_for[0],
             expected='given for one server at a time')
     flavor = _flavor(context, server.get('flavorRef'))
     colocation.check(wish, colocation.flag(
@@ -215,7 +208,7 @@ def _record(
     moves the server later may be of another one.
     """
     for name in hints:
-        if name.startswith(affinity_keys.RECORD_PREFIX):
+        if hint_rules.is_record(name):
             raise exception.ReservedHint(name=name)
     _check_own_keys(hints.get(hint_rules.PLACEMENT_KEY, []))
     scopes = [(scoped_policies.PROJECT, context.project_id),
@@ -229,9 +222,9 @@ def _record(
             properties, affinity_keys.IMAGE_CUSTOMER_PREFIX), of_pcloud])
     image = affinity_keys.system(
         properties, affinity_keys.IMAGE_SYSTEM_PREFIX) if trusted else []
-    record = {affinity_keys.CUSTOMER_RECORD: _texts(customer.values()),
-              affinity_keys.IMAGE_RECORD: _texts(image),
-              affinity_keys.DOMAIN_RECORD:
+    record = {hint_rules.CUSTOMER_RECORD: _texts(customer.values()),
+              hint_rules.IMAGE_RECORD: _texts(image),
+              hint_rules.DOMAIN_RECORD:
                   [context.project_domain_id] if context.project_domain_id
                   else []}
     return {name: values for name, values in record.items() if values}
@@ -261,7 +254,7 @@ def _pcloud(
 
     One of which the project is no tenant tells nothing.
     """
-    name = hint_rules.PCLOUD_HINT
+    name = hint_rules.PCLOUD
     if name not in hints:
         return ''
     values = hints[name]

@@ -19,11 +19,11 @@ from collections.abc import Sequence
 import contextlib
 import dataclasses
 
-from pcloud.client.deploy import services
 from pcloud.client import exceptions
 from pcloud.client import resources
 from pcloud.client import servers
 from pcloud.client import v1
+from pcloud.rules import hints
 
 # Finds an image by its id or name, or raises a ClientError.
 FindImage = Callable[[str], servers.Image]
@@ -157,7 +157,7 @@ def check_room_beside(client: v1.Client, kinds: Sequence[Kind],
     about = f'beside {anchor.name}'
     with problems.collecting(about), _nothing_said():
         found = client.room(
-            _flavor_ids(kinds), pcloud_id=anchor.hint(services.PCLOUD),
+            _flavor_ids(kinds), pcloud_id=anchor.hint(hints.PCLOUD),
             parent=anchor.id)
         problems.add(_no_room('there is no room', found, kinds, 1), about)
 

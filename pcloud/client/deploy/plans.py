@@ -22,6 +22,7 @@ from pcloud.client.deploy import services
 from pcloud.client import resources
 from pcloud.client import servers
 from pcloud.client import v1
+from pcloud.rules import hints as hint_rules
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +85,7 @@ class _Found:
         return tuple(
             each for each in self.services.units(name or '')
             if each.host_id and each.status != servers.ERROR and
-            (each.hint(services.PCLOUD) == self.pcloud_id or
+            (each.hint(hint_rules.PCLOUD) == self.pcloud_id or
              self.order.scale_with and not self.pcloud))
 
     @property
@@ -214,9 +215,9 @@ def _groups(found: _Found, count: int) -> Iterator[server_runs.Group]:
 
 def _group(found: _Found, suffix: str) -> server_runs.Group:
     *parts, main = found.parts
-    beside = ({services.IN: found.order.parent} if found.order.parent
+    beside = ({hint_rules.IN: found.order.parent} if found.order.parent
               else {})
-    hints = [{services.WITH: main.service, **beside} for _ in parts]
+    hints = [{hint_rules.WITH: main.service, **beside} for _ in parts]
     return server_runs.Group(tuple(
         unit(each, each.service + suffix, found.order.networks,
              found.pcloud_id, more)
@@ -231,8 +232,8 @@ def scaled(kind: checks.Kind, name: str, networks: object,
     :param scale_with: its service
     """
     planned = unit(
-        kind, name, networks, anchor.hint(services.PCLOUD),
-        {services.IN: anchor.id}, {services.SCALE_WITH: scale_with})
+        kind, name, networks, anchor.hint(hint_rules.PCLOUD),
+        {hint_rules.IN: anchor.id}, {services.SCALE_WITH: scale_with})
     return server_runs.Group((planned,), (anchor,))
 
 
@@ -243,9 +244,9 @@ def unit(kind: checks.Kind, name: str, networks: object,
 
     :param hints: what it is co-located with
     """
-    all_hints = {services.SERVICE: kind.service, **hints}
+    all_hints = {hint_rules.SERVICE: kind.service, **hints}
     if pcloud_id:
-        all_hints[services.PCLOUD] = pcloud_id
+        all_hints[hint_rules.PCLOUD] = pcloud_id
     return server_runs.Planned(
         name, kind.image.id, kind.flavor, networks, all_hints,
         metadata or {})

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
 from pcloud.client import servers
+from pcloud.rules import hints
 
 
 def remove(nova: servers.Servers, found: services.Services,
@@ -87,7 +88,7 @@ def _rivals(created: Iterable[servers.Server],
     """Return what is built that may come to the host of a new unit."""
     return [each for each in listed if each.status == servers.BUILD
             and services.is_scaled(each) and any(
-                new.hint(services.SERVICE) == each.hint(services.SERVICE) and
+                new.hint(hints.SERVICE) == each.hint(hints.SERVICE) and
                 (new.host_id == each.host_id or
-                 new.hint(services.IN) == each.hint(services.IN))
+                 new.hint(hints.IN) == each.hint(hints.IN))
                 for new in created)]

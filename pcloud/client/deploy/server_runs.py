@@ -27,6 +27,7 @@ from keystoneauth1 import exceptions as ksa_exceptions
 from pcloud.client.deploy import services
 from pcloud.client import exceptions
 from pcloud.client import servers
+from pcloud.rules import hints as hint_rules
 
 # Seconds between two looks at a server.
 POLL_INTERVAL = 2
@@ -195,9 +196,9 @@ class _Run:
             later = group.planned[number + 1:]
             hints = dict(planned.hints)
             if made:
-                hints[services.BESIDE] = [each.id for each in made]
+                hints[hint_rules.BESIDE] = [each.id for each in made]
             elif later:
-                hints[services.ROOM_FOR] = [each.flavor.id for each in later]
+                hints[hint_rules.ROOM_FOR] = [each.flavor.id for each in later]
             server = self._start(planned, hints)
             self._check_place(server, made or group.near)
             made.append(server)

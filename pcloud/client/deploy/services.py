@@ -26,10 +26,9 @@ import dataclasses
 from pcloud.client import exceptions
 from pcloud.client import servers
 from pcloud.rules import colocation
+from pcloud.rules import hints
 from pcloud.rules import uuids
 
-SERVICE, IN, WITH, BESIDE, ROOM_FOR, PCLOUD = (
-    'service', 'in', 'with', 'beside', 'room_for', 'pcloud')
 # Metadata of a server: the service on each of whose hosts it has a unit.
 SCALE_WITH = 'pcloud_scale_with'
 
@@ -65,13 +64,14 @@ class Services:
                           for each in self._servers.values())
         self._units: dict[str, list[servers.Server]] = {}
         for each in self._servers.values():
-            if each.hint(SERVICE):
-                self._units.setdefault(each.hint(SERVICE), []).append(each)
+            service = each.hint(hints.SERVICE)
+            if service:
+                self._units.setdefault(service, []).append(each)
         self._parents = {each.id: self._find_parent(each)
                          for each in self._servers.values()}
         self._children: dict[str | None, list[servers.Server]] = {}
         for each in sorted(self._servers.values(), key=lambda server: (
-                server.hint(SERVICE) or '', server.name)):
+                server.hint(hints.SERVICE) or '', server.name)):
             # Without a service hint it is co-located all the same.
             self._children.setdefault(
                 self._parents[each.id], []).append(each)
@@ -86,7 +86,7 @@ class Services:
 
     def unit(self, server: servers.Server) -> Unit:
         """Describe a server that is a unit."""
-        return Unit(server.hint(SERVICE) or '', server.name, server.id,
+        return Unit(server.hint(hints.SERVICE) or '', server.name, server.id,
                     server.status, self._parents.get(server.id))
 
     def existing(self, service: str) -> list[servers.Server]:
@@ -189,7 +189,7 @@ class Services:
     def _find_parent(self, server: servers.Server,
                      but: Container[str] = ()) -> str | None:
         # What it is started for counts before what they both go beside.
-        named = server.hint(WITH) or server.hint(IN)
+        named = server.hint(hints.WITH) or server.hint(hints.IN)
         if not named:
             return None
         if colocation.is_server(named):
@@ -200,7 +200,7 @@ class Services:
         near = [each for each in others
                 if each.host_id and each.host_id == server.host_id]
         mine = [each for each in others
-                if server.id in each.hints.get(BESIDE, ())]
+                if server.id in each.hints.get(hints.BESIDE, ())]
         # Of several on its host, the one that was started upon it; it may
         # be on no host by now.
         chosen = [each for each in near if each in mine] or near or mine

@@ -23,6 +23,7 @@ from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
 from pcloud.client import servers
 from pcloud.client import v1
+from pcloud.rules import hints
 
 ADDED, REMOVED = 'added', 'removed'
 
@@ -104,7 +105,7 @@ def _remove(nova: servers.Servers, everything: Iterable[_Scaled],
 
 
 def _change(server: servers.Server, change: str) -> Change:
-    return Change(server.hint(services.SERVICE) or '', server.name,
+    return Change(server.hint(hints.SERVICE) or '', server.name,
                   server.id, change)
 
 
@@ -127,7 +128,7 @@ def _scaled(found: services.Services,
 def _one(found: services.Services, service: str, other: str) -> _Scaled:
     units = found.units(service)
     # Another run may be about to start one.
-    coming = {each.hint(services.IN) for each in units
+    coming = {each.hint(hints.IN) for each in units
               if not each.host_id and each.status == servers.BUILD}
     covered = set(found.at_hosts(service)) | {
         each.host_id for each in found.units(other) if each.id in coming}

@@ -106,7 +106,7 @@ class BigCloud(base.PcloudTestCase):
         spec.requested_destination = None
         spec.requested_resources = []
         spec.scheduler_hints = (
-            {hints.PCLOUD_HINT: [pcloud]} if pcloud else {})
+            {hints.PCLOUD: [pcloud]} if pcloud else {})
         return spec
 
     def select(self, spec: objects.RequestSpec) -> str:

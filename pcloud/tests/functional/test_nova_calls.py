@@ -34,8 +34,8 @@ from nova.api.openstack import wsgi as nova_wsgi
 from nova.api import wsgi as base_wsgi
 import webob
 
-from pcloud.aggregates import affinity_keys
 from pcloud.api import wsgi
+from pcloud.rules import hints as hint_rules
 from pcloud.sandbox import paste
 from pcloud.tests.functional import base
 
@@ -43,7 +43,7 @@ SERVER = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
 LAST_WITH_FORCE = api_version_request.APIVersionRequest('2.67')
 DISPATCHED = 299
 HINTS = ('os:scheduler_hints', 'OS-SCH-HNT:scheduler_hints')
-RECORD = affinity_keys.CUSTOMER_RECORD
+RECORD = hint_rules.CUSTOMER_RECORD
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,15 +10,86 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import importlib
+
 import ddt
 import hypothesis
 from hypothesis import strategies
 import testtools
 
 from pcloud import exception
+from pcloud.rules import affinity
+from pcloud.rules import colocation
 from pcloud.rules import hints
+from pcloud.rules import locality
 
 ID = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
+OTHER = '9d0a8c1e-7b2f-4a3c-8e5d-6f7a8b9c0d1e'
+
+
+def _own_keys(said):
+    return affinity.distinct(said['placement_key'], affinity.check_customer)
+
+
+# Hint to the function that reads the hint, and to two values that are right.
+READ = {
+    'pcloud': (hints.pcloud_id, [ID, OTHER]),
+    'placement_key': (_own_keys, ['A=1:1', 'B=1:1']),
+    'constraints': (hints.constraints, ['cpu=1', 'ram=1G']),
+    'near': (locality.wish, [ID, 'tag:web']),
+    'far': (locality.wish, [ID, 'tag:web']),
+    'locality': (locality.wish, ['strict', 'strict']),
+    'service': (colocation.wish, ['web', 'db']),
+    'in': (colocation.wish, ['web', ID]),
+    'with': (colocation.wish, ['web', 'db']),
+    'beside': (colocation.wish, [ID, OTHER]),
+    'room_for': (colocation.wish, ['1', '2']),
+}
+
+
+class TableTest(testtools.TestCase):
+
+    def test_every_hint_is_there_once(self):
+        self.assertEqual(
+            [*READ, '_pcloud_customer_keys', '_pcloud_image_keys',
+             '_pcloud_domain'], [each.name for each in hints.TABLE])
+        self.assertEqual(tuple(READ), hints.GIVEN)
+
+    def test_rules_are_modules(self):
+        for each in hints.TABLE:
+            self.assertTrue(each.rules and each.readers, each)
+            for name in each.rules:
+                importlib.import_module(f'pcloud.rules.{name}')
+
+    def test_what_repeats(self):
+        for each in hints.TABLE:
+            if each.recorded:
+                continue
+            read, values = READ[each.name]
+            read({each.name: values[:1]})
+            if each.repeats:
+                read({each.name: values})
+            else:
+                self.assertRaises(exception.Invalid, read,
+                                  {each.name: values})
+
+    def test_for_which_only_some_hosts_will_do(self):
+        self.assertEqual({'pcloud', 'near', 'far', 'in', 'beside',
+                          'room_for'}, hints.NARROWING)
+
+    def test_what_users_cannot_give(self):
+        for each in hints.TABLE:
+            self.assertIs(each.recorded, hints.is_record(each.name), each)
+        self.assertTrue(hints.is_record('_pcloud_of_a_later_version'))
+
+    def test_text_that_no_database_keeps(self):
+        for name in hints.GIVEN:
+            for value in ('\ud800', ['web', 'x\udfff']):
+                self.assertRaises(exception.InvalidHintText,
+                                  hints.check_text, {name: value})
+        hints.check_text({name: ['\U0001f600', 7, None]
+                          for name in hints.GIVEN})
+        hints.check_text({'group': '\ud800'})
 
 
 @ddt.ddt
