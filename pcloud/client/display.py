@@ -17,9 +17,8 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 import typing
 
-from pcloud.client.deploy import details
-from pcloud.client.deploy import services
 from pcloud.client import resources
+from pcloud.rules import units
 
 
 def text(value: object) -> str:
@@ -44,7 +43,7 @@ def ratio(value: float | None) -> str:
 
 def limit(value: int | None) -> str:
     """Write a limit of a quota."""
-    return 'unlimited' if value == -1 else text(value)
+    return 'unlimited' if value == units.UNLIMITED else text(value)
 
 
 def by_zone(counts: Mapping[str, int]) -> str:
@@ -84,25 +83,6 @@ def explained_hosts(values: Sequence[resources.ExplainedHost]) -> str:
 def changes(values: Sequence[resources.HelpfulChange]) -> str:
     """Write what would help, one a line."""
     return '\n'.join(each.text for each in values) or '-'
-
-
-def units(values: Sequence[services.Unit]) -> str:
-    """Write units, one a line."""
-    return '\n'.join(f'{each.name} ({each.id}, {each.status})'
-                     for each in values) or '-'
-
-
-def co_located(values: Sequence[services.Unit]) -> str:
-    """Write co-located units, one a line, each with its parent."""
-    return '\n'.join(
-        f'{each.service}: {each.name} ({each.id}, {each.status}) '
-        f'beside {each.parent}' for each in values) or '-'
-
-
-def consumes(values: Sequence[details.Consumed]) -> str:
-    """Write whether services are there, one a line."""
-    return '\n'.join(f'{each.service}: {each.state}'
-                     for each in values) or '-'
 
 
 class Field(typing.NamedTuple):
@@ -182,23 +162,6 @@ ATTRIBUTE = (
     Field('name', 'Name'),
     Field('value', 'Value'),
     Field('hosts', 'Hosts', joined),
-)
-
-_UNIT_HEAD = (
-    Field('service', 'Service'),
-    Field('name', 'Name'),
-    Field('id', 'ID'),
-)
-UNIT_LIST = _UNIT_HEAD + (
-    Field('status', 'Status'),
-    Field('parent', 'Parent'),
-)
-CHANGE_LIST = _UNIT_HEAD + (Field('change', 'Change'),)
-SERVICE = (
-    Field('service', 'Service'),
-    Field('units', 'Units', units),
-    Field('co_located', 'Co-located', co_located),
-    Field('consumes', 'Consumes', consumes),
 )
 
 QUOTA = (

@@ -46,9 +46,10 @@ ALLOW, ALWAYS, NEVER = FLAGS = ('allow', 'always', 'never')
 # Where a flavor and an image say which of `FLAGS` a server has.
 EXTRA_SPEC = 'pcloud:co_located'
 IMAGE_PROPERTY = 'pcloud_co_located'
+# The name of a service, in words.
+EXPECTED_NAME = '1 to 64 letters, digits, ".", "_" or "-"'
 
 _NAME = re.compile(forms.SERVICE_OR_SERVER)
-_EXPECTED_NAME = '1 to 64 letters, digits, ".", "_" or "-"'
 _FLAVOR = re.compile(forms.FLAVOR_ID)
 # So many servers or flavors a request names at most.
 _MOST = 100
@@ -149,7 +150,7 @@ def check_parent(text: str) -> str:
     raise exception.InvalidServiceHint(
         name=hint_rules.IN, value=text,
         expected='the id of a server in small letters'
-        if uuids.is_uuid_in_any_case(text) else _EXPECTED_NAME)
+        if uuids.is_uuid_in_any_case(text) else EXPECTED_NAME)
 
 
 def flag(extra_spec: object, image_property: object) -> str:
@@ -234,7 +235,7 @@ def _name(hints: Mapping[str, object], name: str) -> str | None:
     raise exception.InvalidServiceHint(
         name=name, value=found,
         expected='no uuid' if uuids.is_uuid_in_any_case(found)
-        else _EXPECTED_NAME)
+        else EXPECTED_NAME)
 
 
 def _parent(hints: Mapping[str, object]) -> str | None:

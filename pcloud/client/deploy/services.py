@@ -218,8 +218,8 @@ def name_problem(name: str) -> str | None:
         return None
     if uuids.is_uuid_in_any_case(name):
         return f"A service cannot be named '{name}', which is an id"
-    return (f"'{name}' is not the name of a service: 1 to 64 letters, "
-            f'digits, ".", "_" or "-"')
+    return (f"'{name}' is not the name of a service: "
+            f'{colocation.EXPECTED_NAME}')
 
 
 def co_location_problem(flavor: servers.Flavor, image: servers.Image,

@@ -17,9 +17,9 @@ import contextlib
 
 from pcloud.client import arguments
 from pcloud.client.deploy import deployments
+from pcloud.client.deploy import fields
 from pcloud.client.deploy import plans
 from pcloud.client.deploy import server_runs
-from pcloud.client import display
 from pcloud.client.osc import common
 from pcloud.client.osc import images
 
@@ -79,7 +79,7 @@ class DeployPcloud(common.Lister):
         units = deployments.deploy(
             self.client, images.finder(self.app.client_manager), order,
             pace(self, parsed_args))
-        return common.several(units, display.UNIT_LIST)
+        return common.several(units, fields.UNIT_LIST)
 
 
 class UndeployPcloud(common.PcloudCommand):

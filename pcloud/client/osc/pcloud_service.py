@@ -15,9 +15,9 @@
 import argparse
 
 from pcloud.client.deploy import details
+from pcloud.client.deploy import fields
 from pcloud.client.deploy import services
 from pcloud.client.deploy import sync
-from pcloud.client import display
 from pcloud.client.osc import common
 from pcloud.client.osc import images
 from pcloud.client.osc import pcloud_deploy
@@ -40,7 +40,7 @@ class ListPcloudService(common.Lister):
         _tell_hidden(self, found.hidden)
         return common.several(
             found.listed(everything=parsed_args.everything),
-            display.UNIT_LIST)
+            fields.UNIT_LIST)
 
 
 class ShowPcloudService(common.ShowOne):
@@ -58,7 +58,7 @@ class ShowPcloudService(common.ShowOne):
             self.client, images.finder(self.app.client_manager),
             parsed_args.name)
         _tell_hidden(self, found.hidden)
-        return common.one(found, display.SERVICE)
+        return common.one(found, fields.SERVICE)
 
 
 class SyncPcloudService(common.Lister):
@@ -86,7 +86,7 @@ class SyncPcloudService(common.Lister):
             parsed_args.name, pace)
         if not changes:
             pace.report('Nothing to change')
-        return common.several(changes, display.CHANGE_LIST)
+        return common.several(changes, fields.CHANGE_LIST)
 
 
 def _tell_hidden(command: common.PcloudCommand, hidden: int) -> None:
