@@ -16,12 +16,12 @@ from collections.abc import Callable
 
 from nova import context as nova_context
 
-from pcloud.aggregates import constraints
-from pcloud.aggregates import pclouds
-from pcloud.aggregates import scoped_policies
 from pcloud.api.policies import host_constraint
 from pcloud.api import projects
 from pcloud import exception
+from pcloud.objects import machine_constraints
+from pcloud.objects import pclouds
+from pcloud.objects import scoped_policies
 from pcloud.rules import constraints as rules
 
 
@@ -41,7 +41,7 @@ def read(
     if rules.HOST in found and not can(host_constraint.HOST):
         raise exception.HostConstraint(host=found[rules.HOST])
     if found.get(rules.ROLE):
-        constraints.role_constraints(context, found[rules.ROLE])
+        machine_constraints.role_constraints(context, found[rules.ROLE])
     return found
 
 

@@ -12,9 +12,9 @@
 
 """Which Pclouds a caller sees, and which are the caller's own."""
 
-from pcloud.aggregates import pclouds
 from pcloud.api import call as api_call
 from pcloud import exception
+from pcloud.objects import pclouds
 
 
 def is_own(call: api_call.Call, pcloud: pclouds.Pcloud) -> bool:

@@ -25,7 +25,6 @@ import webob
 import webob.dec
 import webob.exc
 
-from pcloud.aggregates import outages
 from pcloud.api import call
 from pcloud.api import enforcer
 from pcloud.api.nova_calls import dispatch
@@ -33,6 +32,7 @@ from pcloud.api.nova_calls import forced_moves
 from pcloud.api.nova_calls import metadata
 from pcloud.api.nova_calls import servers
 from pcloud.api import routes
+from pcloud.backend import outages
 from pcloud import conf
 from pcloud import exception
 

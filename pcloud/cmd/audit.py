@@ -17,9 +17,9 @@ import json
 
 from nova import context as nova_context
 
-from pcloud.aggregates import audit
-from pcloud.aggregates import findings
-from pcloud.aggregates import outages
+from pcloud.audit import all_checks
+from pcloud.audit import findings
+from pcloud.backend import outages
 from pcloud.rules import text
 
 CLEAN, FOUND, PARTLY = 0, 1, 2
@@ -39,7 +39,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
                         help='repair what can be repaired')
     parser.add_argument('--format', choices=['text', 'json'],
                         default='text', help='how to print the findings')
-    parser.add_argument('--settle', type=float, default=audit.SETTLE,
+    parser.add_argument('--settle', type=float, default=all_checks.SETTLE,
                         metavar='SECONDS',
                         help='how long Placement may not have been told of '
                              'a change before that is a finding (default: '
@@ -54,7 +54,7 @@ def run(command: argparse.Namespace) -> int:
     :returns: the exit status
     """
     context = nova_context.get_admin_context()
-    found = audit.find(context, command.settle)
+    found = all_checks.find(context, command.settle)
     rows = [_row(finding) for finding in found]
     if command.fix:
         for row, finding in zip(rows, found, strict=True):

@@ -33,7 +33,7 @@ from nova import objects  # noqa: E402
 from oslo_config import cfg  # noqa: E402
 from oslo_log import log as logging  # noqa: E402
 
-from pcloud.aggregates import cells  # noqa: E402
+from pcloud.backend import cells  # noqa: E402
 from pcloud.cmd import audit  # noqa: E402
 from pcloud.cmd import explain  # noqa: E402
 from pcloud import conf  # noqa: E402

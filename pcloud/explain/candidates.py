@@ -25,7 +25,7 @@ from nova import context as nova_context
 from nova import objects
 from nova.scheduler import utils
 
-from pcloud.aggregates import inventories
+from pcloud.backend import inventories
 from pcloud.rules import capacity
 
 

@@ -26,14 +26,14 @@ import itertools
 from nova import context as nova_context
 from nova import objects
 
-from pcloud.aggregates import computes
-from pcloud.aggregates import flavors
-from pcloud.aggregates import host_flavors
-from pcloud.aggregates import pclouds
-from pcloud.aggregates import quota
-from pcloud.aggregates import snapshot
+from pcloud.backend import computes
+from pcloud.backend import flavors
+from pcloud.backend import snapshot
 from pcloud.explain import candidates
 from pcloud.explain import obstacles
+from pcloud.objects import host_flavors
+from pcloud.objects import pclouds
+from pcloud.objects import quotas
 from pcloud.rules import access
 from pcloud.rules import capacity
 
@@ -105,7 +105,7 @@ def _new_host(
     offered = candidates.offered(
         context, found.need,
         objects.Destination(aggregates=[','.join(pools)]))
-    units = quota.show(context, pcloud.owner)
+    units = quotas.show(context, pcloud.owner)
     fitting = [
         (each, [host.compute.host for host in host_flavors.free(each, None)
                 if any(node.uuid in offered for node in host.compute.nodes)
@@ -140,11 +140,11 @@ def _has_room(
 
 
 def _words(
-    flavor: host_flavors.HostFlavor, units: quota.Quota,
+    flavor: host_flavors.HostFlavor, units: quotas.Quota,
 ) -> str:
     text = f'add one host of host flavor {flavor.id} and enable it'
     missing = units.in_use + flavor.units - units.limit
-    if units.limit == quota.UNLIMITED or missing <= 0:
+    if units.limit == quotas.UNLIMITED or missing <= 0:
         return text
     return (f'{text}; your quota would have to be {missing} units larger for '
             'that')

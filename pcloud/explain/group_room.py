@@ -26,8 +26,8 @@ from nova import context as nova_context
 from nova import exception as nova_exception
 from nova import objects
 
-from pcloud.aggregates import computes
-from pcloud.aggregates import servers
+from pcloud.backend import computes
+from pcloud.backend import servers
 from pcloud import exception
 from pcloud.explain import candidates
 from pcloud.explain import conductor

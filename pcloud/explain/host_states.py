@@ -25,8 +25,8 @@ from nova import context as nova_context
 from nova import objects
 from nova.scheduler import host_manager
 
-from pcloud.aggregates import computes
-from pcloud.aggregates import snapshot
+from pcloud.backend import computes
+from pcloud.backend import snapshot
 
 
 def load(

@@ -36,14 +36,14 @@ from nova.scheduler import host_manager
 from nova.scheduler import request_filter
 import os_traits
 
-from pcloud.aggregates import hosts
-from pcloud.aggregates import pclouds
-from pcloud.aggregates import snapshot
+from pcloud.backend import snapshot
 from pcloud import exception
 from pcloud.explain import candidates
 from pcloud.explain import conductor
 from pcloud.explain import filtering
 from pcloud.explain import host_states
+from pcloud.objects import hosts
+from pcloud.objects import pclouds
 from pcloud.rules import access
 from pcloud.rules import capacity
 from pcloud.rules import hints

@@ -30,10 +30,10 @@ from nova.scheduler import utils
 import os_traits
 from oslo_config import cfg
 
-from pcloud.aggregates import inventories
-from pcloud.aggregates import names
+from pcloud.backend import inventories
 from pcloud import exception
 from pcloud.explain import candidates
+from pcloud import names
 from pcloud.rules import capacity
 from pcloud.rules import reasons
 

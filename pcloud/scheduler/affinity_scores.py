@@ -29,8 +29,8 @@ from nova import objects
 from nova.scheduler import host_manager
 from oslo_config import cfg
 
-from pcloud.aggregates import affinity_keys
-from pcloud.aggregates import computes
+from pcloud.backend import computes
+from pcloud.objects import affinity_keys
 from pcloud.rules import affinity
 from pcloud.scheduler import host_capacity
 from pcloud.scheduler import memo

@@ -25,8 +25,8 @@ from typing import Any
 from nova.scheduler import host_manager
 from oslo_utils import timeutils
 
-from pcloud.aggregates import complaints
-from pcloud.aggregates import names
+from pcloud.backend import complaints
+from pcloud import names
 from pcloud.rules import attributes as rules
 
 

@@ -19,8 +19,8 @@ import functools
 
 from nova.scheduler import host_manager
 
-from pcloud.aggregates import names
-from pcloud.aggregates import readings
+from pcloud.backend import readings
+from pcloud import names
 from pcloud.rules import constraints
 
 _MIB = 1024

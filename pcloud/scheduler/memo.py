@@ -25,7 +25,7 @@ from fractions import Fraction
 
 from nova import objects
 
-from pcloud.aggregates import scoped_policies
+from pcloud.objects import scoped_policies
 from pcloud.rules import affinity
 from pcloud.rules import constraints
 

@@ -31,8 +31,8 @@ import weakref
 from nova import objects
 from nova.scheduler import host_manager
 
-from pcloud.aggregates import affinity_keys
-from pcloud.aggregates import names
+from pcloud import names
+from pcloud.objects import affinity_keys
 from pcloud.rules import affinity
 from pcloud.scheduler import host_capacity
 

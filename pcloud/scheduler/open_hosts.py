@@ -28,7 +28,7 @@ from nova import objects
 from nova.scheduler.client import report
 from nova.scheduler import utils
 
-from pcloud.aggregates import computes
+from pcloud.backend import computes
 from pcloud import exception
 from pcloud.rules import access
 

@@ -34,9 +34,9 @@ from nova import objects
 from nova.scheduler import request_filter
 from oslo_log import log as logging
 
-from pcloud.aggregates import reconcile
-from pcloud.aggregates import snapshot
+from pcloud.backend import snapshot
 from pcloud import exception
+from pcloud.objects import reconcile
 from pcloud.rules import access
 from pcloud.rules import hints
 from pcloud.scheduler import open_hosts

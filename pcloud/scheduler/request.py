@@ -21,10 +21,10 @@ from collections.abc import Sequence
 from nova import context as nova_context
 from nova import objects
 
-from pcloud.aggregates import constraints
-from pcloud.aggregates import scoped_policies
-from pcloud.aggregates import snapshot
+from pcloud.backend import snapshot
 from pcloud import exception
+from pcloud.objects import machine_constraints
+from pcloud.objects import scoped_policies
 from pcloud.rules import access
 from pcloud.rules import constraints as constraint_rules
 from pcloud.rules import hints
@@ -114,6 +114,6 @@ def constraint_settings(
     kept = memo.of(spec)
     if kept.settings is None:
         own = constraint_rules.parse(hints.constraints(scheduler_hints(spec)))
-        kept.settings = constraints.of_policies(
+        kept.settings = machine_constraints.of_policies(
             nova_context.get_admin_context(), own, policies(spec))
     return kept.settings

@@ -27,9 +27,9 @@ from nova.scheduler import host_manager
 from oslo_config import cfg
 from oslo_log import log as logging
 
-from pcloud.aggregates import affinity_keys
-from pcloud.aggregates import servers
+from pcloud.backend import servers
 from pcloud import exception
+from pcloud.objects import affinity_keys
 from pcloud.rules import affinity
 from pcloud.rules import hints
 from pcloud.scheduler import host_capacity

@@ -13,7 +13,7 @@
 """Hosts, servers, pools and Pclouds by the thousand, as rows.
 
 Hosts and servers are copies of one that Nova itself has written, in its
-databases and in Placement's; pools and Pclouds are what `pcloud.aggregates`
+databases and in Placement's; pools and Pclouds are what `pcloud.objects`
 writes, made at once instead of call by call.
 """
 
@@ -38,7 +38,7 @@ from oslo_utils import uuidutils
 from placement.db.sqlalchemy import models as placement_models
 import sqlalchemy as sa
 
-from pcloud.aggregates import names
+from pcloud import names
 from pcloud.rules import access
 
 NODE_SUFFIX = '.hv.example.org'

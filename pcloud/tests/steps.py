@@ -14,11 +14,11 @@
 from nova.compute import api as compute_api
 from nova.scheduler.client import report
 
-from pcloud.aggregates import change
-from pcloud.aggregates import emptiness
-from pcloud.aggregates import journal
-from pcloud.aggregates import reconcile
-from pcloud.aggregates import rows
+from pcloud.backend import change
+from pcloud.backend import journal
+from pcloud.backend import writes
+from pcloud.objects import emptiness
+from pcloud.objects import reconcile
 
 # Between these other requests may do anything. Where each is found, and its
 # name there.
@@ -30,7 +30,7 @@ STEPS = [
 
 # These are all that is written; those of one change are one transaction.
 WRITES = [
-    *((rows.Rows, name) for name in (
+    *((writes.Rows, name) for name in (
         'create', 'delete', 'touch', 'join', 'leave', 'insert', 'exchange',
         'drop', 'drop_if', 'drop_prefixes')),
     (journal, 'mark'), *STEPS[1:],

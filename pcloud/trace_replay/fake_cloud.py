@@ -26,8 +26,8 @@ from nova import objects
 from nova.scheduler import host_manager
 from nova.scheduler import weights
 
-from pcloud.aggregates import names
 from pcloud import conf
+from pcloud import names
 from pcloud.rules import attributes
 from pcloud.trace_replay import trace
 

@@ -12,20 +12,20 @@
 
 """``/os-pcloud-attributes``."""
 
-from pcloud.aggregates import attributes
 from pcloud.api import call as api_call
 from pcloud.api.views import attributes as views
+from pcloud.objects import host_attributes
 
 
 def index(call: api_call.Call) -> dict:
     """List the attributes that were set here, with their hosts."""
     return {'attributes': [views.show(each)
-                           for each in attributes.index(call.context)]}
+                           for each in host_attributes.index(call.context)]}
 
 
 def update(call: api_call.Call) -> dict:
     """Give hosts a value of an attribute, in place of any other."""
-    return {'attribute': views.show(attributes.put(
+    return {'attribute': views.show(host_attributes.put(
         call.context, call.parameters['name'], call.body['value'],
         call.body['hosts']))}
 
@@ -33,6 +33,6 @@ def update(call: api_call.Call) -> dict:
 def delete(call: api_call.Call) -> None:
     """Take an attribute from some hosts, or from all."""
     hosts = call.query.get('host')
-    attributes.remove(
+    host_attributes.remove(
         call.context, call.parameters['name'],
         [hosts] if isinstance(hosts, str) else hosts)

@@ -12,11 +12,11 @@
 
 """``/os-pclouds/{id}/explain``."""
 
-from pcloud.aggregates import flavors
 from pcloud.api import call as api_call
 from pcloud.api import ownership
 from pcloud.api import projects
 from pcloud.api.views import explain as views
+from pcloud.backend import flavors
 from pcloud.explain import changes
 from pcloud.explain import obstacles
 

@@ -14,10 +14,10 @@
 
 from collections.abc import Callable
 
-from pcloud.aggregates import host_flavors
 from pcloud.api import call as api_call
 from pcloud.api.policies import host_flavors as rules
 from pcloud.api.views import host_flavors as views
+from pcloud.objects import host_flavors
 
 
 def _view(call: api_call.Call) -> Callable[[host_flavors.HostFlavor], dict]:

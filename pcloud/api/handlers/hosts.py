@@ -14,15 +14,15 @@
 
 from collections.abc import Callable
 
-from pcloud.aggregates import allocation
-from pcloud.aggregates import constraints
-from pcloud.aggregates import hosts
-from pcloud.aggregates import pclouds
 from pcloud.api import call as api_call
 from pcloud.api import constraint_levels
 from pcloud.api import ownership
 from pcloud.api.views import hosts as views
 from pcloud import exception
+from pcloud.objects import allocation
+from pcloud.objects import hosts
+from pcloud.objects import machine_constraints
+from pcloud.objects import pclouds
 from pcloud.rules import constraints as rules
 
 
@@ -68,7 +68,7 @@ def _constraints(
 ) -> dict[str, rules.Setting]:
     wanted = constraint_levels.read(
         call.context, call.body['constraints'], call.can)
-    return constraints.effective(
+    return machine_constraints.effective(
         call.context, wanted,
         constraint_levels.levels_of_pcloud(call.context, pcloud))
 

@@ -15,12 +15,12 @@
 from oslo_config import cfg
 from oslo_utils import strutils
 
-from pcloud.aggregates import pclouds
 from pcloud.api import call as api_call
 from pcloud.api import ownership
 from pcloud.api.policies import pclouds as rules
 from pcloud.api.views import pclouds as views
 from pcloud import exception
+from pcloud.objects import pclouds
 
 CONF = cfg.CONF
 

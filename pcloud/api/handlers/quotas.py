@@ -12,13 +12,13 @@
 
 """``/os-pcloud-quotas``."""
 
-from pcloud.aggregates import quota
 from pcloud.api import call as api_call
 from pcloud.api import projects
 from pcloud import exception
+from pcloud.objects import quotas
 
 
-def _view(found: quota.Quota) -> dict:
+def _view(found: quotas.Quota) -> dict:
     return {'quota': {'units': {'limit': found.limit,
                                 'in_use': found.in_use}}}
 
@@ -32,14 +32,14 @@ def show(call: api_call.Call) -> dict:
     if not call.can(call.rule, project_id):
         raise exception.PolicyForbids(rule=call.rule)
     projects.check_id(project_id)
-    return _view(quota.show(call.context, project_id))
+    return _view(quotas.show(call.context, project_id))
 
 
 def update(call: api_call.Call) -> dict:
     """Give a project a limit of its own."""
     project_id = call.parameters['project']
     projects.check(call.context, project_id)
-    return _view(quota.set_limit(
+    return _view(quotas.set_limit(
         call.context, project_id, int(call.body['units']['limit'])))
 
 
@@ -47,4 +47,4 @@ def delete(call: api_call.Call) -> None:
     """Take a project's limit back to the default."""
     project_id = call.parameters['project']
     projects.check_id(project_id)
-    quota.reset_limit(call.context, project_id)
+    quotas.reset_limit(call.context, project_id)

@@ -12,13 +12,13 @@
 
 """``/os-pcloud-room``."""
 
-from pcloud.aggregates import flavors
-from pcloud.aggregates import pclouds
 from pcloud.api import call as api_call
 from pcloud.api import ownership
 from pcloud.api.policies import room as rules
+from pcloud.backend import flavors
 from pcloud import exception
 from pcloud.explain import group_room
+from pcloud.objects import pclouds
 from pcloud.rules import colocation
 
 

@@ -16,8 +16,6 @@ from collections.abc import Callable
 
 from oslo_utils import strutils
 
-from pcloud.aggregates import constraints
-from pcloud.aggregates import scoped_policies
 from pcloud.api import call as api_call
 from pcloud.api import constraint_levels
 from pcloud.api import ownership
@@ -26,6 +24,8 @@ from pcloud.api.policies import scoped_policies as rules
 from pcloud.api import projects
 from pcloud.api.views import scoped_policies as views
 from pcloud import exception
+from pcloud.objects import machine_constraints
+from pcloud.objects import scoped_policies
 from pcloud.rules import affinity
 from pcloud.rules import constraints as constraint_rules
 
@@ -67,7 +67,7 @@ def _effective(call: api_call.Call, scope: str, scope_id: str) -> dict:
     there = scoped_policies.several(call.context, scopes)
     policies = [there.get(each, scoped_policies.Policy(*each))
                 for each in scopes]
-    settings = constraints.of_policies(call.context, {}, policies)
+    settings = machine_constraints.of_policies(call.context, {}, policies)
     return {**_view(call)(policies[0]), 'effective': [
         (views.setting if call.can(rules.ALL) else views.open_setting)(each)
         for each in settings.values()]}
@@ -126,7 +126,7 @@ def _constraints(
     if scope == scoped_policies.ROLE:
         constraint_rules.check_role(found)
         if not found:
-            constraints.check_unused(call.context, scope_id)
+            machine_constraints.check_unused(call.context, scope_id)
     if not call.can(host_constraint.HOST):
         there = scoped_policies.several(call.context, [(scope, scope_id)])
         for policy in there.values():
@@ -142,7 +142,7 @@ def delete(call: api_call.Call) -> None:
     """
     scope, scope_id = _scope(call)
     if scope == scoped_policies.ROLE:
-        constraints.check_unused(call.context, scope_id)
+        machine_constraints.check_unused(call.context, scope_id)
     scoped_policies.delete(call.context, scope, scope_id)
 
 

@@ -12,11 +12,11 @@
 
 """``/os-pclouds/{id}/tenants``."""
 
-from pcloud.aggregates import names
-from pcloud.aggregates import tenants
 from pcloud.api import call as api_call
 from pcloud.api import ownership
 from pcloud.api import projects
+from pcloud import names
+from pcloud.objects import tenants
 
 
 def index(call: api_call.Call) -> dict:

@@ -35,9 +35,9 @@ from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_utils import strutils
 
-from pcloud.aggregates import computes
-from pcloud.aggregates import snapshot
 from pcloud.api.nova_calls import dispatch
+from pcloud.backend import computes
+from pcloud.backend import snapshot
 from pcloud import exception
 from pcloud.rules import access
 from pcloud.rules import hints

@@ -25,10 +25,10 @@ from nova.api.openstack.compute import aggregates as nova_aggregates
 from nova.api.openstack.compute import flavors_extraspecs
 from nova.policies import aggregates
 
-from pcloud.aggregates import readings
-from pcloud.aggregates import snapshot
-from pcloud.aggregates import values
 from pcloud.api.nova_calls import dispatch
+from pcloud.backend import readings
+from pcloud.backend import snapshot
+from pcloud.objects import values
 
 _EXTRA_SPECS = flavors_extraspecs.FlavorExtraSpecsController
 _ID = re.compile(r'[0-9]{1,9}')

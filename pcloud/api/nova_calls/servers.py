@@ -34,15 +34,15 @@ from nova import context as nova_context
 from nova import exception as nova_exception
 from nova import objects
 
-from pcloud.aggregates import affinity_keys
-from pcloud.aggregates import scoped_policies
-from pcloud.aggregates import snapshot
 from pcloud.api import constraint_levels
 from pcloud.api import enforcer
 from pcloud.api.nova_calls import dispatch
 from pcloud.api.nova_calls import images
 from pcloud.api.policies import host_constraint
+from pcloud.backend import snapshot
 from pcloud import exception
+from pcloud.objects import affinity_keys
+from pcloud.objects import scoped_policies
 from pcloud.rules import access
 from pcloud.rules import affinity
 from pcloud.rules import colocation

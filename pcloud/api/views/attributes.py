@@ -12,10 +12,10 @@
 
 """How an attribute of hosts is shown."""
 
-from pcloud.aggregates import attributes
+from pcloud.objects import host_attributes
 
 
-def show(attribute: attributes.Attribute) -> dict:
+def show(attribute: host_attributes.Attribute) -> dict:
     """Return what an administrator sees: real hosts."""
     return {'name': attribute.name,
             'value': attribute.value,

@@ -12,9 +12,9 @@
 
 """How a host flavor is shown."""
 
-from pcloud.aggregates import computes
-from pcloud.aggregates import host_flavors
 from pcloud.api.views import times
+from pcloud.backend import computes
+from pcloud.objects import host_flavors
 
 
 def show(flavor: host_flavors.HostFlavor) -> dict:

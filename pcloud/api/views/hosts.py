@@ -12,8 +12,8 @@
 
 """How a host of a Pcloud is shown."""
 
-from pcloud.aggregates import hosts
 from pcloud.api.views import times
+from pcloud.objects import hosts
 
 
 def show(host: hosts.Host) -> dict:

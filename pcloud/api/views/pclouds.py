@@ -12,7 +12,7 @@
 
 """How a Pcloud is shown."""
 
-from pcloud.aggregates import pclouds
+from pcloud.objects import pclouds
 
 
 def summary(pcloud: pclouds.Pcloud) -> dict:

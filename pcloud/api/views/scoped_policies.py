@@ -12,8 +12,8 @@
 
 """How the settings of a scope are shown."""
 
-from pcloud.aggregates import constraints
-from pcloud.aggregates import scoped_policies
+from pcloud.objects import machine_constraints
+from pcloud.objects import scoped_policies
 from pcloud.rules import constraints as rules
 
 
@@ -44,6 +44,6 @@ def setting(found: rules.Setting) -> dict:
 
 def open_setting(found: rules.Setting) -> dict:
     """Return it as a tenant sees it."""
-    if constraints.is_open(found, constraints.OWNER_SEES):
+    if machine_constraints.is_open(found, machine_constraints.OWNER_SEES):
         return setting(found)
     return {**setting(found), 'value': None}

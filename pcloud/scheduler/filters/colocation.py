@@ -25,10 +25,10 @@ from nova import context as nova_context
 from nova import objects
 from nova.scheduler import host_manager
 
-from pcloud.aggregates import flavors
-from pcloud.aggregates import names
-from pcloud.aggregates import servers
+from pcloud.backend import flavors
+from pcloud.backend import servers
 from pcloud import exception
+from pcloud import names
 from pcloud.rules import colocation as rules
 from pcloud.rules import reasons
 from pcloud.scheduler.filters import base

@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from nova import objects
 from nova.scheduler import host_manager
 
-from pcloud.aggregates import constraints
 from pcloud import exception
+from pcloud.objects import machine_constraints
 from pcloud.rules import constraints as rules
 from pcloud.rules import reasons
 from pcloud.scheduler.filters import base
@@ -69,7 +69,8 @@ class ConstraintsFilter(base.ListFilter):
             # What no host meets, or else what none meets together.
             keys = (frozenset.intersection(*unmet) or frozenset.union(*unmet))
             raise exception.ConstraintsUnmet(constraints=', '.join(
-                constraints.shown(settings[key], constraints.TENANT_SEES)
+                machine_constraints.shown(
+                    settings[key], machine_constraints.TENANT_SEES)
                 for key in sorted(keys)))
         return found
 
@@ -96,8 +97,9 @@ def _reason(
     return reasons.Reason(
         told + ', '.join(f'{each} ({each.source})' for each in unmet),
         # A host is its Pcloud's, whose owner is told.
-        told + ', '.join(constraints.shown(each, constraints.OWNER_SEES)
-                         for each in unmet),
+        told + ', '.join(
+            machine_constraints.shown(each, machine_constraints.OWNER_SEES)
+            for each in unmet),
         ', '.join(f'its {each.key} is {own[each.key]}{_UNITS[each.key]}'
                   for each in unmet if each.key in own))
 

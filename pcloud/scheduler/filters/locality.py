@@ -22,9 +22,9 @@ from nova import context as nova_context
 from nova import objects
 from nova.scheduler import host_manager
 
-from pcloud.aggregates import attributes as inherited
-from pcloud.aggregates import servers
+from pcloud.backend import servers
 from pcloud import exception
+from pcloud.objects import host_attributes as inherited
 from pcloud.rules import attributes as attribute_rules
 from pcloud.rules import locality as rules
 from pcloud.rules import reasons

@@ -23,7 +23,7 @@ from nova import objects
 from nova.scheduler import host_manager
 from oslo_log import log as logging
 
-from pcloud.aggregates import snapshot
+from pcloud.backend import snapshot
 from pcloud import exception
 from pcloud.rules import access
 from pcloud.rules import reasons

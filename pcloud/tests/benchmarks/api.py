@@ -41,7 +41,7 @@ from paste import deploy
 import sqlalchemy as sa
 import webob
 
-from pcloud.aggregates import audit
+from pcloud.audit import all_checks
 from pcloud.tests import bulk
 from pcloud.tests.concurrency import cloud as concurrency_cloud
 from pcloud.tests.concurrency import mariadb
@@ -136,7 +136,7 @@ def measure_together(
 def measure_audit() -> Measured:
     """Look for what is wrong, once."""
     def find() -> None:
-        found = audit.find(nova_context.get_admin_context(), settle=0)
+        found = all_checks.find(nova_context.get_admin_context(), settle=0)
         assert not found, found[:5]
 
     with counting.counted() as count:

@@ -34,8 +34,8 @@ from oslo_utils import timeutils
 from oslo_utils import uuidutils
 import requests
 
-from pcloud.aggregates import names
 from pcloud import conf
+from pcloud import names
 from pcloud.sandbox import paste
 from pcloud.tests.concurrency import mariadb
 

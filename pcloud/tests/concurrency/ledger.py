@@ -18,8 +18,8 @@ from nova import context as nova_context
 from nova import objects
 from nova.scheduler.client import report
 
-from pcloud.aggregates import names
-from pcloud.aggregates import snapshot
+from pcloud.backend import snapshot
+from pcloud import names
 from pcloud.rules import access
 from pcloud.scheduler.filters import pcloud as pcloud_filter
 from pcloud.tests.concurrency import cloud

@@ -23,7 +23,7 @@ from nova import context as nova_context
 import requests
 import testtools
 
-from pcloud.aggregates import audit
+from pcloud.audit import all_checks
 from pcloud.tests.concurrency import cloud
 from pcloud.tests.concurrency import crowd
 from pcloud.tests.concurrency import ledger
@@ -59,7 +59,7 @@ class CrashTest(testtools.TestCase):
             }}).status_code)
 
     def _find(self):
-        return audit.find(nova_context.get_admin_context(), settle=0)
+        return all_checks.find(nova_context.get_admin_context(), settle=0)
 
     def _killed(self, call, when, number):
         """Make a call whose process dies; False when it did not get there."""

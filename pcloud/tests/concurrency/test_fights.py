@@ -21,7 +21,7 @@ import uuid
 from nova import context as nova_context
 import testtools
 
-from pcloud.aggregates import audit
+from pcloud.audit import all_checks
 from pcloud.tests.concurrency import cloud
 from pcloud.tests.concurrency import crowd
 from pcloud.tests.concurrency import ledger
@@ -50,7 +50,7 @@ class FightTest(testtools.TestCase):
         self.assertLessEqual(set(tally), {200, 201, 204} | REFUSALS,
                              self.cloud.errors())
         self.assertEqual([], ledger.broken_promises())
-        self.assertEqual([], audit.find(
+        self.assertEqual([], all_checks.find(
             nova_context.get_admin_context(), settle=0))
 
     def _ask(self, users, pclouds, add):

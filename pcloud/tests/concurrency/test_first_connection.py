@@ -20,7 +20,7 @@ from oslo_db.sqlalchemy import enginefacade
 import sqlalchemy as sa
 import testtools
 
-from pcloud.aggregates import outages
+from pcloud.backend import outages
 from pcloud.tests.concurrency import mariadb
 
 # More chunks than setting up a connection takes.

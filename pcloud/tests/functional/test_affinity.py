@@ -25,9 +25,9 @@ from nova.volume import cinder
 from oslo_serialization import jsonutils
 from oslo_utils.fixture import uuidsentinel as uuids
 
-from pcloud.aggregates import affinity_keys
-from pcloud.aggregates import computes
 from pcloud.api.nova_calls import images
+from pcloud.backend import computes
+from pcloud.objects import affinity_keys
 from pcloud.rules import affinity as rules
 from pcloud.scheduler import affinity_scores
 from pcloud.scheduler.filters import affinity as filters_affinity

@@ -19,8 +19,8 @@ from keystoneauth1 import exceptions as ks_exc
 from nova.scheduler.client import report
 from oslo_db import exception as db_exc
 
-from pcloud.aggregates import allocation
-from pcloud.aggregates import snapshot
+from pcloud.backend import snapshot
+from pcloud.objects import allocation
 from pcloud.tests.functional import base
 
 UNKNOWN = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'

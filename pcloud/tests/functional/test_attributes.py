@@ -19,10 +19,10 @@ from unittest import mock
 from nova import objects
 from oslo_utils import timeutils
 
-from pcloud.aggregates import attributes
-from pcloud.aggregates import audit
-from pcloud.aggregates import rows
-from pcloud.aggregates import snapshot
+from pcloud.audit import all_checks
+from pcloud.backend import snapshot
+from pcloud.backend import writes
+from pcloud.objects import host_attributes
 from pcloud.tests.functional import base
 
 PATH = '/os-pcloud-attributes'
@@ -151,15 +151,15 @@ class ApiTest(AttributesTestCase):
     def test_two_at_the_same_moment(self):
         """One comes after the other, whole."""
         meeting = threading.Barrier(2)
-        check = attributes._check_hosts
+        check = host_attributes._check_hosts
 
         def meet(*args):
             check(*args)
             meeting.wait()
 
-        with mock.patch.object(attributes, '_check_hosts', meet):
+        with mock.patch.object(host_attributes, '_check_hosts', meet):
             threads = [threading.Thread(
-                target=attributes.put,
+                target=host_attributes.put,
                 args=(self.context.elevated(), 'rack', rack, ['node-1']))
                 for rack in ('r1', 'r2')]
             for thread in threads:
@@ -173,12 +173,12 @@ class ApiTest(AttributesTestCase):
     def test_dies_between_two_values(self):
         self.put('rack', 'r1', 'node-1')
         before = self.dump()
-        with mock.patch.object(rows.Rows, 'leave', side_effect=OSError):
-            self.assertRaises(OSError, attributes.put, self.context, 'rack',
-                              'r2', ['node-1'])
+        with mock.patch.object(writes.Rows, 'leave', side_effect=OSError):
+            self.assertRaises(OSError, host_attributes.put, self.context,
+                              'rack', 'r2', ['node-1'])
         self.assertEqual(before, self.dump())
         self.put('rack', 'r2', 'node-1')
-        self.assertEqual([], audit.find(self.context, settle=0))
+        self.assertEqual([], all_checks.find(self.context, settle=0))
 
 
 class AuditTest(AttributesTestCase):
@@ -189,7 +189,7 @@ class AuditTest(AttributesTestCase):
                       next_reboot=self.in_days(3))
         self.ordinary('other batch', ['node-1'],
                       next_reboot=self.in_days(5))
-        self.assertEqual([], audit.find(self.context, settle=0))
+        self.assertEqual([], all_checks.find(self.context, settle=0))
 
     def test_what_it_names(self):
         self.ordinary('one', ['node-1'], rack='r1', hardware_class='best')
@@ -198,7 +198,7 @@ class AuditTest(AttributesTestCase):
             'pcloud:type': 'host_attribute', 'pcloud:attr:rack': 'r3'})
         self.make_aggregate('Pcloud:attribute:rack=r4', **{
             'pcloud:type': 'host_attribute', 'pcloud:attr:rack': 'r5'})
-        found = audit.find(self.context, settle=0)
+        found = all_checks.find(self.context, settle=0)
         self.assertEqual(
             [('attribute-conflict', 'node-1'),
              ('attribute-not-valid', 'hardware_class'),
@@ -207,7 +207,7 @@ class AuditTest(AttributesTestCase):
             sorted((each.kind, each.subject) for each in found))
         empty = next(each for each in found if each.repair)
         self.assertIn('deleted', empty.repair(self.context))
-        self.assertEqual(3, len(audit.find(self.context, settle=0)))
+        self.assertEqual(3, len(all_checks.find(self.context, settle=0)))
 
 
 class HostsTest(AttributesTestCase):
@@ -248,11 +248,11 @@ class HostsTest(AttributesTestCase):
         self.assertEqual(soon, one['next_reboot'])
 
     def test_constant_queries(self):
-        self.assertEqual({}, attributes.effective(self.context, []))
+        self.assertEqual({}, host_attributes.effective(self.context, []))
         self.put('rack', 'cellar', 'node-1', 'node-2')
         with mock.patch.object(
                 snapshot, '_assemble', wraps=snapshot._assemble) as read:
-            found = attributes.effective(self.context, list(self.hosts))
+            found = host_attributes.effective(self.context, list(self.hosts))
         self.assertEqual(1, read.call_count)
         self.assertEqual({'node-1': {'rack': 'cellar'},
                           'node-2': {'rack': 'cellar'}}, found)

@@ -14,11 +14,11 @@
 
 from unittest import mock
 
-from pcloud.aggregates import audit
-from pcloud.aggregates import change
-from pcloud.aggregates import inventories
-from pcloud.aggregates import reconcile
+from pcloud.audit import all_checks
+from pcloud.backend import change
+from pcloud.backend import inventories
 from pcloud import exception
+from pcloud.objects import reconcile
 from pcloud.tests.functional import base
 
 
@@ -42,7 +42,7 @@ class AuditTest(base.PcloudTestCase):
             {'set_metadata': {'metadata': changes}})
 
     def _find(self):
-        return audit.find(self.context, settle=0)
+        return all_checks.find(self.context, settle=0)
 
     def _kinds(self):
         return sorted({each.kind for each in self._find()})
@@ -188,9 +188,9 @@ class AuditTest(base.PcloudTestCase):
         def finish(seconds):
             self.assertTrue(reconcile.host(self.context, self.host))
 
-        with mock.patch.object(audit, 'time') as clock:
+        with mock.patch.object(all_checks, 'time') as clock:
             clock.sleep.side_effect = finish
-            self.assertEqual([], audit.find(self.context, settle=3))
+            self.assertEqual([], all_checks.find(self.context, settle=3))
         clock.sleep.assert_called_once_with(3)
 
     def _have_due(self):

@@ -20,8 +20,8 @@ from nova import context as nova_context
 from nova import test
 import oslo_messaging as messaging
 
-from pcloud.aggregates import announce
-from pcloud.aggregates import compute_calls
+from pcloud.backend import announce
+from pcloud.backend import compute_calls
 
 
 class BrokerTest(test.NoDBTestCase):

@@ -23,8 +23,8 @@ from nova import test
 from oslo_utils import uuidutils
 import sqlalchemy as sa
 
-from pcloud.aggregates import cells
-from pcloud.aggregates import computes
+from pcloud.backend import cells
+from pcloud.backend import computes
 from pcloud import exception
 from pcloud.explain import conductor
 from pcloud.explain import schedule

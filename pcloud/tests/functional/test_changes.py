@@ -19,9 +19,9 @@ from nova.db.api import api as api_db
 from oslo_db import exception as db_exc
 import sqlalchemy as sa
 
-from pcloud.aggregates import change
-from pcloud.aggregates import journal
-from pcloud.aggregates import snapshot
+from pcloud.backend import change
+from pcloud.backend import journal
+from pcloud.backend import snapshot
 from pcloud import exception
 from pcloud.tests.functional import base
 
@@ -39,7 +39,7 @@ class ChangeTest(base.PcloudTestCase):
     def setUp(self):
         super().setUp()
         self.useFixture(base.fixtures.MonkeyPatch(
-            'pcloud.aggregates.change.PATIENCE', 2))
+            'pcloud.backend.change.PATIENCE', 2))
         self.aggregate = self.make_aggregate('mine')
         self.calls = 0
 

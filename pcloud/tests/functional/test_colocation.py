@@ -17,7 +17,7 @@ from unittest import mock
 from nova import exception as nova_exception
 from nova.tests import fixtures as nova_fixtures
 
-from pcloud.aggregates import servers
+from pcloud.backend import servers
 from pcloud.tests.functional import base
 
 FLAG = 'pcloud:co_located'

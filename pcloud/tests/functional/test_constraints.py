@@ -16,8 +16,8 @@ from unittest import mock
 
 import fixtures
 
-from pcloud.aggregates import allocation
 from pcloud import exception
+from pcloud.objects import allocation
 from pcloud.tests import counting
 from pcloud.tests.functional import base
 from pcloud.tests.functional import driver

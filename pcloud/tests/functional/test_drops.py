@@ -34,7 +34,7 @@ import sys
 from nova import context as nova_context
 import webob
 
-from pcloud.aggregates import audit
+from pcloud.audit import all_checks
 from pcloud.tests.concurrency import ledger
 from pcloud.tests.functional import base
 from pcloud.tests.functional import drops
@@ -219,7 +219,7 @@ def judge(response: webob.Response) -> Answer:
 
 def reconcile(context: nova_context.RequestContext, host: str) -> None:
     """Do what is due for a host, where Pcloud can."""
-    name = 'pcloud.aggregates.reconcile'
+    name = 'pcloud.objects.reconcile'
     if importlib.util.find_spec(name) is not None:
         importlib.import_module(name).host(context, host)
 
@@ -280,7 +280,7 @@ class DropsTestCase(base.PcloudTestCase):
         self.disable_service('node-2')
         self._make(admin('POST', f'{GPU}/hosts', host={'host': 'node-2'}))
         self.databases.know_pclouds()
-        self.assertEqual([], audit.find(self.context, settle=0))
+        self.assertEqual([], all_checks.find(self.context, settle=0))
         self.kept = self.databases.keep()
         # Thousands of faults are logged, all of them wanted.
         logging.disable(logging.CRITICAL)
@@ -476,12 +476,12 @@ class Trials:
     def _left_by_audit(self) -> set[str]:
         """Have audit repair what it can; returns the kinds it then finds."""
         context = self._test.context
-        found = audit.find(context, settle=0)
+        found = all_checks.find(context, settle=0)
         for finding in found:
             if finding.repair is not None:
                 finding.repair(context)
         return {finding.kind for finding in
-                (found and audit.find(context, settle=0))}
+                (found and all_checks.find(context, settle=0))}
 
 
 def _of_transactions(

@@ -21,9 +21,9 @@ from nova import exception as nova_exception
 from nova import objects
 from nova.scheduler.client import report
 
-from pcloud.aggregates import audit
-from pcloud.aggregates import change
-from pcloud.aggregates import computes
+from pcloud.audit import all_checks
+from pcloud.backend import change
+from pcloud.backend import computes
 from pcloud.tests.functional import base
 
 HOST = 'node-1'
@@ -329,10 +329,10 @@ class AfterTheFactTest(EmptinessTestCase):
         self.assertEqual(409, response.status_code)
         self.assertIn('settling', response.text)
         self.assertEqual(['change-not-finished'], [
-            each.kind for each in audit.find(self.context, settle=0)])
+            each.kind for each in all_checks.find(self.context, settle=0)])
         self.vacate()
         self.alice.call_json('POST', self.path, body)
-        self.assertEqual([], audit.find(self.context, settle=0))
+        self.assertEqual([], all_checks.find(self.context, settle=0))
 
     def test_added_to_the_pool(self):
         self.set_status('disabled')
@@ -380,7 +380,7 @@ class SilentPlacementTest(EmptinessTestCase):
             self.assertEqual(503, self.admin.call(
                 'DELETE', '/os-host-flavors/gpu').status_code)
         self.assertEqual(['change-not-finished'], [
-            each.kind for each in audit.find(self.context, settle=0)])
+            each.kind for each in all_checks.find(self.context, settle=0)])
         self.assertEqual('disabled', self._status())
         self.set_status('enabled')
         self.boot(self.admin, expected='ERROR', host=HOST)

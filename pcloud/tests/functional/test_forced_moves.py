@@ -15,8 +15,8 @@
 import pathlib
 from unittest import mock
 
-from pcloud.aggregates import computes
-from pcloud.aggregates import names
+from pcloud.backend import computes
+from pcloud import names
 from pcloud.tests.functional import base
 
 

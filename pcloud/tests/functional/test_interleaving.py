@@ -20,10 +20,10 @@ import itertools
 
 import fixtures
 
-from pcloud.aggregates import audit
-from pcloud.aggregates import names
-from pcloud.aggregates import ratios
-from pcloud.aggregates import snapshot
+from pcloud.audit import all_checks
+from pcloud.backend import snapshot
+from pcloud import names
+from pcloud.objects import allocation_ratios
 from pcloud.tests.functional import base
 from pcloud.tests import steps
 
@@ -112,7 +112,7 @@ class InterleavingTest(base.PcloudTestCase):
             'pcloud': {'cpu_allocation_ratio': ratio}})
 
     def _check(self):
-        self.assertEqual([], audit.find(self.context, settle=0))
+        self.assertEqual([], all_checks.find(self.context, settle=0))
         quota = self.admin.get_json(
             f'/os-pcloud-quotas/{base.ALICE}')['quota']['units']
         self.assertLessEqual(quota['in_use'], quota['limit'])
@@ -132,7 +132,7 @@ class InterleavingTest(base.PcloudTestCase):
         for key, (ratio, node) in names.saved_ratios(
                 pcloud.metadata).items():
             self.assertEqual(
-                self.free[node][1][ratios.RESOURCES[ratio]],
+                self.free[node][1][allocation_ratios.RESOURCES[ratio]],
                 float(pcloud.metadata[key]))
         return nodes
 

@@ -16,7 +16,7 @@ from unittest import mock
 
 from nova import exception as nova_exception
 
-from pcloud.aggregates import servers
+from pcloud.backend import servers
 from pcloud.tests.functional import base
 
 UNKNOWN = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'

@@ -31,9 +31,9 @@ from unittest import mock
 from nova.db.api import api as api_db
 from placement import db_api as placement_db
 
-from pcloud.aggregates import audit
-from pcloud.aggregates import reconcile
 from pcloud.api.nova_calls import servers
+from pcloud.audit import all_checks
+from pcloud.objects import reconcile
 from pcloud.tests.concurrency import ledger
 from pcloud.tests.functional import base
 from pcloud.tests.functional import outages
@@ -186,7 +186,7 @@ class OutagesTestCase(base.PcloudTestCase):
     def setUp(self):
         super().setUp()
         self.useFixture(base.fixtures.MonkeyPatch(
-            'pcloud.aggregates.change.PATIENCE', 0.3))
+            'pcloud.backend.change.PATIENCE', 0.3))
         self.useFixture(outages.Keystone())
         self.application = self.api_fixture.app()
         self.api_engine = api_db.context_manager.writer.get_engine()
@@ -216,7 +216,7 @@ class OutagesTestCase(base.PcloudTestCase):
                     'value': 'r1', 'hosts': ['node-1', 'node-2']})]:
             self._make(call)
         self.databases.know_pclouds()
-        self.assertEqual([], audit.find(self.context, settle=0))
+        self.assertEqual([], all_checks.find(self.context, settle=0))
         self.kept = self.databases.keep()
         # All that is logged is wanted.
         logging.disable(logging.CRITICAL)
@@ -358,7 +358,7 @@ class CallsTest(OutagesTestCase):
             self.assertTrue(reconcile.host(self.context, host), host)
         state = self.databases.read()
         if str(state) not in self.audited:
-            self.assertEqual([], audit.find(self.context, settle=0))
+            self.assertEqual([], all_checks.find(self.context, settle=0))
             self.audited.add(str(state))
         return state
 

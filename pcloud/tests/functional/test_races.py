@@ -15,11 +15,11 @@ from unittest import mock
 
 from nova.compute import api as compute_api
 
-from pcloud.aggregates import audit
-from pcloud.aggregates import change
-from pcloud.aggregates import ratios
-from pcloud.aggregates import reconcile
-from pcloud.aggregates import snapshot
+from pcloud.audit import all_checks
+from pcloud.backend import change
+from pcloud.backend import snapshot
+from pcloud.objects import allocation_ratios
+from pcloud.objects import reconcile
 from pcloud.tests.functional import base
 
 HOST, NODE = 'node-1', 'node-1.hv.example.org'
@@ -64,7 +64,7 @@ class RaceTestCase(base.PcloudTestCase):
 
     def find(self):
         """Return the kinds of what an audit finds."""
-        return [each.kind for each in audit.find(self.context, settle=0)]
+        return [each.kind for each in all_checks.find(self.context, settle=0)]
 
     def cpu_ratio(self):
         """Return the ratio of the host's cpus in Placement."""
@@ -155,7 +155,7 @@ class ReconcileRaceTest(RaceTestCase):
         self.add('a')
         self.assertEqual(200, self.status('PUT', '', {
             'pcloud': {'cpu_allocation_ratio': 7}}))
-        with self.before(ratios, 'settle', finish):
+        with self.before(allocation_ratios, 'settle', finish):
             self.assertEqual(204, self.status('DELETE', '/hosts/a'))
         self.assertEqual(2.0, self.cpu_ratio())
 
@@ -164,7 +164,7 @@ class AuditRaceTest(RaceTestCase):
 
     def _leave_behind(self, **metadata):
         self.aggregate(f'Pcloud:{self.pcloud}').update_metadata(metadata)
-        return audit.find(self.context, settle=0)
+        return all_checks.find(self.context, settle=0)
 
     def test_repair_of_a_state_that_a_host_has_by_now(self):
         found = self._leave_behind(

@@ -14,10 +14,10 @@
 
 from unittest import mock
 
-from pcloud.aggregates import inventories
-from pcloud.aggregates import journal
-from pcloud.aggregates import pclouds
-from pcloud.aggregates import reconcile
+from pcloud.backend import inventories
+from pcloud.backend import journal
+from pcloud.objects import pclouds
+from pcloud.objects import reconcile
 from pcloud.tests.functional import base
 
 CPU, RAM = 'cpu_allocation_ratio', 'ram_allocation_ratio'

@@ -23,7 +23,7 @@ from nova import objects
 from oslo_utils import timeutils
 import sqlalchemy as sa
 
-from pcloud.aggregates import audit
+from pcloud.audit import all_checks
 from pcloud.tests import counting
 from pcloud.tests.functional import base
 from pcloud.tests.functional import driver
@@ -100,7 +100,7 @@ class SettlingTestCase(base.PcloudTestCase):
 
     def kinds(self):
         """Return the kinds of what an audit finds."""
-        return {each.kind for each in audit.find(self.context, settle=0)}
+        return {each.kind for each in all_checks.find(self.context, settle=0)}
 
 
 class EnteringTest(SettlingTestCase):

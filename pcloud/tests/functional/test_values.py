@@ -30,7 +30,7 @@ from nova.scheduler import weights as nova_weights
 from oslo_utils.fixture import uuidsentinel
 import sqlalchemy as sa
 
-from pcloud.aggregates import audit
+from pcloud.audit import all_checks
 from pcloud.explain import conductor
 from pcloud.scheduler import filters
 from pcloud.scheduler import weights
@@ -145,7 +145,7 @@ class ValuesTestCase(base.PcloudTestCase):
             OF_PCLOUD: f'Pcloud:policy:pcloud:{self.pcloud}',
             CLOUD: 'Pcloud:policy:cloud:default'}.items()}
         self.rows = self._all_rows()
-        self.assertEqual([], audit.find(self.context, settle=0))
+        self.assertEqual([], all_checks.find(self.context, settle=0))
 
     def _all_rows(self):
         with api_db.context_manager.reader.using(self.context) as session:
@@ -225,7 +225,7 @@ class ValuesTestCase(base.PcloudTestCase):
     def _found(self, keys, value):
         """Yield what is wrong with what audit finds."""
         try:
-            found = audit.find(self.context, settle=0)
+            found = all_checks.find(self.context, settle=0)
         except Exception as error:
             yield f'audit ends with {error!r}'
             return
@@ -407,4 +407,4 @@ class GuardTest(ValuesTestCase):
                 'pcloud': {'cpu_allocation_ratio': value}})['pcloud']
             self.assertEqual(value, shown['cpu_allocation_ratio'])
         self.boot(self.alice, {'pcloud': self.pcloud})
-        self.assertEqual([], audit.find(self.context, settle=0))
+        self.assertEqual([], all_checks.find(self.context, settle=0))

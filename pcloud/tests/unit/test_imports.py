@@ -21,14 +21,19 @@ import pcloud
 
 ROOT = pathlib.Path(pcloud.__file__).parent
 
+# What each room that touches Nova may import.
+_COMMON = {'rules', 'names', 'exception'}
 # What each room may import of Pcloud, and which strangers are not let in.
 ALLOWED = {
     'rules': {'rules', 'exception'},
-    'aggregates': {'aggregates', 'rules', 'exception'},
-    'scheduler': {'scheduler', 'aggregates', 'rules', 'exception', 'conf'},
-    'explain': {'explain', 'scheduler', 'aggregates', 'rules', 'exception',
-                'conf'},
-    'api': {'api', 'explain', 'aggregates', 'rules', 'exception', 'conf'},
+    'backend': {'backend', *_COMMON},
+    'objects': {'objects', 'backend', *_COMMON},
+    'audit': {'audit', 'objects', 'backend', *_COMMON},
+    'scheduler': {'scheduler', 'objects', 'backend', 'conf', *_COMMON},
+    'explain': {'explain', 'scheduler', 'objects', 'backend', 'conf',
+                *_COMMON},
+    'api': {'api', 'explain', 'audit', 'objects', 'backend', 'conf',
+            *_COMMON},
     'client': {'client', 'rules'},
 }
 STRANGERS = {

@@ -17,7 +17,7 @@ import logging
 import ddt
 import testtools
 
-from pcloud.aggregates import complaints
+from pcloud.backend import complaints
 from pcloud import exception
 from pcloud.rules import text
 

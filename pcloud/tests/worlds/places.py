@@ -45,12 +45,12 @@ from oslo_messaging.rpc import dispatcher
 from oslo_utils import timeutils
 import sqlalchemy as sa
 
-from pcloud.aggregates import arrivals
-from pcloud.aggregates import computes
-from pcloud.aggregates import emptiness
-from pcloud.aggregates import journal
-from pcloud.aggregates import quota
-from pcloud.aggregates import snapshot
+from pcloud.backend import arrivals
+from pcloud.backend import computes
+from pcloud.backend import journal
+from pcloud.backend import snapshot
+from pcloud.objects import emptiness
+from pcloud.objects import quotas
 from pcloud.tests.functional import driver
 from pcloud.tests.worlds import turns as turns_
 
@@ -68,7 +68,7 @@ _QUESTIONS = (
     (snapshot, 'pcloud'), (snapshot, 'unallocated'), (snapshot, 'settling'),
     (snapshot, 'closed_uuids_of'), (snapshot, 'pclouds_with'),
     (computes, 'load'), (emptiness, 'reasons'), (arrivals, 'awaited'),
-    (journal, 'dues'), (quota, 'check'))
+    (journal, 'dues'), (quotas, 'check'))
 # Where Nova builds a server, each with who gets there: a request is known to
 # the database, its hosts are looked at, each of them is claimed, it is built,
 # and built anew after that has failed. No lock of Nova is held there.

@@ -14,7 +14,7 @@
 
 import fixtures
 
-from pcloud.aggregates import audit
+from pcloud.audit import all_checks
 from pcloud.tests.functional import base
 from pcloud.tests.functional import driver
 from pcloud.tests.worlds import turns
@@ -63,7 +63,7 @@ class BuildingTestCase(world.WorldTestCase):
     def end(self):
         """Delete what was built; nothing but that may have been wrong."""
         self.assertLessEqual(
-            {each.kind for each in audit.find(self.context, settle=0)},
+            {each.kind for each in all_checks.find(self.context, settle=0)},
             {'server-on-free-host'})
         for server in self.admin.get_servers(
                 search_opts={'all_tenants': 1}):

@@ -26,7 +26,7 @@ import traceback
 
 import fixtures
 
-from pcloud.aggregates import audit
+from pcloud.audit import all_checks
 from pcloud.tests.functional import base
 from pcloud.tests.functional import driver
 from pcloud.tests.functional import one_cell
@@ -127,7 +127,7 @@ class ChangingHandsTest(base.PcloudTestCase):
             thread.join()
         self.assertEqual('', '\n'.join(self.errors))
         self.assertEqual(set(), self.observer.violations)
-        self.assertEqual([], audit.find(self.context, settle=0))
+        self.assertEqual([], all_checks.find(self.context, settle=0))
         print(self._figures(), file=sys.__stderr__, flush=True)
 
     def _senders(self):

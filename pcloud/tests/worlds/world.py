@@ -25,7 +25,7 @@ from oslo_utils import timeutils
 from placement.db.sqlalchemy import models as placement_models
 import sqlalchemy as sa
 
-from pcloud.aggregates import audit
+from pcloud.audit import all_checks
 from pcloud.tests.functional import base
 from pcloud.tests.functional import one_cell
 from pcloud.tests.functional import stored
@@ -162,7 +162,7 @@ class WorldTestCase(base.PcloudTestCase):
 
     def end(self):
         """Check what has to hold when everything has come to its end."""
-        self.assertEqual([], audit.find(self.context, settle=0))
+        self.assertEqual([], all_checks.find(self.context, settle=0))
 
     def _keep(self):
         kept_rows = self.databases.keep()

@@ -32,7 +32,7 @@ from nova.db.main import models as main_models
 from nova import objects
 from oslo_serialization import jsonutils
 
-from pcloud.aggregates import names
+from pcloud import names
 from pcloud.rules import access
 from pcloud.tests.benchmarks.filters import databases
 

@@ -35,7 +35,7 @@ from nova.scheduler import host_manager
 from nova.scheduler import weights
 from oslo_config import cfg
 
-from pcloud.aggregates import snapshot
+from pcloud.backend import snapshot
 from pcloud.scheduler import memo
 from pcloud.tests.benchmarks.filters import cloud as clouds
 from pcloud.tests.benchmarks.filters import hosts

@@ -1,0 +1,209 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Find what a hand or an outage has left behind, and what repairs it.
+
+A change is one transaction, so that no crash leaves half of one. What is due
+for a host is a row until Placement has been told; hosts, names and keys that
+somebody changed by other means do not fit together any more.
+
+Each part is looked at by itself: what one part of the cloud does not tell
+hides nothing of what the others do.
+
+Source: CONTRACT section 1 for what belongs together.
+"""
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+import functools
+import time
+
+from nova import context as nova_context
+
+from pcloud.audit import attribute_checks
+from pcloud.audit import findings
+from pcloud.audit import placement_checks
+from pcloud.audit import row_checks
+from pcloud.audit import value_checks
+from pcloud.backend import arrivals
+from pcloud.backend import computes
+from pcloud.backend import due
+from pcloud.backend import journal
+from pcloud.backend import outages
+from pcloud.backend import request_specs
+from pcloud.backend import snapshot
+from pcloud.backend import stray_services
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import reconcile
+
+# Seconds after which what is due for a host is taken for stuck, and not for
+# a request at work. Nothing depends on it: to reconcile a host twice at the
+# same moment does no harm.
+SETTLE = 5.0
+
+
+def find(
+    context: nova_context.RequestContext, settle: float = SETTLE,
+) -> list[findings.Finding]:
+    """Return what is wrong, and what could not be looked at.
+
+    Hosts for which something is due are left out of what is compared with
+    Placement: the rows tell that a request may be at work.
+
+    :param settle: how long, in seconds, something may be due for a host
+        before that is a finding
+    :raises: `oslo_db.exception.DBError` when the rows cannot be read
+    """
+    marks = journal.marks(context)
+    known = _read(context)
+    parts: list[tuple[str, Callable[[], Iterator[findings.Finding]]]] = [
+        ('the rows', functools.partial(row_checks.check, known)),
+        ('what runs on hosts', functools.partial(_check_servers, known)),
+        ('Placement', functools.partial(placement_checks.check, known)),
+        ('services', functools.partial(_check_services, known)),
+        ('host attributes', functools.partial(
+            attribute_checks.check, context)),
+        ('values', functools.partial(value_checks.check, context)),
+    ]
+    found = _silent(known)
+    for what, check in parts:
+        found += _look(what, check)
+    return _unchanged(context, known, marks, found) + _look(
+        'what is due', functools.partial(_stuck, context, known.dues, settle))
+
+
+def _unchanged(
+    context: nova_context.RequestContext, known: row_checks.Known,
+    marks: Mapping[str, str], found: list[findings.Finding],
+) -> list[findings.Finding]:
+    """Leave out what a request has changed while it was looked at.
+
+    A change may have been made and taken back again, which the marks of the
+    changes tell; the rows tell what was written by other means.
+
+    :param marks: of all changes, before anything was looked at
+    """
+    dues = journal.dues(context)
+    marked = journal.marks(context)
+    now = {each.name: each for each in snapshot.closed(context)}
+    changed = {each.name for each in known.aggregates
+               if now.get(each.name) != each or
+               _marks_of(each, marks) != _marks_of(each, marked)}
+    at_work = {host for host in dues if known.dues.get(host) != dues[host]}
+    return [each for each in found if each.aggregate not in changed and
+            each.subject not in at_work]
+
+
+def _marks_of(
+    aggregate: snapshot.Aggregate, marks: Mapping[str, str],
+) -> tuple[str | None, str | None]:
+    """Return the marks of the changes of a Pcloud or pool, whole or not."""
+    metadata = aggregate.metadata
+    return (marks.get(journal.pcloud_anchor(metadata.get(names.ID, ''))),
+            marks.get(journal.flavor_anchor(
+                metadata.get(names.FLAVOR_ID, ''))))
+
+
+def _read(context: nova_context.RequestContext) -> row_checks.Known:
+    aggregates = snapshot.closed(context)
+    # After the rows: what was due before may have been done by then, and
+    # what is due since is not to be found in the rows.
+    dues = journal.dues(context)
+    hosts = frozenset().union(*(each.hosts for each in aggregates))
+    return row_checks.Known(
+        context, aggregates, computes.load(context, hosts), dues)
+
+
+def _look(
+    what: str, check: Callable[[], Iterator[findings.Finding]],
+) -> list[findings.Finding]:
+    """Return what a check finds until a part of the cloud is silent."""
+    found: list[findings.Finding] = []
+    try:
+        for each in check():
+            found.append(each)
+    except outages.ANY as error:
+        found.append(findings.Finding(
+            findings.NOT_LOOKED_AT, what, '', str(error)))
+    return found
+
+
+def _silent(known: row_checks.Known) -> list[findings.Finding]:
+    silent = sorted(host for host, each in known.computes.items()
+                    if not each.answered)
+    if not silent:
+        return []
+    return [findings.Finding(
+        findings.NOT_LOOKED_AT, 'cells', '',
+        f'the cells of {len(silent)} hosts do not answer: ' +
+        ', '.join(silent))]
+
+
+def _check_servers(known: row_checks.Known) -> Iterator[findings.Finding]:
+    """Find servers on hosts that they have no right to."""
+    hosts = [host for host, each in known.computes.items() if each.answered]
+    servers = computes.instances(known.context, hosts)
+    hints = request_specs.hints(
+        known.context, frozenset().union(*servers.values()))
+    for aggregate in known.aggregates:
+        yield from row_checks.check_servers(known, aggregate, servers, hints)
+
+
+def _check_services(known: row_checks.Known) -> Iterator[findings.Finding]:
+    """Find hosts whose name has a compute service in another cell too."""
+    for host, cells in sorted(stray_services.find(
+            known.context, known.computes).items()):
+        yield findings.Finding(
+            'host-in-two-cells', '', host,
+            'a compute service of this name is also in ' +
+            ', '.join(cells) + ', to which Nova does not map the host; the '
+            'service is ignored. Delete it there, or give it another name')
+
+
+def _stuck(
+    context: nova_context.RequestContext, dues: Mapping[str, str],
+    settle: float,
+) -> Iterator[findings.Finding]:
+    """Find hosts that nobody has reconciled for a while.
+
+    A host that settles is none of them, unless the host would never settle:
+    all requests are over, and still the host is not empty.
+    """
+    if dues and settle:
+        time.sleep(settle)
+        now = journal.dues(context)
+        dues = {host: text for host, text in dues.items()
+                if now.get(host) == text}
+    settling = due.settling({
+        host: due.parse(text) for host, text in dues.items()})
+    for host in sorted(dues.keys() - settling.keys()):
+        yield _unfinished(host)
+    for host in sorted(settling.keys() - arrivals.awaited(context, settling)):
+        if not reconcile.is_empty(context, host):
+            yield _unfinished(host)
+
+
+def _unfinished(host: str) -> findings.Finding:
+    return findings.Finding(
+        'change-not-finished', names.JOURNAL, host,
+        'Placement or the compute service has still to be told of a change, '
+        'or the host has still to be found empty; the host takes no servers '
+        'until then', functools.partial(_finish, host))
+
+
+def _finish(host: str, context: nova_context.RequestContext) -> str:
+    if not reconcile.host(context, host):
+        raise exception.HostNotEmpty(
+            host=host, reasons='everything has been told, and the host '
+                               'waits until it is empty')
+    return 'everything has been told'

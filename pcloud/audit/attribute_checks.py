@@ -1,0 +1,92 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Find attributes of hosts that contradict each other."""
+
+from collections.abc import Iterator
+import functools
+
+from nova import context as nova_context
+
+from pcloud.audit import findings
+from pcloud.audit import repair
+from pcloud.backend import snapshot
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import host_attributes
+from pcloud.rules import attributes as attribute_rules
+
+
+def check(
+    context: nova_context.RequestContext,
+) -> Iterator[findings.Finding]:
+    """Find attributes that contradict each other or make no sense."""
+    aggregates = snapshot.saying_attributes(context)
+    yield from _check_platforms(aggregates)
+    for aggregate in aggregates:
+        yield from _check_attribute_aggregate(aggregate)
+    for (host, name), said in sorted(host_attributes.said(aggregates).items()):
+        values = attribute_rules.conflicting(name, said)
+        if values:
+            yield findings.Finding(
+                'attribute-conflict', names.ATTRIBUTE_PREFIX + name, host,
+                'aggregates of equal standing give it different values: ' +
+                ', '.join(values))
+
+
+def _check_platforms(
+    aggregates: list[snapshot.Aggregate],
+) -> Iterator[findings.Finding]:
+    kinds: dict[bool, set[str]] = {True: set(), False: set()}
+    for aggregate in aggregates:
+        value = names.attributes(aggregate.metadata).get(
+            attribute_rules.PLATFORM)
+        if value is not None and aggregate.hosts:
+            try:
+                kind = attribute_rules.platform(value).dotted
+            except exception.InvalidAttribute:
+                continue
+            kinds[kind].add(value)
+    if all(kinds.values()):
+        yield findings.Finding(
+            'attribute-kinds-mixed',
+            names.ATTRIBUTE_PREFIX + attribute_rules.PLATFORM, '',
+            'stamps and versions cannot be compared, and hosts with the '
+            'rarer kind count as oldest: ' + ', '.join(
+                sorted(kinds[True] | kinds[False])))
+
+
+def _check_attribute_aggregate(
+    aggregate: snapshot.Aggregate,
+) -> Iterator[findings.Finding]:
+    if (aggregate.name.startswith(names.ATTRIBUTE_PREFIX) or
+            names.is_attribute(aggregate.metadata)):
+        if not snapshot.is_whole_attribute(
+                aggregate.name, aggregate.metadata):
+            yield findings.Finding(
+                'incomplete-aggregate', aggregate.name, '',
+                'its name and its metadata do not agree on the attribute: '
+                f'{names.TYPE} is {aggregate.metadata.get(names.TYPE)!r}, ' +
+                ', '.join(f'{name} is {value!r}' for name, value in sorted(
+                    names.attributes(aggregate.metadata).items())))
+        elif not aggregate.hosts:
+            yield findings.Finding(
+                'attribute-without-hosts', aggregate.name, '',
+                'no host has this value',
+                functools.partial(repair.drop_attribute, aggregate))
+    for name, value in sorted(names.attributes(aggregate.metadata).items()):
+        try:
+            attribute_rules.read(name, value)
+        except exception.InvalidAttribute as error:
+            yield findings.Finding(
+                'attribute-not-valid', aggregate.name, name,
+                f'it counts nowhere: {error}')

@@ -1,0 +1,93 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Find where Placement and the rows of pools and Pclouds differ."""
+
+from collections.abc import Iterator
+import functools
+
+from pcloud.audit import findings
+from pcloud.audit import repair
+from pcloud.audit import row_checks
+from pcloud.backend import due
+from pcloud.backend import inventories
+from pcloud.backend import snapshot
+from pcloud import names
+from pcloud.objects import allocation_ratios
+
+
+def check(known: row_checks.Known) -> Iterator[findings.Finding]:
+    """Find what Placement has otherwise than the rows.
+
+    One call an aggregate, and one a host of a Pcloud that has a ratio.
+
+    :raises: `exception.Unavailable` when Placement does not tell
+    """
+    for aggregate in known.aggregates:
+        yield from _check_members(known, aggregate)
+        if snapshot.is_whole_pcloud(aggregate.name, aggregate.metadata):
+            yield from _check_ratios(known, aggregate)
+
+
+def _check_members(
+    known: row_checks.Known, aggregate: snapshot.Aggregate,
+) -> Iterator[findings.Finding]:
+    mirrored = inventories.members(known.context, aggregate.uuid)
+    uuids = {node.uuid: host for host in aggregate.hosts
+             for node in _nodes(known, host)}
+    told_later = {due.parse(text).provider for text in known.dues.values()}
+    told_later |= {node.uuid for host in known.dues
+                   for node in _nodes(known, host)}
+    if any(not known.computes[host].answered
+           for host in aggregate.hosts & known.computes.keys()):
+        # Nobody knows the nodes of those hosts, so none is too many.
+        mirrored = {uuid: node for uuid, node in mirrored.items()
+                    if uuid in uuids}
+    for uuid, node in sorted(mirrored.items()):
+        if uuid not in uuids and uuid not in told_later:
+            yield findings.Finding(
+                'only-in-placement', aggregate.name, node,
+                'Placement has it in the aggregate, Nova does not',
+                functools.partial(
+                    repair.have_placement_forget, aggregate, uuid))
+    for uuid, host in sorted(uuids.items(), key=lambda each: each[1]):
+        if uuid in mirrored or uuid in told_later:
+            continue
+        if inventories.aggregates(known.context, uuid) is None:
+            yield findings.Finding(
+                'node-not-in-placement', aggregate.name, host,
+                f'Placement has no resource provider {uuid} for its node; '
+                'restart nova-compute there')
+        else:
+            yield findings.Finding(
+                'not-in-placement', aggregate.name, host,
+                'Placement does not know that it is in the aggregate',
+                functools.partial(repair.tell_placement, aggregate, host))
+
+
+def _nodes(known: row_checks.Known, host: str):
+    return known.computes[host].nodes if host in known.computes else ()
+
+
+def _check_ratios(
+    known: row_checks.Known, aggregate: snapshot.Aggregate,
+) -> Iterator[findings.Finding]:
+    states = names.states(aggregate.metadata)
+    for host in sorted(aggregate.hosts - known.dues.keys()):
+        for node in _nodes(known, host):
+            if (node.hypervisor_hostname in states and
+                    allocation_ratios.differs(
+                        known.context, aggregate.metadata, node)):
+                yield findings.Finding(
+                    'ratio-drifted', aggregate.name, host,
+                    'its inventory does not have the ratios of the Pcloud',
+                    functools.partial(
+                        repair.tell_placement, aggregate, host))

@@ -1,0 +1,219 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Repair what `audit` finds; each function returns what it did.
+
+A repair is a change like any other: it locks what requests lock, looks at
+what is there by then, and finding it done is as good.
+"""
+
+from nova import context as nova_context
+from oslo_utils import timeutils
+
+from pcloud.backend import change
+from pcloud.backend import computes
+from pcloud.backend import due
+from pcloud.backend import inventories
+from pcloud.backend import journal
+from pcloud.backend import readings
+from pcloud.backend import snapshot
+from pcloud.backend import writes
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import allocation_ratios
+from pcloud.objects import emptiness
+from pcloud.objects import reconcile
+from pcloud.rules import access
+
+_DONE = 'somebody else has done it meanwhile'
+
+
+def settle_stateless(
+    aggregate: snapshot.Aggregate, host: str, node: str,
+    context: nova_context.RequestContext,
+) -> str:
+    """Let an empty host go, and give one with servers back as disabled."""
+    is_empty = not emptiness.reasons(context, computes.one(context, host))
+
+    def work(written: writes.Rows) -> bool:
+        metadata = written.metadata(aggregate.id)
+        if (snapshot.pclouds_of(context, [host]).get(host) !=
+                [aggregate.metadata[names.ID]] or
+                names.state_key(node) in metadata):
+            return False
+        if not is_empty:
+            written.set(aggregate.id, {
+                names.state_key(node): access.DISABLED,
+                names.node_key(host): node})
+            return True
+        _claim(written, host, due.Due(
+            written.mark, left=aggregate.uuid, empty=True,
+            pcloud=metadata.get(names.ID), since=int(timeutils.utcnow_ts()),
+            ratios=allocation_ratios.saved(metadata, node)))
+        written.leave(aggregate.id, [host])
+        written.drop(aggregate.id, [
+            names.node_key(host),
+            *(names.host_key(name) for name, its
+              in names.hosts(metadata).items() if its == node),
+            *(names.saved_ratio_key(key, node)
+              for key in allocation_ratios.RESOURCES)])
+        return True
+
+    done = change.run(context, [_anchor(aggregate)], work)
+    reconcile.finish(context, [host])
+    reconcile.announced(context, [aggregate.uuid])
+    if not done:
+        return _DONE
+    if is_empty:
+        return 'it is empty and has left the Pcloud'
+    return 'it is not empty; it is disabled in the Pcloud now'
+
+
+def keep_node(
+    aggregate: snapshot.Aggregate, host: str, node: str,
+    context: nova_context.RequestContext,
+) -> str:
+    """Keep the name of a host's compute node with the Pcloud."""
+    def work(written: writes.Rows) -> bool:
+        if host not in written.members(aggregate.id):
+            return False
+        written.set(aggregate.id, {names.node_key(host): node})
+        return True
+
+    if change.run(context, [_anchor(aggregate)], work):
+        return 'its compute node is kept now'
+    return _DONE
+
+
+def drop_key(
+    aggregate: snapshot.Aggregate, key: str,
+    context: nova_context.RequestContext,
+) -> str:
+    """Delete a metadata key, if it still has the value that was found."""
+    value = aggregate.metadata[key]
+    host = (key.removeprefix(names.NODE_PREFIX)
+            if key.startswith(names.NODE_PREFIX) else None)
+    node = (key.removeprefix(names.STATE_PREFIX)
+            if key.startswith(names.STATE_PREFIX) else value)
+
+    def work(written: writes.Rows) -> bool:
+        # The host may have come back meanwhile, and the key be its own.
+        if (host in written.members(aggregate.id) or
+                host is None and node in written.nodes(aggregate.id)):
+            return False
+        return written.drop_if(aggregate.id, key, value)
+
+    done = change.run(context, [_anchor(aggregate)], work)
+    reconcile.announced(context, [aggregate.uuid])
+    return 'the key is deleted' if done else _DONE
+
+
+def give_back_ratio(
+    aggregate: snapshot.Aggregate, key: str,
+    context: nova_context.RequestContext,
+) -> str:
+    """Set the ratio of a host that has left to what it was.
+
+    Of one that cannot be read the key is deleted and nothing else.
+    """
+    ratio, node = names.saved_ratios(aggregate.metadata)[key]
+    value = aggregate.metadata[key]
+    known = readings.own_ratio(aggregate.metadata, key)
+    own = {} if known is None else {ratio: known}
+    host = next((host for host, name in
+                 computes.every_node(context).values() if name == node), None)
+
+    def work(written: writes.Rows) -> bool:
+        if (node in written.nodes(aggregate.id) or
+                not written.drop_if(aggregate.id, key, value)):
+            return False
+        if host is not None and own:
+            _claim(written, host, due.Due(
+                written.mark, ratios=own))
+        return True
+
+    done = change.run(context, [_anchor(aggregate)], work)
+    if host is not None:
+        reconcile.host(context, host)
+    if not done:
+        return _DONE
+    if host is None:
+        return 'the host is gone, and the key is deleted'
+    if not own:
+        return 'nobody knows what its own ratio was, and the key is deleted'
+    return 'the host has its own ratio again'
+
+
+def tell_placement(
+    aggregate: snapshot.Aggregate, host: str,
+    context: nova_context.RequestContext,
+) -> str:
+    """Have Placement know of a host what the rows tell."""
+    change.run(context, [_anchor(aggregate)],
+               lambda written: written.remind([host]))
+    reconcile.host(context, host)
+    return 'Placement knows now'
+
+
+def have_placement_forget(
+    aggregate: snapshot.Aggregate, provider: str,
+    context: nova_context.RequestContext,
+) -> str:
+    """Have Placement forget a membership that Nova does not know of."""
+    host = computes.every_node(context).get(provider, (None, None))[0]
+    if host is None:
+        _forget(context, provider, aggregate.uuid)
+        return 'Placement has forgotten it'
+    change.run(context, [_anchor(aggregate)], lambda written: _claim(
+        written, host, due.Due(written.mark, provider=provider,
+                               left=aggregate.uuid)))
+    reconcile.host(context, host)
+    return 'Placement has forgotten it'
+
+
+@allocation_ratios.until_newest
+def _forget(
+    context: nova_context.RequestContext, provider: str, uuid: str,
+) -> None:
+    """Take a provider of which Nova knows nothing out of an aggregate."""
+    found = inventories.aggregates(context, provider)
+    if found is not None:
+        found['aggregates'] = sorted(set(found['aggregates']) - {uuid})
+        if not inventories.set_aggregates(context, provider, found):
+            raise allocation_ratios.Outdated()
+
+
+def drop_attribute(
+    aggregate: snapshot.Aggregate, context: nova_context.RequestContext,
+) -> str:
+    """Delete the aggregate of a value that no host has."""
+    name, = names.attributes(aggregate.metadata)
+    if change.run(context, [journal.attribute_anchor(name)],
+                  lambda written: written.delete(aggregate.id)):
+        return 'the aggregate is deleted'
+    return 'a host has it now'
+
+
+def _claim(written: writes.Rows, host: str, what: due.Due) -> None:
+    try:
+        written.claim(host, what)
+    except exception.KeyTaken:
+        raise exception.HostBusy(name=host)
+
+
+def _anchor(aggregate: snapshot.Aggregate) -> str:
+    # By hand the metadata may have been deleted, but not the name.
+    if aggregate.name.startswith(names.POOL_PREFIX):
+        return journal.flavor_anchor(
+            aggregate.name.removeprefix(names.POOL_PREFIX))
+    return journal.pcloud_anchor(aggregate.metadata.get(
+        names.ID, aggregate.name.removeprefix(names.PREFIX)))

@@ -1,0 +1,215 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Find rows of pools and Pclouds that do not fit together."""
+
+import collections
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+import dataclasses
+import functools
+
+from nova import context as nova_context
+
+from pcloud.audit import findings
+from pcloud.audit import repair
+from pcloud.backend import computes
+from pcloud.backend import snapshot
+from pcloud import names
+from pcloud.rules import hints as hint_rules
+
+
+@dataclasses.dataclass(frozen=True)
+class Known:
+    """What the checks look at.
+
+    :ivar aggregates: all pools and Pclouds, whole or not
+    :ivar computes: their hosts, as far as Nova knows the hosts
+    :ivar dues: service host to what is due for the host
+    """
+
+    context: nova_context.RequestContext
+    aggregates: list[snapshot.Aggregate]
+    computes: Mapping[str, computes.Compute]
+    dues: Mapping[str, str]
+
+    @functools.cached_property
+    def pclouds_of(self) -> Mapping[str, list[str]]:
+        """Service host to the Pclouds that have the host, whole or not."""
+        return self._holders(lambda each: not (
+            each.name.startswith(names.POOL_PREFIX) or
+            each.metadata.get(names.TYPE) == names.TYPE_POOL))
+
+    @functools.cached_property
+    def pools_of(self) -> Mapping[str, list[str]]:
+        """Service host to the host flavors that have the host."""
+        return self._holders(lambda each: snapshot.is_whole_pool(
+            each.name, each.metadata))
+
+    def _holders(
+        self, are: Callable[[snapshot.Aggregate], bool],
+    ) -> Mapping[str, list[str]]:
+        found = collections.defaultdict(list)
+        for each in filter(are, self.aggregates):
+            for host in each.hosts:
+                found[host].append(each.name.removeprefix(
+                    names.POOL_PREFIX).removeprefix(names.PREFIX))
+        return found
+
+    def node_of(self, aggregate: snapshot.Aggregate) -> dict[str, str]:
+        """Return service host to hypervisor hostname, of a Pcloud's hosts."""
+        kept = {host: node for host, node
+                in names.nodes(aggregate.metadata).items()
+                if host in aggregate.hosts}
+        found = {}
+        for host in aggregate.hosts:
+            told = [node.hypervisor_hostname for node in
+                    self.computes[host].nodes] if host in self.computes else []
+            # What is kept counts as long as nobody knows better.
+            if host in kept and (not told or kept[host] in told):
+                found[host] = kept[host]
+            elif told:
+                found[host] = told[-1]
+        return found
+
+
+# What has to be there for an aggregate to be what it is.
+_FRAMES = {names.TYPE_POOL: (names.FLAVOR_ID, names.UNITS),
+           names.TYPE_PCLOUD: (names.ID,)}
+
+
+def check(known: Known) -> Iterator[findings.Finding]:
+    """Find what the rows alone tell."""
+    for aggregate in known.aggregates:
+        if snapshot.is_whole_pool(aggregate.name, aggregate.metadata):
+            yield from _check_pool(known, aggregate)
+        elif snapshot.is_whole_pcloud(aggregate.name, aggregate.metadata):
+            yield from _check_members(known, aggregate)
+            yield from _check_keys(known, aggregate)
+        else:
+            yield findings.Finding(
+                'incomplete-aggregate', aggregate.name, '',
+                'its name and its metadata do not agree on what it is; its '
+                'hosts are given to nobody: ' + ', '.join(
+                    f'{key}={aggregate.metadata[key]!r}'
+                    if key in aggregate.metadata else f'no {key}'
+                    for key in _FRAMES.get(aggregate.metadata.get(
+                        names.TYPE), (names.TYPE,))))
+        for host in sorted(aggregate.hosts - known.computes.keys()):
+            yield findings.Finding(
+                'host-without-service', aggregate.name, host,
+                'Nova has no compute service of this name')
+
+
+def _check_pool(
+    known: Known, pool: snapshot.Aggregate,
+) -> Iterator[findings.Finding]:
+    for host in sorted(pool.hosts):
+        pools = known.pools_of[host]
+        if len(pools) > 1:
+            yield findings.Finding(
+                'host-in-two-pools', pool.name, host,
+                'it is in the pools of more than one host flavor: ' +
+                ', '.join(pools) + '. Take it out of one with: openstack '
+                f'host flavor host remove <host flavor> {host}')
+
+
+def _check_members(
+    known: Known, aggregate: snapshot.Aggregate,
+) -> Iterator[findings.Finding]:
+    states = names.states(aggregate.metadata)
+    named = list(names.hosts(aggregate.metadata).values())
+    for host, node in sorted(known.node_of(aggregate).items()):
+        alone = len(known.pclouds_of[host]) == 1
+        if not alone:
+            yield findings.Finding(
+                'host-in-two-pclouds', aggregate.name, host,
+                'it is in more than one Pcloud and given to nobody: ' +
+                ', '.join(known.pclouds_of[host]) + '. Take it out of one '
+                f'with: openstack aggregate remove host <aggregate> {host}')
+        if node not in states:
+            yield findings.Finding(
+                'host-without-state', aggregate.name, host,
+                'it is in the Pcloud without a state, and given to nobody',
+                functools.partial(repair.settle_stateless, aggregate, host,
+                                  node) if alone else None)
+        elif names.nodes(aggregate.metadata).get(host) != node:
+            yield findings.Finding(
+                'node-not-kept', aggregate.name, host,
+                f'its compute node {node} is not kept with the Pcloud, which '
+                'would not show the host while its cell is silent; kept is '
+                f'{names.nodes(aggregate.metadata).get(host)!r}',
+                functools.partial(repair.keep_node, aggregate, host, node))
+        elif named.count(node) != 1:
+            yield findings.Finding(
+                'host-without-one-name', aggregate.name, host,
+                f'{named.count(node)} names stand for it')
+        if host not in known.pools_of:
+            yield findings.Finding(
+                'host-in-no-pool', aggregate.name, host,
+                'it is in a Pcloud, but in the pool of no host flavor')
+
+
+def _check_keys(
+    known: Known, aggregate: snapshot.Aggregate,
+) -> Iterator[findings.Finding]:
+    nodes = frozenset(known.node_of(aggregate).values())
+    metadata = aggregate.metadata
+    rows = [
+        ('name-without-host', names.host_key(name), node)
+        for name, node in names.hosts(metadata).items()
+    ] + [
+        ('state-without-host', names.state_key(node), node)
+        for node in names.states(metadata)
+    ]
+    lost = [each for each in rows if each[2] not in nodes] + [
+        ('node-without-host', names.node_key(host), host)
+        for host in names.nodes(metadata) if host not in aggregate.hosts]
+    for kind, key, subject in sorted(lost):
+        yield findings.Finding(
+            kind, aggregate.name, key, f'{subject} is not in the Pcloud',
+            functools.partial(repair.drop_key, aggregate, key))
+    for key, (_, node) in sorted(names.saved_ratios(metadata).items()):
+        if node not in nodes:
+            yield findings.Finding(
+                'ratio-not-given-back', aggregate.name, key,
+                f'{node} has left the Pcloud with its ratio',
+                functools.partial(repair.give_back_ratio, aggregate, key))
+
+
+def check_servers(
+    known: Known, aggregate: snapshot.Aggregate,
+    servers: Mapping[str, list[str]], hints: Mapping[str, Mapping],
+) -> Iterator[findings.Finding]:
+    """Find servers that have no right to the hosts of an aggregate.
+
+    :param servers: service host to the uuids of the servers on it
+    :param hints: uuid to the scheduler hints of a server
+    """
+    if snapshot.is_whole_pool(aggregate.name, aggregate.metadata):
+        for host in sorted(aggregate.hosts):
+            if servers.get(host) and host not in known.pclouds_of:
+                yield findings.Finding(
+                    'server-on-free-host', aggregate.name, host,
+                    f'{len(servers[host])} servers are on it, but it is in '
+                    'no Pcloud: ' + ', '.join(servers[host]))
+    elif snapshot.is_whole_pcloud(aggregate.name, aggregate.metadata):
+        own = {hint_rules.PCLOUD: [aggregate.metadata[names.ID]]}
+        for host in sorted(aggregate.hosts):
+            foreign = [
+                server for server in servers.get(host, ())
+                if not own.items() <= hints.get(server, {}).items()]
+            if foreign:
+                yield findings.Finding(
+                    'foreign-server', aggregate.name, host,
+                    f'{len(foreign)} servers are on it that were not '
+                    'started in this Pcloud: ' + ', '.join(foreign))

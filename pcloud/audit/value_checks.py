@@ -1,0 +1,121 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Find values that somebody has written by hand and that are not right."""
+
+from collections.abc import Iterator
+
+from nova import context as nova_context
+
+from pcloud.audit import findings
+from pcloud.backend import snapshot
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import values
+
+KIND = 'value-not-valid'
+
+
+def check(
+    context: nova_context.RequestContext,
+) -> Iterator[findings.Finding]:
+    """Find values of aggregates and flavors that cannot be read.
+
+    Four queries. Those of host attributes are for `attribute_checks`.
+    """
+    for aggregate in snapshot.with_values(context):
+        for key, value in sorted(aggregate.metadata.items()):
+            if not key.startswith(names.ATTRIBUTE_KEY_PREFIX):
+                yield from _check_metadata(aggregate, key, value)
+        yield from _check_frame(aggregate)
+    for flavor, key, value in snapshot.extra_specs(context):
+        try:
+            values.check_extra_spec(key, value)
+        except exception.Invalid as error:
+            yield findings.Finding(
+                KIND, f'flavor {flavor}', key,
+                f'it is {value!r}. {error} It counts nowhere. Set it right, '
+                'or take it away with: openstack flavor unset --property '
+                f'{key} {flavor}')
+
+
+def _check_metadata(
+    aggregate: snapshot.Aggregate, key: str, value: str,
+) -> Iterator[findings.Finding]:
+    try:
+        values.check_metadata(key, value)
+        if values.is_ratio_of_pcloud(aggregate.name, aggregate.metadata):
+            values.check_ratio(key, value)
+    except exception.Invalid as error:
+        yield findings.Finding(
+            KIND, aggregate.name, key,
+            f'it is {value!r}. {error} {_effect(key)} Set it right with: '
+            f'openstack aggregate set --property {key}=... {aggregate.id}, '
+            'or take it away with: openstack aggregate unset --property '
+            f'{key} {aggregate.id}')
+
+
+def _check_frame(
+    aggregate: snapshot.Aggregate,
+) -> Iterator[findings.Finding]:
+    """Find what should be there and is not."""
+    metadata = aggregate.metadata
+    if snapshot.is_whole_pcloud(aggregate.name, metadata):
+        for key in (names.NAME, names.OWNER):
+            if key not in metadata:
+                yield findings.Finding(
+                    KIND, aggregate.name, key,
+                    'it is missing. Set it with: openstack aggregate set '
+                    f'--property {key}=... {aggregate.id}')
+    elif aggregate.name.startswith(names.POLICY_PREFIX):
+        wanted = _frame_of_policy(aggregate.name)
+        wrong = [key for key, value in wanted.items()
+                 if metadata.get(key) != value]
+        if wrong:
+            yield findings.Finding(
+                'incomplete-aggregate', aggregate.name, '',
+                'its settings count for what its name says, but ' + ', '.join(
+                    f'{key} is {metadata.get(key)!r}' for key in wrong) +
+                '. Set it right with: openstack aggregate set ' +
+                ' '.join(f'--property {key}={wanted[key]}' for key in wrong) +
+                f' {aggregate.id}')
+
+
+def _frame_of_policy(name: str) -> dict[str, str]:
+    scope, _, scope_id = name.removeprefix(
+        names.POLICY_PREFIX).partition(':')
+    return {names.TYPE: names.TYPE_POLICY, names.SCOPE: scope,
+            names.SCOPE_ID: scope_id}
+
+
+def _effect(key: str) -> str:
+    """Tell what comes of a value that cannot be read."""
+    if key in _EFFECTS:
+        return _EFFECTS[key]
+    if key.startswith((names.STATE_PREFIX, names.DUE_PREFIX)):
+        return 'Nobody gets the host.'
+    return 'It counts nowhere.'
+
+
+_CLOSED = 'Nobody gets a host of the Pcloud.'
+_INCOMPLETE = ('The aggregate is not taken for what it is; its hosts are '
+               'given to nobody.')
+_EFFECTS = {
+    names.CPU_RATIO: _CLOSED, names.RAM_RATIO: _CLOSED,
+    names.TYPE: _INCOMPLETE, names.ID: _INCOMPLETE,
+    names.FLAVOR_ID: _INCOMPLETE,
+    names.UNITS: f'{_INCOMPLETE} Each of its hosts in a Pcloud fills the '
+                 'quota of the owner.',
+    names.NAME: 'It is shown as it is.',
+    names.DESCRIPTION: 'It is shown as it is.',
+    names.OWNER: 'The Pcloud is nobody\'s.',
+    names.QUOTA_UNITS: 'The project gets no more hosts.'}

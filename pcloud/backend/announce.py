@@ -1,0 +1,111 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Tell the schedulers, and who listens to Nova, of a changed aggregate.
+
+Nova does the same after each of its own changes. The schedulers are told
+what an aggregate is like now, whatever was changed, so that telling them
+twice does no harm; and the message waits for no broker that is away.
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from kombu import exceptions as kombu_exc
+from nova.compute import utils as compute_utils
+from nova import context as nova_context
+from nova.db.api import models
+from nova import objects
+from nova.objects import fields
+from nova.scheduler import rpcapi
+from oslo_log import log as logging
+import oslo_messaging as messaging
+
+from pcloud.backend import snapshot
+
+LOG = logging.getLogger(__name__)
+
+# The version of the schedulers' calls that tell of aggregates.
+_VERSION = '4.1'
+# How often a broker is tried, instead of for ever.
+_RETRIES = 1
+# A broker that is away when the first message of a process is sent comes to
+# an error of the library below oslo.messaging, later ones to its own.
+_OUTAGES = messaging.MessagingException, kombu_exc.KombuError
+
+_PHASES = (fields.NotificationPhase.START, fields.NotificationPhase.END)
+
+
+def changed(
+    context: nova_context.RequestContext, uuids: Collection[str],
+) -> None:
+    """Tell the schedulers what some aggregates are like now.
+
+    Three queries. Aggregates that are gone are left out.
+
+    :param uuids: of the aggregates
+    """
+    found = snapshot.read(context, models.Aggregate.uuid.in_(list(uuids)))
+    admin = context.elevated()
+    _cast(admin, 'update_aggregates',
+          aggregates=[_aggregate(admin, each) for each in found])
+
+
+def deleted(
+    context: nova_context.RequestContext, aggregate: snapshot.Aggregate,
+) -> None:
+    """Tell the schedulers that an aggregate is gone."""
+    admin = context.elevated()
+    _cast(admin, 'delete_aggregate', aggregate=_aggregate(admin, aggregate))
+
+
+def notify(
+    context: nova_context.RequestContext, aggregate: snapshot.Aggregate,
+    action: str,
+) -> None:
+    """Send Nova's own notifications of a change of an aggregate.
+
+    :param action: one of `nova.objects.fields.NotificationAction`
+    """
+    admin = context.elevated()
+    made = _aggregate(admin, aggregate)
+    for phase in _PHASES:
+        compute_utils.notify_about_aggregate_update(
+            admin, f'{action.replace("_", "")}.{phase}',
+            {'aggregate_id': made.id, 'name': made.name})
+        compute_utils.notify_about_aggregate_action(
+            admin, made, action, phase)
+
+
+def _aggregate(
+    context: nova_context.RequestContext, found: snapshot.Aggregate,
+) -> objects.Aggregate:
+    """Return Nova's object, without the costly join that Nova reads."""
+    made = objects.Aggregate(
+        context, id=found.id, uuid=found.uuid, name=found.name,
+        hosts=sorted(found.hosts), metadata=dict(found.metadata),
+        deleted=False, deleted_at=None, created_at=None, updated_at=None)
+    made.obj_reset_changes()
+    return made
+
+
+def _cast(
+    context: nova_context.RequestContext, method: str, **arguments: object,
+) -> None:
+    client = rpcapi.SchedulerAPI().client.prepare(
+        fanout=True, version=_VERSION, retry=_RETRIES)
+    try:
+        client.cast(context, method, **arguments)
+    except _OUTAGES as error:
+        LOG.warning('The schedulers could not be told of aggregates: '
+                    '%(error)s', {'error': error})

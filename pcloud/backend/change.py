@@ -1,0 +1,154 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""One change of Nova's aggregates: one transaction, whole or not at all.
+
+All aggregates, their hosts and their metadata are in one database. A change
+locks its anchors in the journal, writes its rows, and reads last what other
+changes may have done meanwhile: so all that was committed before is seen. An
+exception rolls everything back, and there is nothing to undo.
+
+A transaction that the database ends for a deadlock, or whose connection is
+lost, is done again. When the answer to a commit is lost, the next attempt
+waits for the end of the first one, at the lock of the anchors, and finds its
+mark there if the commit has arrived. Where that takes too long, the outcome
+is said to be unknown.
+"""
+
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Mapping
+import secrets
+from typing import Generic
+from typing import TypeVar
+
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from oslo_db import exception as db_exc
+from sqlalchemy import exc as sa_exc
+import tenacity
+
+from pcloud.backend import due
+from pcloud.backend import journal
+from pcloud.backend import writes
+from pcloud import exception
+
+Result = TypeVar('Result')
+
+# Seconds after which no further attempt is begun.
+PATIENCE = 20.0
+
+
+def _is_late(state: tenacity.RetryCallState) -> bool:
+    return state.seconds_since_start >= PATIENCE
+
+
+_AGAIN = (writes.Again, db_exc.DBDeadlock, db_exc.DBConnectionError)
+# All that a database may raise: some errors are not translated by oslo.db.
+_DATABASE = (writes.Again, db_exc.DBError, sa_exc.SQLAlchemyError)
+
+
+def run(
+    context: nova_context.RequestContext, anchors: Collection[str],
+    work: Callable[[writes.Rows], Result],
+) -> Result | None:
+    """Do a change in one transaction.
+
+    :param anchors: what no other change may happen to meanwhile, see
+        `journal`
+    :param work: writes the rows and returns the result; called once an
+        attempt. Writes that may have to wait for others come before the
+        first read
+    :returns: what `work` returned in the attempt that was committed
+    :raises: whatever `work` raises, `exception.Contended` when other
+        changes were always first, `exception.OutcomeUnknown` when the
+        database went away at the commit, `oslo_db.exception.
+        DBConnectionError` when it went away before
+    """
+    return _Change(context, anchors, work).run()
+
+
+class _Change(Generic[Result]):
+    """The attempts of one change.
+
+    :ivar _before: the newest mark of each anchor before the first attempt
+        whose commit was asked for
+    :ivar _result: what the latest attempt came to
+    :ivar _asked: the mark of an attempt whose commit was asked for and whose
+        fate is not known, or None
+    """
+
+    def __init__(
+        self, context: nova_context.RequestContext,
+        anchors: Collection[str], work: Callable[[writes.Rows], Result],
+    ) -> None:
+        self._context = context
+        self._anchors = anchors
+        self._work = work
+        self._before: Mapping[str, str | None] = {}
+        self._result: Result | None = None
+        self._asked: str | None = None
+
+    def run(self) -> Result | None:
+        """Try until the change is made, refused, or time is up."""
+        attempts = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(self._may_be_done_anew),
+            wait=tenacity.wait_random_exponential(multiplier=0.05, max=1),
+            stop=_is_late, reraise=True)
+        try:
+            return attempts(self._attempt)
+        except _DATABASE as error:
+            if self._asked:
+                raise exception.OutcomeUnknown() from error
+            if isinstance(error, (writes.Again, db_exc.DBDeadlock)):
+                raise exception.Contended() from error
+            raise
+
+    def _may_be_done_anew(self, error: BaseException) -> bool:
+        """Whether an attempt was rolled back, or its fate is not known."""
+        return isinstance(error, _AGAIN) or (
+            self._asked is not None and isinstance(error, _DATABASE))
+
+    def _attempt(self) -> Result | None:
+        mark = secrets.token_hex(due.MARK_LENGTH // 2)
+        journal_id = journal.find(self._context)
+        with api_db.context_manager.writer.using(self._context) as session:
+            try:
+                if journal_id is None:
+                    journal_id = journal.create(session)
+                marks = journal.mark(
+                    session, journal_id, self._anchors, mark)
+            except (db_exc.DBDuplicateEntry,
+                    db_exc.DBReferenceError) as error:
+                raise writes.Again() from error
+            if self._asked and self._has_arrived(marks):
+                return self._result
+            self._before = {key: next(iter(its[1:]), None)
+                            for key, its in marks.items()}
+            self._asked = None
+            self._result = self._work(writes.Rows(
+                session, journal_id, mark, self._before))
+            self._asked = mark
+        return self._result
+
+    def _has_arrived(self, marks: Mapping[str, list[str]]) -> bool:
+        """Tell from the marks of the anchors whether a commit has arrived.
+
+        :raises: `exception.OutcomeUnknown` when so many changes came after
+            the commit that its mark may have been dropped
+        """
+        if any(self._asked in its for its in marks.values()):
+            return True
+        for key, its in marks.items():
+            before = self._before.get(key)
+            if before in its or (before is None and len(its) <= journal.KEPT):
+                return False
+        raise exception.OutcomeUnknown()

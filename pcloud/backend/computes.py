@@ -1,0 +1,347 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Read hosts as Nova knows them: services, compute nodes, what runs there.
+
+These live in the cells' databases. Every function asks the cells of its hosts
+once, with a number of queries that does not depend on how many hosts there
+are, after one query for which cells these are.
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+import collections
+from collections.abc import Collection
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+
+from nova.compute import vm_states
+from nova import context as nova_context
+from nova.db.main import api as main_db
+from nova.db.main import models
+from nova import objects
+from nova import servicegroup
+from oslo_config import cfg
+from oslo_log import log as logging
+import sqlalchemy as sa
+
+from pcloud.backend import cells
+from pcloud.backend import snapshot
+from pcloud import exception
+
+CONF = cfg.CONF
+LOG = logging.getLogger(__name__)
+
+# Nova's own notion of a migration that is over. 'finished' is not among
+# them: a finished resize can still be reverted to its source.
+_MIGRATION_OVER = ('confirmed', 'reverted', 'error', 'failed', 'completed',
+                   'cancelled', 'done')
+
+
+@dataclasses.dataclass(frozen=True)
+class Node:
+    """A compute node.
+
+    While its cell does not answer all but its name is None.
+
+    :ivar uuid: also the uuid of its resource provider in Placement
+    :ivar hypervisor_hostname: the name of that provider
+    :ivar vcpus: physical cpus; memory and disk are in MiB and GiB
+    """
+
+    uuid: str | None
+    hypervisor_hostname: str
+    vcpus: int | None
+    vcpus_used: int | None
+    memory_mb: int | None
+    memory_mb_used: int | None
+    disk_gb: int | None
+
+
+def unknown_node(hypervisor_hostname: str) -> Node:
+    """Return a compute node of which nothing but its name is known."""
+    return Node(None, hypervisor_hostname, None, None, None, None, None)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Server:
+    """A server on a host.
+
+    :ivar flavor: the id of its flavor in the database
+    """
+
+    uuid: str
+    flavor: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Compute:
+    """A service host with its compute node.
+
+    Of a host whose cell does not answer no node is known, and it counts as
+    neither up nor enabled.
+
+    :ivar nodes: its compute nodes; exactly one on any host of ours
+    :ivar up: whether its service reports, and is not forced down
+    :ivar enabled: whether its service is enabled
+    :ivar zone: its availability zone
+    :ivar answered: whether its cell answers
+    """
+
+    host: str
+    nodes: tuple[Node, ...]
+    up: bool
+    enabled: bool
+    zone: str
+    answered: bool = True
+
+    @property
+    def node(self) -> Node:
+        """Its one compute node.
+
+        :raises: `exception.HostHasManyNodes` when there is another number,
+            `exception.Unavailable` when its cell does not answer
+        """
+        if not self.answered:
+            raise exception.Unavailable()
+        if len(self.nodes) != 1:
+            # An owner who meets this is not told which host it is.
+            LOG.warning('Host %(host)s has %(count)d compute nodes.',
+                        {'host': self.host, 'count': len(self.nodes)})
+            raise exception.HostHasManyNodes(count=len(self.nodes))
+        return self.nodes[0]
+
+
+def load(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, Compute]:
+    """Return service host to what Nova knows of it.
+
+    Two queries a cell and one for the zones. A host that is in no cell, or
+    has no compute service there, has no entry. One whose cell does not
+    answer has: see `Compute.answered`.
+    """
+    if not hosts:
+        return {}
+    zones = snapshot.zones(context, hosts)
+
+    def zone(host: str) -> str:
+        return zones.get(host, CONF.default_availability_zone)
+
+    answers = cells.ask_hosts(context, hosts, _services_and_nodes)
+    found = {host: Compute(host, nodes=(), up=False, enabled=False,
+                           zone=zone(host), answered=False)
+             for host in cells.silent_hosts(answers)}
+    group = servicegroup.API()
+    for services, nodes in answers.known.values():
+        nodes_of = collections.defaultdict(list)
+        for host, *columns in nodes:
+            nodes_of[host].append(Node(*columns))
+        for service in services:
+            found[service['host']] = Compute(
+                host=service['host'],
+                nodes=tuple(nodes_of[service['host']]),
+                up=bool(group.service_is_up(service)),
+                enabled=not service['disabled'],
+                zone=zone(service['host']))
+    return found
+
+
+def one(context: nova_context.RequestContext, host: str) -> Compute:
+    """Return what Nova knows of one service host.
+
+    :raises: `exception.ComputeHostNotFound` when it has no compute service
+        by exactly this name, `exception.Unavailable` when its cell does not
+        answer
+    """
+    compute = load(context, [host]).get(host)
+    if compute is None:
+        raise exception.ComputeHostNotFound(host=host)
+    if not compute.answered:
+        raise exception.Unavailable()
+    return compute
+
+
+def known_nodes(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> tuple[dict[str, Node], frozenset[str]]:
+    """Return service host to compute node, where there is just one.
+
+    Beside them, the service hosts whose cells do not answer.
+
+    One query a cell.
+    """
+    answers = cells.ask_hosts(context, hosts, _nodes)
+    found = collections.defaultdict(list)
+    for rows in answers.known.values():
+        for host, *columns in rows:
+            found[host].append(Node(*columns))
+    return {host: its_nodes[0] for host, its_nodes in found.items()
+            if len(its_nodes) == 1}, cells.silent_hosts(answers)
+
+
+def details(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> Mapping[str, tuple[Sequence[dict], Sequence[objects.ComputeNode]]]:
+    """Return, for each cell, compute services and whole compute nodes.
+
+    Three queries a cell. Cells that do not answer are left out.
+
+    :returns: by the cell's uuid; services as far as a scheduler needs them
+    """
+    return cells.ask_hosts(context, hosts, _details).known
+
+
+def every_node(
+    context: nova_context.RequestContext,
+) -> dict[str, tuple[str, str]]:
+    """Return all compute nodes: uuid to service host and hypervisor hostname.
+
+    One query a cell. Cells that do not answer are left out.
+    """
+    answers = cells.ask(cells.of_hosts(context), _every_node)
+    return {uuid: (host, name) for rows in answers.known.values()
+            for uuid, host, name in rows}
+
+
+def instances(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, list[str]]:
+    """Return service host to the uuids of the servers on it.
+
+    One query a cell. Servers in any state count, shelved and soft-deleted
+    ones too, as long as they have the host.
+
+    :raises: `exception.Unavailable` when a cell does not answer
+    """
+    found, silent = known_instances(context, hosts)
+    if silent:
+        raise exception.Unavailable()
+    return found
+
+
+def known_instances(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> tuple[dict[str, list[str]], frozenset[str]]:
+    """Return `instances`, and the service hosts whose cells do not answer.
+
+    One query a cell.
+    """
+    answers = cells.ask_hosts(context, hosts, _instances)
+    uuids = collections.defaultdict(list)
+    for rows in answers.known.values():
+        for host, uuid in rows:
+            uuids[host].append(uuid)
+    return uuids, cells.silent_hosts(answers)
+
+
+def running(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, list[Server]]:
+    """Return service host to the servers that run there, or may at any time.
+
+    One query a cell. Stopped ones count, for nobody is asked when they start
+    again; soft-deleted ones do not. Cells that do not answer are left out.
+    """
+    found = collections.defaultdict(list)
+    for rows in cells.ask_hosts(context, hosts, _running).known.values():
+        for host, *columns in rows:
+            found[host].append(Server(*columns))
+    return found
+
+
+def migrations(context: nova_context.RequestContext, host: str) -> list[str]:
+    """Return the uuids of migrations from or to a host that are not over.
+
+    One query in its cell. Migrations are resizes and evacuations too.
+
+    :raises: `exception.Unavailable` when its cell does not answer
+    """
+    answers = cells.ask_hosts(context, [host], _migrations)
+    return [uuid for rows in answers.all() for uuid in rows]
+
+
+@main_db.pick_context_manager_reader
+def _services_and_nodes(context, hosts):
+    services = context.session.execute(
+        sa.select(models.Service.host, models.Service.disabled,
+                  models.Service.forced_down, models.Service.last_seen_up,
+                  models.Service.created_at, models.Service.binary,
+                  models.Service.topic)
+        .where(models.Service.deleted == 0,
+               models.Service.binary == 'nova-compute',
+               models.Service.host.in_(hosts)))
+    return ([dict(row._mapping) for row in services],
+            context.session.execute(_select_nodes(hosts)).all())
+
+
+def _details(context, hosts):
+    services, nodes = _services_and_nodes(context, hosts)
+    uuids = [each.uuid for each in nodes]
+    return services, objects.ComputeNodeList.get_all_by_uuids(context, uuids)
+
+
+@main_db.pick_context_manager_reader
+def _nodes(context, hosts):
+    return context.session.execute(_select_nodes(hosts)).all()
+
+
+@main_db.pick_context_manager_reader
+def _every_node(context, hosts):
+    node = models.ComputeNode
+    return [row for row in context.session.execute(
+        sa.select(node.uuid, node.host, node.hypervisor_hostname)
+        .where(node.deleted == 0)) if row.host in hosts]
+
+
+def _select_nodes(hosts: Collection[str]) -> sa.Select:
+    """The service host, and then the columns of `Node` in their order."""
+    return sa.select(
+        models.ComputeNode.host, models.ComputeNode.uuid,
+        models.ComputeNode.hypervisor_hostname,
+        models.ComputeNode.vcpus, models.ComputeNode.vcpus_used,
+        models.ComputeNode.memory_mb, models.ComputeNode.memory_mb_used,
+        models.ComputeNode.local_gb,
+    ).where(models.ComputeNode.deleted == 0,
+            models.ComputeNode.host.in_(hosts))
+
+
+@main_db.pick_context_manager_reader
+def _instances(context, hosts):
+    return context.session.execute(
+        sa.select(models.Instance.host, models.Instance.uuid)
+        .where(models.Instance.deleted == 0,
+               models.Instance.host.in_(hosts))
+        .order_by(models.Instance.created_at, models.Instance.uuid)).all()
+
+
+@main_db.pick_context_manager_reader
+def _running(context, hosts):
+    """The host, and then the columns of `Server` in their order."""
+    server = models.Instance
+    return context.session.execute(
+        sa.select(server.host, server.uuid, server.instance_type_id)
+        .where(server.deleted == 0, server.host.in_(hosts),
+               sa.func.coalesce(server.vm_state, '') !=
+               vm_states.SOFT_DELETED)).all()
+
+
+@main_db.pick_context_manager_reader
+def _migrations(context, hosts):
+    return context.session.scalars(
+        sa.select(models.Migration.uuid)
+        .where(models.Migration.deleted == 0,
+               sa.or_(models.Migration.source_compute.in_(hosts),
+                      models.Migration.dest_compute.in_(hosts)),
+               sa.not_(models.Migration.status.in_(_MIGRATION_OVER)))).all()

@@ -1,0 +1,224 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""The journal: marks of changes, and what is still due for hosts.
+
+The journal is an aggregate without hosts, made when first needed. Its
+metadata hold two sorts of rows.
+
+``pcloud:changes:<anchor>``
+    The marks of the latest changes of an anchor, the newest first. An anchor
+    is what changes must not happen to at the same moment: a Pcloud, the
+    quota of an owner, a host flavor, a policy, an attribute. Every change
+    first puts its mark into the rows of its anchors: the row lock lets the
+    next change wait, and the mark tells whether a commit whose answer was
+    lost has arrived.
+
+``pcloud:due:<service host>``
+    What Placement has still to be told of a host, see `due`. One row a host
+    in the whole cloud, so that of two changes that want the host one is
+    refused by the unique constraint.
+"""
+
+from collections.abc import Collection
+from collections.abc import Mapping
+
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models
+from oslo_utils import uuidutils
+import sqlalchemy as sa
+from sqlalchemy import orm
+
+from pcloud.backend import due
+from pcloud import names
+
+# As many marks as fit into the 255 characters of a value.
+KEPT = 18
+_WIDTH = due.MARK_LENGTH + 1
+
+_ROW = models.AggregateMetadata
+
+
+def pcloud_anchor(pcloud_id: str) -> str:
+    """Return the anchor of the changes of a Pcloud."""
+    return f'pcloud:{pcloud_id}'
+
+
+def owner_anchor(project_id: str) -> str:
+    """Return the anchor of the changes that count in a project's quota."""
+    return f'owner:{project_id}'
+
+
+def flavor_anchor(flavor_id: str) -> str:
+    """Return the anchor of the changes of a host flavor and its pool."""
+    return f'flavor:{flavor_id}'
+
+
+def policy_anchor(scope: str, scope_id: str) -> str:
+    """Return the anchor of the changes of a scope's settings."""
+    return f'policy:{scope}:{scope_id}'
+
+
+def attribute_anchor(name: str) -> str:
+    """Return the anchor of the changes of a host attribute."""
+    return f'attribute:{name}'
+
+
+def find(context: nova_context.RequestContext) -> int | None:
+    """Return the database's id of the journal, None before its first row.
+
+    One query.
+    """
+    with api_db.context_manager.reader.using(context) as session:
+        return session.scalar(sa.select(models.Aggregate.id).where(
+            models.Aggregate.name == names.JOURNAL))
+
+
+def create(session: orm.Session) -> int:
+    """Make the journal within a change, and return its id.
+
+    :raises: `oslo_db.exception.DBDuplicateEntry` when another change made
+        the journal at the same moment
+    """
+    made = session.execute(sa.insert(models.Aggregate).values(
+        uuid=uuidutils.generate_uuid(), name=names.JOURNAL))
+    journal_id, = made.inserted_primary_key
+    session.execute(sa.insert(_ROW).values(
+        aggregate_id=journal_id, key=names.TYPE, value=names.TYPE_JOURNAL))
+    return journal_id
+
+
+def mark(
+    session: orm.Session, journal_id: int, anchors: Collection[str],
+    new: str,
+) -> Mapping[str, list[str]]:
+    """Put a mark into the rows of anchors, and lock them until the end.
+
+    :returns: the marks of each anchor by its key, newest first: `new`, and
+        at most `KEPT` others
+    :raises: `oslo_db.exception.DBDuplicateEntry` when another change made
+        the row of an anchor at the same moment
+    """
+    keys = {names.CHANGES_PREFIX + anchor for anchor in anchors}
+    rows = sa.and_(_ROW.aggregate_id == journal_id, _ROW.key.in_(keys))
+    session.execute(sa.update(_ROW).where(rows).values(
+        value=sa.literal(f'{new} ').concat(
+            sa.func.substr(_ROW.value, 1, KEPT * _WIDTH))
+    ).execution_options(synchronize_session=False))
+    # A locking read: what a plain one sees is fixed from the first on, and
+    # the change has still to wait for other rows.
+    found = {key: value.split() for key, value in session.execute(
+        sa.select(_ROW.key, _ROW.value).where(rows).with_for_update())}
+    there = {key.casefold() for key in found}
+    missing = [key for key in sorted(keys) if key.casefold() not in there]
+    if missing:
+        session.execute(sa.insert(_ROW), [
+            {'aggregate_id': journal_id, 'key': key, 'value': new}
+            for key in missing])
+        found |= {key: [new] for key in missing}
+    return found
+
+
+def marks(context: nova_context.RequestContext) -> dict[str, str]:
+    """Return anchor to the marks of its latest changes, as written.
+
+    One query.
+    """
+    return _read(context, names.CHANGES_PREFIX, _ROW.key.startswith(
+        names.CHANGES_PREFIX, autoescape=True))
+
+
+def _read(
+    context: nova_context.RequestContext, prefix: str,
+    criterion: sa.ColumnElement[bool],
+) -> dict[str, str]:
+    """Return rows of the journal by their keys, without a prefix."""
+    statement = sa.select(_ROW.key, _ROW.value).join(
+        models.Aggregate, models.Aggregate.id == _ROW.aggregate_id,
+    ).where(models.Aggregate.name == names.JOURNAL, criterion)
+    with api_db.context_manager.reader.using(context) as session:
+        return names.stripped(
+            dict(session.execute(statement).all()), prefix)
+
+
+def newest(
+    context: nova_context.RequestContext, anchor: str,
+) -> str | None:
+    """Return the newest mark of an anchor, None before its first change.
+
+    One query.
+    """
+    with api_db.context_manager.reader.using(context) as session:
+        marks = session.scalar(sa.select(_ROW.value).join(
+            models.Aggregate, models.Aggregate.id == _ROW.aggregate_id,
+        ).where(models.Aggregate.name == names.JOURNAL,
+                _ROW.key == names.CHANGES_PREFIX + anchor))
+    return next(iter((marks or '').split()), None)
+
+
+def dues(
+    context: nova_context.RequestContext,
+    hosts: Collection[str] | None = None,
+) -> dict[str, str]:
+    """Return service host to what is due for the host, as it is written.
+
+    One query.
+
+    :param hosts: look for these hosts alone, None for all of them
+    """
+    if hosts is not None and not hosts:
+        return {}
+    if hosts is None:
+        wanted = _ROW.key.startswith(names.DUE_PREFIX, autoescape=True)
+    else:
+        wanted = _ROW.key.in_([names.DUE_PREFIX + host for host in hosts])
+    return _read(context, names.DUE_PREFIX, wanted)
+
+
+def leaving(
+    context: nova_context.RequestContext, uuid: str,
+) -> list[str]:
+    """Return the hosts that Placement has not let leave an aggregate yet.
+
+    One query.
+
+    :param uuid: of the aggregate
+    """
+    return sorted(host for host, text in dues(context).items()
+                  if due.parse(text).left == uuid)
+
+
+def is_due(host: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
+    """Return the condition that something is due for a service host."""
+    row, journal = orm.aliased(_ROW), orm.aliased(models.Aggregate)
+    return sa.exists().where(
+        journal.name == names.JOURNAL, row.aggregate_id == journal.id,
+        row.key == sa.literal(names.DUE_PREFIX).concat(host))
+
+
+def settle(
+    session: orm.Session, host: str, done: str, left: str | None = None,
+) -> bool:
+    """Take note that what was due for a host has been done.
+
+    :param done: the value that was read before it was done
+    :param left: what is still due, None for nothing
+    :returns: False when the row has another value by now, or is gone
+    """
+    here = sa.and_(
+        _ROW.aggregate_id.in_(sa.select(models.Aggregate.id).where(
+            models.Aggregate.name == names.JOURNAL)),
+        _ROW.key == names.DUE_PREFIX + host, _ROW.value == done)
+    statement = (sa.delete(_ROW).where(here) if left is None else
+                 sa.update(_ROW).where(here).values(value=left))
+    return session.execute(statement.execution_options(
+        synchronize_session=False)).rowcount == 1

@@ -1,0 +1,209 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Find a project's servers, and the hosts they are on.
+
+Source: CONTRACT section 4: tags are "looked up on the fly", and only the
+project's own servers count.
+"""
+
+import collections
+from collections.abc import Collection
+from collections.abc import Mapping
+import dataclasses
+import functools
+
+from nova.compute import vm_states
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models as api_models
+from nova.db.main import api as main_db
+from nova.db.main import models
+import sqlalchemy as sa
+
+from pcloud.backend import cells
+from pcloud.backend import request_specs
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """What there is of the servers that were looked for.
+
+    :ivar servers: uuid to host, of those that were named by their uuid; None
+        while a server has no host, or its cell does not answer
+    :ivar placed: the uuids of those that are in a cell: they have been
+        placed before
+    :ivar tagged: tag to the hosts of the servers with it, as often as each
+        has one
+    :ivar silent: the uuid of each cell that does not answer to the named
+        servers in there; it may have others with the tags
+    """
+
+    servers: Mapping[str, str | None]
+    placed: frozenset[str]
+    tagged: Mapping[str, list[str]]
+    silent: Mapping[str, frozenset[str]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Places:
+    """Where servers are.
+
+    :ivar hosts: uuid to service host
+    :ivar silent: the uuids of those whose cells do not answer
+    """
+
+    hosts: Mapping[str, str]
+    silent: frozenset[str]
+
+
+def find(
+    context: nova_context.RequestContext, project_id: str,
+    servers: Collection[str], tags: Collection[str], but: str,
+) -> Found:
+    """Find servers of a project by their uuids and by their tags.
+
+    One query, another one for tags, and one in each cell where they can be.
+    A server that is being built is found by its uuid from the first, and by
+    its tag once it is in a cell.
+
+    :param but: the uuid of a server that does not count for its tags
+    """
+    cells_of = cells.of_servers(context, servers, *_of_project(project_id))
+    hosts: dict[str, str | None] = dict.fromkeys(
+        frozenset().union(*cells_of.values()))
+    questions = dict.fromkeys(
+        _cells_of_project(context, project_id), frozenset()) if tags else {}
+    answers = cells.ask(
+        {**questions, **cells_of},
+        functools.partial(_instances, project_id=project_id,
+                          tags=list(tags)))
+    placed = set().union(*answers.silent.values())
+    tagged = collections.defaultdict(list)
+    for rows in answers.known.values():
+        for uuid, host, tag in rows:
+            if uuid in servers:
+                hosts[uuid] = host
+                placed.add(uuid)
+            # Databases that compare without case find other tags too.
+            if tag in tags and host and uuid != but:
+                tagged[tag].append(host)
+    return Found(hosts, frozenset(placed), tagged, answers.silent)
+
+
+def units(
+    context: nova_context.RequestContext, project_id: str, service: str,
+) -> Places:
+    """Return where the units of a project's service are.
+
+    Two queries, and one in each of their cells. Those that have no host, are
+    in error or are deleted for the moment are left out.
+
+    :param service: a name of letters, digits, ".", "_" and "-"
+    """
+    return hosts(context, project_id, request_specs.of_service(
+        context, project_id, service))
+
+
+def hosts(
+    context: nova_context.RequestContext, project_id: str,
+    servers: Collection[str],
+) -> Places:
+    """Return where servers of a project are, as `units`.
+
+    One query, and one in each of their cells.
+
+    :param servers: uuids
+    """
+    if not servers:
+        return Places({}, frozenset())
+    answers = cells.ask(
+        cells.of_servers(context, servers, *_of_project(project_id)),
+        _hosts_of_servers)
+    return Places(
+        {uuid: host for rows in answers.known.values()
+         for uuid, host in rows},
+        frozenset().union(*answers.silent.values()))
+
+
+def last_host(
+    context: nova_context.RequestContext, server: str,
+) -> str | None:
+    """Return the host that a server is on, or was on last.
+
+    One query, and two in its cell. A server without a host, as after
+    shelving, has left its actions behind.
+
+    :raises: `exception.Unavailable` when its cell does not answer
+    """
+    answers = cells.ask(
+        cells.of_servers(context, [server]), _hosts_of_actions)
+    return next((host for rows in answers.all() for host in rows), None)
+
+
+def _of_project(project_id: str) -> tuple[sa.ColumnElement[bool], ...]:
+    row = api_models.InstanceMapping
+    return (row.project_id == project_id,
+            sa.not_(sa.func.coalesce(row.queued_for_delete, False)))
+
+
+def _cells_of_project(
+    context: nova_context.RequestContext, project_id: str,
+) -> list[int | None]:
+    """Return the ids of the cells in which a project has servers."""
+    with api_db.context_manager.reader.using(context) as session:
+        return list(session.scalars(
+            sa.select(api_models.InstanceMapping.cell_id)
+            .where(*_of_project(project_id)).distinct()))
+
+
+@main_db.pick_context_manager_reader
+def _instances(context, servers, project_id, tags):
+    server, tag = models.Instance, models.Tag
+    return context.session.execute(
+        sa.select(server.uuid, server.host, tag.tag)
+        .outerjoin(tag, sa.and_(tag.resource_id == server.uuid,
+                                tag.tag.in_(tags)))
+        # One of two copies is hidden while a server changes its cell.
+        .where(server.deleted == 0, server.project_id == project_id,
+               sa.not_(sa.func.coalesce(server.hidden, False)),
+               sa.or_(server.uuid.in_(servers), tag.tag.is_not(None)))
+    ).all()
+
+
+@main_db.pick_context_manager_reader
+def _hosts_of_servers(context, uuids):
+    server = models.Instance
+    return context.session.execute(
+        sa.select(server.uuid, server.host)
+        .where(server.deleted == 0, server.uuid.in_(uuids),
+               sa.not_(sa.func.coalesce(server.hidden, False)),
+               server.host.is_not(None),
+               sa.func.coalesce(server.vm_state, '').not_in(
+                   [vm_states.SOFT_DELETED, vm_states.ERROR]))).all()
+
+
+@main_db.pick_context_manager_reader
+def _hosts_of_actions(context, servers):
+    action, event = models.InstanceAction, models.InstanceActionEvent
+    instance = models.Instance
+    now = sa.select(instance.host).where(
+        instance.deleted == 0, instance.uuid.in_(servers),
+        instance.host.is_not(None))
+    before = sa.select(event.host).join(
+        action, action.id == event.action_id,
+    ).where(
+        action.instance_uuid.in_(servers), event.host.is_not(None),
+        event.event.startswith('compute_'),
+    ).order_by(event.id.desc()).limit(1)
+    return (context.session.scalars(now).all() or
+            context.session.scalars(before).all())

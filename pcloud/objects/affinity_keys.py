@@ -1,0 +1,208 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Placement keys where Nova keeps them: flavors, images, aggregates, hints.
+
+Bad keys are refused where they are set through an API. What got there by
+another way is left out, with one warning.
+
+Source: CONTRACT section 6.
+"""
+
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from fractions import Fraction
+import functools
+from typing import TypeAlias
+
+from nova import context as nova_context
+
+from pcloud.backend import complaints
+from pcloud.backend import computes
+from pcloud.backend import request_specs
+from pcloud.backend import snapshot
+from pcloud import exception
+from pcloud import names
+from pcloud.rules import affinity
+from pcloud.rules import hints as rules_hints
+
+IMAGE_SYSTEM_PREFIX = 'pcloud_system_key_'
+IMAGE_CUSTOMER_PREFIX = 'pcloud_customer_key_'
+
+# One of these is in the request spec of any server with customer keys.
+_MARKS = (rules_hints.CUSTOMER_RECORD, names.CUSTOMER_KEY_PREFIX,
+          rules_hints.PLACEMENT_KEY)
+
+# The project and the keys of a server.
+_Offered: TypeAlias = tuple[str, tuple[affinity.Key, ...]]
+_NO_KEYS: _Offered = '', ()
+# Servers whose keys are remembered: they never change.
+_REMEMBERED = 100_000
+
+
+def system(
+    metadata: Mapping[str, str], prefix: str = names.SYSTEM_KEY_PREFIX,
+) -> list[affinity.Key]:
+    """Return the system keys in extra specs or properties."""
+    return list(_valid(metadata, prefix, affinity.check_system))
+
+
+def customer(
+    metadata: Mapping[str, str], prefix: str = names.CUSTOMER_KEY_PREFIX,
+) -> list[affinity.Key]:
+    """Return the customer keys in extra specs or properties."""
+    return list(_valid(metadata, prefix, affinity.check_customer))
+
+
+def _valid(
+    metadata: Mapping[str, str], prefix: str,
+    check: Callable[[affinity.Key], affinity.Key],
+) -> Iterable[affinity.Key]:
+    for name, text in sorted(names.stripped(metadata, prefix).items()):
+        try:
+            yield check(affinity.key(name, str(text)))
+        except exception.InvalidPlacementKey as error:
+            complaints.once(f'It counts nowhere: {error}')
+
+
+def recorded(
+    hints: Mapping[str, Sequence[str]] | None, name: str,
+) -> list[affinity.Key]:
+    """Return the keys that were recorded in the hints of a server."""
+    found = []
+    for text in (hints or {}).get(name) or ():
+        try:
+            found.append(affinity.parse(text))
+        except exception.InvalidPlacementKey as error:
+            complaints.once(f'It counts nowhere: {error}')
+    return found
+
+
+def of_server(
+    hints: Mapping[str, Sequence[str]] | None,
+    extra_specs: Mapping[str, str],
+) -> dict[str, affinity.Key]:
+    """Return the customer keys of a server, by name.
+
+    What counted above its flavor was recorded when it was created; the
+    flavor and the server's own keys are with it in its request spec.
+
+    :param extra_specs: of the flavor that it has, or will have
+    """
+    return affinity.compiled([
+        recorded(hints, rules_hints.CUSTOMER_RECORD), customer(extra_specs),
+        recorded(hints, rules_hints.PLACEMENT_KEY)])
+
+
+def of_node(
+    metadata: Iterable[Mapping[str, str]],
+) -> tuple[dict[str, Fraction], dict[str, Fraction]]:
+    """Return the keys of a host, and the weights of the sticky ones.
+
+    Of several values the lowest counts, so that all schedulers agree.
+
+    :param metadata: those of each aggregate that the host is in
+    """
+    values: dict[str, Fraction] = {}
+    sticky: dict[str, Fraction] = {}
+    for each in metadata:
+        for prefix, found in ((names.NODE_KEY_PREFIX, values),
+                              (names.STICKY_PREFIX, sticky)):
+            for name, number in _numbers(each, prefix):
+                found[name] = min(found.get(name, number), number)
+    return values, {name: weight for name, weight in sticky.items() if weight}
+
+
+def _numbers(
+    metadata: Mapping[str, str], prefix: str,
+) -> Iterable[tuple[str, Fraction]]:
+    for name, text in names.stripped(metadata, prefix).items():
+        try:
+            yield node_key_name(name), affinity.number(text)
+        except exception.InvalidPlacementKey as error:
+            complaints.once(f'It counts nowhere: {error}')
+
+
+@functools.lru_cache(maxsize=4096)
+def node_key_name(text: str) -> str:
+    """Read the name of a host's key: one that is not computed.
+
+    :raises: `exception.InvalidPlacementKey`
+    """
+    name = affinity.name(text)
+    if name in affinity.SPECIAL:
+        raise exception.InvalidPlacementKey(
+            key=text, expected='a name that is not computed for every host')
+    return name
+
+
+def sticky_of_host(
+    context: nova_context.RequestContext, host: str,
+) -> list[affinity.Key]:
+    """Return the copies that a server gets of a host's sticky keys.
+
+    Two queries.
+
+    Source: dynamic-workload-placement-affinity, Step 6.
+    """
+    values, weights = of_node(
+        each.metadata for each in snapshot.node_keys(context, [host]))
+    return [affinity.Key(name, values[name], weight)
+            for name, weight in sorted(weights.items()) if name in values]
+
+
+class Memory:
+    """The customer keys that servers were started with.
+
+    They do not change as long as a server's flavor does not. It is shared by
+    all requests of a scheduler.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[computes.Server, _Offered] = {}
+
+    def of(
+        self, context: nova_context.RequestContext,
+        servers: Collection[computes.Server],
+    ) -> dict[computes.Server, _Offered]:
+        """Return project and keys of each server that has keys.
+
+        One query for five hundred servers that were not asked for before.
+        """
+        known = self._known
+        unknown = [each for each in servers if each not in known]
+        if len(known) + len(unknown) > _REMEMBERED:
+            known = self._known = {each: known[each] for each in servers
+                                   if each in known}
+        passing: dict[computes.Server, _Offered] = {}
+        for batch in request_specs.batches(unknown):
+            found = {uuid: (spec.flavor, _of_spec(spec)) for uuid, spec
+                     in request_specs.with_any(
+                         context, [each.uuid for each in batch], _MARKS)}
+            for each in batch:
+                flavor, keys = found.get(each.uuid, (each.flavor, _NO_KEYS))
+                # In the midst of a resize a server may have another flavor
+                # than its request spec; that passes.
+                kept = known if flavor == each.flavor else passing
+                kept[each] = keys
+        return {each: keys for each in servers
+                if (keys := known.get(each) or passing[each])[1]}
+
+
+def _of_spec(
+    spec: request_specs.Spec,
+) -> _Offered:
+    return spec.project, tuple(
+        of_server(spec.hints, spec.extra_specs).values())

@@ -1,0 +1,309 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Give a Pcloud a free host of a host flavor.
+
+Several API processes may do this at the same moment, and any of them may die
+at any line. A free host is drawn at random, and found empty; then one change
+writes everything that makes the host the Pcloud's own:
+
+1. what is due for the host, which is the claim: of two changes that want the
+   same host the database lets one through;
+2. the host's membership, the owner's name for the host, its state 'disabled';
+3. it reads that the host is in its pool and in no other Pcloud, that the
+   name is free and that the quota holds, and commits.
+
+Whoever loses at any of these leaves nothing behind and tries another host.
+After the commit Placement and the schedulers are told, see `reconcile`.
+
+Source: CONTRACT section 3, "Allocation"; whole-host-allocation, "Host
+Operations".
+"""
+
+from collections.abc import Mapping
+import random
+import time
+
+from nova import context as nova_context
+from oslo_config import cfg
+from oslo_log import log as logging
+import tenacity
+
+from pcloud.backend import arrivals
+from pcloud.backend import change
+from pcloud.backend import computes
+from pcloud.backend import due
+from pcloud.backend import journal
+from pcloud.backend import snapshot
+from pcloud.backend import writes
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import emptiness
+from pcloud.objects import host_flavors
+from pcloud.objects import hosts
+from pcloud.objects import machine_constraints
+from pcloud.objects import pclouds
+from pcloud.objects import quotas
+from pcloud.objects import reconcile
+from pcloud.rules import access
+from pcloud.rules import choice
+from pcloud.rules import constraints as constraint_rules
+
+CONF = cfg.CONF
+LOG = logging.getLogger(__name__)
+
+# How many free hosts of a pool are looked at before all are.
+_DRAWN = 100
+
+# How many host flavors a request with constraints tries at most.
+_FLAVORS = 100
+
+# How many hosts a request tries to finish off that are not free yet.
+_FINISHED = 10
+
+
+class _Lost(Exception):
+    """A host that cannot be had; another one may do."""
+
+
+def add(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    name: str, flavor_id: str, zone: str | None,
+    only: frozenset[str] | None = None,
+    chance: random.Random | None = None,
+) -> hosts.Host:
+    """Add a free host to a Pcloud, under a name of the owner's choice.
+
+    :param zone: the availability zone to take the host from, None for any
+    :param only: the service hosts that will do, None for any
+    :param chance: where the randomness comes from
+    :returns: the host, disabled
+    :raises: `exception.HostFlavorNotFound`, `exception.HostNameInUse`,
+        `exception.NoFreeHost`, `exception.HostsSettling`,
+        `exception.HostsContended`, `exception.QuotaExceeded`,
+        `exception.PcloudNotFound` when the Pcloud is deleted meanwhile,
+        `exception.Unavailable`, and as `change.run`. Nothing has changed
+        then.
+    """
+    chance = chance or random.SystemRandom()
+    units = host_flavors.units(context, flavor_id)
+    deadline = time.monotonic() + CONF.pcloud.allocation_timeout
+    tried: list[str] = []
+    for attempt in range(1, CONF.pcloud.allocation_attempts + 1):
+        chosen = _choose_or_finish(
+            context, pcloud, units, flavor_id, zone, only, tried, chance)
+        tried.append(chosen.host)
+        try:
+            added = _take(context, pcloud, name, flavor_id, chosen, units)
+        except _Lost as reason:
+            LOG.info('Attempt %(attempt)d to add a host to Pcloud '
+                     '%(pcloud)s: %(host)s cannot be had, %(reason)s.',
+                     {'attempt': attempt, 'pcloud': pcloud.id,
+                      'host': chosen.host, 'reason': reason})
+            if time.monotonic() > deadline:
+                break
+            time.sleep(chance.uniform(
+                0, CONF.pcloud.allocation_backoff * attempt))
+        else:
+            reconcile.finish(context, [chosen.host])
+            return added
+    raise exception.HostsContended(
+        host_flavor=flavor_id, zone=host_flavors.in_zone(zone),
+        attempts=attempt)
+
+
+def _is_late(state: tenacity.RetryCallState) -> bool:
+    return state.seconds_since_start > CONF.pcloud.allocation_timeout
+
+
+@tenacity.retry(
+    retry=tenacity.retry_if_exception_type(
+        (exception.NoFreeHost, exception.HostFlavorNotFound)),
+    wait=tenacity.wait_random(0, 0.1),
+    stop=tenacity.stop_any(
+        tenacity.stop_after_attempt(_FLAVORS), _is_late), reraise=True)
+def add_fitting(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    name: str, settings: Mapping[str, constraint_rules.Setting],
+    zone: str | None,
+) -> hosts.Host:
+    """Add a free host of the host flavor that fits with the least waste.
+
+    When others take its last hosts meanwhile, the next best host flavor is
+    chosen; each time somebody else has got a host, so this has an end.
+
+    :param settings: the constraints that count
+    :raises: `exception.NothingFits`, and as `add`
+    """
+    flavor_id, fitting = machine_constraints.choose_flavor(
+        context, settings, zone)
+    return add(context, pcloud, name, flavor_id, zone, fitting)
+
+
+def _choose_or_finish(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    units: int, flavor_id: str, zone: str | None,
+    only: frozenset[str] | None, tried: list[str], chance: random.Random,
+) -> computes.Compute:
+    """Choose a free host; if there is none, finish what is due and look again.
+
+    :raises: `exception.QuotaExceeded` when the quota refuses any host,
+        `exception.HostsSettling`, `exception.NoFreeHost`
+    """
+    chosen = _choose(context, flavor_id, zone, only, tried, chance)
+    if chosen is None:
+        quotas.check(context, pcloud.owner, units)
+        waiting = snapshot.settling(context, flavor_id)
+        if only is not None:
+            waiting = [host for host in waiting if host in only]
+        ready = _settled(context, waiting)
+        chance.shuffle(ready)
+        reconcile.finish_any(context, ready[:_FINISHED])
+        chosen = _choose(context, flavor_id, zone, only, tried, chance)
+        if chosen is None and waiting:
+            raise exception.HostsSettling(
+                host_flavor=flavor_id, zone=host_flavors.in_zone(zone),
+                count=len(waiting))
+    if chosen is None:
+        _check_answers(context, flavor_id, zone)
+        raise exception.NoFreeHost(
+            host_flavor=flavor_id, zone=host_flavors.in_zone(zone))
+    return chosen
+
+
+def _settled(
+    context: nova_context.RequestContext, waiting: list[str],
+) -> list[str]:
+    """Leave out hosts on which servers may still land.
+
+    Two queries, and as `arrivals.awaited`.
+    """
+    dues = {host: due.parse(text) for host, text
+            in journal.dues(context, waiting).items()}
+    awaited = arrivals.awaited(context, due.settling(dues))
+    return [host for host in waiting if host not in awaited]
+
+
+def _check_answers(
+    context: nova_context.RequestContext, flavor_id: str, zone: str | None,
+) -> None:
+    """Do not call hosts taken whose cell does not tell how they are.
+
+    :raises: `exception.Unavailable`
+    """
+    free = computes.load(context, snapshot.unallocated(context, flavor_id))
+    if any(not each.answered and zone in (None, each.zone)
+           for each in free.values()):
+        raise exception.Unavailable()
+
+
+def _choose(
+    context: nova_context.RequestContext, flavor_id: str, zone: str | None,
+    only: frozenset[str] | None, tried: list[str], chance: random.Random,
+) -> computes.Compute | None:
+    """Choose a host at random among those that may be given, if any.
+
+    All that Nova knows of thousands of hosts takes seconds to read. So a few
+    are drawn first, and all are read only when none of these will do.
+    """
+    free = sorted(
+        host for host in snapshot.unallocated(context, flavor_id)
+        if only is None or host in only)
+    fresh = [host for host in free if host not in tried]
+    drawn = chance.sample(fresh, min(_DRAWN, len(fresh)))
+    for looked_at in (drawn, free):
+        known = {host: host_flavors.PoolHost(compute, pcloud=None)
+                 for host, compute in
+                 computes.load(context, looked_at).items()}
+        chosen = choice.choose(
+            map(host_flavors.candidate, known.values()), zone, tried, chance)
+        if chosen is not None:
+            return known[chosen.host].compute
+    return None
+
+
+def _take(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    name: str, flavor_id: str, compute: computes.Compute, units: int,
+) -> hosts.Host:
+    """Make a free host the Pcloud's own, in one change.
+
+    :raises: `_Lost` when the host cannot be had
+    """
+    found = emptiness.reasons(context, compute)
+    if found:
+        LOG.warning('Host %(host)s of a pool is not empty: %(reasons)s.',
+                    {'host': compute.host, 'reasons': ', '.join(found)})
+        raise _Lost('the host is not empty')
+    # What the answer shows is read before: after the commit nothing may
+    # stand between the host and its owner.
+    added = hosts.new(context, pcloud, name, flavor_id, compute, units)
+    return change.run(
+        context, [journal.pcloud_anchor(pcloud.id),
+                  journal.owner_anchor(pcloud.owner)],
+        lambda written: _write(context, written, pcloud, added))
+
+
+def _write(
+    context: nova_context.RequestContext, written: writes.Rows,
+    pcloud: pclouds.Pcloud, added: hosts.Host,
+) -> hosts.Host:
+    """Write the rows of a new host, and read what others did meanwhile.
+
+    :raises: `_Lost` when the host cannot be had
+    """
+    host, node = added.compute.host, added.node.hypervisor_hostname
+    aggregate_id = pcloud.aggregate.id
+    try:
+        written.claim(host, due.Due(
+            written.mark, provider=added.node.uuid, event=due.ADDED,
+            pcloud=pcloud.id, name=added.name))
+        quotas.check(context, pcloud.owner, host_flavors.units(
+            context, added.host_flavor))
+        if not written.free_name(aggregate_id, added.name):
+            raise exception.HostNameInUse(
+                name=added.name, pcloud=pcloud.id)
+        written.join(aggregate_id, host)
+    except exception.KeyTaken:
+        raise _Lost('another change has the host')
+    except exception.HostInAggregate:
+        raise _Lost('the host is in this Pcloud already')
+    except exception.AggregateGone:
+        raise exception.PcloudNotFound(pcloud=pcloud.id)
+    # When a compute service is deleted, Nova takes its host out and leaves
+    # our metadata: such rows are not of this allocation.
+    written.set(aggregate_id, {
+        names.host_key(added.name): node,
+        names.node_key(host): node,
+        names.state_key(node): access.DISABLED,
+        **{names.saved_ratio_key(key, node): None
+           for key in (names.CPU_RATIO, names.RAM_RATIO)}})
+    _check_alone(context, pcloud, host, added.host_flavor)
+    return added
+
+
+def _check_alone(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud, host: str,
+    flavor_id: str | None,
+) -> None:
+    """Look for what other changes did with the host or the Pcloud.
+
+    :raises: `_Lost`, `exception.PcloudNotFound`
+    """
+    found = snapshot.closed_names_of(context, host)
+    pool = names.pool(flavor_id or '')
+    if names.pcloud(pcloud.id) not in found:
+        raise exception.PcloudNotFound(pcloud=pcloud.id)
+    if pool not in found:
+        raise _Lost('the host has left its pool')
+    if found - {pool, names.pcloud(pcloud.id)}:
+        raise _Lost('the host is in another Pcloud or pool too')

@@ -1,0 +1,295 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Attributes of hosts: which there are, and giving them to hosts.
+
+A host has an attribute when it is in an aggregate whose metadata say so: one
+that Pcloud keeps for each value, or any other, such as a rack's.
+
+Source: CONTRACT sections 1 and 4.
+"""
+
+import collections
+from collections.abc import Collection
+from collections.abc import Iterable
+import dataclasses
+
+from nova import context as nova_context
+from oslo_utils import timeutils
+from oslo_utils import uuidutils
+
+from pcloud.backend import change
+from pcloud.backend import computes
+from pcloud.backend import journal
+from pcloud.backend import snapshot
+from pcloud.backend import writes
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import reconcile
+from pcloud.rules import attributes as rules
+
+
+@dataclasses.dataclass(frozen=True)
+class Attribute:
+    """An attribute's value with the hosts that Pcloud's aggregate gives it.
+
+    :ivar hosts: service hosts, by name
+    """
+
+    name: str
+    value: str
+    hosts: tuple[str, ...]
+
+
+def index(context: nova_context.RequestContext) -> list[Attribute]:
+    """Return the attributes that were set through Pcloud, by name and value.
+
+    Three queries. What hosts inherit from other aggregates is not among
+    them.
+    """
+    return sorted((_attribute(aggregate) for aggregate in
+                   snapshot.attribute_aggregates(context) if aggregate.hosts),
+                  key=lambda each: (each.name, each.value))
+
+
+def _attribute(aggregate: snapshot.Aggregate) -> Attribute:
+    (name, value), = names.attributes(aggregate.metadata).items()
+    return Attribute(name, value, tuple(sorted(aggregate.hosts)))
+
+
+def said(
+    aggregates: Iterable[snapshot.Aggregate],
+) -> dict[tuple[str, str], list[rules.Said]]:
+    """Return what aggregates say, by service host and attribute."""
+    found = collections.defaultdict(list)
+    for aggregate in aggregates:
+        own = names.is_attribute(aggregate.metadata)
+        for name, value in names.attributes(aggregate.metadata).items():
+            for host in aggregate.hosts:
+                found[host, name].append(rules.Said(value, own))
+    return found
+
+
+def effective(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, dict[str, str]]:
+    """Return service host to its attributes, each with the value that counts.
+
+    Two queries. Hosts without any have no entry.
+    """
+    now = timeutils.utcnow(with_timezone=True)
+    found: dict[str, dict[str, str]] = {}
+    for (host, name), values in said(
+            snapshot.attributes(context, hosts)).items():
+        value, _ = rules.effective(name, values, now)
+        if value is not None:
+            found.setdefault(host, {})[name] = value
+    return found
+
+
+def held(
+    context: nova_context.RequestContext, hosts: Collection[str],
+    wanted: Collection[str],
+) -> dict[str, dict[str, frozenset]]:
+    """Return service host to the values that it has of wanted attributes.
+
+    Two queries, none without hosts.
+
+    :returns: values as `rules.held` makes them
+    """
+    now = timeutils.utcnow(with_timezone=True)
+    found: dict[str, dict[str, frozenset]] = {}
+    for (host, name), values in said(
+            snapshot.attributes(context, hosts)).items():
+        if name in wanted:
+            found.setdefault(host, {})[name] = rules.held(name, values, now)
+    return found
+
+
+def put(
+    context: nova_context.RequestContext, name: str, value: str,
+    hosts: Collection[str],
+) -> Attribute:
+    """Give hosts a value of an attribute, in place of any other value.
+
+    One change, whole or not at all. Placement is not told: nobody asks
+    Placement for attributes.
+
+    :param hosts: service hosts; others keep what they have
+    :returns: the value with all the hosts that have it now
+    :raises: `exception.InvalidAttribute`, `exception.InvalidAttributeName`,
+        `exception.NameTooLong`, `exception.ComputeHostNotFound`,
+        `exception.HostHasManyNodes`, `exception.MixedPlatforms`,
+        `exception.AttributeTwin`, `exception.AttributeBroken`,
+        `exception.Unavailable`, and as `change.run`
+    """
+    rules.read(name, value)
+    wanted = names.attribute(name, value)
+    _check_hosts(context, hosts)
+    uuid = uuidutils.generate_uuid()
+
+    def work(written: writes.Rows) -> tuple[Attribute, set[str]]:
+        there = snapshot.saying_attributes(context)
+        if name == rules.PLATFORM:
+            _check_kind(there, value, hosts)
+        aggregate = _find_or_create(written, uuid, name, value, there)
+        for host in sorted(set(hosts) - aggregate.hosts):
+            written.join(aggregate.id, host)
+        changed = _leave(written, _of_attribute(there, name), hosts,
+                         but=wanted)
+        now = frozenset(hosts) | aggregate.hosts
+        return (Attribute(name, value, tuple(sorted(now))),
+                changed | {aggregate.uuid})
+
+    attribute, changed = change.run(
+        context, [journal.attribute_anchor(name)], work)
+    reconcile.announced(context, changed)
+    return attribute
+
+
+def remove(
+    context: nova_context.RequestContext, name: str,
+    hosts: Collection[str] | None,
+) -> None:
+    """Take an attribute from hosts, whatever value they have.
+
+    What they inherit from other aggregates stays.
+
+    :param hosts: service hosts; None for all
+    :raises: `exception.InvalidAttributeName`,
+        `exception.AttributeNotFound` when none of them has it, and as
+        `change.run`
+    """
+    names.attribute_key(name)
+
+    def work(written: writes.Rows) -> set[str]:
+        there = snapshot.attribute_aggregates(context, name)
+        if not any(aggregate.hosts if hosts is None else
+                   aggregate.hosts & frozenset(hosts)
+                   for aggregate in there):
+            raise exception.AttributeNotFound(name=name)
+        return _leave(written, there, hosts)
+
+    reconcile.announced(context, change.run(
+        context, [journal.attribute_anchor(name)], work))
+
+
+def _check_hosts(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> None:
+    """Refuse hosts that Nova does not know, or knows with many nodes."""
+    known = computes.load(context, hosts)
+    for host in hosts:
+        if host not in known:
+            raise exception.ComputeHostNotFound(host=host)
+        if known[host].nodes:
+            known[host].node
+
+
+def _check_kind(
+    there: list[snapshot.Aggregate], value: str, hosts: Collection[str],
+) -> None:
+    """Refuse stamps beside dotted versions, which cannot be compared."""
+    for aggregate in there:
+        other = names.attributes(aggregate.metadata).get(rules.PLATFORM)
+        if other is None or aggregate.hosts <= frozenset(hosts):
+            continue
+        try:
+            mixed = (rules.platform(other).dotted !=
+                     rules.platform(value).dotted)
+        except exception.InvalidAttribute:
+            # It counts nowhere; audit names it.
+            continue
+        if mixed:
+            raise exception.MixedPlatforms(value=value, other=other)
+
+
+def _find_or_create(
+    written: writes.Rows, uuid: str, name: str, value: str,
+    there: list[snapshot.Aggregate],
+) -> snapshot.Aggregate:
+    """Return the aggregate of a value, made by this change if need be.
+
+    :param uuid: for an aggregate that has to be made
+    """
+    wanted = names.attribute(name, value)
+    found = next((each for each in there if each.name == wanted), None)
+    if found is None:
+        _check_twins(written, wanted, there)
+        metadata = {names.TYPE: names.TYPE_ATTRIBUTE,
+                    names.attribute_key(name): value}
+        try:
+            made = written.create(uuid, wanted, metadata)
+        except exception.AggregateNameTaken:
+            # The database takes another one for it, by an accent perhaps.
+            other = written.find(wanted)
+            raise _twin(wanted, other.name if other else wanted)
+        return snapshot.Aggregate(made, uuid, wanted, frozenset(), metadata)
+    if not snapshot.is_whole_attribute(found.name, found.metadata):
+        raise exception.AttributeBroken(aggregate=found.name)
+    return found
+
+
+def _check_twins(
+    written: writes.Rows, wanted: str, there: list[snapshot.Aggregate],
+) -> None:
+    """Refuse what differs in letter case only, on every database alike.
+
+    An aggregate without hosts was left behind by somebody, and is deleted.
+
+    :raises: `exception.AttributeTwin`
+    """
+    for other in there:
+        if other.name.casefold() == wanted.casefold() and (
+                other.hosts or not written.delete(other.id)):
+            raise _twin(wanted, other.name)
+
+
+def _twin(wanted: str, other: str) -> exception.AttributeTwin:
+    return exception.AttributeTwin(
+        wanted=wanted.removeprefix(names.ATTRIBUTE_PREFIX),
+        other=other.removeprefix(names.ATTRIBUTE_PREFIX))
+
+
+def _of_attribute(
+    there: list[snapshot.Aggregate], name: str,
+) -> list[snapshot.Aggregate]:
+    """Return the aggregates that are there for values of one attribute."""
+    return [each for each in there
+            if snapshot.is_whole_attribute(each.name, each.metadata) and
+            name in names.attributes(each.metadata)]
+
+
+def _leave(
+    written: writes.Rows, aggregates: Iterable[snapshot.Aggregate],
+    hosts: Collection[str] | None, but: str | None = None,
+) -> set[str]:
+    """Take hosts out of the aggregates of an attribute's values.
+
+    :param hosts: None for all
+    :param but: the name of an aggregate that they stay in
+    :returns: the uuids of the aggregates that have changed and are left
+    """
+    changed = set()
+    for aggregate in aggregates:
+        leaving = (aggregate.hosts if hosts is None else
+                   aggregate.hosts & frozenset(hosts))
+        if aggregate.name == but:
+            continue
+        if leaving:
+            written.leave(aggregate.id, leaving)
+            changed.add(aggregate.uuid)
+        # An aggregate that was empty before was left behind by somebody.
+        if leaving == aggregate.hosts:
+            written.delete(aggregate.id)
+            changed.discard(aggregate.uuid)
+    return changed

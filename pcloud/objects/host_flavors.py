@@ -1,0 +1,419 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Host flavors and the hosts in their pools.
+
+Source: CONTRACT section 3, "Host flavors"; whole-host-allocation, "Host
+Flavors".
+"""
+
+import collections
+from collections.abc import Mapping
+import dataclasses
+import datetime
+
+from nova import context as nova_context
+from oslo_log import log as logging
+from oslo_utils import timeutils
+from oslo_utils import uuidutils
+
+from pcloud.backend import announce
+from pcloud.backend import arrivals
+from pcloud.backend import change
+from pcloud.backend import computes
+from pcloud.backend import due
+from pcloud.backend import journal
+from pcloud.backend import outages
+from pcloud.backend import readings
+from pcloud.backend import snapshot
+from pcloud.backend import writes
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import emptiness
+from pcloud.objects import reconcile
+from pcloud.rules import choice
+
+LOG = logging.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True)
+class PoolHost:
+    """A host of a pool.
+
+    :ivar pcloud: the id of the Pcloud it is in, None when it is in none
+    :ivar is_due: whether Placement has still to be told of a change, or the
+        host settles
+    :ivar settling: since when the host settles, in UTC; None when it does
+        not
+    """
+
+    compute: computes.Compute
+    pcloud: str | None
+    is_due: bool = False
+    settling: datetime.datetime | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class HostFlavor:
+    """A host flavor with the hosts of its pool.
+
+    :ivar units: what one of its hosts costs
+    :ivar vcpus: the smallest among its hosts, None while it has none; so
+        are `memory_mb` (MiB) and `disk_gb` (GiB)
+    :ivar available: availability zone to the number of free hosts
+    :ivar settling: how many of its hosts settle
+    :ivar hosts: its hosts, by name
+    """
+
+    id: str
+    description: str
+    units: int
+    vcpus: int | None
+    memory_mb: int | None
+    disk_gb: int | None
+    available: dict[str, int]
+    settling: int
+    hosts: tuple[PoolHost, ...]
+
+
+def index(context: nova_context.RequestContext) -> list[HostFlavor]:
+    """Return all host flavors, in order of their ids."""
+    return _build(context, snapshot.pools(context))
+
+
+def show(
+    context: nova_context.RequestContext, flavor_id: str,
+) -> HostFlavor:
+    """Return one host flavor.
+
+    :raises: `exception.HostFlavorNotFound`
+    """
+    return _build(context, [_pool(context, flavor_id)])[0]
+
+
+def units(context: nova_context.RequestContext, flavor_id: str) -> int:
+    """Return what a host of a host flavor costs (one query).
+
+    :raises: `exception.HostFlavorNotFound`
+    """
+    if names.FLAVOR_ID_PATTERN.fullmatch(flavor_id):
+        name = names.pool(flavor_id)
+        metadata = snapshot.metadata_of(context, [name]).get(name, {})
+        if snapshot.is_whole_pool(name, metadata):
+            return readings.units(metadata) or 0
+    raise exception.HostFlavorNotFound(host_flavor=flavor_id)
+
+
+def create(
+    context: nova_context.RequestContext, flavor_id: str,
+    description: str, units: int,
+) -> HostFlavor:
+    """Define a host flavor, with an empty pool.
+
+    :raises: `exception.HostFlavorExists`, and as `change.run`
+    """
+    uuid, name = uuidutils.generate_uuid(), names.pool(flavor_id)
+    metadata = {names.TYPE: names.TYPE_POOL,
+                names.FLAVOR_ID: flavor_id,
+                names.DESCRIPTION: description,
+                names.UNITS: str(units)}
+
+    def work(written: writes.Rows) -> snapshot.Aggregate:
+        try:
+            aggregate_id = written.create(uuid, name, metadata)
+        except exception.AggregateNameTaken:
+            raise exception.HostFlavorExists(host_flavor=flavor_id)
+        return snapshot.Aggregate(
+            aggregate_id, uuid, name, frozenset(), metadata)
+
+    pool = change.run(context, [journal.flavor_anchor(flavor_id)], work)
+    reconcile.announced(context, [uuid])
+    return _host_flavor(pool, {}, {}, {})
+
+
+def update(
+    context: nova_context.RequestContext, flavor_id: str,
+    changes: dict[str, str | int],
+) -> HostFlavor:
+    """Change 'description' or 'units' of a host flavor, or both.
+
+    :raises: `exception.HostFlavorNotFound`, and as `change.run`
+    """
+    before = show(context, flavor_id)
+    pool = _pool(context, flavor_id)
+    keys = {'description': names.DESCRIPTION, 'units': names.UNITS}
+
+    def work(written: writes.Rows) -> None:
+        _touch(written, pool)
+        written.set(pool.id, {
+            keys[name]: str(value) for name, value in changes.items()})
+
+    change.run(context, [journal.flavor_anchor(flavor_id)], work)
+    reconcile.announced(context, [pool.uuid])
+    return dataclasses.replace(before, **changes)
+
+
+def delete(context: nova_context.RequestContext, flavor_id: str) -> None:
+    """Delete a host flavor.
+
+    :raises: `exception.HostFlavorNotFound`, `exception.HostFlavorInUse`,
+        `exception.Unavailable` while Placement cannot be told that a host
+        has left the pool, and as `change.run`
+    """
+    pool = _pool(context, flavor_id)
+    # Placement keeps such a host closed as long as the pool is known.
+    for host in journal.leaving(context, pool.uuid):
+        _finish(context, host)
+
+    def work(written: writes.Rows) -> None:
+        if journal.leaving(context, pool.uuid) or not written.delete(pool.id):
+            raise exception.HostFlavorInUse(host_flavor=flavor_id)
+
+    change.run(context, [journal.flavor_anchor(flavor_id)], work)
+    reconcile.notified(announce.deleted, context, pool)
+
+
+def _touch(written: writes.Rows, pool: snapshot.Aggregate) -> None:
+    try:
+        written.touch(pool.id)
+    except exception.AggregateGone:
+        raise exception.HostFlavorNotFound(
+            host_flavor=pool.metadata[names.FLAVOR_ID])
+
+
+def add_host(
+    context: nova_context.RequestContext, flavor_id: str, host: str,
+) -> PoolHost:
+    """Put a host into the pool of a host flavor, and enable its service.
+
+    The host's service has to be disabled until then, so that nobody's server
+    comes in between the check and the moment when the pool keeps servers
+    out. The service is enabled when Placement knows of the pool, and the
+    host is free when it has settled: what was placed or may still be placed
+    there was decided before.
+
+    :raises: `exception.HostFlavorNotFound`, `exception.ComputeHostNotFound`,
+        `exception.HostHasManyNodes`, `exception.HostServiceEnabled`,
+        `exception.HostInPool`, `exception.HostInPcloud`,
+        `exception.HostNotEmpty`, `exception.HostBusy`,
+        `exception.Unavailable`, and as `change.run`
+    """
+    pool = _pool(context, flavor_id)
+    compute = computes.one(context, host)
+    provider = compute.node.uuid
+    _finish(context, host)
+    if compute.enabled:
+        raise exception.HostServiceEnabled(host=host)
+    _check_in_none(context, host)
+    emptiness.check(context, compute, host)
+
+    def work(written: writes.Rows) -> None:
+        _touch(written, pool)
+        _claim(written, host, due.Due(
+            written.mark, provider=provider, service=due.ON, empty=True,
+            since=int(timeutils.utcnow_ts())))
+        _check_in_none(context, host)
+        written.join(pool.id, host)
+
+    change.run(context, [journal.flavor_anchor(flavor_id)], work)
+    reconcile.finish(context, [host])
+    return _entered(context, compute)
+
+
+def _entered(
+    context: nova_context.RequestContext, compute: computes.Compute,
+) -> PoolHost:
+    """Return a host that has entered a pool, as it is by now.
+
+    The change is made: where that cannot be looked at, the host is returned
+    as the change has left it.
+    """
+    try:
+        text = journal.dues(context, [compute.host]).get(compute.host)
+        what = due.parse(text) if text else None
+        compute = computes.one(context, compute.host)
+    except outages.ANY as error:
+        LOG.warning('Host %(host)s cannot be looked at: %(error)s',
+                    {'host': compute.host, 'error': error})
+        what = due.Due('', empty=True)
+    return PoolHost(compute, pcloud=None, is_due=what is not None,
+                    settling=_settling(what))
+
+
+def _claim(written: writes.Rows, host: str, what: due.Due) -> None:
+    try:
+        written.claim(host, what)
+    except exception.KeyTaken:
+        raise exception.HostBusy(name=host)
+
+
+def _finish(context: nova_context.RequestContext, host: str) -> None:
+    """Do what is due for a host before the host changes hands again.
+
+    :raises: `exception.HostSettling`, `exception.HostBusy` when something
+        else stays due, `exception.Unavailable`
+    """
+    if reconcile.host(context, host):
+        return
+    what = due.parse(journal.dues(context, [host]).get(host, ''))
+    if what.only_settles:
+        raise exception.HostSettling(host=host)
+    raise exception.HostBusy(name=host)
+
+
+def remove_host(
+    context: nova_context.RequestContext, flavor_id: str, host: str,
+) -> None:
+    """Take a host out of the pool of a host flavor, its service disabled.
+
+    Placement keeps the host closed until the service is disabled.
+
+    :raises: `exception.HostFlavorNotFound`, `exception.PoolHostNotFound`,
+        `exception.HostInPcloud`, `exception.HostNotEmpty`,
+        `exception.HostBusy`, `exception.HostSettling`,
+        `exception.Unavailable`, and as `change.run`
+    """
+    pool = _pool(context, flavor_id)
+    if host not in pool.hosts:
+        raise exception.PoolHostNotFound(host=host, host_flavor=flavor_id)
+    compute = computes.load(context, [host]).get(host)
+    _check_in_no_pcloud(context, host)
+    if compute is not None:
+        emptiness.check(context, compute, host)
+    _finish(context, host)
+
+    def work(written: writes.Rows) -> None:
+        # Without a service nothing can be on the host, nor be disabled.
+        _claim(written, host, due.Due(
+            written.mark, left=pool.uuid,
+            provider=compute and compute.node.uuid,
+            service=compute and due.OFF))
+        if not written.leave(pool.id, [host]):
+            raise exception.PoolHostNotFound(
+                host=host, host_flavor=flavor_id)
+        _check_in_no_pcloud(context, host)
+
+    change.run(context, [journal.flavor_anchor(flavor_id)], work)
+    reconcile.finish(context, [host])
+
+
+def _check_in_none(
+    context: nova_context.RequestContext, host: str,
+) -> None:
+    """Refuse a host that is in a pool or in a Pcloud."""
+    for pool in snapshot.pools_of(context, [host]):
+        raise exception.HostInPool(
+            host=host, pool=pool.metadata[names.FLAVOR_ID])
+    _check_in_no_pcloud(context, host)
+
+
+def _check_in_no_pcloud(
+    context: nova_context.RequestContext, host: str,
+) -> None:
+    if snapshot.pclouds_of(context, [host]):
+        raise exception.HostInPcloud(host=host)
+
+
+def _pool(
+    context: nova_context.RequestContext, flavor_id: str,
+) -> snapshot.Aggregate:
+    if not names.FLAVOR_ID_PATTERN.fullmatch(flavor_id):
+        raise exception.HostFlavorNotFound(host_flavor=flavor_id)
+    for pool in snapshot.pools(context, flavor_id):
+        # Databases that compare without case find others too.
+        if pool.metadata[names.FLAVOR_ID] == flavor_id:
+            return pool
+    raise exception.HostFlavorNotFound(host_flavor=flavor_id)
+
+
+def _build(
+    context: nova_context.RequestContext, pools: list[snapshot.Aggregate],
+) -> list[HostFlavor]:
+    all_hosts = frozenset().union(*(pool.hosts for pool in pools))
+    known = computes.load(context, all_hosts)
+    pclouds_of = snapshot.pclouds_of(context, all_hosts)
+    dues = _not_settled(context, {
+        host: due.parse(text) for host, text in journal.dues(context).items()
+        if host in all_hosts})
+    return [_host_flavor(pool, known, pclouds_of, dues) for pool in pools]
+
+
+def _not_settled(
+    context: nova_context.RequestContext, dues: Mapping[str, due.Due],
+) -> dict[str, due.Due]:
+    """Leave out what is due for hosts that have settled by now.
+
+    Whoever wants such a host will find that out, and have it.
+    """
+    settling = due.settling(dues)
+    waiting = arrivals.awaited(context, settling)
+    quiet = settling.keys() - waiting
+    used, silent = computes.known_instances(context, quiet)
+    settled = {host for host in quiet - silent if not used.get(host)}
+    return {host: what for host, what in dues.items() if host not in settled}
+
+
+def _host_flavor(
+    pool: snapshot.Aggregate, known: dict[str, computes.Compute],
+    pclouds_of: dict[str, list[str]], dues: Mapping[str, due.Due],
+) -> HostFlavor:
+    hosts = tuple(
+        PoolHost(known[host], next(iter(pclouds_of.get(host, ())), None),
+                 host in dues, _settling(dues.get(host)))
+        for host in sorted(pool.hosts) if host in known)
+    nodes = [node for host in hosts for node in host.compute.nodes]
+    return HostFlavor(
+        id=pool.metadata[names.FLAVOR_ID],
+        description=pool.metadata.get(names.DESCRIPTION, ''),
+        units=readings.units(pool.metadata) or 0,
+        vcpus=min((node.vcpus for node in nodes), default=None),
+        memory_mb=min((node.memory_mb for node in nodes), default=None),
+        disk_gb=min((node.disk_gb for node in nodes), default=None),
+        available=_available(hosts),
+        settling=sum(host.settling is not None for host in hosts),
+        hosts=hosts)
+
+
+def _settling(what: due.Due | None) -> datetime.datetime | None:
+    if what is None or not what.empty:
+        return None
+    # A host that was taken out by an earlier version tells no time.
+    return timeutils.utcnow() if what.since is None else (
+        datetime.datetime.fromtimestamp(what.since, datetime.timezone.utc))
+
+
+def _available(hosts: tuple[PoolHost, ...]) -> dict[str, int]:
+    free = collections.Counter(
+        host.compute.zone for host in hosts if candidate(host).free)
+    return dict(sorted(free.items()))
+
+
+def free(flavor: HostFlavor, zone: str | None) -> list[PoolHost]:
+    """Return the hosts of a flavor that may be given to a Pcloud.
+
+    :param zone: the availability zone they have to be in, None for any
+    """
+    return [host for host in flavor.hosts
+            if candidate(host).free and zone in (None, host.compute.zone)]
+
+
+def in_zone(zone: str | None) -> str:
+    """Return how a message says that only one zone will do."""
+    return f" in availability zone '{zone}'" if zone else ''
+
+
+def candidate(host: PoolHost) -> choice.Candidate:
+    """Return what choosing needs to know of a host of a pool."""
+    return choice.Candidate(
+        host=host.compute.host, zone=host.compute.zone, up=host.compute.up,
+        enabled=host.compute.enabled and len(host.compute.nodes) == 1,
+        allocated=host.pcloud is not None or host.is_due)

@@ -1,0 +1,325 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The hosts of a Pcloud, as its owner knows them.
+
+Source: CONTRACT section 3, "Pclouds"; whole-host-allocation, "Host
+Operations".
+"""
+
+from collections.abc import Mapping
+import dataclasses
+import datetime
+
+from nova import context as nova_context
+from oslo_log import log as logging
+from oslo_utils import timeutils
+
+from pcloud.backend import change
+from pcloud.backend import computes
+from pcloud.backend import due
+from pcloud.backend import journal
+from pcloud.backend import outages
+from pcloud.backend import readings
+from pcloud.backend import snapshot
+from pcloud.backend import writes
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import allocation_ratios
+from pcloud.objects import emptiness
+from pcloud.objects import host_attributes
+from pcloud.objects import notifications
+from pcloud.objects import pclouds
+from pcloud.objects import reconcile
+from pcloud.rules import access
+from pcloud.rules import attributes as rules
+
+LOG = logging.getLogger(__name__)
+
+# How often a change is begun anew because another one was still being told.
+_ATTEMPTS = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Host:
+    """A host of a Pcloud.
+
+    :ivar name: the owner's name for it
+    :ivar node: its compute node, of which the name alone is known while its
+        cell does not answer
+    :ivar host_flavor: the id of its host flavor; None when it is in no pool
+    :ivar units: what it costs
+    :ivar state: 'enabled' or 'disabled', set by the owner; None for what
+        somebody else has written in its place
+    :ivar instances: uuids of the servers on it, None when that is not known
+    :ivar next_reboot: when it is rebooted next, None when that is not known
+    :ivar rack: its rack among those of the Pcloud's hosts, from 1; None
+        when that is not known
+    """
+
+    name: str
+    compute: computes.Compute
+    node: computes.Node
+    host_flavor: str | None
+    units: int
+    state: str | None
+    instances: tuple[str, ...] | None
+    next_reboot: datetime.datetime | None
+    rack: int | None
+
+    @property
+    def status(self) -> str:
+        """'maintenance', 'up' or 'down': the administrator's side of it."""
+        if not self.compute.answered:
+            return 'down'
+        if not self.compute.enabled:
+            return 'maintenance'
+        return 'up' if self.compute.up else 'down'
+
+
+def index(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+) -> list[Host]:
+    """Return the hosts of a Pcloud, in order of their names."""
+    aggregate = pcloud.aggregate
+    known = computes.load(context, aggregate.hosts)
+    pools = {host: pool.metadata
+             for pool in snapshot.pools_of(context, aggregate.hosts)
+             for host in pool.hosts}
+    instances, silent = computes.known_instances(context, aggregate.hosts)
+    states = names.states(aggregate.metadata)
+    host_of = _hosts_of_nodes(aggregate, known)
+    # A host without a state belongs to nobody, and one without a service is
+    # no host any more.
+    named = {name: (known[host_of[node]], node)
+             for name, node in sorted(names.hosts(aggregate.metadata).items())
+             if node in states and host_of.get(node) in known}
+    said = host_attributes.effective(context, aggregate.hosts)
+    racks = _racks(said, [compute.host for compute, _ in named.values()])
+    return [
+        Host(name=name, compute=compute, node=_node(compute, node),
+             state=access.state(states[node]),
+             **_of_pool(pools.get(compute.host)),
+             **_of_place(said.get(compute.host, {}), racks),
+             instances=None if compute.host in silent else tuple(
+                 instances.get(compute.host, ())))
+        for name, (compute, node) in named.items()]
+
+
+def _hosts_of_nodes(
+    aggregate: snapshot.Aggregate, known: Mapping[str, computes.Compute],
+) -> dict[str, str]:
+    """Return hypervisor hostname to service host, of a Pcloud's hosts.
+
+    The rows tell; for hosts that were added before there were such rows the
+    cells have told.
+    """
+    told = {node.hypervisor_hostname: host
+            for host, compute in known.items() for node in compute.nodes}
+    return told | {node: host for host, node
+                   in names.nodes(aggregate.metadata).items()
+                   if host in aggregate.hosts}
+
+
+def _node(compute: computes.Compute, name: str) -> computes.Node:
+    """Return a host's node; by name alone while its cell is silent."""
+    return next((node for node in compute.nodes
+                 if node.hypervisor_hostname == name),
+                computes.unknown_node(name))
+
+
+def _racks(
+    said: Mapping[str, Mapping[str, str]], hosts: list[str],
+) -> Mapping[str, int]:
+    """Return the names of racks to their ordinals within a Pcloud."""
+    return rules.ordinals(
+        said.get(host, {}).get(rules.RACK) for host in hosts)
+
+
+def _of_pool(metadata: Mapping[str, str] | None) -> dict:
+    if metadata is None:
+        return {'host_flavor': None, 'units': 0}
+    return {'host_flavor': metadata[names.FLAVOR_ID],
+            'units': readings.units(metadata) or 0}
+
+
+def _of_place(said: Mapping[str, str], racks: Mapping[str, int]) -> dict:
+    date = said.get(rules.REBOOT)
+    return {'next_reboot': date and rules.reboot(date),
+            'rack': racks.get(said.get(rules.RACK))}
+
+
+def new(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud, name: str,
+    flavor_id: str, compute: computes.Compute, units: int,
+) -> Host:
+    """Return the host that an empty, free host would be in a Pcloud.
+
+    :raises: `exception.HostHasManyNodes`
+    """
+    hosts = [*sorted(pcloud.aggregate.hosts), compute.host]
+    said = host_attributes.effective(context, hosts)
+    return Host(
+        name=name, compute=compute, node=compute.node,
+        host_flavor=flavor_id,
+        units=units, state=access.DISABLED, instances=(),
+        **_of_place(said.get(compute.host, {}), _racks(said, hosts)))
+
+
+def show(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud, name: str,
+) -> Host:
+    """Return one host of a Pcloud; its name in any letter case.
+
+    :raises: `exception.HostNotFound`
+    """
+    for host in index(context, pcloud):
+        if host.name.casefold() == name.casefold():
+            return host
+    raise exception.HostNotFound(name=name, pcloud=pcloud.id)
+
+
+def set_state(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    name: str, state: str,
+) -> Host:
+    """Enable or disable a host for the servers of the Pcloud's tenants.
+
+    :param state: 'enabled' or 'disabled'
+    :raises: `exception.HostNotFound`, `exception.HostBusy` when the host
+        shall be enabled while Placement has still to be told of it, and as
+        `change.run`
+    """
+    host = show(context, pcloud, name)
+    try:
+        _write_state(context, pcloud, host, state)
+    except exception.HostBusy:
+        _finish(context, host)
+        _write_state(context, pcloud, host, state)
+    changed = dataclasses.replace(host, state=state)
+    reconcile.announced(context, [pcloud.aggregate.uuid])
+    reconcile.notified(notifications.host, context, 'update', _event(
+        pcloud, changed))
+    return changed
+
+
+def _write_state(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    host: Host, state: str,
+) -> None:
+    key = names.state_key(host.node.hypervisor_hostname)
+
+    def work(written: writes.Rows) -> None:
+        # Another host may have come in place of this one meanwhile.
+        if not written.has(
+                pcloud.aggregate.id, names.host_key(host.name),
+                host.node.hypervisor_hostname) or not written.exchange(
+                    pcloud.aggregate.id, key, state):
+            raise exception.HostNotFound(name=host.name, pcloud=pcloud.id)
+        if state == access.ENABLED and written.due_of(host.compute.host):
+            raise exception.HostBusy(name=host.name)
+
+    change.run(context, [journal.pcloud_anchor(pcloud.id)], work)
+
+
+def _event(pcloud: pclouds.Pcloud, host: Host) -> notifications.HostEvent:
+    return notifications.HostEvent(
+        pcloud_id=pcloud.id, owner=pcloud.owner, name=host.name,
+        host_flavor=host.host_flavor, units=host.units,
+        availability_zone=host.compute.zone, state=host.state)
+
+
+def _finish(context: nova_context.RequestContext, host: Host) -> None:
+    """Do what is due for a host before the host is changed again.
+
+    :raises: `exception.HostBusy` when something stays due
+    """
+    try:
+        if reconcile.host(context, host.compute.host):
+            return
+    except outages.ANY as error:
+        LOG.warning('What is due for host %(host)s has still to be done: '
+                    '%(error)s', {'host': host.compute.host, 'error': error})
+    raise exception.HostBusy(name=host.name)
+
+
+def remove(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud, name: str,
+) -> None:
+    """Take a host out of a Pcloud; it stays in its pool.
+
+    The host is disabled, and found empty. One change takes everything away
+    that made the host the Pcloud's own, and writes what is due: Placement
+    has to forget the membership, the host gets its own ratios back, and
+    settles. Until then the pool gives the host to nobody.
+
+    :raises: `exception.HostNotFound`, `exception.HostNotDisabled`,
+        `exception.HostChanged`, `exception.HostNotEmpty`,
+        `exception.HostBusy`, `exception.Unavailable`
+    """
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return _remove(context, pcloud, name)
+        except (exception.HostBusy, exception.HostChanged) as error:
+            LOG.info('A host of Pcloud %(pcloud)s is looked at again: '
+                     '%(error)s', {'pcloud': pcloud.id, 'error': error})
+            pcloud = pclouds.show(context, pcloud.id)
+    return _remove(context, pcloud, name)
+
+
+def _remove(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud, name: str,
+) -> None:
+    anchors = [journal.pcloud_anchor(pcloud.id),
+               journal.owner_anchor(pcloud.owner)]
+    seen = journal.newest(context, anchors[0])
+    host = show(context, pcloud, name)
+    if host.state != access.DISABLED:
+        raise exception.HostNotDisabled(name=host.name)
+    _finish(context, host)
+    emptiness.check(context, host.compute, host.name)
+
+    def work(written: writes.Rows) -> None:
+        # The host may have been enabled, used and disabled meanwhile.
+        if written.before[names.CHANGES_PREFIX + anchors[0]] != seen:
+            raise exception.HostChanged(name=host.name)
+        _take_away(written, pcloud, host)
+
+    change.run(context, anchors, work)
+    reconcile.finish(context, [host.compute.host])
+
+
+def _take_away(
+    written: writes.Rows, pcloud: pclouds.Pcloud, host: Host,
+) -> None:
+    """Write that a host has left a Pcloud, and what is due for it."""
+    aggregate, node = pcloud.aggregate, host.node.hypervisor_hostname
+    own = allocation_ratios.saved(written.metadata(aggregate.id), node)
+    try:
+        written.claim(host.compute.host, due.Due(
+            written.mark, provider=host.node.uuid,
+            left=aggregate.uuid, ratios=own, event=due.REMOVED,
+            pcloud=pcloud.id, name=host.name, empty=True,
+            since=int(timeutils.utcnow_ts())))
+    except exception.KeyTaken:
+        raise exception.HostBusy(name=host.name)
+    if not written.drop_if(
+            aggregate.id, names.state_key(node), access.DISABLED):
+        raise exception.HostChanged(name=host.name)
+    if not written.drop_if(aggregate.id, names.host_key(host.name), node):
+        raise exception.HostChanged(name=host.name)
+    written.drop(aggregate.id, [
+        names.node_key(host.compute.host),
+        *(names.saved_ratio_key(key, node)
+          for key in allocation_ratios.RESOURCES)])
+    if not written.leave(aggregate.id, [host.compute.host]):
+        raise exception.HostNotFound(name=host.name, pcloud=pcloud.id)

@@ -1,0 +1,228 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Machine constraints: those that count, and the host flavor that fits.
+
+Source: CONTRACT section 5; machine-constraints.
+"""
+
+import collections
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+
+from nova import context as nova_context
+
+from pcloud.backend import snapshot
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import host_attributes
+from pcloud.objects import host_flavors
+from pcloud.objects import scoped_policies
+from pcloud.rules import constraints as rules
+
+_MIB = 1024
+# Whose values one may see, as the owner of the Pcloud or another tenant.
+TENANT_SEES = (rules.REQUEST, rules.BUILT_IN)
+OWNER_SEES = (*TENANT_SEES, scoped_policies.PCLOUD)
+
+
+def effective(
+    context: nova_context.RequestContext, request: Mapping[str, str],
+    scopes: Sequence[tuple[str, str]],
+) -> dict[str, rules.Setting]:
+    """Return the constraints that count.
+
+    One query, and one more where a role is named.
+
+    :param request: what is asked for in the request itself
+    :param scopes: scope and id of the levels above it, the lowest first
+    :raises: `exception.RoleUnknown`
+    """
+    policies = scoped_policies.several(context, scopes)
+    return of_policies(context, request, [
+        policies[each] for each in scopes if each in policies])
+
+
+def of_policies(
+    context: nova_context.RequestContext, request: Mapping[str, str],
+    policies: Iterable[scoped_policies.Policy],
+) -> dict[str, rules.Setting]:
+    """Return the constraints that count, of policies that were read before.
+
+    One query where a role is named, else none.
+
+    :param request: what is asked for in the request itself
+    :param policies: of the levels above it, the lowest first
+    :raises: `exception.RoleUnknown`
+    """
+    levels = [(rules.REQUEST, request),
+              *((_source(each), each.constraints) for each in policies)]
+    role = rules.role_of(levels)
+    return rules.effective(
+        levels, role_constraints(context, role) if role else {})
+
+
+def _source(policy: scoped_policies.Policy) -> str:
+    if policy.scope == scoped_policies.ROLE:
+        return rules.role_source(policy.id)
+    return policy.scope
+
+
+def role_constraints(
+    context: nova_context.RequestContext, role: str,
+) -> Mapping[str, str]:
+    """Return what a role stands for (one query).
+
+    :raises: `exception.RoleUnknown`
+    """
+    scope = scoped_policies.ROLE, role
+    found = scoped_policies.several(context, [scope]).get(scope)
+    if found is None:
+        raise exception.RoleUnknown(role=role)
+    return found.constraints
+
+
+def check_unused(
+    context: nova_context.RequestContext, role: str,
+) -> None:
+    """Refuse to take away what a role stands for while a policy names it.
+
+    One query. Requests that come to a role which is gone are refused.
+
+    :raises: `exception.RoleInUse`
+    """
+    found = snapshot.names_with(
+        context, names.CONSTRAINT_PREFIX + rules.ROLE, role)
+    if found:
+        raise exception.RoleInUse(role=role, policies=', '.join(
+            each.removeprefix(names.POLICY_PREFIX) for each in found))
+
+
+def choose_flavor(
+    context: nova_context.RequestContext,
+    settings: Mapping[str, rules.Setting], zone: str | None,
+) -> tuple[str, frozenset[str]]:
+    """Choose the host flavor that wastes least of those that fit.
+
+    Of equal ones it is the one with the fewest units, then the first by id.
+
+    :param zone: the availability zone to take a host from, None for any
+    :returns: the flavor's id, and its free hosts that fit
+    :raises: `exception.NothingFits`, `exception.Unavailable` when a cell
+        does not tell of hosts that may be free and fit
+    """
+    flavors = {each.id: each for each in host_flavors.index(context)}
+    free = [(flavor.id, host) for flavor in flavors.values()
+            for host in host_flavors.free(flavor, zone)]
+    what = rules.wanted(settings)
+    machines = _machines(context, what, flavors, free)
+    unmet = rules.unmet(what, machines)
+    fitting = collections.defaultdict(set)
+    for (flavor_id, host), keys in zip(free, unmet, strict=True):
+        if not keys:
+            fitting[flavor_id].add(host.compute.host)
+    if not fitting:
+        if _is_silent(flavors.values(), zone):
+            raise exception.Unavailable()
+        raise exception.NothingFits(
+            zone=host_flavors.in_zone(zone),
+            reasons='; '.join(_reasons(settings, flavors, free, unmet)))
+    best = min(fitting, key=lambda each: (
+        rules.waste(what, _sizes(flavors[each])), flavors[each].units, each))
+    return best, frozenset(fitting[best])
+
+
+def _is_silent(
+    flavors: Iterable[host_flavors.HostFlavor], zone: str | None,
+) -> bool:
+    """Whether a cell does not tell of hosts that nobody has."""
+    return any(
+        not host.compute.answered and zone in (None, host.compute.zone) and
+        not host_flavors.candidate(host).allocated
+        for flavor in flavors for host in flavor.hosts)
+
+
+def _machines(
+    context: nova_context.RequestContext, what: rules.Wanted,
+    flavors: Mapping[str, host_flavors.HostFlavor],
+    free: Iterable[tuple[str, host_flavors.PoolHost]],
+) -> list[rules.Machine]:
+    """Return each free host as a machine of its flavor's size."""
+    asked = [host.compute.host for _, host in free] if what.attributes else []
+    held = host_attributes.held(context, asked, what.attributes)
+    return [
+        rules.Machine(
+            _sizes(flavors[flavor_id]), held.get(host.compute.host, {}),
+            (host.compute.host, host.compute.node.hypervisor_hostname))
+        for flavor_id, host in free]
+
+
+def _sizes(flavor: host_flavors.HostFlavor) -> dict[str, int]:
+    return {rules.CPU: flavor.vcpus, rules.RAM: flavor.memory_mb,
+            rules.STORAGE: flavor.disk_gb * _MIB}
+
+
+def _reasons(
+    settings: Mapping[str, rules.Setting],
+    flavors: Mapping[str, host_flavors.HostFlavor],
+    free: Sequence[tuple[str, host_flavors.PoolHost]],
+    unmet: Sequence[frozenset[str]],
+) -> Iterable[str]:
+    """Yield what rules out how many host flavors, without naming hosts.
+
+    A constraint rules a flavor out when none of its free hosts meets it.
+    """
+    of_flavor = collections.defaultdict(list)
+    for (flavor_id, _), keys in zip(free, unmet, strict=True):
+        of_flavor[flavor_id].append(keys)
+    ruled_out = {flavor_id: frozenset.intersection(*each)
+                 for flavor_id, each in of_flavor.items()}
+    total = len(flavors)
+    if total > len(of_flavor):
+        yield f'{total - len(of_flavor)} of {total} have no free host'
+    counts = collections.Counter(
+        key for keys in ruled_out.values() for key in keys)
+    for key, count in sorted(counts.items()):
+        yield (f'{shown(settings[key], OWNER_SEES)} rules out {count} of '
+               f'{total}')
+    together = sum(not keys for keys in ruled_out.values())
+    if together:
+        yield f'all together rule out {together} of {total}'
+    if not total:
+        yield 'there is no host flavor'
+
+
+def shown(setting: rules.Setting, sources: Collection[str]) -> str:
+    """Return a constraint as somebody may see it.
+
+    :param sources: `OWNER_SEES` or `TENANT_SEES`
+    """
+    if is_open(setting, sources):
+        return str(setting)
+    return f'{setting.key} ({setting.source})'
+
+
+def is_open(setting: rules.Setting, sources: Collection[str]) -> bool:
+    """Whether somebody may see the value of a constraint.
+
+    What the operator has set may name a rack or a host, and what the owner
+    of a Pcloud has set is not for its tenants.
+
+    :param sources: `OWNER_SEES` or `TENANT_SEES`
+    """
+    if setting.key == rules.HOST:
+        return False
+    return setting.source in sources or (
+        setting.source != scoped_policies.PCLOUD and
+        setting.key in (*rules.SIZES, rules.ROLE))

@@ -1,0 +1,226 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Pclouds: who owns them, who may use them, what they cost.
+
+Source: CONTRACT section 3, "Pclouds"; whole-host-allocation, "Pclouds".
+"""
+
+from collections.abc import Collection
+from collections.abc import Mapping
+import dataclasses
+
+from nova import context as nova_context
+from oslo_utils import uuidutils
+
+from pcloud.backend import announce
+from pcloud.backend import change
+from pcloud.backend import journal
+from pcloud.backend import readings
+from pcloud.backend import snapshot
+from pcloud.backend import writes
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import allocation_ratios
+from pcloud.objects import notifications
+from pcloud.objects import reconcile
+from pcloud.objects import scoped_policies
+
+
+_KEYS = {'name': names.NAME, 'cpu_allocation_ratio': names.CPU_RATIO,
+         'ram_allocation_ratio': names.RAM_RATIO}
+
+
+@dataclasses.dataclass(frozen=True)
+class Pcloud:
+    """A Pcloud as its aggregate tells.
+
+    :ivar tenants: ids of the projects that may start servers in it
+    :ivar units: what its hosts cost together
+    :ivar cpu_allocation_ratio: None where it is not set, or cannot be read;
+        so is `ram_allocation_ratio`
+    """
+
+    aggregate: snapshot.Aggregate
+    id: str
+    name: str
+    owner: str
+    tenants: frozenset[str]
+    units: int
+    cpu_allocation_ratio: float | None
+    ram_allocation_ratio: float | None
+
+
+def create(
+    context: nova_context.RequestContext, name: str, owner: str,
+) -> Pcloud:
+    """Make a Pcloud without hosts; its owner is its first tenant.
+
+    :raises: `exception.ReservedProject` when the owner's id cannot be kept
+        as a tenant's, and as `change.run`
+    """
+    pcloud_id = uuidutils.generate_uuid()
+    uuid, aggregate_name = uuidutils.generate_uuid(), names.pcloud(pcloud_id)
+    metadata = {
+        names.TYPE: names.TYPE_PCLOUD,
+        names.ID: pcloud_id,
+        names.NAME: name,
+        names.OWNER: owner,
+        names.tenant_key(owner): names.TENANT_VALUE}
+    made = _pcloud(change.run(
+        context, [journal.pcloud_anchor(pcloud_id),
+                  journal.owner_anchor(owner)],
+        lambda written: snapshot.Aggregate(
+            written.create(uuid, aggregate_name, metadata), uuid,
+            aggregate_name, frozenset(), metadata)), {})
+    _tell(context, 'create', made)
+    return made
+
+
+def _tell(
+    context: nova_context.RequestContext, action: str, pcloud: Pcloud,
+) -> None:
+    """Tell schedulers and listeners of a committed change of a Pcloud."""
+    reconcile.announced(context, [pcloud.aggregate.uuid])
+    reconcile.notified(notifications.pcloud, context, action, pcloud)
+
+
+def show(context: nova_context.RequestContext, pcloud_id: str) -> Pcloud:
+    """Return one Pcloud.
+
+    :raises: `exception.PcloudNotFound`
+    """
+    aggregate = snapshot.pcloud(context, pcloud_id)
+    if aggregate is None:
+        raise exception.PcloudNotFound(pcloud=pcloud_id)
+    return _build(context, [aggregate])[0]
+
+
+def index(
+    context: nova_context.RequestContext, project_id: str | None,
+) -> dict[str, str]:
+    """Return the ids of Pclouds to their names, in order of the ids.
+
+    :param project_id: only those that this project owns or is a tenant of;
+        None for all
+    """
+    return snapshot.pcloud_names(context, project_id)
+
+
+def several(
+    context: nova_context.RequestContext, ids: Collection[str],
+    project_id: str | None,
+) -> list[Pcloud]:
+    """Return some Pclouds in order of their ids.
+
+    Those that were deleted meanwhile are left out.
+
+    :param project_id: as `index`; also those that are not this project's any
+        more are left out
+    """
+    return _build(context, snapshot.pclouds_by_id(context, ids, project_id))
+
+
+def update(
+    context: nova_context.RequestContext, pcloud: Pcloud,
+    changes: Mapping[str, str | float | None],
+) -> Pcloud:
+    """Change a Pcloud's 'name' or its allocation ratios.
+
+    New ratios are due for each host of the Pcloud: until Placement has them,
+    the host takes no server.
+
+    :param changes: new values; None unsets a ratio
+    :raises: `exception.PcloudNotFound` when it is deleted meanwhile, and as
+        `change.run`
+    """
+    new = {_KEYS[name]: None if value is None else str(value)
+           for name, value in changes.items()}
+
+    def work(written: writes.Rows) -> snapshot.Aggregate:
+        try:
+            written.touch(pcloud.aggregate.id)
+        except exception.AggregateGone:
+            raise exception.PcloudNotFound(pcloud=pcloud.id)
+        written.set(pcloud.aggregate.id, new)
+        hosts = frozenset(written.members(pcloud.aggregate.id))
+        if new.keys() & allocation_ratios.RESOURCES.keys() and hosts:
+            written.remind(hosts)
+        return dataclasses.replace(
+            pcloud.aggregate, hosts=hosts,
+            metadata=written.metadata(pcloud.aggregate.id))
+
+    aggregate = change.run(
+        context, [journal.pcloud_anchor(pcloud.id)], work)
+    changed = dataclasses.replace(
+        _pcloud(aggregate, {}), units=pcloud.units)
+    if new.keys() & allocation_ratios.RESOURCES.keys():
+        reconcile.finish(context, sorted(aggregate.hosts))
+    _tell(context, 'update', changed)
+    return changed
+
+
+def delete(context: nova_context.RequestContext, pcloud: Pcloud) -> None:
+    """Delete a Pcloud, with its settings.
+
+    :raises: `exception.PcloudInUse` when it has hosts, and as `change.run`
+    """
+    policy = names.policy(scoped_policies.PCLOUD, pcloud.id)
+
+    def work(written: writes.Rows) -> None:
+        if not written.delete(pcloud.aggregate.id):
+            raise exception.PcloudInUse(pcloud=pcloud.id)
+        settings = written.find(policy)
+        if settings is not None:
+            written.delete(settings.id)
+        written.forget(journal.pcloud_anchor(pcloud.id))
+        written.forget(journal.policy_anchor(
+            scoped_policies.PCLOUD, pcloud.id))
+
+    # The marks of the Pcloud go with it; those of its owner stay.
+    change.run(context, [journal.owner_anchor(pcloud.owner),
+                         journal.pcloud_anchor(pcloud.id)], work)
+    reconcile.notified(announce.deleted, context, pcloud.aggregate)
+    reconcile.notified(notifications.pcloud, context, 'delete', pcloud)
+
+
+def units_of(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, int]:
+    """Return what each of `hosts` costs; one in no pool costs nothing."""
+    return {host: readings.units(pool.metadata) or 0
+            for pool in snapshot.pools_of(context, hosts)
+            for host in pool.hosts}
+
+
+def _build(
+    context: nova_context.RequestContext,
+    aggregates: list[snapshot.Aggregate],
+) -> list[Pcloud]:
+    hosts = frozenset().union(*(each.hosts for each in aggregates))
+    units = units_of(context, hosts)
+    return [_pcloud(aggregate, units) for aggregate in aggregates]
+
+
+def _pcloud(
+    aggregate: snapshot.Aggregate, units: Mapping[str, int],
+) -> Pcloud:
+    metadata = aggregate.metadata
+    return Pcloud(
+        aggregate=aggregate,
+        id=metadata[names.ID],
+        name=metadata.get(names.NAME, ''),
+        owner=metadata.get(names.OWNER, ''),
+        tenants=names.tenants(metadata),
+        units=sum(units.get(host, 0) for host in aggregate.hosts),
+        cpu_allocation_ratio=readings.ratio(metadata, names.CPU_RATIO),
+        ram_allocation_ratio=readings.ratio(metadata, names.RAM_RATIO))

@@ -1,0 +1,103 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How many units the hosts in a project's Pclouds may cost together.
+
+A project's limit is kept with the settings of scope project, see
+`scoped_policies`, which is the only writer of these rows.
+
+Source: CONTRACT section 3, "Quota and usage".
+"""
+
+import dataclasses
+
+from nova import context as nova_context
+from oslo_config import cfg
+
+from pcloud.backend import readings
+from pcloud.backend import snapshot
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import scoped_policies
+from pcloud.rules import units as rules
+
+CONF = cfg.CONF
+
+UNLIMITED = rules.UNLIMITED
+
+
+@dataclasses.dataclass(frozen=True)
+class Quota:
+    """Units: how many a project may use, and how many it uses.
+
+    :ivar limit: -1 is unlimited
+    """
+
+    limit: int
+    in_use: int
+
+    def allows(self, units: int) -> bool:
+        """Whether a project may use so many units more."""
+        return self.limit == UNLIMITED or self.in_use + units <= self.limit
+
+
+def show(
+    context: nova_context.RequestContext, project_id: str,
+) -> Quota:
+    """Return the quota of a project that owns Pclouds, or could.
+
+    Two queries.
+    """
+    name = names.project_policy(project_id)
+    own = readings.limit(snapshot.metadata_of(context, [name]).get(name, {}))
+    return Quota(CONF.pcloud.quota_units if own is None else own,
+                 snapshot.units_of_owner(context, project_id))
+
+
+def check(
+    context: nova_context.RequestContext, project_id: str, units: int,
+) -> None:
+    """Refuse more units than a project may use.
+
+    Within a change with the anchor of the owner this is what counts, as no
+    other change can use units of the project meanwhile.
+
+    :raises: `exception.QuotaExceeded`
+    """
+    now = show(context, project_id)
+    if not now.allows(units):
+        raise exception.QuotaExceeded(
+            requested=units, in_use=now.in_use, limit=now.limit)
+
+
+def set_limit(
+    context: nova_context.RequestContext, project_id: str, limit: int,
+) -> Quota:
+    """Give a project a limit of its own, and return its quota.
+
+    :param limit: units; -1 is unlimited
+    :raises: `exception.NameTooLong` when the project's id cannot be kept
+    """
+    in_use = snapshot.units_of_owner(context, project_id)
+    scoped_policies.set_rows(
+        context, scoped_policies.PROJECT, project_id,
+        {names.QUOTA_UNITS: str(limit)})
+    return Quota(limit, in_use)
+
+
+def reset_limit(
+    context: nova_context.RequestContext, project_id: str,
+) -> None:
+    """Take a project's limit back to the default; harmless when repeated."""
+    scoped_policies.set_rows(
+        context, scoped_policies.PROJECT, project_id,
+        {names.QUOTA_UNITS: None})

@@ -1,0 +1,325 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Bring Placement, the compute service and the schedulers after the rows.
+
+A change of a host writes into the journal what is due for the host. Whoever
+meets the host may reconcile it: the call that made the change, the next call
+that wants the host, the audit. Everything here is derived from the rows that
+are there now, and harmless when repeated or done by several at once. As long
+as something is due, the host takes nobody's servers and is not free.
+"""
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+import time
+
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova import exception as nova_exception
+from nova.objects import fields
+from oslo_config import cfg
+from oslo_db import api as oslo_db_api
+from oslo_log import log as logging
+from oslo_utils import timeutils
+
+from pcloud.backend import announce
+from pcloud.backend import arrivals
+from pcloud.backend import compute_calls
+from pcloud.backend import computes
+from pcloud.backend import due
+from pcloud.backend import inventories
+from pcloud.backend import journal
+from pcloud.backend import outages
+from pcloud.backend import readings
+from pcloud.backend import snapshot
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import allocation_ratios
+from pcloud.objects import emptiness
+from pcloud.objects import notifications
+from pcloud.rules import access
+
+CONF = cfg.CONF
+LOG = logging.getLogger(__name__)
+
+_SERVICE = 'nova-compute'
+_REASON = 'Pcloud: taken out of a host flavor pool'
+
+# How often a host is looked at again that others change all the time.
+_ROUNDS = 10
+
+# Seconds for which hosts are gone on with after one that a part of the cloud
+# did not answer for.
+_PATIENCE = 10.0
+
+
+def host(context: nova_context.RequestContext, name: str) -> bool:
+    """Do what is due for a host.
+
+    :param name: the service host
+    :returns: whether nothing is due any more; a host may have to settle
+    :raises: `exception.Unavailable` when a part of the cloud does not
+        answer; what is due stays due then
+    """
+    for _ in range(_ROUNDS):
+        text = journal.dues(context, [name]).get(name)
+        if text is None:
+            return True
+        try:
+            left = _do(context, name, text)
+        except allocation_ratios.HostChanged:
+            continue
+        if not _settle(context, name, text, left):
+            _take_back(context, name, text)
+        elif left is not None:
+            return False
+    return False
+
+
+def _take_back(
+    context: nova_context.RequestContext, name: str, text: str,
+) -> None:
+    """Disable a host again that has left its pool while it was enabled."""
+    if due.parse(text).service == due.ON and not (
+            snapshot.closed_uuids_of(context, name)):
+        _set_service(context, name, disabled=True)
+
+
+def finish(
+    context: nova_context.RequestContext, names_: Iterable[str],
+) -> None:
+    """Reconcile hosts as far as possible, after a change or before a use.
+
+    What is due stays due when a part of the cloud is away, so that an outage
+    is written to the log and nothing else. Hosts of other cells are gone on
+    with, but not when Placement is away, nor for ever.
+
+    :param names_: service hosts
+    """
+    for _ in _finished(context, names_):
+        pass
+
+
+def finish_any(
+    context: nova_context.RequestContext, names_: Iterable[str],
+) -> None:
+    """Reconcile hosts as `finish` does, until one of them is finished.
+
+    :param names_: service hosts
+    """
+    for _ in _finished(context, names_):
+        return
+
+
+def _finished(
+    context: nova_context.RequestContext, names_: Iterable[str],
+) -> Iterator[str]:
+    """Yield the hosts for which nothing is due any more."""
+    deadline = time.monotonic() + _PATIENCE
+    for name in names_:
+        try:
+            if host(context, name):
+                yield name
+        except outages.ANY as error:
+            LOG.warning('What is due for host %(host)s has still to be '
+                        'done: %(error)s', {'host': name, 'error': error})
+            if (isinstance(error, exception.PlacementSilent) or
+                    time.monotonic() > deadline):
+                return
+
+
+def announced(
+    context: nova_context.RequestContext, aggregates: Iterable[str],
+) -> None:
+    """Tell the schedulers of a committed change, as far as possible.
+
+    :param aggregates: the uuids of the aggregates that have changed
+    """
+    try:
+        announce.changed(context, list(aggregates))
+    except outages.ANY as error:
+        LOG.warning('The schedulers could not be told of a change: '
+                    '%(error)s', {'error': error})
+
+
+def notified(
+    notify: Callable[..., None], *arguments: object,
+) -> None:
+    """Send a notification of a committed change, as far as possible.
+
+    :param notify: one of `notifications`
+    """
+    try:
+        notify(*arguments)
+    except outages.ANY as error:
+        LOG.warning('A notification could not be sent: %(error)s',
+                    {'error': error})
+
+
+def _do(
+    context: nova_context.RequestContext, name: str, text: str,
+) -> str | None:
+    """Do what is due; return what remains due as it is to be written."""
+    what = due.parse(text)
+    if what.only_settles and what.since is not None:
+        return _settle_down(context, name, what, what.provider)
+    # As long as Placement keeps a host in a pool, nobody is given the host:
+    # its service is disabled before, and enabled after Placement is told.
+    if what.service == due.OFF:
+        _set_service(context, name, disabled=True)
+    provider = what.provider or _provider(context, name)
+    if provider is not None:
+        _tell_aggregates(context, provider, name, what.left)
+        allocation_ratios.settle(context, provider, name, text)
+    if journal.dues(context, [name]).get(name) != text:
+        raise allocation_ratios.HostChanged()
+    if what.service == due.ON:
+        _set_service(context, name, disabled=False)
+    _tell_listeners(context, name, what)
+    if what.empty:
+        return _settle_down(context, name, what, provider)
+    return None
+
+
+def _settle_down(
+    context: nova_context.RequestContext, name: str, what: due.Due,
+    provider: str | None,
+) -> str | None:
+    """Return what remains due for a host that settles, None when it has.
+
+    The change is committed now: requests that begin from now on see it.
+    """
+    since = what.since if what.only_settles else None
+    waiting = due.Due(
+        what.mark, provider=provider, pcloud=what.pcloud, empty=True,
+        since=since or int(timeutils.utcnow_ts()) + 1)
+    # A request ends on the host, so the host is looked at last.
+    if arrivals.awaited(context, {name: waiting}) or not is_empty(
+            context, name):
+        return str(waiting)
+    return None
+
+
+@oslo_db_api.wrap_db_retry(
+    max_retries=5, retry_interval=0.05, inc_retry_interval=True,
+    max_retry_interval=1, retry_on_deadlock=True, retry_on_disconnect=True)
+def _settle(
+    context: nova_context.RequestContext, name: str, text: str,
+    left: str | None,
+) -> bool:
+    with api_db.context_manager.writer.using(context) as session:
+        return journal.settle(session, name, text, left)
+
+
+def _provider(
+    context: nova_context.RequestContext, name: str,
+) -> str | None:
+    """Return the uuid of a host's resource provider, None without a node.
+
+    While the host's cell is silent, Placement is asked by the name that the
+    Pcloud keeps.
+    """
+    try:
+        return computes.one(context, name).node.uuid
+    except exception.ComputeHostNotFound:
+        return None
+    except exception.Unavailable:
+        node = next((names.nodes(each.metadata).get(name) for each
+                     in snapshot.pclouds_with(context, name)), None)
+        if node is None:
+            raise
+        return inventories.provider(context, node)
+
+
+@allocation_ratios.until_newest
+def _tell_aggregates(
+    context: nova_context.RequestContext, provider: str, name: str,
+    left: str | None,
+) -> None:
+    """Have Placement know in which pools and Pclouds a host is.
+
+    The generation is read before the rows, and written even where nothing
+    differs, for the reasons told in `allocation_ratios`.
+    """
+    found = inventories.aggregates(context, provider)
+    if found is None:
+        # Nova has deleted the node, and Placement all memberships with it.
+        return
+    there = set(found['aggregates']) - {left}
+    found['aggregates'] = sorted(
+        there | snapshot.closed_uuids_of(context, name))
+    if not inventories.set_aggregates(context, provider, found):
+        raise allocation_ratios.Outdated()
+
+
+def _set_service(
+    context: nova_context.RequestContext, name: str, *, disabled: bool,
+) -> None:
+    """Enable or disable a host's compute service."""
+    try:
+        compute_calls.host_api().service_update_by_host_and_binary(
+            context.elevated(), name, _SERVICE,
+            {'disabled': disabled,
+             'disabled_reason': _REASON if disabled else None})
+    except (nova_exception.ComputeHostNotFound,
+            nova_exception.HostMappingNotFound,
+            nova_exception.HostBinaryNotFound):
+        LOG.info('Host %s has no compute service any more.', name)
+
+
+def is_empty(context: nova_context.RequestContext, name: str) -> bool:
+    """Whether nothing is on a host, or the host is no host any more.
+
+    :raises: `exception.Unavailable`
+    """
+    try:
+        return not emptiness.reasons(context, computes.one(context, name))
+    except exception.ComputeHostNotFound:
+        return True
+
+
+def _tell_listeners(
+    context: nova_context.RequestContext, name: str, what: due.Due,
+) -> None:
+    """Tell the schedulers of the aggregates, and listeners of the event."""
+    uuids = {each.uuid for each in snapshot.pclouds_with(context, name)}
+    if what.left:
+        uuids.add(what.left)
+    if what.service == due.ON:
+        uuids |= snapshot.closed_uuids_of(context, name)
+    announce.changed(context, sorted(uuids))
+    if what.event and notifications.wanted():
+        _notify(context, name, what)
+
+
+def _notify(
+    context: nova_context.RequestContext, name: str, what: due.Due,
+) -> None:
+    pcloud = snapshot.pcloud(context, what.pcloud or '')
+    if pcloud is None:
+        LOG.info('Pcloud %s is gone before its listeners were told.',
+                 what.pcloud)
+        return
+    pool = next(iter(snapshot.pools_of(context, [name])), None)
+    notifications.host(context, what.event, notifications.HostEvent(
+        pcloud_id=pcloud.metadata[names.ID],
+        owner=pcloud.metadata.get(names.OWNER, ''), name=what.name or '',
+        host_flavor=pool and pool.metadata[names.FLAVOR_ID],
+        units=pool and readings.units(pool.metadata) or 0,
+        availability_zone=snapshot.zones(context, [name]).get(
+            name, CONF.default_availability_zone),
+        state=access.DISABLED))
+    action = (fields.NotificationAction.ADD_HOST
+              if what.event == due.ADDED
+              else fields.NotificationAction.REMOVE_HOST)
+    announce.notify(context, pcloud, action)

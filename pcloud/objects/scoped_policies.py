@@ -1,0 +1,226 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What is wished for all servers of a cloud, domain, project or Pcloud.
+
+These are settings of the scheduler, not the RBAC policies of the API. Each
+scope has an aggregate without hosts.
+
+Source: CONTRACT sections 1 and 3, "Attributes and policies".
+"""
+
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+import dataclasses
+import re
+
+from nova import context as nova_context
+from oslo_utils import uuidutils
+
+from pcloud.backend import change
+from pcloud.backend import complaints
+from pcloud.backend import journal
+from pcloud.backend import snapshot
+from pcloud.backend import writes
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import affinity_keys
+from pcloud.objects import reconcile
+from pcloud.rules import affinity
+from pcloud.rules import constraints
+from pcloud.rules import forms
+
+CLOUD, DOMAIN, PROJECT, PCLOUD, ROLE = SCOPES = (
+    'cloud', 'domain', 'project', 'pcloud', 'role')
+# The one id of scope cloud.
+DEFAULT = 'default'
+_ID = re.compile(forms.SCOPE_ID)
+
+
+@dataclasses.dataclass(frozen=True)
+class Policy:
+    """The settings of one scope.
+
+    :ivar constraints: what machines have to have, by key
+    :ivar system_keys: what the administrator wishes, by name
+    :ivar customer_keys: what the customer wishes, by name
+    """
+
+    scope: str
+    id: str
+    constraints: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    system_keys: tuple[affinity.Key, ...] = ()
+    customer_keys: tuple[affinity.Key, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.constraints or self.system_keys or
+                    self.customer_keys)
+
+
+def is_id(text: str) -> bool:
+    """Whether a text can be the id of a domain, project or role."""
+    return _ID.fullmatch(text) is not None
+
+
+def show(
+    context: nova_context.RequestContext, scope: str, scope_id: str,
+) -> Policy:
+    """Return the policy of a scope.
+
+    :raises: `exception.ScopedPolicyNotFound` when nothing is set,
+        `exception.NameTooLong`
+    """
+    found = several(context, [(scope, scope_id)])
+    if not found:
+        raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
+    return found[scope, scope_id]
+
+
+def several(
+    context: nova_context.RequestContext,
+    scopes: Collection[tuple[str, str]],
+) -> dict[tuple[str, str], Policy]:
+    """Return the policies of several scopes, by scope and id (one query).
+
+    Where nothing is set there is none.
+    """
+    wanted = {names.policy(*each): each for each in scopes}
+    found = {}
+    for name, metadata in snapshot.metadata_of(context, wanted).items():
+        if name in wanted:
+            policy = _policy(*wanted[name], metadata)
+            if policy:
+                found[wanted[name]] = policy
+    return found
+
+
+def update(
+    context: nova_context.RequestContext, scope: str, scope_id: str,
+    changes: Mapping[str, Iterable[affinity.Key] | Mapping[str, str]],
+) -> Policy:
+    """Set 'constraints', 'system_keys' and 'customer_keys' of a scope.
+
+    What is set takes the place of what was set; what is left out stays.
+
+    :raises: `exception.NameTooLong`, `exception.PolicyTwin`, and as
+        `change.run`
+    """
+    new: dict[str, str | None] = {}
+    for member, values in changes.items():
+        new |= _written(member, values)
+    metadata = set_rows(context, scope, scope_id, new,
+                        [_PREFIXES[member] for member in changes])
+    return _policy(scope, scope_id, metadata)
+
+
+def delete(
+    context: nova_context.RequestContext, scope: str, scope_id: str,
+) -> None:
+    """Take all settings of a scope back; its quota stays.
+
+    :raises: `exception.ScopedPolicyNotFound` when nothing is set
+    """
+    show(context, scope, scope_id)
+    set_rows(context, scope, scope_id, {}, list(_PREFIXES.values()))
+
+
+def set_rows(
+    context: nova_context.RequestContext, scope: str, scope_id: str,
+    new: Mapping[str, str | None], replaced: Collection[str] = (),
+) -> dict[str, str]:
+    """Write the rows of a scope: the settings, and a project's quota.
+
+    The aggregate of the scope is made with its first row and deleted with
+    the last one.
+
+    :param new: metadata key to value; None deletes a key
+    :param replaced: prefixes of keys that are deleted first
+    :returns: all the rows that there are then
+    :raises: `exception.NameTooLong`, `exception.PolicyTwin`, and as
+        `change.run`
+    """
+    name = names.policy(scope, scope_id)
+    frame = {names.TYPE: names.TYPE_POLICY, names.SCOPE: scope,
+             names.SCOPE_ID: scope_id}
+
+    def work(written: writes.Rows) -> tuple[str | None, dict[str, str]]:
+        if scope == PCLOUD and written.find(names.pcloud(scope_id)) is None:
+            raise exception.PcloudNotFound(pcloud=scope_id)
+        there = written.find(name)
+        if there is None:
+            kept = {key: value for key, value in new.items()
+                    if value is not None}
+            if not kept:
+                return None, {}
+            uuid = uuidutils.generate_uuid()
+            written.create(uuid, name, frame | kept)
+            return uuid, frame | kept
+        if there.name != name:
+            raise exception.PolicyTwin(scope=scope, id=scope_id)
+        written.drop_prefixes(there.id, replaced)
+        written.set(there.id, new)
+        metadata = written.metadata(there.id)
+        if not metadata.keys() - _FRAME:
+            written.delete(there.id)
+        return there.uuid, metadata
+
+    anchors = [journal.policy_anchor(scope, scope_id)]
+    if scope == PCLOUD:
+        # Settings of a Pcloud do not outlive the Pcloud.
+        anchors.append(journal.pcloud_anchor(scope_id))
+    uuid, metadata = change.run(context, anchors, work)
+    if uuid is not None:
+        reconcile.announced(context, [uuid])
+    return metadata
+
+
+_CONSTRAINTS = 'constraints'
+_PREFIXES = {_CONSTRAINTS: names.CONSTRAINT_PREFIX,
+             'system_keys': names.SYSTEM_KEY_PREFIX,
+             'customer_keys': names.CUSTOMER_KEY_PREFIX}
+_FRAME = {names.TYPE, names.SCOPE, names.SCOPE_ID}
+
+
+def _written(
+    member: str, values: Iterable[affinity.Key] | Mapping[str, str],
+) -> dict[str, str]:
+    """Return what metadata hold a member of a policy."""
+    prefix = _PREFIXES[member]
+    if member == _CONSTRAINTS:
+        return {prefix + key: value for key, value in values.items()}
+    return {names.placement_key(prefix, key.name):
+            str(key).partition('=')[2] for key in values}
+
+
+def _policy(
+    scope: str, scope_id: str, metadata: Mapping[str, str],
+) -> Policy:
+    return Policy(scope, scope_id, dict(_constraints(metadata)),
+                  tuple(affinity_keys.system(metadata)),
+                  tuple(affinity_keys.customer(metadata)))
+
+
+def _constraints(
+    metadata: Mapping[str, str],
+) -> Iterator[tuple[str, str]]:
+    """Yield the constraints in metadata; nobody sets a bad one here."""
+    stored = names.stripped(metadata, names.CONSTRAINT_PREFIX)
+    for key, value in sorted(stored.items()):
+        try:
+            constraints.check(key, value)
+        except exception.InvalidConstraint as error:
+            complaints.once('A constraint in the metadata of a policy is '
+                            f'left out: {error}')
+        else:
+            yield key, value

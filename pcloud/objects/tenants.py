@@ -1,0 +1,86 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which projects may start servers in a Pcloud.
+
+Source: CONTRACT section 3; whole-host-allocation, "Tenant Operations": one
+metadata key a tenant, so that no value grows too long.
+"""
+
+from nova import context as nova_context
+
+from pcloud.backend import change
+from pcloud.backend import journal
+from pcloud.backend import writes
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import notifications
+from pcloud.objects import pclouds
+from pcloud.objects import reconcile
+
+
+def add(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    project_id: str,
+) -> None:
+    """Make a project a tenant; harmless when it is one.
+
+    :raises: `exception.ReservedProject`, `exception.NameTooLong`,
+        `exception.PcloudNotFound` when the Pcloud is deleted meanwhile, and
+        as `change.run`
+    """
+    key = names.tenant_key(project_id)
+
+    def work(written: writes.Rows) -> bool:
+        try:
+            written.touch(pcloud.aggregate.id)
+        except exception.AggregateGone:
+            raise exception.PcloudNotFound(pcloud=pcloud.id)
+        is_new = key not in written.metadata(pcloud.aggregate.id)
+        if is_new:
+            written.insert(pcloud.aggregate.id, {key: names.TENANT_VALUE})
+        return is_new
+
+    if change.run(context, [journal.pcloud_anchor(pcloud.id)], work):
+        _tell(context, 'add', pcloud, project_id)
+
+
+def remove(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    project_id: str,
+) -> None:
+    """Make a project no tenant any more; its servers stay where they are.
+
+    :raises: `exception.TenantNotFound`, and as `change.run`
+    """
+    key = names.tenant_key(project_id)
+
+    def work(written: writes.Rows) -> None:
+        if not written.drop_if(
+                pcloud.aggregate.id, key, names.TENANT_VALUE):
+            raise exception.TenantNotFound(
+                project=project_id, pcloud=pcloud.id)
+
+    if project_id not in pcloud.tenants:
+        raise exception.TenantNotFound(project=project_id, pcloud=pcloud.id)
+    change.run(context, [journal.pcloud_anchor(pcloud.id)], work)
+    _tell(context, 'remove', pcloud, project_id)
+
+
+def _tell(
+    context: nova_context.RequestContext, action: str,
+    pcloud: pclouds.Pcloud, project_id: str,
+) -> None:
+    """Tell schedulers and listeners of a committed change of a tenant."""
+    reconcile.announced(context, [pcloud.aggregate.uuid])
+    reconcile.notified(
+        notifications.tenant, context, action, pcloud, project_id)

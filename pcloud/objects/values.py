@@ -1,0 +1,204 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What each value that Pcloud keeps in Nova has to be.
+
+The guard in front of Nova's own calls refuses what is not so, and `audit`
+finds what was written by other means.
+
+Source: CONTRACT sections 1, 5 and 6.
+"""
+
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from pcloud.backend import due
+from pcloud.backend import journal
+from pcloud.backend import readings
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import affinity_keys
+from pcloud.objects import scoped_policies
+from pcloud.rules import access
+from pcloud.rules import affinity
+from pcloud.rules import attributes
+from pcloud.rules import colocation
+from pcloud.rules import constraints
+from pcloud.rules import hints
+from pcloud.rules import ratios
+from pcloud.rules import units
+
+# Gets what a key has behind its prefix, and the value.
+Check: TypeAlias = Callable[[str, str], object]
+
+_TYPES = (names.TYPE_POOL, names.TYPE_PCLOUD, names.TYPE_POLICY,
+          names.TYPE_ATTRIBUTE, names.TYPE_JOURNAL)
+
+
+def check_metadata(key: str, value: str) -> None:
+    """Refuse a value that no metadata key of ours can have on any aggregate.
+
+    A key that is not ours may have any value, and so may the ratios of other
+    aggregates than Pclouds.
+
+    :raises: `exception.Invalid`
+    """
+    if key in _EXACT:
+        _EXACT[key](key, value)
+    elif found := _prefix(_PREFIXES, key):
+        _PREFIXES[found](key.removeprefix(found), value)
+    elif key.startswith(names.TENANT_PREFIX):
+        _check_tenant(key, value)
+
+
+def check_ratio(key: str, value: str) -> None:
+    """Refuse a ratio that no Pcloud can have; other keys may be anything.
+
+    :raises: `exception.InvalidRatio`
+    """
+    if key in readings.RATIOS:
+        ratios.of_pcloud(value)
+
+
+def check_extra_spec(key: str, value: str) -> None:
+    """Refuse a value that no extra spec of ours can have.
+
+    :raises: `exception.Invalid`
+    """
+    if key == colocation.EXTRA_SPEC:
+        colocation.check_flag(value)
+    elif found := _prefix(_KEYS, key):
+        _KEYS[found](key.removeprefix(found), value)
+
+
+def is_ratio_of_pcloud(name: str, metadata: Mapping[str, str]) -> bool:
+    """Whether the ratios among metadata are those of a Pcloud, or meant so."""
+    kind = metadata.get(names.TYPE)
+    return kind == names.TYPE_PCLOUD or kind is None and (
+        name.startswith(names.PREFIX) and not name.startswith(
+            (names.POOL_PREFIX, *names.OPEN_PREFIXES)))
+
+
+def _prefix(checks: Collection[str], key: str) -> str | None:
+    return next((each for each in checks if key.startswith(each)), None)
+
+
+def _one_of(*words: str) -> Check:
+    def check(key: str, value: str) -> None:
+        if value not in words:
+            raise exception.InvalidMetadata(
+                key=key, value=value, expected=f'one of {", ".join(words)}')
+    return check
+
+
+def _that(is_right: Callable[[str], object], expected: str) -> Check:
+    def check(key: str, value: str) -> None:
+        if not is_right(value):
+            raise exception.InvalidMetadata(
+                key=key, value=value, expected=expected)
+    return check
+
+
+def _is_name(value: str) -> bool:
+    return bool(value.strip()) and value.isprintable()
+
+
+_check_name = _that(_is_name, 'a text that is not blank and can be printed')
+
+
+def _check_tenant(key: str, value: str) -> None:
+    """Look at a key that makes a project a tenant, and can mean nothing else.
+
+    Keys with another colon are for versions to come.
+    """
+    project = key.removeprefix(names.TENANT_PREFIX)
+    if ':' not in project and value != names.TENANT_VALUE:
+        raise exception.InvalidMetadata(
+            key=key, value=value,
+            expected=f'{names.TENANT_VALUE}, for the project to be a tenant')
+
+
+def _check_saved(rest: str, value: str) -> None:
+    ratio, _, node = rest.partition(':')
+    if ratio not in readings.RATIOS or not node:
+        raise exception.InvalidMetadata(
+            key=names.SAVED_PREFIX + rest, value=value,
+            expected='about ' + ' or '.join(
+                f'{each}:<hypervisor hostname>' for each in readings.RATIOS))
+    ratios.of_host(value)
+
+
+def _check_due(host: str, value: str) -> None:
+    if not due.is_mark(due.parse(value).mark):
+        raise exception.InvalidMetadata(
+            key=names.DUE_PREFIX + host, value=value,
+            expected='as a change has written it; delete the key once the '
+                     'host is empty, and audit finds what is left to do')
+
+
+def _check_changes(anchor: str, value: str) -> None:
+    if not value.split() or not all(map(due.is_mark, value.split())):
+        raise exception.InvalidMetadata(
+            key=names.CHANGES_PREFIX + anchor, value=value,
+            expected=f'at most {journal.KEPT + 1} marks of changes; delete '
+                     'the key, and the next change writes it anew')
+
+
+def _check_node_key(name: str, value: str) -> None:
+    affinity_keys.node_key_name(name)
+    affinity.number(value)
+
+
+def _check_sticky_key(name: str, value: str) -> None:
+    affinity_keys.node_key_name(name)
+    # The copy that a server gets of it is a key with this weight.
+    affinity.key(name, f'0:{value}')
+
+
+def _check_system_key(name: str, value: str) -> None:
+    affinity.check_system(affinity.key(name, value))
+
+
+def _check_customer_key(name: str, value: str) -> None:
+    affinity.check_customer(affinity.key(name, value))
+
+
+_EXACT: Mapping[str, Check] = {
+    names.TYPE: _one_of(*_TYPES),
+    names.ID: _that(hints.is_pcloud_id, 'a uuid in small letters'),
+    names.NAME: _check_name,
+    names.OWNER: _check_name,
+    names.FLAVOR_ID: _that(
+        names.FLAVOR_ID_PATTERN.fullmatch,
+        '1 to 64 letters, digits, ".", "_" or "-"'),
+    names.DESCRIPTION: _that(str.isprintable, 'a text that can be printed'),
+    names.UNITS: lambda key, value: units.read(value),
+    names.SCOPE: _one_of(*scoped_policies.SCOPES),
+    names.SCOPE_ID: _check_name,
+    names.QUOTA_UNITS: lambda key, value: units.limit(value)}
+_KEYS: Mapping[str, Check] = {
+    names.SYSTEM_KEY_PREFIX: _check_system_key,
+    names.CUSTOMER_KEY_PREFIX: _check_customer_key}
+_PREFIXES: Mapping[str, Check] = {
+    **_KEYS,
+    names.HOST_PREFIX: _check_name,
+    names.NODE_PREFIX: _check_name,
+    names.STATE_PREFIX: _one_of(*access.STATES),
+    names.SAVED_PREFIX: _check_saved,
+    names.DUE_PREFIX: _check_due,
+    names.CHANGES_PREFIX: _check_changes,
+    names.CONSTRAINT_PREFIX: constraints.check,
+    names.ATTRIBUTE_KEY_PREFIX: attributes.read,
+    names.NODE_KEY_PREFIX: _check_node_key,
+    names.STICKY_PREFIX: _check_sticky_key}

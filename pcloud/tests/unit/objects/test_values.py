@@ -1,0 +1,120 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What each value has to be."""
+
+import ddt
+import testtools
+
+from pcloud.backend import due
+from pcloud.backend import readings
+from pcloud import exception
+from pcloud.objects import values
+
+ID = '7f3c8a52-4a0e-4c35-9d6e-5b1f2c7e8a90'
+
+
+@ddt.ddt
+class ValuesTest(testtools.TestCase):
+
+    @ddt.unpack
+    @ddt.data(
+        ('pcloud:type', 'pcloud'), ('pcloud:type', 'journal'),
+        ('pcloud:id', ID), ('pcloud:name', 'render farm'),
+        ('pcloud:owner', 'a' * 32), ('pcloud:description', ''),
+        ('pcloud:flavor_id', 'gpu.1'), ('pcloud:units', '3'),
+        ('pcloud:quota:units', '-1'), ('pcloud:scope', 'role'),
+        ('pcloud:host_state:node', 'disabled'),
+        ('pcloud:saved:cpu_allocation_ratio:node', '16.0'),
+        ('pcloud:due:node', 'm=0123456789ab e=1'),
+        ('pcloud:changes:x', '0123456789ab 0123456789ac'),
+        ('pcloud:constraint:ram', '2G'), ('pcloud:key:A', '-1.5'),
+        ('pcloud:sticky:A', '2'), ('pcloud:system_key:special.RAM', '0:1'),
+        ('pcloud:attr:rack', 'r 1'), (f'pcloud:{"a" * 32}', 'pcloud-tenant'),
+        ('pcloud:later:key', 'anything'), ('cpu_allocation_ratio', 'abc'),
+        ('ssd', 'true'))
+    def test_right(self, key, value):
+        values.check_metadata(key, value)
+
+    @ddt.unpack
+    @ddt.data(
+        ('pcloud:type', 'Pcloud'), ('pcloud:id', ID.upper()),
+        ('pcloud:name', ' '), ('pcloud:owner', ''),
+        ('pcloud:description', 'a\nb'), ('pcloud:flavor_id', 'a/b'),
+        ('pcloud:units', '1.5'), ('pcloud:quota:units', '-2'),
+        ('pcloud:scope', 'all'), ('pcloud:host_state:node', 'Enabled'),
+        ('pcloud:saved:cpu_allocation_ratio:node', 'nan'),
+        ('pcloud:saved:disk:node', '1.0'), ('pcloud:due:node', 'e=1'),
+        ('pcloud:changes:x', ' '), ('pcloud:constraint:ram', '2X'),
+        ('pcloud:constraint:ram', '2G\n'),
+        ('pcloud:constraint:cpu', '1\nram=1'),
+        ('pcloud:constraint:ram', '2G\u00a0'),
+        ('pcloud:saved:cpu_allocation_ratio', '16'),
+        ('pcloud:saved:cpu_allocation_ratio:', '16'),
+        ('pcloud:constraint:', 'x'), ('pcloud:key:A', 'nan'),
+        ('pcloud:key:special.RAM', '1'), ('pcloud:sticky:A', '0'),
+        ('pcloud:system_key:_A', '1:1'), ('pcloud:attr:hardware_class', 'x'),
+        (f'pcloud:{"a" * 32}', 'true'))
+    def test_wrong(self, key, value):
+        self.assertRaises(
+            exception.Invalid, values.check_metadata, key, value)
+
+    def test_ratio(self):
+        values.check_ratio('cpu_allocation_ratio', '4')
+        values.check_ratio('disk_allocation_ratio', 'abc')
+        self.assertRaises(exception.InvalidRatio, values.check_ratio,
+                          'ram_allocation_ratio', 'abc')
+
+    @ddt.unpack
+    @ddt.data((f'Pcloud:{ID}', {}, True), ('any', {}, False),
+              ('any', {'pcloud:type': 'pcloud'}, True),
+              ('Pcloud:host_flavor:gpu', {}, False),
+              ('Pcloud:policy:cloud:default', {}, False),
+              (f'Pcloud:{ID}', {'pcloud:type': 'policy'}, False))
+    def test_whose_ratios(self, name, metadata, is_ours):
+        self.assertIs(is_ours, values.is_ratio_of_pcloud(name, metadata))
+
+    def test_extra_specs(self):
+        values.check_extra_spec('pcloud:co_located', 'always')
+        values.check_extra_spec('pcloud:customer_key:A', '1:1')
+        values.check_extra_spec('pcloud:co_located_more', 'x')
+        for key, value in (('pcloud:co_located', 'x'),
+                           ('pcloud:system_key:A', '1')):
+            self.assertRaises(exception.Invalid, values.check_extra_spec,
+                              key, value)
+
+
+class ReadingsTest(testtools.TestCase):
+    """What cannot be read counts as the most careful value."""
+
+    def test_ratios(self):
+        bad = {'cpu_allocation_ratio': 'nan', 'ram_allocation_ratio': '2'}
+        self.assertIsNone(readings.ratio(bad, 'cpu_allocation_ratio'))
+        self.assertEqual(2.0, readings.ratio(bad, 'ram_allocation_ratio'))
+        self.assertFalse(readings.is_clear(bad))
+        self.assertTrue(readings.is_clear({'ram_allocation_ratio': '2'}))
+        self.assertTrue(readings.is_clear({}))
+
+    def test_limit(self):
+        self.assertIsNone(readings.limit({}))
+        for text, limit in (('7', 7), ('-1', -1), ('', 0), ('abc', 0)):
+            self.assertEqual(limit, readings.limit(
+                {'pcloud:quota:units': text}))
+
+
+class DueTest(testtools.TestCase):
+    """What is due, when it is not what a change has written."""
+
+    def test_rubbish_waits_until_the_host_is_empty(self):
+        for text in ('', 'abc', 'm=', 'm=x', 'm=' + 'a' * 250, 'n=../..?x',
+                     'c=nan r=inf', 's=maybe a=what l=\x00'):
+            self.assertEqual(due.Due('', empty=True), due.parse(text), text)

@@ -1,0 +1,62 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import ddt
+import testtools
+
+from pcloud import exception
+from pcloud import names
+
+
+@ddt.ddt
+class TenantKeyTest(testtools.TestCase):
+
+    @ddt.data('owner', 'Owner', 'id', 'name', 'type', 'flavor_id',
+              'description', 'units', 'a:b', 'host:web', ':')
+    def test_colliding_ids_are_refused(self, project):
+        self.assertRaises(
+            exception.ReservedProject, names.tenant_key, project)
+
+    def test_longest_id(self):
+        longest = 'p' * (255 - len('pcloud:'))
+        self.assertEqual(255, len(names.tenant_key(longest)))
+        error = self.assertRaises(
+            exception.NameTooLong, names.tenant_key, longest + 'p')
+        self.assertIn('256', str(error))
+
+    def test_keys_of_pcloud_are_no_tenants(self):
+        metadata = {
+            names.TYPE: 'pcloud-tenant', names.OWNER: 'pcloud-tenant',
+            names.NAME: 'pcloud-tenant', 'pcloud:alice': 'pcloud-tenant',
+            'pcloud:bob': 'enabled', 'pcloud:host:x': 'pcloud-tenant',
+            'carol': 'pcloud-tenant'}
+        self.assertEqual({'alice'}, names.tenants(metadata))
+
+
+class StateKeyTest(testtools.TestCase):
+
+    def test_longest_node(self):
+        longest = 'n' * (255 - len('pcloud:host_state:'))
+        self.assertEqual(255, len(names.state_key(longest)))
+        self.assertRaises(
+            exception.NameTooLong, names.state_key, longest + 'n')
+
+    def test_hosts_and_states_are_told_apart(self):
+        metadata = {names.host_key('web'): 'node-1',
+                    names.state_key('node-1'): 'enabled'}
+        self.assertEqual({'web': 'node-1'}, names.hosts(metadata))
+        self.assertEqual({'node-1': 'enabled'}, names.states(metadata))
+
+    def test_saved_ratio_of_no_node(self):
+        key = names.SAVED_PREFIX + names.CPU_RATIO
+        self.assertEqual({key: (names.CPU_RATIO, '')},
+                         names.saved_ratios({key: '16'}))
