@@ -55,3 +55,8 @@ class DueTest(base.BaseTestCase):
             self.assertEqual({}, due.parse(text).ratios)
         for time in ('', 'x', '-1', 'f' * 99, '1.5'):
             self.assertIsNone(due.parse(f'm=x t={time}').since)
+
+    def test_rubbish_waits_until_the_host_is_empty(self):
+        for text in ('', 'abc', 'm=', 'm=x', 'm=' + 'a' * 250, 'n=../..?x',
+                     'c=nan r=inf', 's=maybe a=what l=\x00'):
+            self.assertEqual(due.Due('', empty=True), due.parse(text), text)

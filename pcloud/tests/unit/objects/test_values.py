@@ -15,8 +15,6 @@
 import ddt
 import testtools
 
-from pcloud.backend import due
-from pcloud.backend import readings
 from pcloud import exception
 from pcloud.objects import values
 
@@ -91,30 +89,3 @@ class ValuesTest(testtools.TestCase):
                            ('pcloud:system_key:A', '1')):
             self.assertRaises(exception.Invalid, values.check_extra_spec,
                               key, value)
-
-
-class ReadingsTest(testtools.TestCase):
-    """What cannot be read counts as the most careful value."""
-
-    def test_ratios(self):
-        bad = {'cpu_allocation_ratio': 'nan', 'ram_allocation_ratio': '2'}
-        self.assertIsNone(readings.ratio(bad, 'cpu_allocation_ratio'))
-        self.assertEqual(2.0, readings.ratio(bad, 'ram_allocation_ratio'))
-        self.assertFalse(readings.is_clear(bad))
-        self.assertTrue(readings.is_clear({'ram_allocation_ratio': '2'}))
-        self.assertTrue(readings.is_clear({}))
-
-    def test_limit(self):
-        self.assertIsNone(readings.limit({}))
-        for text, limit in (('7', 7), ('-1', -1), ('', 0), ('abc', 0)):
-            self.assertEqual(limit, readings.limit(
-                {'pcloud:quota:units': text}))
-
-
-class DueTest(testtools.TestCase):
-    """What is due, when it is not what a change has written."""
-
-    def test_rubbish_waits_until_the_host_is_empty(self):
-        for text in ('', 'abc', 'm=', 'm=x', 'm=' + 'a' * 250, 'n=../..?x',
-                     'c=nan r=inf', 's=maybe a=what l=\x00'):
-            self.assertEqual(due.Due('', empty=True), due.parse(text), text)

@@ -1,0 +1,35 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Values of metadata as Pcloud counts with them."""
+
+import testtools
+
+from pcloud.backend import readings
+
+
+class ReadingsTest(testtools.TestCase):
+    """What cannot be read counts as the most careful value."""
+
+    def test_ratios(self):
+        bad = {'cpu_allocation_ratio': 'nan', 'ram_allocation_ratio': '2'}
+        self.assertIsNone(readings.ratio(bad, 'cpu_allocation_ratio'))
+        self.assertEqual(2.0, readings.ratio(bad, 'ram_allocation_ratio'))
+        self.assertFalse(readings.is_clear(bad))
+        self.assertTrue(readings.is_clear({'ram_allocation_ratio': '2'}))
+        self.assertTrue(readings.is_clear({}))
+
+    def test_limit(self):
+        self.assertIsNone(readings.limit({}))
+        for text, limit in (('7', 7), ('-1', -1), ('', 0), ('abc', 0)):
+            self.assertEqual(limit, readings.limit(
+                {'pcloud:quota:units': text}))
