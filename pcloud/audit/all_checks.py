@@ -37,10 +37,11 @@ from pcloud.audit import value_checks
 from pcloud.backend import arrivals
 from pcloud.backend import computes
 from pcloud.backend import due
+from pcloud.backend import isolation
 from pcloud.backend import journal
 from pcloud.backend import outages
 from pcloud.backend import request_specs
-from pcloud.backend import snapshot
+from pcloud.backend import rows
 from pcloud.backend import stray_services
 from pcloud import exception
 from pcloud import names
@@ -95,7 +96,7 @@ def _unchanged(
     """
     dues = journal.dues(context)
     marked = journal.marks(context)
-    now = {each.name: each for each in snapshot.closed(context)}
+    now = {each.name: each for each in isolation.closed_aggregates(context)}
     changed = {each.name for each in known.aggregates
                if now.get(each.name) != each or
                _marks_of(each, marks) != _marks_of(each, marked)}
@@ -105,7 +106,7 @@ def _unchanged(
 
 
 def _marks_of(
-    aggregate: snapshot.Aggregate, marks: Mapping[str, str],
+    aggregate: rows.Aggregate, marks: Mapping[str, str],
 ) -> tuple[str | None, str | None]:
     """Return the marks of the changes of a Pcloud or pool, whole or not."""
     metadata = aggregate.metadata
@@ -115,7 +116,7 @@ def _marks_of(
 
 
 def _read(context: nova_context.RequestContext) -> row_checks.Known:
-    aggregates = snapshot.closed(context)
+    aggregates = isolation.closed_aggregates(context)
     # After the rows: what was due before may have been done by then, and
     # what is due since is not to be found in the rows.
     dues = journal.dues(context)

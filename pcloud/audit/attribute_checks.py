@@ -19,7 +19,8 @@ from nova import context as nova_context
 
 from pcloud.audit import findings
 from pcloud.audit import repair
-from pcloud.backend import snapshot
+from pcloud.backend import inherited_metadata
+from pcloud.backend import rows
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import host_attributes
@@ -30,7 +31,7 @@ def check(
     context: nova_context.RequestContext,
 ) -> Iterator[findings.Finding]:
     """Find attributes that contradict each other or make no sense."""
-    aggregates = snapshot.saying_attributes(context)
+    aggregates = inherited_metadata.saying_attributes(context)
     yield from _check_platforms(aggregates)
     for aggregate in aggregates:
         yield from _check_attribute_aggregate(aggregate)
@@ -44,7 +45,7 @@ def check(
 
 
 def _check_platforms(
-    aggregates: list[snapshot.Aggregate],
+    aggregates: list[rows.Aggregate],
 ) -> Iterator[findings.Finding]:
     kinds: dict[bool, set[str]] = {True: set(), False: set()}
     for aggregate in aggregates:
@@ -66,11 +67,11 @@ def _check_platforms(
 
 
 def _check_attribute_aggregate(
-    aggregate: snapshot.Aggregate,
+    aggregate: rows.Aggregate,
 ) -> Iterator[findings.Finding]:
     if (aggregate.name.startswith(names.ATTRIBUTE_PREFIX) or
             names.is_attribute(aggregate.metadata)):
-        if not snapshot.is_whole_attribute(
+        if not inherited_metadata.is_whole_attribute(
                 aggregate.name, aggregate.metadata):
             yield findings.Finding(
                 'incomplete-aggregate', aggregate.name, '',

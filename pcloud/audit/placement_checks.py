@@ -19,7 +19,8 @@ from pcloud.audit import repair
 from pcloud.audit import row_checks
 from pcloud.backend import due
 from pcloud.backend import inventories
-from pcloud.backend import snapshot
+from pcloud.backend import pcloud_rows
+from pcloud.backend import rows
 from pcloud import names
 from pcloud.objects import allocation_ratios
 
@@ -33,12 +34,12 @@ def check(known: row_checks.Known) -> Iterator[findings.Finding]:
     """
     for aggregate in known.aggregates:
         yield from _check_members(known, aggregate)
-        if snapshot.is_whole_pcloud(aggregate.name, aggregate.metadata):
+        if pcloud_rows.is_whole(aggregate.name, aggregate.metadata):
             yield from _check_ratios(known, aggregate)
 
 
 def _check_members(
-    known: row_checks.Known, aggregate: snapshot.Aggregate,
+    known: row_checks.Known, aggregate: rows.Aggregate,
 ) -> Iterator[findings.Finding]:
     mirrored = inventories.members(known.context, aggregate.uuid)
     uuids = {node.uuid: host for host in aggregate.hosts
@@ -78,7 +79,7 @@ def _nodes(known: row_checks.Known, host: str):
 
 
 def _check_ratios(
-    known: row_checks.Known, aggregate: snapshot.Aggregate,
+    known: row_checks.Known, aggregate: rows.Aggregate,
 ) -> Iterator[findings.Finding]:
     states = names.states(aggregate.metadata)
     for host in sorted(aggregate.hosts - known.dues.keys()):

@@ -23,9 +23,10 @@ from pcloud.backend import change
 from pcloud.backend import computes
 from pcloud.backend import due
 from pcloud.backend import inventories
+from pcloud.backend import isolation
 from pcloud.backend import journal
 from pcloud.backend import readings
-from pcloud.backend import snapshot
+from pcloud.backend import rows
 from pcloud.backend import writes
 from pcloud import exception
 from pcloud import names
@@ -38,7 +39,7 @@ _DONE = 'somebody else has done it meanwhile'
 
 
 def settle_stateless(
-    aggregate: snapshot.Aggregate, host: str, node: str,
+    aggregate: rows.Aggregate, host: str, node: str,
     context: nova_context.RequestContext,
 ) -> str:
     """Let an empty host go, and give one with servers back as disabled."""
@@ -46,7 +47,7 @@ def settle_stateless(
 
     def work(written: writes.Rows) -> bool:
         metadata = written.metadata(aggregate.id)
-        if (snapshot.pclouds_of(context, [host]).get(host) !=
+        if (isolation.pclouds_of(context, [host]).get(host) !=
                 [aggregate.metadata[names.ID]] or
                 names.state_key(node) in metadata):
             return False
@@ -79,7 +80,7 @@ def settle_stateless(
 
 
 def keep_node(
-    aggregate: snapshot.Aggregate, host: str, node: str,
+    aggregate: rows.Aggregate, host: str, node: str,
     context: nova_context.RequestContext,
 ) -> str:
     """Keep the name of a host's compute node with the Pcloud."""
@@ -95,7 +96,7 @@ def keep_node(
 
 
 def drop_key(
-    aggregate: snapshot.Aggregate, key: str,
+    aggregate: rows.Aggregate, key: str,
     context: nova_context.RequestContext,
 ) -> str:
     """Delete a metadata key, if it still has the value that was found."""
@@ -118,7 +119,7 @@ def drop_key(
 
 
 def give_back_ratio(
-    aggregate: snapshot.Aggregate, key: str,
+    aggregate: rows.Aggregate, key: str,
     context: nova_context.RequestContext,
 ) -> str:
     """Set the ratio of a host that has left to what it was.
@@ -154,7 +155,7 @@ def give_back_ratio(
 
 
 def tell_placement(
-    aggregate: snapshot.Aggregate, host: str,
+    aggregate: rows.Aggregate, host: str,
     context: nova_context.RequestContext,
 ) -> str:
     """Have Placement know of a host what the rows tell."""
@@ -165,7 +166,7 @@ def tell_placement(
 
 
 def have_placement_forget(
-    aggregate: snapshot.Aggregate, provider: str,
+    aggregate: rows.Aggregate, provider: str,
     context: nova_context.RequestContext,
 ) -> str:
     """Have Placement forget a membership that Nova does not know of."""
@@ -193,7 +194,7 @@ def _forget(
 
 
 def drop_attribute(
-    aggregate: snapshot.Aggregate, context: nova_context.RequestContext,
+    aggregate: rows.Aggregate, context: nova_context.RequestContext,
 ) -> str:
     """Delete the aggregate of a value that no host has."""
     name, = names.attributes(aggregate.metadata)
@@ -210,7 +211,7 @@ def _claim(written: writes.Rows, host: str, what: due.Due) -> None:
         raise exception.HostBusy(name=host)
 
 
-def _anchor(aggregate: snapshot.Aggregate) -> str:
+def _anchor(aggregate: rows.Aggregate) -> str:
     # By hand the metadata may have been deleted, but not the name.
     if aggregate.name.startswith(names.POOL_PREFIX):
         return journal.flavor_anchor(

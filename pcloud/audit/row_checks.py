@@ -23,7 +23,9 @@ from nova import context as nova_context
 from pcloud.audit import findings
 from pcloud.audit import repair
 from pcloud.backend import computes
-from pcloud.backend import snapshot
+from pcloud.backend import pcloud_rows
+from pcloud.backend import pool_rows
+from pcloud.backend import rows
 from pcloud import names
 from pcloud.rules import hints as hint_rules
 
@@ -38,7 +40,7 @@ class Known:
     """
 
     context: nova_context.RequestContext
-    aggregates: list[snapshot.Aggregate]
+    aggregates: list[rows.Aggregate]
     computes: Mapping[str, computes.Compute]
     dues: Mapping[str, str]
 
@@ -52,11 +54,11 @@ class Known:
     @functools.cached_property
     def pools_of(self) -> Mapping[str, list[str]]:
         """Service host to the host flavors that have the host."""
-        return self._holders(lambda each: snapshot.is_whole_pool(
+        return self._holders(lambda each: pool_rows.is_whole(
             each.name, each.metadata))
 
     def _holders(
-        self, are: Callable[[snapshot.Aggregate], bool],
+        self, are: Callable[[rows.Aggregate], bool],
     ) -> Mapping[str, list[str]]:
         found = collections.defaultdict(list)
         for each in filter(are, self.aggregates):
@@ -65,7 +67,7 @@ class Known:
                     names.POOL_PREFIX).removeprefix(names.PREFIX))
         return found
 
-    def node_of(self, aggregate: snapshot.Aggregate) -> dict[str, str]:
+    def node_of(self, aggregate: rows.Aggregate) -> dict[str, str]:
         """Return service host to hypervisor hostname, of a Pcloud's hosts."""
         kept = {host: node for host, node
                 in names.nodes(aggregate.metadata).items()
@@ -90,9 +92,9 @@ _FRAMES = {names.TYPE_POOL: (names.FLAVOR_ID, names.UNITS),
 def check(known: Known) -> Iterator[findings.Finding]:
     """Find what the rows alone tell."""
     for aggregate in known.aggregates:
-        if snapshot.is_whole_pool(aggregate.name, aggregate.metadata):
+        if pool_rows.is_whole(aggregate.name, aggregate.metadata):
             yield from _check_pool(known, aggregate)
-        elif snapshot.is_whole_pcloud(aggregate.name, aggregate.metadata):
+        elif pcloud_rows.is_whole(aggregate.name, aggregate.metadata):
             yield from _check_members(known, aggregate)
             yield from _check_keys(known, aggregate)
         else:
@@ -111,7 +113,7 @@ def check(known: Known) -> Iterator[findings.Finding]:
 
 
 def _check_pool(
-    known: Known, pool: snapshot.Aggregate,
+    known: Known, pool: rows.Aggregate,
 ) -> Iterator[findings.Finding]:
     for host in sorted(pool.hosts):
         pools = known.pools_of[host]
@@ -124,7 +126,7 @@ def _check_pool(
 
 
 def _check_members(
-    known: Known, aggregate: snapshot.Aggregate,
+    known: Known, aggregate: rows.Aggregate,
 ) -> Iterator[findings.Finding]:
     states = names.states(aggregate.metadata)
     named = list(names.hosts(aggregate.metadata).values())
@@ -160,18 +162,18 @@ def _check_members(
 
 
 def _check_keys(
-    known: Known, aggregate: snapshot.Aggregate,
+    known: Known, aggregate: rows.Aggregate,
 ) -> Iterator[findings.Finding]:
     nodes = frozenset(known.node_of(aggregate).values())
     metadata = aggregate.metadata
-    rows = [
+    held = [
         ('name-without-host', names.host_key(name), node)
         for name, node in names.hosts(metadata).items()
     ] + [
         ('state-without-host', names.state_key(node), node)
         for node in names.states(metadata)
     ]
-    lost = [each for each in rows if each[2] not in nodes] + [
+    lost = [each for each in held if each[2] not in nodes] + [
         ('node-without-host', names.node_key(host), host)
         for host in names.nodes(metadata) if host not in aggregate.hosts]
     for kind, key, subject in sorted(lost):
@@ -187,7 +189,7 @@ def _check_keys(
 
 
 def check_servers(
-    known: Known, aggregate: snapshot.Aggregate,
+    known: Known, aggregate: rows.Aggregate,
     servers: Mapping[str, list[str]], hints: Mapping[str, Mapping],
 ) -> Iterator[findings.Finding]:
     """Find servers that have no right to the hosts of an aggregate.
@@ -195,14 +197,14 @@ def check_servers(
     :param servers: service host to the uuids of the servers on it
     :param hints: uuid to the scheduler hints of a server
     """
-    if snapshot.is_whole_pool(aggregate.name, aggregate.metadata):
+    if pool_rows.is_whole(aggregate.name, aggregate.metadata):
         for host in sorted(aggregate.hosts):
             if servers.get(host) and host not in known.pclouds_of:
                 yield findings.Finding(
                     'server-on-free-host', aggregate.name, host,
                     f'{len(servers[host])} servers are on it, but it is in '
                     'no Pcloud: ' + ', '.join(servers[host]))
-    elif snapshot.is_whole_pcloud(aggregate.name, aggregate.metadata):
+    elif pcloud_rows.is_whole(aggregate.name, aggregate.metadata):
         own = {hint_rules.PCLOUD: [aggregate.metadata[names.ID]]}
         for host in sorted(aggregate.hosts):
             foreign = [

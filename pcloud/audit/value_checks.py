@@ -17,7 +17,9 @@ from collections.abc import Iterator
 from nova import context as nova_context
 
 from pcloud.audit import findings
-from pcloud.backend import snapshot
+from pcloud.backend import flavors
+from pcloud.backend import pcloud_rows
+from pcloud.backend import rows
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import values
@@ -32,12 +34,12 @@ def check(
 
     Four queries. Those of host attributes are for `attribute_checks`.
     """
-    for aggregate in snapshot.with_values(context):
+    for aggregate in rows.with_values(context):
         for key, value in sorted(aggregate.metadata.items()):
             if not key.startswith(names.ATTRIBUTE_KEY_PREFIX):
                 yield from _check_metadata(aggregate, key, value)
         yield from _check_frame(aggregate)
-    for flavor, key, value in snapshot.extra_specs(context):
+    for flavor, key, value in flavors.extra_specs(context):
         try:
             values.check_extra_spec(key, value)
         except exception.Invalid as error:
@@ -49,7 +51,7 @@ def check(
 
 
 def _check_metadata(
-    aggregate: snapshot.Aggregate, key: str, value: str,
+    aggregate: rows.Aggregate, key: str, value: str,
 ) -> Iterator[findings.Finding]:
     try:
         values.check_metadata(key, value)
@@ -65,11 +67,11 @@ def _check_metadata(
 
 
 def _check_frame(
-    aggregate: snapshot.Aggregate,
+    aggregate: rows.Aggregate,
 ) -> Iterator[findings.Finding]:
     """Find what should be there and is not."""
     metadata = aggregate.metadata
-    if snapshot.is_whole_pcloud(aggregate.name, metadata):
+    if pcloud_rows.is_whole(aggregate.name, metadata):
         for key in (names.NAME, names.OWNER):
             if key not in metadata:
                 yield findings.Finding(

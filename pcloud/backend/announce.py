@@ -31,7 +31,7 @@ from nova.scheduler import rpcapi
 from oslo_log import log as logging
 import oslo_messaging as messaging
 
-from pcloud.backend import snapshot
+from pcloud.backend import rows
 
 LOG = logging.getLogger(__name__)
 
@@ -55,14 +55,14 @@ def changed(
 
     :param uuids: of the aggregates
     """
-    found = snapshot.read(context, models.Aggregate.uuid.in_(list(uuids)))
+    found = rows.read(context, models.Aggregate.uuid.in_(list(uuids)))
     admin = context.elevated()
     _cast(admin, 'update_aggregates',
           aggregates=[_aggregate(admin, each) for each in found])
 
 
 def deleted(
-    context: nova_context.RequestContext, aggregate: snapshot.Aggregate,
+    context: nova_context.RequestContext, aggregate: rows.Aggregate,
 ) -> None:
     """Tell the schedulers that an aggregate is gone."""
     admin = context.elevated()
@@ -70,7 +70,7 @@ def deleted(
 
 
 def notify(
-    context: nova_context.RequestContext, aggregate: snapshot.Aggregate,
+    context: nova_context.RequestContext, aggregate: rows.Aggregate,
     action: str,
 ) -> None:
     """Send Nova's own notifications of a change of an aggregate.
@@ -88,7 +88,7 @@ def notify(
 
 
 def _aggregate(
-    context: nova_context.RequestContext, found: snapshot.Aggregate,
+    context: nova_context.RequestContext, found: rows.Aggregate,
 ) -> objects.Aggregate:
     """Return Nova's object, without the costly join that Nova reads."""
     made = objects.Aggregate(

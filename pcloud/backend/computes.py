@@ -36,8 +36,8 @@ from oslo_config import cfg
 from oslo_log import log as logging
 import sqlalchemy as sa
 
+from pcloud.backend import availability_zones
 from pcloud.backend import cells
-from pcloud.backend import snapshot
 from pcloud import exception
 
 CONF = cfg.CONF
@@ -134,7 +134,7 @@ def load(
     """
     if not hosts:
         return {}
-    zones = snapshot.zones(context, hosts)
+    zones = availability_zones.of_hosts(context, hosts)
 
     def zone(host: str) -> str:
         return zones.get(host, CONF.default_availability_zone)

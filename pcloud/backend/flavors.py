@@ -18,9 +18,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models
 from nova import objects
+import sqlalchemy as sa
 
 from pcloud import exception
+from pcloud import names
 
 
 def visible(
@@ -47,3 +51,19 @@ def several(
         return [known[each] for each in flavor_ids]
     except KeyError as missing:
         raise exception.FlavorNotFound(flavor=missing.args[0])
+
+
+def extra_specs(
+    context: nova_context.RequestContext,
+) -> list[tuple[str, str, str]]:
+    """Return the extra specs of ours: flavor id, key and value.
+
+    One query.
+    """
+    row, flavor = models.FlavorExtraSpecs, models.Flavors
+    with api_db.context_manager.reader.using(context) as session:
+        return [tuple(each) for each in session.execute(
+            sa.select(flavor.flavorid, row.key, row.value)
+            .join(flavor, flavor.id == row.flavor_id)
+            .where(row.key.startswith(names.TENANT_PREFIX, autoescape=True))
+            .order_by(flavor.flavorid, row.key))]

@@ -28,7 +28,7 @@ from nova import objects
 
 from pcloud.backend import computes
 from pcloud.backend import flavors
-from pcloud.backend import snapshot
+from pcloud.backend import isolation
 from pcloud.explain import candidates
 from pcloud.explain import obstacles
 from pcloud.objects import host_flavors
@@ -99,7 +99,7 @@ def _new_host(
     found: obstacles.Explanation,
 ) -> Iterator[Change]:
     """Yield the cheapest host flavor that has a free host with room."""
-    pools = sorted(snapshot.pool_uuids(context))
+    pools = sorted(isolation.pool_uuids(context))
     if not pools:
         return
     offered = candidates.offered(

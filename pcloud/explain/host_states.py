@@ -26,7 +26,7 @@ from nova import objects
 from nova.scheduler import host_manager
 
 from pcloud.backend import computes
-from pcloud.backend import snapshot
+from pcloud.backend import rows
 
 
 def load(
@@ -45,7 +45,7 @@ def load(
         objects.Aggregate(context, id=each.id, uuid=each.uuid,
                           name=each.name, hosts=sorted(each.hosts),
                           metadata=dict(each.metadata))
-        for each in snapshot.of_hosts(context, hosts)]
+        for each in rows.of_hosts(context, hosts)]
     found = []
     for cell, (services, nodes) in computes.details(context, hosts).items():
         service_of = {each['host']: each for each in services}

@@ -36,7 +36,7 @@ from nova.scheduler import host_manager
 from nova.scheduler import request_filter
 import os_traits
 
-from pcloud.backend import snapshot
+from pcloud.backend import isolation
 from pcloud import exception
 from pcloud.explain import candidates
 from pcloud.explain import conductor
@@ -219,7 +219,7 @@ def _need(spec: objects.RequestSpec) -> capacity.Need:
 def _access(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
 ) -> access.Pcloud:
-    found = snapshot.pcloud_access(context, pcloud.id)
+    found = isolation.pcloud_access(context, pcloud.id)
     if found is None:
         raise exception.PcloudNotFound(pcloud=pcloud.id)
     return found[1]

@@ -31,8 +31,8 @@ from nova import context as nova_context
 
 from pcloud.backend import complaints
 from pcloud.backend import computes
+from pcloud.backend import inherited_metadata
 from pcloud.backend import request_specs
-from pcloud.backend import snapshot
 from pcloud import exception
 from pcloud import names
 from pcloud.rules import affinity
@@ -157,8 +157,8 @@ def sticky_of_host(
 
     Source: dynamic-workload-placement-affinity, Step 6.
     """
-    values, weights = of_node(
-        each.metadata for each in snapshot.node_keys(context, [host]))
+    aggregates = inherited_metadata.node_keys(context, [host])
+    values, weights = of_node(each.metadata for each in aggregates)
     return [affinity.Key(name, values[name], weight)
             for name, weight in sorted(weights.items()) if name in values]
 

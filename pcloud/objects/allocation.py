@@ -42,8 +42,9 @@ from pcloud.backend import arrivals
 from pcloud.backend import change
 from pcloud.backend import computes
 from pcloud.backend import due
+from pcloud.backend import isolation
 from pcloud.backend import journal
-from pcloud.backend import snapshot
+from pcloud.backend import pool_rows
 from pcloud.backend import writes
 from pcloud import exception
 from pcloud import names
@@ -162,7 +163,7 @@ def _choose_or_finish(
     chosen = _choose(context, flavor_id, zone, only, tried, chance)
     if chosen is None:
         quotas.check(context, pcloud.owner, units)
-        waiting = snapshot.settling(context, flavor_id)
+        waiting = pool_rows.settling(context, flavor_id)
         if only is not None:
             waiting = [host for host in waiting if host in only]
         ready = _settled(context, waiting)
@@ -200,7 +201,7 @@ def _check_answers(
 
     :raises: `exception.Unavailable`
     """
-    free = computes.load(context, snapshot.unallocated(context, flavor_id))
+    free = computes.load(context, pool_rows.unallocated(context, flavor_id))
     if any(not each.answered and zone in (None, each.zone)
            for each in free.values()):
         raise exception.Unavailable()
@@ -216,7 +217,7 @@ def _choose(
     are drawn first, and all are read only when none of these will do.
     """
     free = sorted(
-        host for host in snapshot.unallocated(context, flavor_id)
+        host for host in pool_rows.unallocated(context, flavor_id)
         if only is None or host in only)
     fresh = [host for host in free if host not in tried]
     drawn = chance.sample(fresh, min(_DRAWN, len(fresh)))
@@ -299,7 +300,7 @@ def _check_alone(
 
     :raises: `_Lost`, `exception.PcloudNotFound`
     """
-    found = snapshot.closed_names_of(context, host)
+    found = isolation.closed_names_of(context, host)
     pool = names.pool(flavor_id or '')
     if names.pcloud(pcloud.id) not in found:
         raise exception.PcloudNotFound(pcloud=pcloud.id)

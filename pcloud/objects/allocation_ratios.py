@@ -34,8 +34,9 @@ from pcloud.backend import computes
 from pcloud.backend import due
 from pcloud.backend import inventories
 from pcloud.backend import journal
+from pcloud.backend import pcloud_rows
 from pcloud.backend import readings
-from pcloud.backend import snapshot
+from pcloud.backend import rows
 from pcloud.backend import writes
 from pcloud import exception
 from pcloud import names
@@ -134,7 +135,7 @@ def _asked_for(
     :param own: the ratios that the host has, to be kept where the Pcloud
         sets one and has not kept the host's own
     """
-    pclouds = snapshot.pclouds_with(context, host)
+    pclouds = pcloud_rows.with_host(context, host)
     if not pclouds:
         if own is not None and journal.dues(context, [host]).get(
                 host) != text:
@@ -158,7 +159,7 @@ def _node(context: nova_context.RequestContext, host: str) -> str:
 
 
 def _keep(
-    context: nova_context.RequestContext, pcloud: snapshot.Aggregate,
+    context: nova_context.RequestContext, pcloud: rows.Aggregate,
     host: str, node: str, text: str, own: Mapping[str, float],
 ) -> None:
     """Keep a host's own ratios in the Pcloud, the first time they are read.

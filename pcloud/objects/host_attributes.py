@@ -29,8 +29,9 @@ from oslo_utils import uuidutils
 
 from pcloud.backend import change
 from pcloud.backend import computes
+from pcloud.backend import inherited_metadata
 from pcloud.backend import journal
-from pcloud.backend import snapshot
+from pcloud.backend import rows
 from pcloud.backend import writes
 from pcloud import exception
 from pcloud import names
@@ -56,18 +57,19 @@ def index(context: nova_context.RequestContext) -> list[Attribute]:
     Three queries. What hosts inherit from other aggregates is not among
     them.
     """
-    return sorted((_attribute(aggregate) for aggregate in
-                   snapshot.attribute_aggregates(context) if aggregate.hosts),
+    found = inherited_metadata.attribute_aggregates(context)
+    return sorted((_attribute(aggregate) for aggregate in found
+                   if aggregate.hosts),
                   key=lambda each: (each.name, each.value))
 
 
-def _attribute(aggregate: snapshot.Aggregate) -> Attribute:
+def _attribute(aggregate: rows.Aggregate) -> Attribute:
     (name, value), = names.attributes(aggregate.metadata).items()
     return Attribute(name, value, tuple(sorted(aggregate.hosts)))
 
 
 def said(
-    aggregates: Iterable[snapshot.Aggregate],
+    aggregates: Iterable[rows.Aggregate],
 ) -> dict[tuple[str, str], list[rules.Said]]:
     """Return what aggregates say, by service host and attribute."""
     found = collections.defaultdict(list)
@@ -89,7 +91,7 @@ def effective(
     now = timeutils.utcnow(with_timezone=True)
     found: dict[str, dict[str, str]] = {}
     for (host, name), values in said(
-            snapshot.attributes(context, hosts)).items():
+            inherited_metadata.attributes(context, hosts)).items():
         value, _ = rules.effective(name, values, now)
         if value is not None:
             found.setdefault(host, {})[name] = value
@@ -109,7 +111,7 @@ def held(
     now = timeutils.utcnow(with_timezone=True)
     found: dict[str, dict[str, frozenset]] = {}
     for (host, name), values in said(
-            snapshot.attributes(context, hosts)).items():
+            inherited_metadata.attributes(context, hosts)).items():
         if name in wanted:
             found.setdefault(host, {})[name] = rules.held(name, values, now)
     return found
@@ -138,7 +140,7 @@ def put(
     uuid = uuidutils.generate_uuid()
 
     def work(written: writes.Rows) -> tuple[Attribute, set[str]]:
-        there = snapshot.saying_attributes(context)
+        there = inherited_metadata.saying_attributes(context)
         if name == rules.PLATFORM:
             _check_kind(there, value, hosts)
         aggregate = _find_or_create(written, uuid, name, value, there)
@@ -172,7 +174,7 @@ def remove(
     names.attribute_key(name)
 
     def work(written: writes.Rows) -> set[str]:
-        there = snapshot.attribute_aggregates(context, name)
+        there = inherited_metadata.attribute_aggregates(context, name)
         if not any(aggregate.hosts if hosts is None else
                    aggregate.hosts & frozenset(hosts)
                    for aggregate in there):
@@ -196,7 +198,7 @@ def _check_hosts(
 
 
 def _check_kind(
-    there: list[snapshot.Aggregate], value: str, hosts: Collection[str],
+    there: list[rows.Aggregate], value: str, hosts: Collection[str],
 ) -> None:
     """Refuse stamps beside dotted versions, which cannot be compared."""
     for aggregate in there:
@@ -215,8 +217,8 @@ def _check_kind(
 
 def _find_or_create(
     written: writes.Rows, uuid: str, name: str, value: str,
-    there: list[snapshot.Aggregate],
-) -> snapshot.Aggregate:
+    there: list[rows.Aggregate],
+) -> rows.Aggregate:
     """Return the aggregate of a value, made by this change if need be.
 
     :param uuid: for an aggregate that has to be made
@@ -233,14 +235,14 @@ def _find_or_create(
             # The database takes another one for it, by an accent perhaps.
             other = written.find(wanted)
             raise _twin(wanted, other.name if other else wanted)
-        return snapshot.Aggregate(made, uuid, wanted, frozenset(), metadata)
-    if not snapshot.is_whole_attribute(found.name, found.metadata):
+        return rows.Aggregate(made, uuid, wanted, frozenset(), metadata)
+    if not inherited_metadata.is_whole_attribute(found.name, found.metadata):
         raise exception.AttributeBroken(aggregate=found.name)
     return found
 
 
 def _check_twins(
-    written: writes.Rows, wanted: str, there: list[snapshot.Aggregate],
+    written: writes.Rows, wanted: str, there: list[rows.Aggregate],
 ) -> None:
     """Refuse what differs in letter case only, on every database alike.
 
@@ -261,16 +263,16 @@ def _twin(wanted: str, other: str) -> exception.AttributeTwin:
 
 
 def _of_attribute(
-    there: list[snapshot.Aggregate], name: str,
-) -> list[snapshot.Aggregate]:
+    there: list[rows.Aggregate], name: str,
+) -> list[rows.Aggregate]:
     """Return the aggregates that are there for values of one attribute."""
     return [each for each in there
-            if snapshot.is_whole_attribute(each.name, each.metadata) and
-            name in names.attributes(each.metadata)]
+            if name in names.attributes(each.metadata) and
+            inherited_metadata.is_whole_attribute(each.name, each.metadata)]
 
 
 def _leave(
-    written: writes.Rows, aggregates: Iterable[snapshot.Aggregate],
+    written: writes.Rows, aggregates: Iterable[rows.Aggregate],
     hosts: Collection[str] | None, but: str | None = None,
 ) -> set[str]:
     """Take hosts out of the aggregates of an attribute's values.

@@ -31,10 +31,12 @@ from pcloud.backend import arrivals
 from pcloud.backend import change
 from pcloud.backend import computes
 from pcloud.backend import due
+from pcloud.backend import isolation
 from pcloud.backend import journal
 from pcloud.backend import outages
+from pcloud.backend import pool_rows
 from pcloud.backend import readings
-from pcloud.backend import snapshot
+from pcloud.backend import rows
 from pcloud.backend import writes
 from pcloud import exception
 from pcloud import names
@@ -87,7 +89,7 @@ class HostFlavor:
 
 def index(context: nova_context.RequestContext) -> list[HostFlavor]:
     """Return all host flavors, in order of their ids."""
-    return _build(context, snapshot.pools(context))
+    return _build(context, pool_rows.index(context))
 
 
 def show(
@@ -107,8 +109,8 @@ def units(context: nova_context.RequestContext, flavor_id: str) -> int:
     """
     if names.FLAVOR_ID_PATTERN.fullmatch(flavor_id):
         name = names.pool(flavor_id)
-        metadata = snapshot.metadata_of(context, [name]).get(name, {})
-        if snapshot.is_whole_pool(name, metadata):
+        metadata = rows.metadata_by_name(context, [name]).get(name, {})
+        if pool_rows.is_whole(name, metadata):
             return readings.units(metadata) or 0
     raise exception.HostFlavorNotFound(host_flavor=flavor_id)
 
@@ -127,12 +129,12 @@ def create(
                 names.DESCRIPTION: description,
                 names.UNITS: str(units)}
 
-    def work(written: writes.Rows) -> snapshot.Aggregate:
+    def work(written: writes.Rows) -> rows.Aggregate:
         try:
             aggregate_id = written.create(uuid, name, metadata)
         except exception.AggregateNameTaken:
             raise exception.HostFlavorExists(host_flavor=flavor_id)
-        return snapshot.Aggregate(
+        return rows.Aggregate(
             aggregate_id, uuid, name, frozenset(), metadata)
 
     pool = change.run(context, [journal.flavor_anchor(flavor_id)], work)
@@ -182,7 +184,7 @@ def delete(context: nova_context.RequestContext, flavor_id: str) -> None:
     reconcile.notified(announce.deleted, context, pool)
 
 
-def _touch(written: writes.Rows, pool: snapshot.Aggregate) -> None:
+def _touch(written: writes.Rows, pool: rows.Aggregate) -> None:
     try:
         written.touch(pool.id)
     except exception.AggregateGone:
@@ -310,7 +312,7 @@ def _check_in_none(
     context: nova_context.RequestContext, host: str,
 ) -> None:
     """Refuse a host that is in a pool or in a Pcloud."""
-    for pool in snapshot.pools_of(context, [host]):
+    for pool in pool_rows.of_hosts(context, [host]):
         raise exception.HostInPool(
             host=host, pool=pool.metadata[names.FLAVOR_ID])
     _check_in_no_pcloud(context, host)
@@ -319,28 +321,27 @@ def _check_in_none(
 def _check_in_no_pcloud(
     context: nova_context.RequestContext, host: str,
 ) -> None:
-    if snapshot.pclouds_of(context, [host]):
+    if isolation.pclouds_of(context, [host]):
         raise exception.HostInPcloud(host=host)
 
 
 def _pool(
     context: nova_context.RequestContext, flavor_id: str,
-) -> snapshot.Aggregate:
-    if not names.FLAVOR_ID_PATTERN.fullmatch(flavor_id):
+) -> rows.Aggregate:
+    pool = None
+    if names.FLAVOR_ID_PATTERN.fullmatch(flavor_id):
+        pool = pool_rows.find(context, flavor_id)
+    if pool is None:
         raise exception.HostFlavorNotFound(host_flavor=flavor_id)
-    for pool in snapshot.pools(context, flavor_id):
-        # Databases that compare without case find others too.
-        if pool.metadata[names.FLAVOR_ID] == flavor_id:
-            return pool
-    raise exception.HostFlavorNotFound(host_flavor=flavor_id)
+    return pool
 
 
 def _build(
-    context: nova_context.RequestContext, pools: list[snapshot.Aggregate],
+    context: nova_context.RequestContext, pools: list[rows.Aggregate],
 ) -> list[HostFlavor]:
     all_hosts = frozenset().union(*(pool.hosts for pool in pools))
     known = computes.load(context, all_hosts)
-    pclouds_of = snapshot.pclouds_of(context, all_hosts)
+    pclouds_of = isolation.pclouds_of(context, all_hosts)
     dues = _not_settled(context, {
         host: due.parse(text) for host, text in journal.dues(context).items()
         if host in all_hosts})
@@ -363,7 +364,7 @@ def _not_settled(
 
 
 def _host_flavor(
-    pool: snapshot.Aggregate, known: dict[str, computes.Compute],
+    pool: rows.Aggregate, known: dict[str, computes.Compute],
     pclouds_of: dict[str, list[str]], dues: Mapping[str, due.Due],
 ) -> HostFlavor:
     hosts = tuple(

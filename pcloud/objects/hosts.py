@@ -29,8 +29,9 @@ from pcloud.backend import computes
 from pcloud.backend import due
 from pcloud.backend import journal
 from pcloud.backend import outages
+from pcloud.backend import pool_rows
 from pcloud.backend import readings
-from pcloud.backend import snapshot
+from pcloud.backend import rows
 from pcloud.backend import writes
 from pcloud import exception
 from pcloud import names
@@ -93,7 +94,7 @@ def index(
     aggregate = pcloud.aggregate
     known = computes.load(context, aggregate.hosts)
     pools = {host: pool.metadata
-             for pool in snapshot.pools_of(context, aggregate.hosts)
+             for pool in pool_rows.of_hosts(context, aggregate.hosts)
              for host in pool.hosts}
     instances, silent = computes.known_instances(context, aggregate.hosts)
     states = names.states(aggregate.metadata)
@@ -116,7 +117,7 @@ def index(
 
 
 def _hosts_of_nodes(
-    aggregate: snapshot.Aggregate, known: Mapping[str, computes.Compute],
+    aggregate: rows.Aggregate, known: Mapping[str, computes.Compute],
 ) -> dict[str, str]:
     """Return hypervisor hostname to service host, of a Pcloud's hosts.
 

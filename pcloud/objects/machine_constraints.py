@@ -23,7 +23,7 @@ from collections.abc import Sequence
 
 from nova import context as nova_context
 
-from pcloud.backend import snapshot
+from pcloud.backend import rows
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import host_attributes
@@ -102,7 +102,7 @@ def check_unused(
 
     :raises: `exception.RoleInUse`
     """
-    found = snapshot.names_with(
+    found = rows.names_with(
         context, names.CONSTRAINT_PREFIX + rules.ROLE, role)
     if found:
         raise exception.RoleInUse(role=role, policies=', '.join(

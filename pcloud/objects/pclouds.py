@@ -25,8 +25,10 @@ from oslo_utils import uuidutils
 from pcloud.backend import announce
 from pcloud.backend import change
 from pcloud.backend import journal
+from pcloud.backend import pcloud_rows
+from pcloud.backend import pool_rows
 from pcloud.backend import readings
-from pcloud.backend import snapshot
+from pcloud.backend import rows
 from pcloud.backend import writes
 from pcloud import exception
 from pcloud import names
@@ -50,7 +52,7 @@ class Pcloud:
         so is `ram_allocation_ratio`
     """
 
-    aggregate: snapshot.Aggregate
+    aggregate: rows.Aggregate
     id: str
     name: str
     owner: str
@@ -79,7 +81,7 @@ def create(
     made = _pcloud(change.run(
         context, [journal.pcloud_anchor(pcloud_id),
                   journal.owner_anchor(owner)],
-        lambda written: snapshot.Aggregate(
+        lambda written: rows.Aggregate(
             written.create(uuid, aggregate_name, metadata), uuid,
             aggregate_name, frozenset(), metadata)), {})
     _tell(context, 'create', made)
@@ -99,7 +101,7 @@ def show(context: nova_context.RequestContext, pcloud_id: str) -> Pcloud:
 
     :raises: `exception.PcloudNotFound`
     """
-    aggregate = snapshot.pcloud(context, pcloud_id)
+    aggregate = pcloud_rows.find(context, pcloud_id)
     if aggregate is None:
         raise exception.PcloudNotFound(pcloud=pcloud_id)
     return _build(context, [aggregate])[0]
@@ -113,7 +115,7 @@ def index(
     :param project_id: only those that this project owns or is a tenant of;
         None for all
     """
-    return snapshot.pcloud_names(context, project_id)
+    return pcloud_rows.names_by_id(context, project_id)
 
 
 def several(
@@ -127,7 +129,7 @@ def several(
     :param project_id: as `index`; also those that are not this project's any
         more are left out
     """
-    return _build(context, snapshot.pclouds_by_id(context, ids, project_id))
+    return _build(context, pcloud_rows.by_ids(context, ids, project_id))
 
 
 def update(
@@ -146,7 +148,7 @@ def update(
     new = {_KEYS[name]: None if value is None else str(value)
            for name, value in changes.items()}
 
-    def work(written: writes.Rows) -> snapshot.Aggregate:
+    def work(written: writes.Rows) -> rows.Aggregate:
         try:
             written.touch(pcloud.aggregate.id)
         except exception.AggregateGone:
@@ -198,13 +200,13 @@ def units_of(
 ) -> dict[str, int]:
     """Return what each of `hosts` costs; one in no pool costs nothing."""
     return {host: readings.units(pool.metadata) or 0
-            for pool in snapshot.pools_of(context, hosts)
+            for pool in pool_rows.of_hosts(context, hosts)
             for host in pool.hosts}
 
 
 def _build(
     context: nova_context.RequestContext,
-    aggregates: list[snapshot.Aggregate],
+    aggregates: list[rows.Aggregate],
 ) -> list[Pcloud]:
     hosts = frozenset().union(*(each.hosts for each in aggregates))
     units = units_of(context, hosts)
@@ -212,7 +214,7 @@ def _build(
 
 
 def _pcloud(
-    aggregate: snapshot.Aggregate, units: Mapping[str, int],
+    aggregate: rows.Aggregate, units: Mapping[str, int],
 ) -> Pcloud:
     metadata = aggregate.metadata
     return Pcloud(

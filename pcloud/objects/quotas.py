@@ -23,8 +23,9 @@ import dataclasses
 from nova import context as nova_context
 from oslo_config import cfg
 
+from pcloud.backend import pcloud_rows
 from pcloud.backend import readings
-from pcloud.backend import snapshot
+from pcloud.backend import rows
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import scoped_policies
@@ -58,9 +59,9 @@ def show(
     Two queries.
     """
     name = names.project_policy(project_id)
-    own = readings.limit(snapshot.metadata_of(context, [name]).get(name, {}))
+    own = readings.limit(rows.metadata_by_name(context, [name]).get(name, {}))
     return Quota(CONF.pcloud.quota_units if own is None else own,
-                 snapshot.units_of_owner(context, project_id))
+                 pcloud_rows.units_of_owner(context, project_id))
 
 
 def check(
@@ -87,7 +88,7 @@ def set_limit(
     :param limit: units; -1 is unlimited
     :raises: `exception.NameTooLong` when the project's id cannot be kept
     """
-    in_use = snapshot.units_of_owner(context, project_id)
+    in_use = pcloud_rows.units_of_owner(context, project_id)
     scoped_policies.set_rows(
         context, scoped_policies.PROJECT, project_id,
         {names.QUOTA_UNITS: str(limit)})

@@ -34,14 +34,17 @@ from oslo_utils import timeutils
 
 from pcloud.backend import announce
 from pcloud.backend import arrivals
+from pcloud.backend import availability_zones
 from pcloud.backend import compute_calls
 from pcloud.backend import computes
 from pcloud.backend import due
 from pcloud.backend import inventories
+from pcloud.backend import isolation
 from pcloud.backend import journal
 from pcloud.backend import outages
+from pcloud.backend import pcloud_rows
+from pcloud.backend import pool_rows
 from pcloud.backend import readings
-from pcloud.backend import snapshot
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import allocation_ratios
@@ -91,7 +94,7 @@ def _take_back(
 ) -> None:
     """Disable a host again that has left its pool while it was enabled."""
     if due.parse(text).service == due.ON and not (
-            snapshot.closed_uuids_of(context, name)):
+            isolation.closed_uuids_of(context, name)):
         _set_service(context, name, disabled=True)
 
 
@@ -235,7 +238,7 @@ def _provider(
         return None
     except exception.Unavailable:
         node = next((names.nodes(each.metadata).get(name) for each
-                     in snapshot.pclouds_with(context, name)), None)
+                     in pcloud_rows.with_host(context, name)), None)
         if node is None:
             raise
         return inventories.provider(context, node)
@@ -257,7 +260,7 @@ def _tell_aggregates(
         return
     there = set(found['aggregates']) - {left}
     found['aggregates'] = sorted(
-        there | snapshot.closed_uuids_of(context, name))
+        there | isolation.closed_uuids_of(context, name))
     if not inventories.set_aggregates(context, provider, found):
         raise allocation_ratios.Outdated()
 
@@ -292,11 +295,11 @@ def _tell_listeners(
     context: nova_context.RequestContext, name: str, what: due.Due,
 ) -> None:
     """Tell the schedulers of the aggregates, and listeners of the event."""
-    uuids = {each.uuid for each in snapshot.pclouds_with(context, name)}
+    uuids = {each.uuid for each in pcloud_rows.with_host(context, name)}
     if what.left:
         uuids.add(what.left)
     if what.service == due.ON:
-        uuids |= snapshot.closed_uuids_of(context, name)
+        uuids |= isolation.closed_uuids_of(context, name)
     announce.changed(context, sorted(uuids))
     if what.event and notifications.wanted():
         _notify(context, name, what)
@@ -305,18 +308,18 @@ def _tell_listeners(
 def _notify(
     context: nova_context.RequestContext, name: str, what: due.Due,
 ) -> None:
-    pcloud = snapshot.pcloud(context, what.pcloud or '')
+    pcloud = pcloud_rows.find(context, what.pcloud or '')
     if pcloud is None:
         LOG.info('Pcloud %s is gone before its listeners were told.',
                  what.pcloud)
         return
-    pool = next(iter(snapshot.pools_of(context, [name])), None)
+    pool = next(iter(pool_rows.of_hosts(context, [name])), None)
     notifications.host(context, what.event, notifications.HostEvent(
         pcloud_id=pcloud.metadata[names.ID],
         owner=pcloud.metadata.get(names.OWNER, ''), name=what.name or '',
         host_flavor=pool and pool.metadata[names.FLAVOR_ID],
         units=pool and readings.units(pool.metadata) or 0,
-        availability_zone=snapshot.zones(context, [name]).get(
+        availability_zone=availability_zones.of_hosts(context, [name]).get(
             name, CONF.default_availability_zone),
         state=access.DISABLED))
     action = (fields.NotificationAction.ADD_HOST

@@ -31,7 +31,7 @@ from oslo_utils import uuidutils
 from pcloud.backend import change
 from pcloud.backend import complaints
 from pcloud.backend import journal
-from pcloud.backend import snapshot
+from pcloud.backend import rows
 from pcloud.backend import writes
 from pcloud import exception
 from pcloud import names
@@ -97,7 +97,7 @@ def several(
     """
     wanted = {names.policy(*each): each for each in scopes}
     found = {}
-    for name, metadata in snapshot.metadata_of(context, wanted).items():
+    for name, metadata in rows.metadata_by_name(context, wanted).items():
         if name in wanted:
             policy = _policy(*wanted[name], metadata)
             if policy:

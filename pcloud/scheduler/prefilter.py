@@ -34,7 +34,7 @@ from nova import objects
 from nova.scheduler import request_filter
 from oslo_log import log as logging
 
-from pcloud.backend import snapshot
+from pcloud.backend import isolation
 from pcloud import exception
 from pcloud.objects import reconcile
 from pcloud.rules import access
@@ -92,11 +92,11 @@ def pcloud_aggregates(
 def _forbid_pools(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
 ) -> None:
-    pools = snapshot.pool_uuids(context)
+    pools = isolation.pool_uuids(context)
     if pools:
         _destination(spec).append_forbidden_aggregates(pools)
     if _is_forced(spec):
-        _ignore(spec, snapshot.closed_hosts(context))
+        _ignore(spec, isolation.closed_hosts(context))
 
 
 def _require_pcloud(

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from nova import context as nova_context
 from nova import objects
 
-from pcloud.backend import snapshot
+from pcloud.backend import isolation
 from pcloud import exception
 from pcloud.objects import machine_constraints
 from pcloud.objects import scoped_policies
@@ -57,7 +57,7 @@ def pcloud(
     :raises: `exception.PcloudUnusable` when it is not there or not for the
         project that the server belongs to, in the same words
     """
-    found = snapshot.pcloud_access(context, wanted)
+    found = isolation.pcloud_access(context, wanted)
     verdict = access.project_verdict(
         found[1] if found else None, spec.project_id)
     if not verdict:

@@ -37,7 +37,7 @@ from oslo_utils import strutils
 
 from pcloud.api.nova_calls import dispatch
 from pcloud.backend import computes
-from pcloud.backend import snapshot
+from pcloud.backend import isolation
 from pcloud import exception
 from pcloud.rules import access
 from pcloud.rules import hints
@@ -140,10 +140,10 @@ def _verdict(
     except exception.InvalidHint as error:
         return access.Verdict(False, str(error))
     if wanted is None:
-        closed = snapshot.closed_hosts(context)
+        closed = isolation.closed_hosts(context)
         return _worst(access.public_verdict(each, closed)
                       for each in _named(host, closed))
-    _, pcloud = snapshot.pcloud_access(context, wanted) or (None, None)
+    _, pcloud = isolation.pcloud_access(context, wanted) or (None, None)
     verdict = access.project_verdict(pcloud, spec.project_id)
     if not verdict:
         return access.Verdict(

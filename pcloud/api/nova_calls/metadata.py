@@ -27,7 +27,7 @@ from nova.policies import aggregates
 
 from pcloud.api.nova_calls import dispatch
 from pcloud.backend import readings
-from pcloud.backend import snapshot
+from pcloud.backend import rows
 from pcloud.objects import values
 
 _EXTRA_SPECS = flavors_extraspecs.FlavorExtraSpecsController
@@ -85,7 +85,7 @@ def _is_for_pcloud(
     if not _ID.fullmatch(aggregate_id):
         # Nova leaves it to the database which number a text is.
         return True
-    found = snapshot.of_id(context, int(aggregate_id))
+    found = rows.of_id(context, int(aggregate_id))
     return found is not None and values.is_ratio_of_pcloud(
         found.name, {**found.metadata, **new})
 

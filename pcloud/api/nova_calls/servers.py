@@ -39,7 +39,7 @@ from pcloud.api import enforcer
 from pcloud.api.nova_calls import dispatch
 from pcloud.api.nova_calls import images
 from pcloud.api.policies import host_constraint
-from pcloud.backend import snapshot
+from pcloud.backend import isolation
 from pcloud import exception
 from pcloud.objects import affinity_keys
 from pcloud.objects import scoped_policies
@@ -264,7 +264,7 @@ def _pcloud(
             name: values if isinstance(values, list) else [values]})
     except exception.InvalidHint:
         return ''
-    found = snapshot.pcloud_access(context, wanted)
+    found = isolation.pcloud_access(context, wanted)
     verdict = access.project_verdict(
         found[1] if found else None, context.project_id)
     return wanted if verdict else ''

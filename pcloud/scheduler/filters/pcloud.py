@@ -23,7 +23,7 @@ from nova import objects
 from nova.scheduler import host_manager
 from oslo_log import log as logging
 
-from pcloud.backend import snapshot
+from pcloud.backend import isolation
 from pcloud import exception
 from pcloud.rules import access
 from pcloud.rules import reasons
@@ -87,7 +87,7 @@ class PcloudFilter(base.ListFilter):
         context = nova_context.get_admin_context()
         wanted = request.pcloud_id(spec)
         if wanted is None:
-            closed = snapshot.closed_hosts(context)
+            closed = isolation.closed_hosts(context)
             verdicts = [access.public_verdict(each.host, closed)
                         for each in host_states]
         else:
@@ -102,7 +102,7 @@ def _public(
     context: nova_context.RequestContext,
     host_states: Iterable[host_manager.HostState],
 ) -> list[host_manager.HostState]:
-    closed = snapshot.closed_hosts(context)
+    closed = isolation.closed_hosts(context)
     # What `access.public_verdict` says, in one step for each of thousands.
     return [host_state for host_state in host_states
             if host_state.host not in closed]

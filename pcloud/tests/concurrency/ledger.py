@@ -18,7 +18,9 @@ from nova import context as nova_context
 from nova import objects
 from nova.scheduler.client import report
 
-from pcloud.backend import snapshot
+from pcloud.backend import isolation
+from pcloud.backend import pcloud_rows
+from pcloud.backend import rows
 from pcloud import names
 from pcloud.rules import access
 from pcloud.scheduler.filters import pcloud as pcloud_filter
@@ -51,15 +53,15 @@ def dump(hosts: list[str]) -> dict:
     return found
 
 
-def read() -> list[snapshot.Aggregate]:
+def read() -> list[rows.Aggregate]:
     """Return all pools and Pclouds."""
-    return snapshot.closed(nova_context.get_admin_context())
+    return isolation.closed_aggregates(nova_context.get_admin_context())
 
 
-def pclouds() -> list[snapshot.Aggregate]:
+def pclouds() -> list[rows.Aggregate]:
     """Return all whole Pclouds."""
     return [each for each in read()
-            if snapshot.is_whole_pcloud(each.name, each.metadata)]
+            if pcloud_rows.is_whole(each.name, each.metadata)]
 
 
 def kept_twice() -> list[str]:

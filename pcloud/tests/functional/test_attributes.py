@@ -20,7 +20,7 @@ from nova import objects
 from oslo_utils import timeutils
 
 from pcloud.audit import all_checks
-from pcloud.backend import snapshot
+from pcloud.backend import rows
 from pcloud.backend import writes
 from pcloud.objects import host_attributes
 from pcloud.tests.functional import base
@@ -251,7 +251,7 @@ class HostsTest(AttributesTestCase):
         self.assertEqual({}, host_attributes.effective(self.context, []))
         self.put('rack', 'cellar', 'node-1', 'node-2')
         with mock.patch.object(
-                snapshot, '_assemble', wraps=snapshot._assemble) as read:
+                rows, 'assemble', wraps=rows.assemble) as read:
             found = host_attributes.effective(self.context, list(self.hosts))
         self.assertEqual(1, read.call_count)
         self.assertEqual({'node-1': {'rack': 'cellar'},

@@ -21,7 +21,7 @@ import sqlalchemy as sa
 
 from pcloud.backend import change
 from pcloud.backend import journal
-from pcloud.backend import snapshot
+from pcloud.backend import rows
 from pcloud import exception
 from pcloud.tests.functional import base
 
@@ -54,7 +54,7 @@ class ChangeTest(base.PcloudTestCase):
         return change.run(self.context, [ANCHOR], work or self._write)
 
     def _count(self):
-        return int(snapshot.metadata(self.context, self.aggregate).get(
+        return int(rows.metadata_by_id(self.context, self.aggregate).get(
             'count', 0))
 
     @contextlib.contextmanager

@@ -21,7 +21,8 @@ import itertools
 import fixtures
 
 from pcloud.audit import all_checks
-from pcloud.backend import snapshot
+from pcloud.backend import isolation
+from pcloud.backend import pcloud_rows
 from pcloud import names
 from pcloud.objects import allocation_ratios
 from pcloud.tests.functional import base
@@ -117,8 +118,8 @@ class InterleavingTest(base.PcloudTestCase):
             f'/os-pcloud-quotas/{base.ALICE}')['quota']['units']
         self.assertLessEqual(quota['in_use'], quota['limit'])
         taken = set()
-        for each in snapshot.closed(self.context):
-            if snapshot.is_whole_pcloud(each.name, each.metadata):
+        for each in isolation.closed_aggregates(self.context):
+            if pcloud_rows.is_whole(each.name, each.metadata):
                 taken |= self._check_pcloud(each)
         providers = self.dump()['providers']
         for node in self.free.keys() - taken:

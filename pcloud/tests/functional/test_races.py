@@ -17,7 +17,7 @@ from nova.compute import api as compute_api
 
 from pcloud.audit import all_checks
 from pcloud.backend import change
-from pcloud.backend import snapshot
+from pcloud.backend import isolation
 from pcloud.objects import allocation_ratios
 from pcloud.objects import reconcile
 from pcloud.tests.functional import base
@@ -189,7 +189,7 @@ class AuditRaceTest(RaceTestCase):
 
     def test_audit_beside_a_removal(self):
         self.add('a')
-        read = snapshot.closed
+        read = isolation.closed_aggregates
         leaving = [lambda: self.status('DELETE', '/hosts/a')]
 
         def closed(context):
@@ -198,5 +198,5 @@ class AuditRaceTest(RaceTestCase):
                 self.assertEqual(204, leaving.pop()())
             return found
 
-        with mock.patch.object(snapshot, 'closed', closed):
+        with mock.patch.object(isolation, 'closed_aggregates', closed):
             self.assertEqual([], self.find())

@@ -47,8 +47,10 @@ import sqlalchemy as sa
 
 from pcloud.backend import arrivals
 from pcloud.backend import computes
+from pcloud.backend import isolation
 from pcloud.backend import journal
-from pcloud.backend import snapshot
+from pcloud.backend import pcloud_rows
+from pcloud.backend import pool_rows
 from pcloud.objects import emptiness
 from pcloud.objects import quotas
 from pcloud.tests.functional import driver
@@ -65,8 +67,8 @@ _TIME = re.compile(
 
 # What is asked of the databases before something is decided.
 _QUESTIONS = (
-    (snapshot, 'pcloud'), (snapshot, 'unallocated'), (snapshot, 'settling'),
-    (snapshot, 'closed_uuids_of'), (snapshot, 'pclouds_with'),
+    (pcloud_rows, 'find'), (pool_rows, 'unallocated'), (pool_rows, 'settling'),
+    (isolation, 'closed_uuids_of'), (pcloud_rows, 'with_host'),
     (computes, 'load'), (emptiness, 'reasons'), (arrivals, 'awaited'),
     (journal, 'dues'), (quotas, 'check'))
 # Where Nova builds a server, each with who gets there: a request is known to

@@ -35,7 +35,7 @@ from nova.scheduler import host_manager
 from nova.scheduler import weights
 from oslo_config import cfg
 
-from pcloud.backend import snapshot
+from pcloud.backend import isolation
 from pcloud.scheduler import memo
 from pcloud.tests.benchmarks.filters import cloud as clouds
 from pcloud.tests.benchmarks.filters import hosts
@@ -113,8 +113,8 @@ def _pcloud_filter(
         return requests.with_hints(pcloud=[cloud.pclouds[0].id])
 
     context = nova_context.get_admin_context()
-    closed = snapshot.closed_hosts(context)
-    pcloud = snapshot.pcloud_access(context, cloud.pclouds[0].id)
+    closed = isolation.closed_hosts(context)
+    pcloud = isolation.pcloud_access(context, cloud.pclouds[0].id)
     for asked, request, reader, read in (
             (ORDINARY, requests.ordinary, 'closed_hosts', closed),
             (PCLOUD, with_hint, 'pcloud_access', pcloud)):
@@ -124,9 +124,9 @@ def _pcloud_filter(
 
 
 def _handed_in(reader: str, read: Any) -> _Around:
-    """Have a function of `snapshot` return what was read before."""
+    """Have a function of `isolation` return what was read before."""
     return lambda: fixtures.MonkeyPatch(
-        f'{snapshot.__name__}.{reader}', lambda *args: read)
+        f'{isolation.__name__}.{reader}', lambda *args: read)
 
 
 def _filters(cloud: clouds.Cloud, states: _States) -> Iterator[Subject]:

@@ -1,0 +1,116 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Read what hosts inherit from aggregates: attributes and placement keys."""
+
+from collections.abc import Collection
+from collections.abc import Mapping
+
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models
+import sqlalchemy as sa
+
+from pcloud.backend import rows
+from pcloud import names
+
+
+def attributes(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[rows.Aggregate]:
+    """Return what gives attributes to any of `hosts`.
+
+    Two queries. The aggregates have these hosts and their metadata about
+    attributes only; their names, ids and uuids are left out.
+    """
+    return _saying(context, hosts, _says_attribute())
+
+
+def node_keys(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[rows.Aggregate]:
+    """Return what gives placement keys to any of `hosts`, as `attributes`.
+
+    Two queries.
+    """
+    key = models.AggregateMetadata.key
+    return _saying(context, hosts, sa.or_(*(
+        key.startswith(prefix, autoescape=True)
+        for prefix in (names.NODE_KEY_PREFIX, names.STICKY_PREFIX))))
+
+
+def _saying(
+    context: nova_context.RequestContext, hosts: Collection[str],
+    criterion: sa.ColumnElement[bool],
+) -> list[rows.Aggregate]:
+    if not hosts:
+        return []
+    key, member = models.AggregateMetadata, models.AggregateHost
+    members = sa.select(member.aggregate_id, member.host).where(
+        member.host.in_(hosts), member.aggregate_id.in_(
+            sa.select(key.aggregate_id).where(criterion)))
+    metadata = sa.select(key.aggregate_id, key.key, key.value).where(
+        sa.or_(criterion, key.key == names.TYPE),
+        key.aggregate_id.in_(
+            sa.select(member.aggregate_id).where(member.host.in_(hosts))))
+    with api_db.context_manager.reader.using(context) as session:
+        found = session.execute(members).all()
+        heads = [(id_, '', '') for id_ in sorted({row[0] for row in found})]
+        return rows.assemble(heads, found, session.execute(metadata).all())
+
+
+def _says_attribute() -> sa.ColumnElement[bool]:
+    return models.AggregateMetadata.key.startswith(
+        names.ATTRIBUTE_KEY_PREFIX, autoescape=True)
+
+
+def attribute_aggregates(
+    context: nova_context.RequestContext, name: str | None = None,
+) -> list[rows.Aggregate]:
+    """Return the aggregates that are there for an attribute, by name.
+
+    Three queries.
+
+    :param name: of one attribute only
+    """
+    if name is None:
+        named = models.Aggregate.name.startswith(
+            names.ATTRIBUTE_PREFIX, autoescape=True)
+    else:
+        named = models.Aggregate.name.startswith(
+            names.attribute(name, ''), autoescape=True)
+    # Databases that compare without case find others too.
+    return [aggregate for aggregate in
+            rows.whole(context, is_whole_attribute, named)
+            if name in (None, *names.attributes(aggregate.metadata))]
+
+
+def is_whole_attribute(name: str, metadata: Mapping[str, str]) -> bool:
+    """Whether name and metadata agree that this is an attribute's value."""
+    said = names.attributes(metadata)
+    return (names.is_attribute(metadata) and len(said) == 1 and
+            name == names.ATTRIBUTE_PREFIX + '='.join(*said.items()))
+
+
+def saying_attributes(
+    context: nova_context.RequestContext,
+) -> list[rows.Aggregate]:
+    """Return all aggregates that give attributes to their hosts.
+
+    Three queries.
+    """
+    return rows.read(context, sa.or_(
+        models.Aggregate.name.startswith(
+            names.ATTRIBUTE_PREFIX, autoescape=True),
+        models.Aggregate.id.in_(
+            sa.select(models.AggregateMetadata.aggregate_id)
+            .where(_says_attribute()))))

@@ -1,0 +1,104 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Read the pools of host flavors, and which of their hosts are free."""
+
+from collections.abc import Collection
+from collections.abc import Mapping
+
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models
+import sqlalchemy as sa
+from sqlalchemy import orm
+
+from pcloud.backend import isolation
+from pcloud.backend import journal
+from pcloud.backend import readings
+from pcloud.backend import rows
+from pcloud import names
+
+_POOLED = orm.aliased(models.AggregateHost)
+
+
+def is_whole(name: str, metadata: Mapping[str, str]) -> bool:
+    """Whether name and metadata agree that an aggregate is a pool."""
+    return (metadata.get(names.TYPE) == names.TYPE_POOL and
+            bool(metadata.get(names.FLAVOR_ID)) and
+            name == names.pool(metadata[names.FLAVOR_ID]) and
+            readings.units(metadata) is not None)
+
+
+def index(context: nova_context.RequestContext) -> list[rows.Aggregate]:
+    """Return all whole pools, by name (three queries)."""
+    return rows.whole(context, is_whole, models.Aggregate.name.startswith(
+        names.POOL_PREFIX, autoescape=True))
+
+
+def find(
+    context: nova_context.RequestContext, flavor_id: str,
+) -> rows.Aggregate | None:
+    """Return the whole pool of a host flavor, or None (three queries)."""
+    found = rows.whole(context, is_whole,
+                       models.Aggregate.name == names.pool(flavor_id))
+    # Databases that compare without case find others too.
+    return next((pool for pool in found
+                 if pool.metadata[names.FLAVOR_ID] == flavor_id), None)
+
+
+def of_hosts(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[rows.Aggregate]:
+    """Return the whole pools that have any of `hosts`, each with those only.
+
+    Two queries.
+    """
+    found = rows.of_hosts(context, hosts, models.Aggregate.name.startswith(
+        names.POOL_PREFIX, autoescape=True))
+    return [each for each in found if is_whole(each.name, each.metadata)]
+
+
+def unallocated(
+    context: nova_context.RequestContext, flavor_id: str,
+) -> list[str]:
+    """Return the hosts in the pool of a host flavor that are free.
+
+    One query. Hosts that are in a Pcloud, or for which something is due,
+    are not read.
+    """
+    return _in_no_pcloud(context, flavor_id, sa.not_(journal.is_due(
+        _POOLED.host)))
+
+
+def settling(
+    context: nova_context.RequestContext, flavor_id: str,
+) -> list[str]:
+    """Return the hosts in a pool that are in no Pcloud and not free yet.
+
+    One query. Something is due for each of them.
+    """
+    return _in_no_pcloud(context, flavor_id, journal.is_due(_POOLED.host))
+
+
+def _in_no_pcloud(
+    context: nova_context.RequestContext, flavor_id: str,
+    criterion: sa.ColumnElement[bool],
+) -> list[str]:
+    pool = orm.aliased(models.Aggregate)
+    statement = sa.select(pool.name, _POOLED.host).join(
+        pool, pool.id == _POOLED.aggregate_id,
+    ).where(pool.name == names.pool(flavor_id), criterion,
+            sa.not_(isolation.is_in_pcloud(_POOLED.host)))
+    with api_db.context_manager.reader.using(context) as session:
+        # Databases that compare without case find others too.
+        return [host for name, host in session.execute(statement)
+                if name == names.pool(flavor_id)]

@@ -1,0 +1,208 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Read the rows of aggregates from Nova's API database.
+
+Whole ``Aggregate`` objects are dear to load; so the rows that a decision
+needs are read here, hosts and metadata apart, with a number of queries that
+does not depend on how many there are.
+"""
+
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+import dataclasses
+
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models
+import sqlalchemy as sa
+
+from pcloud import names
+
+
+@dataclasses.dataclass(frozen=True)
+class Aggregate:
+    """One aggregate, read whole."""
+
+    id: int
+    uuid: str
+    name: str
+    hosts: frozenset[str]
+    metadata: Mapping[str, str]
+
+
+def read(
+    context: nova_context.RequestContext,
+    *criteria: sa.ColumnElement[bool],
+) -> list[Aggregate]:
+    """Return the aggregates that meet all criteria, in order of their names.
+
+    Three queries in one transaction, so that they agree.
+    """
+    heads = sa.select(
+        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
+    ).where(*criteria).order_by(models.Aggregate.name)
+    with api_db.context_manager.reader.using(context) as session:
+        found = session.execute(heads).all()
+        # What meets the criteria may be dear to find out, so only once.
+        ids = [row.id for row in found]
+        return assemble(found, session.execute(_members_of(ids)).all(),
+                        session.execute(metadata_rows(ids)).all())
+
+
+def _members_of(ids: Collection[int]) -> sa.Select:
+    """Select the hosts of aggregates, by their ids in the database."""
+    row = models.AggregateHost
+    return sa.select(row.aggregate_id, row.host).where(
+        row.aggregate_id.in_(ids))
+
+
+def metadata_rows(ids: Collection[int]) -> sa.Select:
+    """Select the metadata of aggregates, by their ids in the database."""
+    row = models.AggregateMetadata
+    return sa.select(row.aggregate_id, row.key, row.value).where(
+        row.aggregate_id.in_(ids))
+
+
+def assemble(
+    heads: Iterable, members: Iterable, metadata: Iterable,
+) -> list[Aggregate]:
+    """Return the aggregates that rows make up, in the order of the heads.
+
+    :param heads: id, uuid and name of each aggregate
+    :param members: the id of an aggregate, and a host
+    :param metadata: the id of an aggregate, a key and its value
+    """
+    hosts_of: dict[int, set[str]] = {}
+    for aggregate_id, host in members:
+        hosts_of.setdefault(aggregate_id, set()).add(host)
+    metadata_of: dict[int, dict[str, str]] = {}
+    for aggregate_id, key, value in metadata:
+        metadata_of.setdefault(aggregate_id, {})[key] = value
+    return [
+        Aggregate(id_, uuid, name, frozenset(hosts_of.get(id_, ())),
+                  metadata_of.get(id_, {}))
+        for id_, uuid, name in heads]
+
+
+def of_id(
+    context: nova_context.RequestContext, aggregate_id: int,
+) -> Aggregate | None:
+    """Return any aggregate by Nova's id for it, or None (three queries)."""
+    return next(iter(read(context, models.Aggregate.id == aggregate_id)),
+                None)
+
+
+def of_hosts(
+    context: nova_context.RequestContext, hosts: Collection[str],
+    *criteria: sa.ColumnElement[bool],
+) -> list[Aggregate]:
+    """Return the aggregates that have any of `hosts`, each with those only.
+
+    Two queries, by name. Pools and zones are large: not even the names of
+    their other hosts are read.
+
+    :param criteria: that they have to meet, too
+    """
+    if not hosts:
+        return []
+    member = models.AggregateHost
+    members = sa.select(
+        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
+        member.host,
+    ).join(models.Aggregate, models.Aggregate.id == member.aggregate_id).where(
+        member.host.in_(hosts), *criteria)
+    with api_db.context_manager.reader.using(context) as session:
+        found = session.execute(members).all()
+        heads = sorted({row[:3] for row in found}, key=lambda row: row[2])
+        metadata = session.execute(metadata_rows(
+            [row[0] for row in heads])).all()
+    return assemble(heads, [(row[0], row[3]) for row in found], metadata)
+
+
+def with_values(
+    context: nova_context.RequestContext,
+) -> list[Aggregate]:
+    """Return all aggregates with a name or a metadata key of ours.
+
+    Three queries.
+    """
+    row, aggregate = models.AggregateMetadata, models.Aggregate
+    return read(context, sa.or_(
+        aggregate.name.startswith(names.PREFIX, autoescape=True),
+        aggregate.id.in_(sa.select(row.aggregate_id).where(
+            row.key.startswith(names.TENANT_PREFIX, autoescape=True)))))
+
+
+def whole(
+    context: nova_context.RequestContext,
+    is_whole: Callable[[str, Mapping[str, str]], bool],
+    *criteria: sa.ColumnElement[bool],
+) -> list[Aggregate]:
+    """Return the aggregates that meet all criteria and are whole, by name.
+
+    Three queries.
+
+    :param is_whole: gets the name and the metadata of an aggregate
+    """
+    return [aggregate for aggregate in read(context, *criteria)
+            if is_whole(aggregate.name, aggregate.metadata)]
+
+
+def metadata_by_name(
+    context: nova_context.RequestContext, names_: Collection[str],
+) -> dict[str, dict[str, str]]:
+    """Return the metadata of aggregates by their names (one query).
+
+    Databases that compare without case find others too.
+    """
+    row = models.AggregateMetadata
+    statement = sa.select(models.Aggregate.name, row.key, row.value).join(
+        row, row.aggregate_id == models.Aggregate.id,
+    ).where(models.Aggregate.name.in_(list(names_)))
+    found: dict[str, dict[str, str]] = {}
+    with api_db.context_manager.reader.using(context) as session:
+        for name, key, value in session.execute(statement):
+            found.setdefault(name, {})[key] = value
+    return found
+
+
+def metadata_by_id(
+    context: nova_context.RequestContext, aggregate_id: int,
+) -> dict[str, str]:
+    """Return the metadata that an aggregate has now (one query)."""
+    with api_db.context_manager.reader.using(context) as session:
+        return dict(session.execute(
+            sa.select(models.AggregateMetadata.key,
+                      models.AggregateMetadata.value).where(
+                models.AggregateMetadata.aggregate_id == aggregate_id)
+        ).all())
+
+
+def names_with(
+    context: nova_context.RequestContext, key: str, value: str,
+) -> list[str]:
+    """Return the names of aggregates with a metadata entry (one query)."""
+    with api_db.context_manager.reader.using(context) as session:
+        return list(session.scalars(
+            sa.select(models.Aggregate.name).where(has_entry(key, value))
+            .order_by(models.Aggregate.name)))
+
+
+def has_entry(key: str, value: str) -> sa.ColumnElement[bool]:
+    """Return the condition that an aggregate has a metadata entry."""
+    return models.Aggregate.id.in_(
+        sa.select(models.AggregateMetadata.aggregate_id)
+        .where(models.AggregateMetadata.key == key,
+               models.AggregateMetadata.value == value))
