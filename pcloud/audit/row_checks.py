@@ -23,6 +23,7 @@ from nova import context as nova_context
 from pcloud.audit import findings
 from pcloud.audit import repair
 from pcloud.backend import computes
+from pcloud.backend import isolation
 from pcloud.backend import pcloud_rows
 from pcloud.backend import pool_rows
 from pcloud.backend import rows
@@ -47,9 +48,8 @@ class Known:
     @functools.cached_property
     def pclouds_of(self) -> Mapping[str, list[str]]:
         """Service host to the Pclouds that have the host, whole or not."""
-        return self._holders(lambda each: not (
-            each.name.startswith(names.POOL_PREFIX) or
-            each.metadata.get(names.TYPE) == names.TYPE_POOL))
+        return self._holders(lambda each: isolation.is_pcloud(
+            each.name, each.metadata))
 
     @functools.cached_property
     def pools_of(self) -> Mapping[str, list[str]]:

@@ -21,6 +21,7 @@ Rule: `pcloud.rules.access`.
 """
 
 from collections.abc import Collection
+from collections.abc import Mapping
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -33,11 +34,64 @@ from pcloud.backend import journal
 from pcloud.backend import pcloud_rows
 from pcloud.backend import readings
 from pcloud.backend import rows
+from pcloud import exception
 from pcloud import names
 from pcloud.rules import access
 
 _CLOSED_TYPES = (names.TYPE_POOL, names.TYPE_PCLOUD)
 _TYPE = orm.aliased(models.AggregateMetadata)
+
+
+def is_closed(name: str, metadata: Mapping[str, str]) -> bool:
+    """Whether an aggregate takes its hosts away from everybody else.
+
+    =======================  =======================  ======
+    name begins with         type                     closed
+    =======================  =======================  ======
+    any prefix or none       pool or Pcloud           yes
+    ``Pcloud:attribute:``    none, or any other type  no
+    or ``Pcloud:policy:``
+    ``Pcloud:`` and another  none, or any other type  yes
+    word
+    no prefix of Pcloud      none, or any other type  no
+    =======================  =======================  ======
+
+    The name alone is enough, and so is the type: an aggregate that has lost
+    one of them, or was never finished, must not open its hosts.
+    """
+    return metadata.get(names.TYPE) in _CLOSED_TYPES or (
+        _begins(name, names.PREFIX) and
+        not any(_begins(name, prefix) for prefix in names.OPEN_PREFIXES))
+
+
+def is_pcloud(name: str, metadata: Mapping[str, str]) -> bool:
+    """Whether a closed aggregate is a Pcloud: no sign of it says pool."""
+    return (is_closed(name, metadata) and
+            not _begins(name, names.POOL_PREFIX) and
+            metadata.get(names.TYPE) != names.TYPE_POOL)
+
+
+def _begins(name: str, prefix: str) -> bool:
+    # Databases compare names without case.
+    return name.lower().startswith(prefix.lower())
+
+
+def _has_prefix(prefix: str) -> sa.ColumnElement[bool]:
+    return models.Aggregate.name.startswith(prefix, autoescape=True)
+
+
+def _is_closed(has_closed_type: sa.ColumnElement[bool]) -> (
+        sa.ColumnElement[bool]):
+    """Return `is_closed` as a condition.
+
+    :param has_closed_type: how the type is looked up; names come first, so
+        that the type is looked up for those aggregates alone whose names say
+        nothing
+    """
+    return sa.or_(
+        sa.and_(_has_prefix(names.PREFIX), sa.not_(sa.or_(
+            *map(_has_prefix, names.OPEN_PREFIXES)))),
+        has_closed_type)
 
 
 def _with_type(statement: sa.Select) -> sa.Select:
@@ -46,52 +100,35 @@ def _with_type(statement: sa.Select) -> sa.Select:
                        _TYPE.key == names.TYPE))
 
 
-def _is_closed() -> sa.ColumnElement[bool]:
-    """Aggregates that take their hosts away from everybody else.
-
-    The name alone is enough, and so is the type: an aggregate that has lost
-    one of them, or was never finished, must not open its hosts.
-    """
-    return sa.or_(_TYPE.value.in_(_CLOSED_TYPES), _is_closed_by_name())
+def _is_closed_with_type() -> sa.ColumnElement[bool]:
+    """Return `is_closed` as a condition for `_with_type`."""
+    return _is_closed(_TYPE.value.in_(_CLOSED_TYPES))
 
 
-def _is_closed_by_name() -> sa.ColumnElement[bool]:
-    named = models.Aggregate.name.startswith(names.PREFIX, autoescape=True)
-    opened = [models.Aggregate.name.startswith(prefix, autoescape=True)
-              for prefix in names.OPEN_PREFIXES]
-    return sa.and_(named, sa.not_(sa.or_(*opened)))
+def _is_pcloud_with_type() -> sa.ColumnElement[bool]:
+    """Return `is_pcloud` as a condition for `_with_type`."""
+    return sa.and_(
+        _is_closed_with_type(), sa.not_(_has_prefix(names.POOL_PREFIX)),
+        sa.func.coalesce(_TYPE.value, '') != names.TYPE_POOL)
 
 
 def _open_ids() -> sa.Select:
-    """The ids of the aggregates that are not closed.
-
-    There are few, and types are looked up for those alone whose names say
-    nothing.
-    """
+    """Select the ids of the aggregates that are not closed; there are few."""
     row = models.AggregateMetadata
-    typed = sa.exists().where(
-        row.aggregate_id == models.Aggregate.id, row.key == names.TYPE,
-        row.value.in_(_CLOSED_TYPES))
-    return sa.select(models.Aggregate.id).where(
-        sa.not_(_is_closed_by_name()), sa.not_(typed))
-
-
-def _is_pcloud() -> sa.ColumnElement[bool]:
-    """Aggregates that are a Pcloud, by type or by name."""
-    pool = models.Aggregate.name.startswith(
-        names.POOL_PREFIX, autoescape=True)
-    return sa.and_(
-        _is_closed(), sa.not_(pool),
-        sa.func.coalesce(_TYPE.value, '') != names.TYPE_POOL)
+    return sa.select(models.Aggregate.id).where(sa.not_(_is_closed(
+        sa.exists().where(
+            row.aggregate_id == models.Aggregate.id, row.key == names.TYPE,
+            row.value.in_(_CLOSED_TYPES)))))
 
 
 def is_in_pcloud(host: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
     """Return the condition that a service host is in any Pcloud."""
+    member = orm.aliased(models.AggregateHost)
     return _with_type(
-        sa.select(models.AggregateHost.id)
-        .join(models.Aggregate,
-              models.Aggregate.id == models.AggregateHost.aggregate_id)
-    ).where(_is_pcloud(), models.AggregateHost.host == host).exists()
+        sa.select(member.id)
+        .join(models.Aggregate, models.Aggregate.id == member.aggregate_id)
+    ).where(_is_pcloud_with_type(), member.host == host
+            ).correlate_except(member, models.Aggregate, _TYPE).exists()
 
 
 def closed_hosts(context: nova_context.RequestContext) -> frozenset[str]:
@@ -112,13 +149,10 @@ def closed_hosts(context: nova_context.RequestContext) -> frozenset[str]:
 def closed_aggregates(
     context: nova_context.RequestContext,
 ) -> list[rows.Aggregate]:
-    """Return all aggregates that take their hosts away from others.
-
-    Whole or not; three queries.
-    """
+    """Return all pools and Pclouds, whole or not (three queries)."""
     ids = _with_type(
         sa.select(models.Aggregate.id).select_from(models.Aggregate)
-    ).where(_is_closed())
+    ).where(_is_closed_with_type())
     return rows.read(context, models.Aggregate.id.in_(ids))
 
 
@@ -127,8 +161,7 @@ def closed_uuids_of(
 ) -> set[str]:
     """Return the uuids of the pools and Pclouds that have a host.
 
-    One query. Whole or not: an aggregate that is meant to close its hosts
-    is told of by its name or by its type.
+    One query. Pools and Pclouds count whether they are whole or not.
     """
     return _closed_of(context, host, models.Aggregate.uuid)
 
@@ -152,7 +185,7 @@ def _closed_of(
         .select_from(models.Aggregate)
         .join(models.AggregateHost,
               models.AggregateHost.aggregate_id == models.Aggregate.id)
-    ).where(models.AggregateHost.host == host, _is_closed())
+    ).where(models.AggregateHost.host == host, _is_closed_with_type())
     with api_db.context_manager.reader.using(context) as session:
         # Databases that compare without case find other hosts too.
         return {value for value, its in session.execute(statement)
@@ -165,9 +198,8 @@ def pool_uuids(context: nova_context.RequestContext) -> set[str]:
     A pool without hosts counts: Placement may not have been told yet that
     its last host has left.
     """
-    pool = sa.or_(
-        _TYPE.value == names.TYPE_POOL,
-        models.Aggregate.name.startswith(names.POOL_PREFIX, autoescape=True))
+    pool = sa.or_(_TYPE.value == names.TYPE_POOL,
+                  _has_prefix(names.POOL_PREFIX))
     statement = _with_type(
         sa.select(models.Aggregate.uuid).select_from(models.Aggregate)
     ).where(pool)
@@ -178,10 +210,10 @@ def pool_uuids(context: nova_context.RequestContext) -> set[str]:
 def pclouds_of(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> dict[str, list[str]]:
-    """Return the ids of the Pclouds that each of `hosts` is in.
+    """Return service host to the ids of the Pclouds that have the host.
 
-    One query. A host in none has no entry; one in several is in none that
-    counts, but they are all named.
+    One query. A host in no Pcloud has no entry; a host in several Pclouds is
+    in none that counts, but the ids of all of them are returned.
     """
     if not hosts:
         return {}
@@ -189,7 +221,7 @@ def pclouds_of(
         sa.select(models.AggregateHost.host, models.Aggregate.name)
         .join(models.Aggregate,
               models.Aggregate.id == models.AggregateHost.aggregate_id)
-    ).where(_is_pcloud(), models.AggregateHost.host.in_(hosts)
+    ).where(_is_pcloud_with_type(), models.AggregateHost.host.in_(hosts)
             ).order_by(models.Aggregate.name)
     found: dict[str, list[str]] = {}
     with api_db.context_manager.reader.using(context) as session:
@@ -208,15 +240,8 @@ def pcloud_access(
     :returns: the aggregate's uuid and the values for `rules.access`, or
         None when there is no such Pcloud or it is not a whole one
     """
-    rows = sa.select(
-        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
-        models.AggregateMetadata.key, models.AggregateMetadata.value,
-    ).join(
-        models.AggregateMetadata,
-        models.AggregateMetadata.aggregate_id == models.Aggregate.id,
-    ).where(models.Aggregate.name == names.pcloud(pcloud_id))
     with api_db.context_manager.reader.using(context) as session:
-        found = session.execute(rows).all()
+        found = session.execute(_rows_of_pcloud(pcloud_id)).all()
         if not found:
             return None
         aggregate_id, uuid, name = found[0][:3]
@@ -231,8 +256,35 @@ def pcloud_access(
         metadata.get(names.OWNER, ''), readings.is_clear(metadata))
 
 
+def usable_pcloud(
+    context: nova_context.RequestContext, pcloud_id: str, project_id: str,
+) -> tuple[str, access.Pcloud]:
+    """Return `pcloud_access` of a Pcloud that a project may use.
+
+    :raises: `exception.PcloudUnusable` when there is no such Pcloud or the
+        Pcloud is not for the project, in the same words
+    """
+    found = pcloud_access(context, pcloud_id)
+    verdict = access.project_verdict(found[1] if found else None, project_id)
+    if found is None or not verdict:
+        raise exception.PcloudUnusable(
+            pcloud=pcloud_id, reason=verdict.reason)
+    return found
+
+
+def _rows_of_pcloud(pcloud_id: str) -> sa.Select:
+    """Select a Pcloud's head and metadata."""
+    return sa.select(
+        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
+        models.AggregateMetadata.key, models.AggregateMetadata.value,
+    ).join(
+        models.AggregateMetadata,
+        models.AggregateMetadata.aggregate_id == models.Aggregate.id,
+    ).where(models.Aggregate.name == names.pcloud(pcloud_id))
+
+
 def _pclouds_of_hosts(aggregate_id: int) -> sa.Select:
-    """Each host of an aggregate: in how many Pclouds, and is anything due."""
+    """Select each host of an aggregate, in how many Pclouds, and is it due."""
     member = orm.aliased(models.AggregateHost)
     return _with_type(
         sa.select(member.host, sa.func.count(models.Aggregate.id.distinct()),
@@ -241,5 +293,5 @@ def _pclouds_of_hosts(aggregate_id: int) -> sa.Select:
               models.AggregateHost.host == member.host)
         .join(models.Aggregate,
               models.Aggregate.id == models.AggregateHost.aggregate_id)
-    ).where(member.aggregate_id == aggregate_id, _is_pcloud()
+    ).where(member.aggregate_id == aggregate_id, _is_pcloud_with_type()
             ).group_by(member.host)

@@ -27,6 +27,7 @@ from nova import exception as nova_exception
 from nova import objects
 
 from pcloud.backend import computes
+from pcloud.backend import isolation
 from pcloud.backend import servers
 from pcloud import exception
 from pcloud.explain import candidates
@@ -97,7 +98,8 @@ def _hosts(
     found = None
     wanted = request.pcloud_id(spec)
     if wanted is not None:
-        _, pcloud = request.pcloud(context, spec, wanted)
+        _, pcloud = isolation.usable_pcloud(
+            context, wanted, spec.project_id)
         found = set(open_hosts.nodes(context, pcloud))
     if parent is not None:
         there = (servers.hosts(context, spec.project_id, [parent])

@@ -103,12 +103,14 @@ def _require_pcloud(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     wanted: str,
 ) -> None:
-    uuid, pcloud = request.pcloud(context, spec, wanted)
+    uuid, pcloud = isolation.usable_pcloud(
+        context, wanted, spec.project_id)
     if pcloud.due:
         # Whoever made the change may have died, or be at it.
         reconcile.finish(context, random.sample(
             sorted(pcloud.due), min(_FINISHED, len(pcloud.due))))
-        uuid, pcloud = request.pcloud(context, spec, wanted)
+        uuid, pcloud = isolation.usable_pcloud(
+            context, wanted, spec.project_id)
     _warn_of_inconsistency(pcloud)
     destination = _destination(spec)
     destination.require_aggregates([uuid])

@@ -21,11 +21,9 @@ from collections.abc import Sequence
 from nova import context as nova_context
 from nova import objects
 
-from pcloud.backend import isolation
 from pcloud import exception
 from pcloud.objects import machine_constraints
 from pcloud.objects import scoped_policies
-from pcloud.rules import access
 from pcloud.rules import constraints as constraint_rules
 from pcloud.rules import hints
 from pcloud.scheduler import memo
@@ -44,25 +42,6 @@ def pcloud_id(spec: objects.RequestSpec) -> str | None:
     :raises: `exception.InvalidHint` when the hint cannot be understood
     """
     return hints.pcloud_id(scheduler_hints(spec))
-
-
-def pcloud(
-    context: nova_context.RequestContext, spec: objects.RequestSpec,
-    wanted: str,
-) -> tuple[str, access.Pcloud]:
-    """Return the Pcloud that a request asks for.
-
-    :param wanted: its id, from `pcloud_id`
-    :returns: the aggregate's uuid and what access to the Pcloud depends on
-    :raises: `exception.PcloudUnusable` when it is not there or not for the
-        project that the server belongs to, in the same words
-    """
-    found = isolation.pcloud_access(context, wanted)
-    verdict = access.project_verdict(
-        found[1] if found else None, spec.project_id)
-    if not verdict:
-        raise exception.PcloudUnusable(pcloud=wanted, reason=verdict.reason)
-    return found
 
 
 def policies(

@@ -143,11 +143,12 @@ def _verdict(
         closed = isolation.closed_hosts(context)
         return _worst(access.public_verdict(each, closed)
                       for each in _named(host, closed))
-    _, pcloud = isolation.pcloud_access(context, wanted) or (None, None)
-    verdict = access.project_verdict(pcloud, spec.project_id)
-    if not verdict:
+    try:
+        _, pcloud = isolation.usable_pcloud(context, wanted, spec.project_id)
+    except exception.PcloudUnusable as error:
         return access.Verdict(
-            False, f'of the Pcloud that it was started in: {verdict.reason}')
+            False, 'of the Pcloud that it was started in: '
+                   f'{error.details["reason"]}')
     targets = _named(host, pcloud.hosts)
     nodes = _nodes(context, pcloud, targets)
     return _worst(access.host_verdict(pcloud, each, nodes.get(each, ''))

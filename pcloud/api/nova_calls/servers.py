@@ -43,7 +43,6 @@ from pcloud.backend import isolation
 from pcloud import exception
 from pcloud.objects import affinity_keys
 from pcloud.objects import scoped_policies
-from pcloud.rules import access
 from pcloud.rules import affinity
 from pcloud.rules import colocation
 from pcloud.rules import constraints as constraint_rules
@@ -262,9 +261,7 @@ def _pcloud(
         # As Nova will keep it in the request spec.
         wanted = hint_rules.pcloud_id({
             name: values if isinstance(values, list) else [values]})
-    except exception.InvalidHint:
+        isolation.usable_pcloud(context, wanted, context.project_id)
+    except (exception.InvalidHint, exception.PcloudUnusable):
         return ''
-    found = isolation.pcloud_access(context, wanted)
-    verdict = access.project_verdict(
-        found[1] if found else None, context.project_id)
-    return wanted if verdict else ''
+    return wanted

@@ -64,7 +64,8 @@ class PcloudFilter(base.ListFilter):
             wanted = request.pcloud_id(spec)
             if wanted is None:
                 return _public(context, host_states)
-            _, pcloud = request.pcloud(context, spec, wanted)
+            _, pcloud = isolation.usable_pcloud(
+                context, wanted, spec.project_id)
         except (exception.InvalidHint, exception.PcloudUnusable) as error:
             LOG.info('No host passes for a server of project %(project)s: '
                      '%(error)s',
@@ -91,7 +92,8 @@ class PcloudFilter(base.ListFilter):
             verdicts = [access.public_verdict(each.host, closed)
                         for each in host_states]
         else:
-            _, pcloud = request.pcloud(context, spec, wanted)
+            _, pcloud = isolation.usable_pcloud(
+                context, wanted, spec.project_id)
             verdicts = [access.host_verdict(pcloud, each.host, each.nodename)
                         for each in host_states]
         return [None if each else reasons.open_to_all(each.reason)
