@@ -22,6 +22,7 @@ import urllib.parse
 from keystoneauth1 import exceptions as ks_exc
 from nova import context as nova_context
 from nova.scheduler.client import report
+from nova.scheduler import utils
 from oslo_log import log as logging
 
 from pcloud import exception
@@ -95,6 +96,20 @@ def candidates(
     for each in summaries.values():
         trees[each['root_provider_uuid']].append(each)
     return {root: _host(each) for root, each in trees.items()}
+
+
+def offered(
+    context: nova_context.RequestContext, wanted: utils.ResourceRequest,
+) -> tuple[list[dict], dict[str, dict]] | None:
+    """Return what Placement offers Nova's scheduler for a request.
+
+    :returns: allocation requests, and provider uuid to what the provider
+        has; None when Placement does not tell
+    """
+    requests, summaries, _ = (
+        report.report_client_singleton().get_allocation_candidates(
+            context, wanted) or (None, None, None))
+    return None if requests is None else (requests, summaries)
 
 
 def _host(providers: Iterable[dict]) -> capacity.Host:

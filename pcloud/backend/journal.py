@@ -34,6 +34,7 @@ from collections.abc import Mapping
 from nova import context as nova_context
 from nova.db.api import api as api_db
 from nova.db.api import models
+from oslo_db import api as oslo_db_api
 from oslo_utils import uuidutils
 import sqlalchemy as sa
 from sqlalchemy import orm
@@ -205,10 +206,17 @@ def is_due(host: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
         row.key == sa.literal(names.DUE_PREFIX).concat(host))
 
 
+@oslo_db_api.wrap_db_retry(
+    max_retries=5, retry_interval=0.05, inc_retry_interval=True,
+    max_retry_interval=1, retry_on_deadlock=True, retry_on_disconnect=True)
 def settle(
-    session: orm.Session, host: str, done: str, left: str | None = None,
+    context: nova_context.RequestContext, host: str, done: str,
+    left: str | None,
 ) -> bool:
     """Take note that what was due for a host has been done.
+
+    One transaction, repeated when the database breaks a deadlock or a
+    connection is lost.
 
     :param done: the value that was read before it was done
     :param left: what is still due, None for nothing
@@ -220,5 +228,6 @@ def settle(
         _ROW.key == names.DUE_PREFIX + host, _ROW.value == done)
     statement = (sa.delete(_ROW).where(here) if left is None else
                  sa.update(_ROW).where(here).values(value=left))
-    return session.execute(statement.execution_options(
-        synchronize_session=False)).rowcount == 1
+    with api_db.context_manager.writer.using(context) as session:
+        return session.execute(statement.execution_options(
+            synchronize_session=False)).rowcount == 1

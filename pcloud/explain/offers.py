@@ -24,7 +24,6 @@ import dataclasses
 
 from nova import context as nova_context
 from nova import objects
-from nova.scheduler.client import report
 from nova.scheduler import host_manager
 from nova.scheduler import utils
 import os_traits
@@ -99,11 +98,11 @@ def ask(
 def _candidates(
     context: nova_context.RequestContext, resources: utils.ResourceRequest,
 ) -> tuple[list[dict], set[str]]:
-    found = report.report_client_singleton().get_allocation_candidates(
-        context, resources)
-    if found is None or found[0] is None:
+    found = inventories.offered(context, resources)
+    if found is None:
         raise exception.Unavailable()
-    return found[0], set(found[1])
+    requests, summaries = found
+    return requests, set(summaries)
 
 
 def left_out(

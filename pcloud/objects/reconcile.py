@@ -24,11 +24,9 @@ from collections.abc import Iterator
 import time
 
 from nova import context as nova_context
-from nova.db.api import api as api_db
 from nova import exception as nova_exception
 from nova.objects import fields
 from oslo_config import cfg
-from oslo_db import api as oslo_db_api
 from oslo_log import log as logging
 from oslo_utils import timeutils
 
@@ -82,7 +80,7 @@ def host(context: nova_context.RequestContext, name: str) -> bool:
             left = _do(context, name, text)
         except allocation_ratios.HostChanged:
             continue
-        if not _settle(context, name, text, left):
+        if not journal.settle(context, name, text, left):
             _take_back(context, name, text)
         elif left is not None:
             return False
@@ -211,17 +209,6 @@ def _settle_down(
             context, name):
         return str(waiting)
     return None
-
-
-@oslo_db_api.wrap_db_retry(
-    max_retries=5, retry_interval=0.05, inc_retry_interval=True,
-    max_retry_interval=1, retry_on_deadlock=True, retry_on_disconnect=True)
-def _settle(
-    context: nova_context.RequestContext, name: str, text: str,
-    left: str | None,
-) -> bool:
-    with api_db.context_manager.writer.using(context) as session:
-        return journal.settle(session, name, text, left)
 
 
 def _provider(

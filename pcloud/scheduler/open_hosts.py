@@ -25,10 +25,10 @@ from collections.abc import Mapping
 
 from nova import context as nova_context
 from nova import objects
-from nova.scheduler.client import report
 from nova.scheduler import utils
 
 from pcloud.backend import computes
+from pcloud.backend import inventories
 from pcloud import exception
 from pcloud.rules import access
 
@@ -76,10 +76,9 @@ def check_room(
         raise exception.PcloudUnusable(
             pcloud=pcloud.id, reason='it has no enabled host')
     wanted = utils.resources_from_request_spec(context, spec, None)
-    found = report.report_client_singleton().get_allocation_candidates(
-        context, wanted)
+    found = inventories.offered(context, wanted)
     # Without an answer Nova says itself what is wrong.
-    if found is None or found[1] is None:
+    if found is None:
         return
     with_room = {each.get('root_provider_uuid') or uuid
                  for uuid, each in found[1].items()}

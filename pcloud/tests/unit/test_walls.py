@@ -1,0 +1,114 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The rooms import what they may, and the walls notice what they may not."""
+
+import pathlib
+import shutil
+import tempfile
+
+import ddt
+import testtools
+
+import pcloud
+from pcloud.tests.unit import walls
+
+ROOT = pathlib.Path(pcloud.__file__).parent
+
+
+class WallsTest(testtools.TestCase):
+
+    def test_rooms(self):
+        self.assertEqual([], walls.faults(ROOT))
+
+    def test_every_floor_is_there(self):
+        for name, room in walls.ROOMS.items():
+            for each in frozenset().union(*room.floors):
+                folder = ROOT / name / each
+                self.assertTrue(
+                    folder.is_dir() or folder.with_suffix('.py').is_file(),
+                    f'{name} has no {each}')
+
+
+@ddt.ddt
+class PlantedTest(testtools.TestCase):
+    """Each fault that is planted is found, and nothing else."""
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        self.root = pathlib.Path(folder) / 'pcloud'
+        shutil.copytree(ROOT, self.root, ignore=shutil.ignore_patterns(
+            'tests', '__pycache__'))
+
+    @ddt.data(
+        ('rules/access', 'import nova.context'),
+        ('rules/access', 'from oslo_utils import uuidutils'),
+        ('rules/access', 'import dateutil'),
+        ('rules/access', 'from pcloud import names'),
+        ('rules/text', 'from pcloud.rules import hints'),
+        ('rules/text', 'from . import units'),
+        ('rules/text', 'from .units import WORD'),
+        ('exception', 'from pcloud.rules import access'),
+        ('exception', 'import nova'),
+        ('conf', 'from pcloud import exception'),
+        ('names', 'from pcloud.backend import rows'),
+        ('backend/rows', 'from pcloud.objects import hosts'),
+        ('backend/rows', 'from pcloud import conf'),
+        ('backend/rows', 'from pcloud.backend import isolation'),
+        ('objects/hosts', 'import sqlalchemy as sa'),
+        ('objects/hosts', 'from nova.db.api import models'),
+        ('objects/hosts', 'from nova.scheduler.client import report'),
+        ('objects/hosts', 'from pcloud.objects import tenants'),
+        ('objects/hosts', 'from pcloud.objects import allocation'),
+        ('objects/reconcile', 'from pcloud.audit import findings'),
+        ('audit/findings', 'from pcloud.api import routes'),
+        ('scheduler/request', 'from pcloud.explain import schedule'),
+        ('scheduler/request', 'from pcloud.scheduler.filters import pcloud'),
+        ('scheduler/filters/base',
+         'from pcloud.scheduler.filters import reboot'),
+        ('scheduler/request', 'import sqlalchemy'),
+        ('scheduler/request', 'from nova.scheduler.client import report'),
+        ('explain/offers', 'from nova.scheduler.client import report'),
+        ('cmd/status', 'from nova.db.api import models'),
+        ('api/routes', 'from pcloud.scheduler import prefilter'),
+        ('api/routes', 'from pcloud.client import v1'),
+        ('api/handlers/hosts', 'from pcloud.api import routes'),
+        ('api/handlers/hosts', 'from pcloud.api.handlers import tenants'),
+        ('api/views/times', 'from nova.db.main import models'),
+        ('client/v1', 'import nova'),
+        ('client/v1', 'from pcloud.api import routes'),
+        ('client/v1', 'from pcloud.client.osc import common'),
+        ('client/deploy/services', 'from pcloud.client.deploy import sync'),
+        ('sandbox/layout', 'from pcloud.backend import rows'),
+        ('sandbox/layout', 'from pcloud import conf'),
+        ('sandbox/services/identity', 'import pcloud.sandbox.launcher'),
+        ('cmd/status', 'from pcloud.cmd import manage'),
+        ('cmd/status', 'from pcloud.tests.functional import base'),
+        ('trace_replay/trace', 'from pcloud.scheduler import request'))
+    @ddt.unpack
+    def test_import(self, module, line):
+        path = self.root / f'{module}.py'
+        path.write_text(f'{path.read_text()}\n\ndef planted():\n    {line}\n')
+        found = walls.faults(self.root)
+        self.assertEqual(1, len(found), found)
+        self.assertTrue(found[0].startswith(f'{module}: imports '), found)
+
+    @ddt.data('backend/more', 'api/handlers/more', 'more', 'more/some')
+    def test_module_of_no_room(self, module):
+        path = self.root / f'{module}.py'
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+        found = walls.faults(self.root)
+        self.assertEqual(1, len(found), found)
+        self.assertTrue(found[0].startswith(f'{module}: '), found)

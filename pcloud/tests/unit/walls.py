@@ -1,0 +1,300 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The rooms of the house, and what each may import.
+
+Whatever is not allowed here is a fault. A room names the other parts of
+Pcloud that its modules may import, and the third parties; a part of dots
+allows what is below it. Standard libraries are for everybody.
+
+The floors of a room are listed from top to bottom. A module imports from
+lower floors of its room alone, so that there are no circles; a folder in a
+room is on a floor of the room, and has floors of its own.
+"""
+
+import ast
+from collections.abc import Iterator
+import dataclasses
+import pathlib
+import sys
+
+
+@dataclasses.dataclass(frozen=True)
+class Room:
+    """What the modules of a room may import.
+
+    :ivar pcloud: parts of Pcloud outside of the room
+    :ivar others: third parties
+    :ivar floors: the modules and folders of the room, top floor first
+    """
+
+    pcloud: frozenset[str]
+    others: frozenset[str]
+    floors: tuple[frozenset[str], ...]
+
+
+def _room(pcloud: str, others: str, *floors: str) -> Room:
+    return Room(frozenset(pcloud.split()), frozenset(others.split()),
+                tuple(frozenset(floor.split()) for floor in floors))
+
+
+# What every room that touches Nova may import.
+_COMMON = 'rules names exception'
+_OSLO = 'oslo_config oslo_log oslo_utils'
+# Nova's scheduler without its client of Placement.
+_SCHEDULER = ('nova.scheduler.filters nova.scheduler.host_manager '
+              'nova.scheduler.request_filter nova.scheduler.utils '
+              'nova.scheduler.weights')
+
+ROOMS = {
+    'rules': _room(
+        'exception', '',
+        'colocation locality settling',
+        'constraints hints',
+        'access affinity attributes capacity choice forms ratios reasons '
+        'text units uuids'),
+    'backend': _room(
+        _COMMON,
+        f'{_OSLO} keystoneauth1 kombu nova oslo_db oslo_messaging '
+        'oslo_serialization sqlalchemy tenacity',
+        'pool_rows',
+        'isolation',
+        'change pcloud_rows',
+        'announce arrivals computes inherited_metadata journal readings '
+        'servers writes',
+        'availability_zones bulk cells complaints compute_calls due flavors '
+        'inventories outages request_specs rows stray_services'),
+    'objects': _room(
+        f'{_COMMON} backend',
+        f'{_OSLO} nova.context nova.exception nova.objects nova.rpc '
+        'oslo_versionedobjects tenacity',
+        'allocation',
+        'hosts tenants',
+        'machine_constraints pclouds quotas values',
+        'host_attributes host_flavors scoped_policies',
+        'reconcile',
+        'affinity_keys allocation_ratios emptiness notifications'),
+    'audit': _room(
+        f'{_COMMON} backend objects', 'nova.context oslo_utils',
+        'all_checks',
+        'placement_checks',
+        'attribute_checks row_checks value_checks',
+        'findings repair'),
+    'scheduler': _room(
+        f'{_COMMON} backend conf objects',
+        f'{_OSLO} {_SCHEDULER} nova.context nova.exception nova.objects',
+        'filters weights',
+        'affinity_scores prefilter request_keys',
+        'node_keys request',
+        'host_attributes host_capacity memo open_hosts'),
+    'scheduler/filters': _room(
+        '', '',
+        'affinity colocation constraints locality pcloud reboot',
+        'base'),
+    'scheduler/weights': _room(
+        '', '',
+        'affinity hardware_class least_waste locality platform reboot',
+        'base'),
+    'explain': _room(
+        f'{_COMMON} backend conf objects scheduler',
+        f'{_OSLO} {_SCHEDULER} nova.context nova.exception nova.filters '
+        'nova.loadables nova.objects nova.pci nova.virt nova.weights '
+        'os_traits',
+        'changes',
+        'obstacles schedule',
+        'filtering group_room offers weighing',
+        'candidates conductor host_states loading'),
+    'api': _room(
+        f'{_COMMON} audit backend conf explain objects',
+        f'{_OSLO} cinderclient jsonschema keystoneauth1 nova.api '
+        'nova.context nova.exception nova.image nova.objects nova.policies '
+        'nova.policy nova.utils nova.volume oslo_policy routes webob',
+        'wsgi',
+        'routes',
+        'handlers',
+        'ownership',
+        'call nova_calls',
+        'constraint_levels enforcer',
+        'policies projects schemas views'),
+    'api/handlers': _room(
+        '', '',
+        'attributes explain host_flavors hosts pclouds quotas room '
+        'scoped_policies tenants'),
+    'api/nova_calls': _room(
+        '', '',
+        'forced_moves metadata servers',
+        'dispatch images'),
+    'api/policies': _room(
+        '', '',
+        'attributes explain host_constraint host_flavors hosts pclouds '
+        'quotas room scoped_policies tenants',
+        'base'),
+    'api/schemas': _room(
+        '', '',
+        'attributes explain host_flavors hosts pclouds quotas room '
+        'scoped_policies',
+        'types'),
+    'api/views': _room(
+        '', '',
+        'host_flavors hosts',
+        'attributes explain pclouds scoped_policies times'),
+    'client': _room(
+        'rules exception', 'keystoneauth1 requests novaclient cliff osc_lib '
+        'openstack openstackclient',
+        'osc',
+        'deploy host_runs nova_cli',
+        'v1',
+        'display servers',
+        'resources transport',
+        'arguments exceptions'),
+    'client/deploy': _room(
+        '', '',
+        'deployments sync',
+        'fields plans removals',
+        'details server_runs',
+        'checks services'),
+    'client/nova_cli': _room(
+        '', '',
+        'host_flavors pclouds',
+        'output'),
+    'client/osc': _room(
+        '', '',
+        'pcloud_service',
+        'host_flavor pcloud pcloud_attribute pcloud_deploy pcloud_explain '
+        'pcloud_host pcloud_policy pcloud_quota pcloud_tenant',
+        'common images plugin projects'),
+    'cmd': _room(
+        f'{_COMMON} api audit backend conf explain sandbox scheduler',
+        # Nova's databases are only configured there.
+        f'{_OSLO} {_SCHEDULER} keystoneauth1 nova.availability_zones '
+        'nova.compute nova.conf nova.config nova.context nova.db.api.api '
+        'nova.db.main.api nova.exception nova.image nova.monkey_patch '
+        'nova.objects nova.version oslo_upgradecheck packaging prettytable',
+        'manage',
+        'explain',
+        'audit explain_output sandbox status'),
+    'sandbox': _room(
+        '', 'keystone kombu neutron nova os_vif oslo_log psutil sqlalchemy '
+        'werkzeug',
+        'launcher services',
+        'command config supervisor',
+        'databases environment messaging parts rest',
+        'demo lock restarts settings',
+        'devstack layout ports stories',
+        'errors ini narrator paste processes sqlite'),
+    'sandbox/services': _room(
+        '', '',
+        'nova_all nova_compute',
+        'catalog gunicorn_hooks identity keystone_setup neutron_setup '
+        'nova_hosts nova_setup'),
+    'sandbox/stories': _room(
+        '', '',
+        'basic placement services',
+        'servers'),
+    'trace_replay': _room(
+        'conf names rules', f'{_SCHEDULER} nova.conf nova.objects '
+        'oslo_utils',
+        'replay',
+        'fake_cloud',
+        'trace'),
+    'names': _room('rules.forms exception', ''),
+    'exception': _room('rules.text', ''),
+    'conf': _room('', 'oslo_config'),
+}
+
+# Tests look into every room, and the packages say what is exported.
+_OPEN = ('tests', '__init__')
+
+
+def faults(root: pathlib.Path) -> list[str]:
+    """Return what the modules below a folder import and may not.
+
+    :param root: the folder of the package `pcloud`
+    :returns: each a path and what is wrong
+    """
+    found = []
+    for path in sorted(root.rglob('*.py')):
+        parts = path.relative_to(root).with_suffix('').parts
+        if parts[0] not in _OPEN:
+            found += [f'{"/".join(parts)}: {fault}'
+                      for fault in _faults(path, parts)]
+    return found
+
+
+def _faults(path: pathlib.Path, parts: tuple[str, ...]) -> Iterator[str]:
+    room = ROOMS.get(parts[0])
+    if room is None:
+        yield 'is in no room'
+        return
+    yield from _misplaced(parts)
+    for name in _imported(path):
+        if name.startswith('.'):
+            yield f'imports {name}, relative to itself'
+        elif name.split('.')[0] == 'pcloud':
+            yield from _within_pcloud(parts, name, room)
+        elif name.split('.')[0] not in sys.stdlib_module_names and not (
+                _is_below(name, room.others)):
+            yield f'imports {name}'
+
+
+def _misplaced(parts: tuple[str, ...]) -> Iterator[str]:
+    """Find modules and folders that are on no floor of their rooms."""
+    for depth in range(1, len(parts)):
+        room = '/'.join(parts[:depth])
+        if room not in ROOMS:
+            yield f'{room} is no room'
+        elif parts[depth] != '__init__' and _floor(room, parts[depth]) is None:
+            yield f'{parts[depth]} is on no floor of {room}'
+
+
+def _within_pcloud(parts: tuple[str, ...], name: str,
+                   room: Room) -> Iterator[str]:
+    target = tuple(name.split('.')[1:])
+    if not target:
+        return
+    if target[0] != parts[0]:
+        if not _is_below('.'.join(target), room.pcloud):
+            yield f'imports {name}'
+        return
+    depth = 0
+    while (depth < min(len(parts), len(target)) - 1 and
+           parts[depth] == target[depth]):
+        depth += 1
+    here = '/'.join(parts[:depth])
+    if parts[depth] == '__init__':
+        return
+    own, its = (_floor(here, each[depth]) for each in (parts, target))
+    if own is not None and its is not None and its <= own:
+        yield f'imports {name}, which is on no lower floor of {here}'
+
+
+def _floor(room: str, name: str) -> int | None:
+    """Return the number of a floor, counted from the top."""
+    return next((number for number, floor
+                 in enumerate(ROOMS[room].floors) if name in floor)
+                if room in ROOMS else iter(()), None)
+
+
+def _is_below(name: str, allowed: frozenset[str]) -> bool:
+    parts = name.split('.')
+    return any('.'.join(parts[:length]) in allowed
+               for length in range(1, len(parts) + 1))
+
+
+def _imported(path: pathlib.Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                yield f'{"." * node.level}{node.module or ""}.{alias.name}'
