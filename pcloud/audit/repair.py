@@ -181,7 +181,7 @@ def have_placement_forget(
     return 'Placement has forgotten it'
 
 
-@allocation_ratios.until_newest
+@inventories.until_newest
 def _forget(
     context: nova_context.RequestContext, provider: str, uuid: str,
 ) -> None:
@@ -190,7 +190,7 @@ def _forget(
     if found is not None:
         found['aggregates'] = sorted(set(found['aggregates']) - {uuid})
         if not inventories.set_aggregates(context, provider, found):
-            raise allocation_ratios.Outdated()
+            raise inventories.Outdated()
 
 
 def drop_attribute(

@@ -20,9 +20,18 @@ A cast has a limit, and goes before.
 # Nova's objects are registered when its services start, perhaps after us.
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from nova.compute import api as compute_api
 from nova.compute import rpcapi
 from nova import context as nova_context
+from nova import exception as nova_exception
+from oslo_log import log as logging
+
+LOG = logging.getLogger(__name__)
+
+_SERVICE = 'nova-compute'
+_REASON = 'Pcloud: taken out of a host flavor pool'
 
 # How often a broker is tried, instead of for ever.
 _RETRIES = 1
@@ -52,3 +61,26 @@ def host_api() -> compute_api.HostAPI:
     service itself does what is left at its next periodic task.
     """
     return compute_api.HostAPI(rpcapi=_Calls())
+
+
+def enable(context: nova_context.RequestContext, host: str) -> None:
+    """Enable a host's compute service, if the host still has one."""
+    _update(context, host, {'disabled': False, 'disabled_reason': None})
+
+
+def disable(context: nova_context.RequestContext, host: str) -> None:
+    """Disable a host's compute service, if the host still has one."""
+    _update(context, host, {'disabled': True, 'disabled_reason': _REASON})
+
+
+def _update(
+    context: nova_context.RequestContext, host: str,
+    changes: Mapping[str, bool | str | None],
+) -> None:
+    try:
+        host_api().service_update_by_host_and_binary(
+            context.elevated(), host, _SERVICE, changes)
+    except (nova_exception.ComputeHostNotFound,
+            nova_exception.HostMappingNotFound,
+            nova_exception.HostBinaryNotFound):
+        LOG.info('Host %s has no compute service any more.', host)

@@ -24,6 +24,7 @@ from nova import context as nova_context
 from nova.scheduler.client import report
 from nova.scheduler import utils
 from oslo_log import log as logging
+import tenacity
 
 from pcloud import exception
 from pcloud.rules import capacity
@@ -42,6 +43,21 @@ _NO_CAPACITY = '1.26'
 # From here on it tells of all providers of a host and of all they have, and
 # knows hosts by the aggregates that they must not be in.
 _TREES = '1.32'
+
+
+class Outdated(Exception):
+    """Somebody has changed a provider since it was read."""
+
+
+def _give_up(_: tenacity.RetryCallState):
+    raise exception.Unavailable()
+
+
+# Of several that change one provider at once all but one meet a conflict.
+until_newest = tenacity.retry(
+    retry=tenacity.retry_if_exception_type(Outdated),
+    wait=tenacity.wait_random(0, 0.2), stop=tenacity.stop_after_attempt(20),
+    retry_error_callback=_give_up)
 
 
 def consumers(

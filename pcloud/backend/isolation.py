@@ -80,8 +80,9 @@ def _has_prefix(prefix: str) -> sa.ColumnElement[bool]:
     return models.Aggregate.name.startswith(prefix, autoescape=True)
 
 
-def _is_closed(has_closed_type: sa.ColumnElement[bool]) -> (
-        sa.ColumnElement[bool]):
+def _is_closed(
+    has_closed_type: sa.ColumnElement[bool],
+) -> sa.ColumnElement[bool]:
     """Return `is_closed` as a condition.
 
     :param has_closed_type: how the type is looked up; names come first, so

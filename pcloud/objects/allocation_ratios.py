@@ -27,7 +27,6 @@ from collections.abc import Mapping
 import math
 
 from nova import context as nova_context
-import tenacity
 
 from pcloud.backend import change
 from pcloud.backend import computes
@@ -38,7 +37,6 @@ from pcloud.backend import pcloud_rows
 from pcloud.backend import readings
 from pcloud.backend import rows
 from pcloud.backend import writes
-from pcloud import exception
 from pcloud import names
 
 # Metadata key of the Pcloud to the inventory it is about.
@@ -48,23 +46,8 @@ RESOURCES = {names.CPU_RATIO: 'VCPU', names.RAM_RATIO: 'MEMORY_MB'}
 _PRECISION = 1e-5
 
 
-class Outdated(Exception):
-    """Somebody has changed a provider since it was read."""
-
-
 class HostChanged(Exception):
     """A host has been changed since what is due for it was read."""
-
-
-def _give_up(_: tenacity.RetryCallState):
-    raise exception.Unavailable()
-
-
-# Of several that change one provider at once all but one meet a conflict.
-until_newest = tenacity.retry(
-    retry=tenacity.retry_if_exception_type(Outdated),
-    wait=tenacity.wait_random(0, 0.2), stop=tenacity.stop_after_attempt(20),
-    retry_error_callback=_give_up)
 
 
 def wanted(metadata: Mapping[str, str]) -> dict[str, float]:
@@ -94,7 +77,7 @@ def target(metadata: Mapping[str, str], node: str) -> dict[str, float]:
     return saved(metadata, node) | wanted(metadata)
 
 
-@until_newest
+@inventories.until_newest
 def settle(
     context: nova_context.RequestContext, provider: str, host: str,
     text: str,
@@ -123,7 +106,7 @@ def settle(
     for key, value in ratios.items():
         found['inventories'][RESOURCES[key]]['allocation_ratio'] = value
     if not inventories.write(context, provider, found):
-        raise Outdated()
+        raise inventories.Outdated()
 
 
 def _asked_for(

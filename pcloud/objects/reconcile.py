@@ -24,7 +24,6 @@ from collections.abc import Iterator
 import time
 
 from nova import context as nova_context
-from nova import exception as nova_exception
 from nova.objects import fields
 from oslo_config import cfg
 from oslo_log import log as logging
@@ -52,9 +51,6 @@ from pcloud.rules import access
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
-
-_SERVICE = 'nova-compute'
-_REASON = 'Pcloud: taken out of a host flavor pool'
 
 # How often a host is looked at again that others change all the time.
 _ROUNDS = 10
@@ -93,7 +89,7 @@ def _take_back(
     """Disable a host again that has left its pool while it was enabled."""
     if due.parse(text).service == due.ON and not (
             isolation.closed_uuids_of(context, name)):
-        _set_service(context, name, disabled=True)
+        compute_calls.disable(context, name)
 
 
 def finish(
@@ -177,7 +173,7 @@ def _do(
     # As long as Placement keeps a host in a pool, nobody is given the host:
     # its service is disabled before, and enabled after Placement is told.
     if what.service == due.OFF:
-        _set_service(context, name, disabled=True)
+        compute_calls.disable(context, name)
     provider = what.provider or _provider(context, name)
     if provider is not None:
         _tell_aggregates(context, provider, name, what.left)
@@ -185,7 +181,7 @@ def _do(
     if journal.dues(context, [name]).get(name) != text:
         raise allocation_ratios.HostChanged()
     if what.service == due.ON:
-        _set_service(context, name, disabled=False)
+        compute_calls.enable(context, name)
     _tell_listeners(context, name, what)
     if what.empty:
         return _settle_down(context, name, what, provider)
@@ -231,7 +227,7 @@ def _provider(
         return inventories.provider(context, node)
 
 
-@allocation_ratios.until_newest
+@inventories.until_newest
 def _tell_aggregates(
     context: nova_context.RequestContext, provider: str, name: str,
     left: str | None,
@@ -249,22 +245,7 @@ def _tell_aggregates(
     found['aggregates'] = sorted(
         there | isolation.closed_uuids_of(context, name))
     if not inventories.set_aggregates(context, provider, found):
-        raise allocation_ratios.Outdated()
-
-
-def _set_service(
-    context: nova_context.RequestContext, name: str, *, disabled: bool,
-) -> None:
-    """Enable or disable a host's compute service."""
-    try:
-        compute_calls.host_api().service_update_by_host_and_binary(
-            context.elevated(), name, _SERVICE,
-            {'disabled': disabled,
-             'disabled_reason': _REASON if disabled else None})
-    except (nova_exception.ComputeHostNotFound,
-            nova_exception.HostMappingNotFound,
-            nova_exception.HostBinaryNotFound):
-        LOG.info('Host %s has no compute service any more.', name)
+        raise inventories.Outdated()
 
 
 def is_empty(context: nova_context.RequestContext, name: str) -> bool:

@@ -18,12 +18,11 @@ from pcloud.backend import change
 from pcloud.backend import journal
 from pcloud.backend import writes
 from pcloud.objects import emptiness
-from pcloud.objects import reconcile
 
 # Between these other requests may do anything. Where each is found, and its
 # name there.
 STEPS = [
-    (emptiness, 'reasons'), (change, 'run'), (reconcile, '_settle'),
+    (emptiness, 'reasons'), (change, 'run'), (journal, 'settle'),
     (report.SchedulerReportClient, 'put'),
     (compute_api.HostAPI, 'service_update_by_host_and_binary'),
 ]

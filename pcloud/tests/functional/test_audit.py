@@ -17,6 +17,7 @@ from unittest import mock
 from pcloud.audit import all_checks
 from pcloud.backend import change
 from pcloud.backend import inventories
+from pcloud.backend import journal
 from pcloud import exception
 from pcloud.objects import reconcile
 from pcloud.tests.functional import base
@@ -213,7 +214,7 @@ class AuditTest(base.PcloudTestCase):
 
     def test_nobody_is_given_a_host_for_which_something_is_due(self):
         self._have_due()
-        with mock.patch.object(reconcile, '_settle', return_value=False):
+        with mock.patch.object(journal, 'settle', return_value=False):
             self.boot(self.alice, {'pcloud': self.pcloud}, 'ERROR')
         self.boot(self.alice, {'pcloud': self.pcloud})
 
