@@ -75,7 +75,7 @@ ROOMS = {
         'inventories outages request_specs rows stray_services'),
     'objects': _room(
         f'{_COMMON} backend',
-        f'{_OSLO} nova.context nova.exception nova.objects nova.rpc '
+        f'{_OSLO} nova.context nova.objects nova.rpc '
         'oslo_versionedobjects tenacity',
         'allocation',
         'hosts tenants',
