@@ -12,9 +12,9 @@
 
 """Who may be placed on a host of a pool or a Pcloud: the one decision.
 
-The request filter, the scheduler filter, what stands in for them where Nova
-skips them, and everything that explains them ask here, so that they cannot
-disagree.
+The request filter, the scheduler filter, the guards of calls for which Nova
+skips both filters, the audit and every explanation ask this module, so the
+answers cannot disagree.
 """
 
 from collections.abc import Collection
@@ -28,9 +28,9 @@ STATES = (ENABLED, DISABLED)
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """A decision and its reason; true when it lets the request pass.
+    """A decision and its reason; true when the decision lets the request pass.
 
-    The reason may be shown to the project that asked: it names no host.
+    The project of the request may read the reason, which names no host.
     """
 
     allowed: bool
@@ -65,14 +65,14 @@ class Pcloud:
     """What access to one Pcloud depends on.
 
     :ivar id: the Pcloud's id
-    :ivar tenants: ids of the projects that may start servers in it
-    :ivar hosts: service hosts in its aggregate, each with the number of
-        Pcloud aggregates that it is in (always 1 when all is well)
-    :ivar states: hypervisor hostname to 'enabled' or 'disabled'
-    :ivar due: service hosts of which Placement has not been told everything
-    :ivar owner: the id of the project that owns it
-    :ivar is_clear: whether all that is said of its hosts together can be
-        read
+    :ivar tenants: ids of the projects allowed to start servers in the Pcloud
+    :ivar hosts: ``service host -> number of Pcloud aggregates with the host``
+        for the hosts of the Pcloud's aggregate (always 1 when all is well)
+    :ivar states: ``hypervisor hostname -> 'enabled' or 'disabled'``
+    :ivar due: service hosts with a change not yet told to Placement
+    :ivar owner: the project id of the owner
+    :ivar is_clear: whether the values for all hosts of the Pcloud together
+        can be read
     """
 
     id: str
@@ -85,30 +85,29 @@ class Pcloud:
 
 
 def state(text: str | None) -> str | None:
-    """Return the state that a text stands for; None for any other text."""
+    """Return the state named by a text; None for any other text."""
     return text if text in STATES else None
 
 
 def project_verdict(pcloud: Pcloud | None, project_id: str) -> Verdict:
     """Decide whether a project may use a Pcloud at all.
 
-    ==========  ================  ======
-    Pcloud      project           passes
-    ==========  ================  ======
-    unknown     any               no
-    known       not a tenant      no
-    not clear   one of its        no
-                tenants
-    known       one of its        yes
-                tenants
-    ==========  ================  ======
+    ==========  ============  ======
+    Pcloud      project       passes
+    ==========  ============  ======
+    unknown     any           no
+    known       not a tenant  no
+    not clear   a tenant      no
+    known       a tenant      yes
+    ==========  ============  ======
 
-    The first two have the same reason, so that nobody learns which Pclouds
+    The first two rows have the same reason, so nobody learns which Pclouds
     exist.
 
-    :param pcloud: the Pcloud that the hint names, None when there is none
+    :param pcloud: the Pcloud named by the hint, None when there is no such
+        Pcloud
 
-    Source: CONTRACT section 2, rules 2 and 3.
+    Rule: reference-isolation-project
     """
     if pcloud is None or project_id not in pcloud.tenants:
         return _NOT_A_TENANT
@@ -116,9 +115,9 @@ def project_verdict(pcloud: Pcloud | None, project_id: str) -> Verdict:
 
 
 def host_verdict(pcloud: Pcloud, host: str, node: str) -> Verdict:
-    """Decide whether a host of a Pcloud takes servers of its tenants.
+    """Decide whether a host of a Pcloud takes servers of the Pcloud's tenants.
 
-    In a Pcloud that is not clear none does; else:
+    No host of a Pcloud that is not clear takes servers. Else:
 
     ==============  ===================  =======  ========  ======
     in this Pcloud  in how many Pclouds  is due   state     passes
@@ -133,9 +132,10 @@ def host_verdict(pcloud: Pcloud, host: str, node: str) -> Verdict:
 
     :param pcloud: a Pcloud that the project may use
     :param host: the service host
-    :param node: its hypervisor hostname, under which the state is kept
+    :param node: the hypervisor hostname of the host, which the state is
+        stored under
 
-    Source: CONTRACT sections 1 (inconsistent state) and 2 (rule 2).
+    Rule: reference-isolation-host
     """
     if host not in pcloud.hosts:
         return _NOT_IN_PCLOUD
@@ -162,6 +162,6 @@ def public_verdict(host: str, closed_hosts: Collection[str]) -> Verdict:
     :param host: the service host
     :param closed_hosts: the service hosts of all pools and Pclouds
 
-    Source: CONTRACT section 2, rule 1.
+    Rule: reference-isolation-public
     """
     return _CLOSED if host in closed_hosts else _PUBLIC

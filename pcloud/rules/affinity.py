@@ -12,13 +12,14 @@
 
 """The affinity algorithm: which host likes a server best, by placement keys.
 
-Source: dynamic-workload-placement-affinity, steps 2 to 6; CONTRACT section 6.
+A *resource* key has a name, a value and a weight, and states what a server
+prefers; a *node* key has a name and a value, and states what a host has. The
+nearness of the two values, times the weight, is what the host scores for the
+key; the sum over the keys is the score of the host. All scores are computed
+with fractions, so equal scores on paper are equal in the code: 0.1 + 0.2 is
+0.3.
 
-A *resource* key has a name, a value and a weight, and says what a server
-would like; a *node* key has a name and a value, and says what a host has. How
-near the two values are, times the weight, is what the host gets for the key;
-the sum is its score. Everything is computed with fractions, so that scores
-which are equal on paper are equal here: 0.1 + 0.2 is 0.3.
+Rule: reference-placement-keys
 """
 
 from collections.abc import Callable
@@ -46,10 +47,10 @@ _NUMBER = re.compile(r'[+-]?\d{1,15}(\.\d{1,15})?', re.ASCII)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Key:
-    """A placement key of a server, or of anything above it.
+    """A placement key of a server, or of a level above the server.
 
-    :ivar value: what it would like a host to have
-    :ivar weight: how much that counts, not zero; negative to stay away
+    :ivar value: the value that the server would like a host to have
+    :ivar weight: how much the key counts, not zero; negative to stay away
     """
 
     name: str
@@ -63,7 +64,7 @@ class Key:
 # Thousands of hosts and servers have a few values, and share them.
 @functools.lru_cache(maxsize=4096)
 def number(text: str) -> Fraction:
-    """Read a decimal number, as exactly as it is written.
+    """Read a decimal number exactly.
 
     :raises: `exception.InvalidPlacementKey`
     """
@@ -87,7 +88,7 @@ def plain(value: Fraction) -> str:
 
 
 def name(text: str) -> str:
-    """Read the name of a key; ``special.RAM`` is another way to say #RAM.
+    """Read the name of a key; ``special.RAM`` is another spelling of #RAM.
 
     :raises: `exception.InvalidPlacementKey`
     """
@@ -132,11 +133,11 @@ def parse(text: str) -> Key:
 
 
 def check_system(found: Key) -> Key:
-    """Refuse what cannot be a system key: a reserved one.
-
-    Source: "Reserved Placement Keys": "They cannot be set as system keys."
+    """Refuse a reserved key, which cannot be a system key.
 
     :raises: `exception.InvalidPlacementKey`
+
+    Rule: reference-placement-keys-kinds
     """
     if found.name.startswith(RESERVED_PREFIX):
         raise exception.InvalidPlacementKey(
@@ -146,11 +147,11 @@ def check_system(found: Key) -> Key:
 
 
 def check_customer(found: Key) -> Key:
-    """Refuse what cannot be a customer key: a special one.
-
-    Source: "Special Placement Keys": they are set by the administrator.
+    """Refuse a special key, which only administrators may set.
 
     :raises: `exception.InvalidPlacementKey`
+
+    Rule: reference-placement-keys-kinds
     """
     if found.name in SPECIAL:
         raise exception.InvalidPlacementKey(
@@ -162,9 +163,9 @@ def check_customer(found: Key) -> Key:
 def distinct(
     texts: Iterable[str], check: Callable[[Key], Key],
 ) -> list[Key]:
-    """Read several keys; names that differ only in case are the same.
+    """Read several keys; names that differ only in letter case are the same.
 
-    Some of Nova's databases cannot tell them apart.
+    Some of Nova's databases ignore the letter case.
 
     :param check: `check_system` or `check_customer`
     :raises: `exception.InvalidPlacementKey`
@@ -181,11 +182,13 @@ def distinct(
 
 
 def compiled(levels: Iterable[Iterable[Key]]) -> dict[str, Key]:
-    """Return the keys that count, by name: the lowest level that has one.
+    """Return ``name -> key``: for each name the key of the lowest level.
 
-    Source: Step 2. A key's value and weight come from the same level.
+    Value and weight of a key come from the same level.
 
     :param levels: from the highest, the cloud, to the lowest, the server
+
+    Rule: reference-placement-keys-levels
     """
     return {each.name: each for level in levels for each in level}
 
@@ -195,17 +198,17 @@ def score(
 ) -> Fraction:
     """Return how much a host is liked.
 
-    For each key that both have, the weight times how near the two values
-    are: 1 less their difference, or 0 where that is 1 or more. A name may be
-    offered several times, and counts as often.
-
-    Source: Step 3 and Step 4.
+    For each key of both server and host, the score is the weight times the
+    nearness of the two values: 1 less their difference, or 0 for a difference
+    of 1 or more. A name offered several times counts several times.
 
     :param wanted: the compiled keys of the server
     :param offered: name and value of each key of the host
+
+    Rule: reference-placement-keys-score
     """
     # There are very many hosts, and sums of fractions are slow: numerators
-    # and denominators are computed with apart.
+    # and denominators are computed apart.
     parts = []
     for name_, value in offered:
         if name_ not in wanted:
@@ -227,9 +230,9 @@ def thresholds(
 ) -> list[Fraction]:
     """Return the thresholds of the rounds, evenly from first to last.
 
-    Source: Step 4: MSAV_STEPS, INITIAL_MSAV and FINAL_MSAV.
+    :param steps: the number of rounds, 2 or more
 
-    :param steps: how many rounds, 2 or more
+    Rule: reference-placement-keys-rounds
     """
     step = (final - initial) / (steps - 1)
     return [initial + number * step for number in range(steps)]
@@ -241,7 +244,7 @@ def round_of(
     """Return the first round whose threshold a score exceeds.
 
     :param rounds: the thresholds, the highest first
-    :returns: counted from 0; None when it exceeds none
+    :returns: counted from 0; None when the score exceeds no threshold
     """
     return next((number for number, threshold in enumerate(rounds)
                  if found > threshold), None)
@@ -252,11 +255,13 @@ def ranks(
 ) -> list[int]:
     """Return the rank of each host, from 0 for the worst.
 
-    Hosts of an earlier round come before those of a later one, whatever
-    their customer score; within a round the higher score does (Step 5).
-    Equal hosts have equal ranks, and no rank is left out.
+    Hosts of an earlier round come before hosts of a later round, whatever
+    their customer score; within a round the higher score comes first. Equal
+    hosts have equal ranks, and no rank is left out.
 
     :param standings: round and customer score of each host
+
+    Rule: reference-placement-keys-rounds
     """
     # Many hosts share one score, and fractions are slow to look up.
     scores = {id(score): score for _, score in standings}
@@ -271,10 +276,12 @@ def ranks(
 
 @functools.lru_cache(maxsize=4096)
 def share(used: Fraction, total: Fraction) -> Fraction:
-    """Return which part of something is used, from 0 to 1.
+    """Return the used part of a resource, from 0 to 1.
 
-    For the special keys (Step 3): what is allocated, divided by what there
-    is times the allocation ratio. Nothing of nothing is all of it.
+    For the special keys: the allocated amount, divided by the amount there is
+    times the allocation ratio. A resource of amount 0 is wholly used.
+
+    Rule: reference-placement-keys-special
     """
     if total <= 0:
         return Fraction(1)
@@ -282,5 +289,8 @@ def share(used: Fraction, total: Fraction) -> Fraction:
 
 
 def is_reserved(key_name: str) -> bool:
-    """Whether a node's key is compared with customer keys (Step 3)."""
+    """Whether a node's key is compared with customer keys.
+
+    Rule: reference-placement-keys-kinds
+    """
     return key_name.startswith(RESERVED_PREFIX)

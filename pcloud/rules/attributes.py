@@ -10,10 +10,11 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Host attributes: what they may be, which of several counts, and scores.
+"""Host attributes: valid values, effective values and scores.
 
-Source: CONTRACT section 4; RFD 24, "Proposed Solution": scores from 0.0 to
-1.0, higher is more desirable, "dates that have already passed" are ignored.
+Scores are from 0.0 to 1.0, and higher is better.
+
+Rule: reference-attributes
 """
 
 from collections.abc import Callable
@@ -33,7 +34,7 @@ HARDWARE = 'hardware_class'
 RACK = 'rack'
 
 _STAMP = re.compile(r'\d{8}T\d{6}Z', re.ASCII)
-# A long number without a dot is rather half a stamp.
+# A long number without a dot is rather a part of a stamp.
 _DOTTED = re.compile(r'\d{1,6}|\d{1,9}(\.\d{1,9})+', re.ASCII)
 _ISO = re.compile(r'\d{4}-?\d\d-?\d\d([T ].+)?', re.ASCII)
 _DATE = re.compile(r'\d{4}-?\d\d-?\d\d', re.ASCII)
@@ -47,11 +48,11 @@ _remembered = functools.lru_cache(maxsize=4096)
 
 @dataclasses.dataclass(frozen=True)
 class Said:
-    """What one aggregate says about a host.
+    """The value of an attribute in one aggregate of a host.
 
     :ivar value: the attribute's value, as written
-    :ivar own: whether the aggregate is the attribute's own, and not one
-        that has other purposes too
+    :ivar own: whether the aggregate is the attribute's own, and not an
+        aggregate with other purposes too
     """
 
     value: str
@@ -60,9 +61,9 @@ class Said:
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Platform:
-    """A platform's version; those of one kind can be compared.
+    """A platform's version; versions of the same kind can be compared.
 
-    :ivar dotted: whether it is a dotted version, and not a stamp
+    :ivar dotted: whether the version is dotted, and not a stamp
     :ivar order: seconds since 1970, or the numbers between the dots
     """
 
@@ -98,9 +99,9 @@ def platform(value: str) -> Platform:
 
 @_remembered
 def reboot(value: str) -> datetime.datetime:
-    """Read the moment of a reboot: ISO 8601, in UTC where no zone is said.
+    """Read the moment of a reboot: ISO 8601, in UTC when no zone is given.
 
-    A date alone is the end of that day: until then it has not passed.
+    A date without a time means the end of the day, when the date passes.
 
     :raises: `exception.InvalidAttribute`
     """
@@ -146,9 +147,9 @@ _READERS: dict[str, Callable] = {
 
 
 def read(name: str, value: str):
-    """Read an attribute's value; one that is not known here is text.
+    """Read an attribute's value; the value of an unknown attribute is text.
 
-    :returns: what can be compared or counted with
+    :returns: a value to compare or to compute with
     :raises: `exception.InvalidAttribute`
     """
     return _READERS.get(name, str)(value)
@@ -157,20 +158,22 @@ def read(name: str, value: str):
 def effective(
     name: str, said: Iterable[Said], now: datetime.datetime,
 ) -> tuple[str | None, list[str]]:
-    """Decide which value counts when several aggregates have one.
+    """Decide which value is effective when several aggregates have a value.
 
     ================  ====================================================
-    attribute         what counts
+    attribute         effective value
     ================  ====================================================
-    ``next_reboot``   the earliest that has not passed
-    any other         an aggregate of the attribute's own before others;
-                      among equals the first in the order of letters, so
-                      that every scheduler takes the same
+    ``next_reboot``   the earliest date that has not passed
+    any other         a value of an aggregate of the attribute's own before
+                      values of other aggregates; among equals the first in
+                      the order of letters, so every scheduler takes the
+                      same value
     ================  ====================================================
 
-    :param now: what has passed, is earlier
-    :returns: the value that counts, or None; and those that are not valid,
-        which count nowhere
+    :param now: earlier dates have passed
+    :returns: the effective value, or None; and the invalid values
+
+    Rule: reference-attributes-effective
     """
     valid, bad = [], []
     for each in sorted(set(said), key=lambda one: (not one.own, one.value)):
@@ -191,9 +194,9 @@ def held(
 ) -> frozenset:
     """Return the values that a host has of an attribute, as `read` makes them.
 
-    Of the attributes known here it is the one that counts. Any other may be
-    a list, separated by commas; lists of aggregates of equal standing are
-    put together.
+    The attributes of `_READERS` have their effective value alone. Any other
+    attribute may be a list, separated by commas; the lists of aggregates of
+    equal rank are joined.
     """
     if name in _READERS:
         value, _ = effective(name, said, now)
@@ -207,12 +210,10 @@ def held(
 
 
 def conflicting(name: str, said: Iterable[Said]) -> list[str]:
-    """Return the different values of equal standing, of which one counts.
+    """Return the different values of equal rank, of which one is effective.
 
-    Different ways to write the same are no difference, and what is not valid
-    counts nowhere.
-
-    Of reboots none are: several may be planned.
+    Different spellings of the same value do not conflict, nor do invalid
+    values. Dates of reboots do not conflict: several reboots may be planned.
     """
     said = set(said)
     if name == REBOOT:
@@ -230,12 +231,11 @@ def conflicting(name: str, said: Iterable[Said]) -> list[str]:
 def platform_scores(platforms: Sequence[Platform | None]) -> list[float]:
     """Score hosts by their platform, the newest with 1.0, the oldest 0.0.
 
-    Stamps lie in the range of time; versions, between which there is no
-    distance, are as far from each other as their neighbours. One that is
-    not known gets 0.0, as the oldest does, and so does one of the rarer
-    kind where both kinds are mixed.
+    Stamps are placed by time. Versions, which have no distance, are placed by
+    rank. Without a known platform a host gets 0.0, like the oldest; where
+    stamps and versions are mixed, so does a host with the rarer kind.
 
-    Source: CONTRACT section 4.
+    Rule: reference-attributes-platform
     """
     known = [each for each in platforms if each is not None]
     dotted = sum(each.dotted for each in known) * 2 > len(known)
@@ -260,21 +260,23 @@ def reboot_scores(
     dates: Sequence[datetime.datetime | None], now: datetime.datetime,
     bucket: datetime.timedelta,
 ) -> list[float]:
-    """Score hosts by their next reboot, a later one higher.
+    """Score hosts by their next reboot, a later reboot higher.
 
-    Hosts fall into buckets, counted back from the latest date; those that
-    are not rebooted, as far as is known, are a bucket of their own, the
-    best. The buckets that are not empty are equally far from each other, so
-    that one date in the far future does not make all others the same.
+    Hosts fall into buckets, counted back from the latest date. Hosts without
+    a coming reboot are a bucket of their own, the best. The buckets with hosts
+    are equally far from each other, so a single date in the far future does
+    not give all other hosts the same score.
 
-    :param bucket: how long a bucket is; more than nothing
-    :returns: 0.0 for the bucket that is first to be rebooted, 1.0 for the
-        last, and 1.0 for all where there is one bucket
+    :param bucket: the length of a bucket, more than 0
+    :returns: 0.0 for the bucket to be rebooted first, 1.0 for the last, and
+        1.0 for all hosts of a single bucket
+
+    Rule: reference-attributes-reboot
     """
     coming = [None if date is None or date <= now else date
               for date in dates]
     latest = max((date for date in coming if date), default=now)
-    # None is later than any; the others count back, so fewer is later.
+    # No date is later than any date; buckets count back from the latest.
     numbers = [-1 if date is None else math.floor((latest - date) / bucket)
                for date in coming]
     order = sorted(set(numbers), reverse=True)
@@ -288,7 +290,10 @@ def reboot_scores(
 def hardware_scores(classes: Sequence[float | None]) -> list[float]:
     """Score hosts by their hardware class, linearly from 0.0 to 1.0.
 
-    One that is not known gets 0.0, as the lowest does.
+    A host without a class gets 0.0, like a host with the lowest class. Hosts
+    with a class get 1.0 when all classes are equal.
+
+    Rule: reference-attributes-hardware
     """
     known = [each for each in classes if each is not None]
     if not known:
@@ -304,15 +309,18 @@ def reboots_within(
     date: datetime.datetime | None, now: datetime.datetime,
     span: datetime.timedelta,
 ) -> bool:
-    """Whether a host is rebooted soon; what has passed does not count."""
+    """Whether a host is rebooted soon; past dates do not count.
+
+    Rule: reference-attributes-filter
+    """
     return date is not None and now < date <= now + span
 
 
 def ordinals(racks: Iterable[str | None]) -> dict[str, int]:
-    """Number racks from 1, in an order that tells nothing of their names.
+    """Number racks from 1, in an order independent of their names.
 
-    The order is that of the first appearance: of the hosts in whatever
-    order their owner sees them.
+    The order is the order of the first appearance: of the hosts in whatever
+    order their owner sees the hosts.
     """
     numbers: dict[str, int] = {}
     for each in racks:

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""How much of a host is left, and how many more servers that is."""
+"""How much of a host is free, and for how many more servers."""
 
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -18,18 +18,18 @@ import dataclasses
 
 VCPU, MEMORY, DISK = 'VCPU', 'MEMORY_MB', 'DISK_GB'
 
-# What a tenant knows them by.
+# The names that tenants know resource classes by.
 _WORDS = {VCPU: 'cpus', 'PCPU': 'dedicated cpus', MEMORY: 'MiB of memory',
           DISK: 'GiB of disk'}
 
 
 @dataclasses.dataclass(frozen=True)
 class Need:
-    """What servers on one host take together.
+    """What the servers on one host need together.
 
-    :ivar amounts: by resource class, none of them 0
-    :ivar required: traits that the host has to have
-    :ivar forbidden: traits that it must not have
+    :ivar amounts: ``resource class -> amount``, without amounts of 0
+    :ivar required: traits required of the host
+    :ivar forbidden: traits forbidden to the host
     """
 
     amounts: Mapping[str, int]
@@ -39,12 +39,13 @@ class Need:
 
 @dataclasses.dataclass(frozen=True)
 class Host:
-    """What is left on a host.
+    """What is free on a host.
 
-    :ivar free: by resource class, what each of its providers has left,
-        allocation ratios counted. A class that is not there is not this
-        host's to give: it may share it with others.
-    :ivar traits: those of all its providers
+    :ivar free: ``resource class -> free amounts`` with an amount for each
+        resource provider of the host, allocation ratios counted. A missing
+        class is not provided by the host; a provider shared with other
+        hosts may provide the class.
+    :ivar traits: the traits of all resource providers of the host
     """
 
     free: Mapping[str, tuple[int, ...]]
@@ -52,7 +53,7 @@ class Host:
 
 
 def total(needs: Iterable[Need]) -> Need:
-    """Return what all of some needs come to, on one host."""
+    """Return the sum of needs, on one host."""
     amounts: dict[str, int] = {}
     required: frozenset[str] = frozenset()
     forbidden: frozenset[str] = frozenset()
@@ -65,7 +66,7 @@ def total(needs: Iterable[Need]) -> Need:
 
 
 def largest(needs: Iterable[Need]) -> Need:
-    """Return what the largest of some needs is, class by class."""
+    """Return the largest need, resource class by resource class."""
     amounts: dict[str, int] = {}
     needs = list(needs)
     for each in needs:
@@ -91,15 +92,16 @@ def fits(need: Need, host: Host) -> int:
 
 
 def shortages(need: Need, host: Host) -> list[str]:
-    """Return, in words, all that a host has too little of; none if it fits.
+    """Return, in words, every shortage of a host; empty when the need fits.
 
-    ==================  ===========================================
+    ==================  =============================================
     on the host         in words
-    ==================  ===========================================
-    less than needed    3 cpus are left, 4 are needed
-    a trait is missing  it has not trait HW_CPU_X86_AVX
-    one is forbidden    it has trait HW_CPU_X86_AVX
-    ==================  ===========================================
+    ==================  =============================================
+    less than needed    ``3 cpus are left, 4 are needed``
+    a trait is missing  ``it has not trait HW_CPU_X86_AVX``
+    a trait is          ``it has trait HW_CPU_X86_AVX``
+    forbidden
+    ==================  =============================================
     """
     return [
         *(f'{left} {_word(name)} are left, {need.amounts[name]} are needed'
@@ -108,9 +110,9 @@ def shortages(need: Need, host: Host) -> list[str]:
 
 
 def too_little(need: Need, host: Host) -> dict[str, int]:
-    """Return what is left of the resource classes of which it is too little.
+    """Return the free amount of each resource class in shortage.
 
-    In the order of their names.
+    :returns: ``resource class -> free amount``, in the order of the classes
     """
     found = {}
     for name, amount in sorted(need.amounts.items()):
@@ -125,7 +127,7 @@ def _word(name: str) -> str:
 
 
 def wrong_traits(need: Need, host: Host) -> list[str]:
-    """Return, in words, the traits for which a host is not right."""
+    """Return, in words, the traits missing or forbidden on a host."""
     return [
         *(f'it has not trait {each}'
           for each in sorted(need.required - host.traits)),

@@ -22,10 +22,10 @@ class Candidate:
     """A host of a pool, as far as choosing is concerned.
 
     :ivar host: the service host
-    :ivar zone: its availability zone
-    :ivar up: whether its compute service reports
-    :ivar enabled: whether its compute service is enabled
-    :ivar allocated: whether it is in a Pcloud already
+    :ivar zone: the host's availability zone
+    :ivar up: whether the host's compute service reports
+    :ivar enabled: whether the host's compute service is enabled
+    :ivar allocated: whether the host is in a Pcloud already
     """
 
     host: str
@@ -48,15 +48,16 @@ def choose(
 ) -> Candidate | None:
     """Choose one free host at random.
 
+    Random choice keeps requests from colliding.
+
     :param candidates: the hosts of the pool
     :param zone: the availability zone asked for, None for any
-    :param avoid: hosts tried already; one of them is taken again only when
-        no other is left, because what made it fail may have passed
+    :param avoid: hosts tried already; such a host is taken again only when no
+        other is left, because the cause of the failure may have passed
     :param chance: where the randomness comes from
     :returns: the host, or None when no host is free
 
-    Source: CONTRACT section 3, "Allocation"; whole-host-allocation, "Host
-    Operations": random choice keeps requests from colliding.
+    Rule: reference-allocation-choice
     """
     free = [candidate for candidate in candidates
             if candidate.free and zone in (None, candidate.zone)]

@@ -10,27 +10,27 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Co-located services: which server may, and has to, be on whose host.
+"""Co-located services: which server may, or must, share a host with which.
 
-A service is a set of servers of one project that were started with the same
-``service`` hint; each is a unit of it.
+A service is the set of servers of one project that were started with the same
+``service`` hint; each server is a unit of the service.
 
-===========  ===========================================================
-hint         what it says
-===========  ===========================================================
-``service``  the server is a unit of this service
-``in``       it goes to a host that runs a unit of this service, or the
-             server of this id
-``with``     it is co-located with this service, whose unit is started
-             after it, on its host; ``in`` says where that will be
-``beside``   it is started on the host that runs this server; repeated
-             for several on one host
-``room_for`` it is started on a host that has room for a server of this
-             flavor too; repeated for several
-===========  ===========================================================
+============  ==========================================================
+hint          meaning
+============  ==========================================================
+``service``   the server is a unit of the named service
+``in``        the server goes to a host with a unit of the named
+              service, or to the host of the named server
+``with``      the server is co-located with the named service, whose
+              unit is started after the server, on the server's host;
+              ``in`` names the place of both
+``beside``    the server is started on the host of the named server;
+              repeated for several servers on a host
+``room_for``  the server is started on a host with room for a server of
+              the named flavor too; repeated for several servers
+============  ==========================================================
 
-Source: CONTRACT section 7; co-located-services, "Deploy" and "Metadata
-Changes".
+Rule: reference-colocation
 """
 
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ from pcloud.rules import hints as hint_rules
 from pcloud.rules import uuids
 
 ALLOW, ALWAYS, NEVER = FLAGS = ('allow', 'always', 'never')
-# Where a flavor and an image say which of `FLAGS` a server has.
+# Where a flavor and an image name the flag of a server, a word of `FLAGS`.
 EXTRA_SPEC = 'pcloud:co_located'
 IMAGE_PROPERTY = 'pcloud_co_located'
 # The name of a service, in words.
@@ -51,20 +51,21 @@ EXPECTED_NAME = '1 to 64 letters, digits, ".", "_" or "-"'
 
 _NAME = re.compile(forms.SERVICE_OR_SERVER)
 _FLAVOR = re.compile(forms.FLAVOR_ID)
-# So many servers or flavors a request names at most.
+# The most servers, or flavors, that a request may name.
 _MOST = 100
 
 
 @dataclasses.dataclass(frozen=True)
 class Wish:
-    """What a request says of its service and of its neighbours.
+    """What a request asks about its service and its neighbours.
 
-    :ivar service: what it is a unit of
-    :ivar parent: the service, or the id of the server, on whose host it
-        goes
-    :ivar coming: the service whose unit comes to its host later
-    :ivar beside: the ids of servers on whose host it is started
-    :ivar room_for: the ids of flavors that its host has room for too
+    :ivar service: the service of the server
+    :ivar parent: the service, or the id of the server, whose host the server
+        goes to
+    :ivar coming: the service whose unit comes to the server's host later
+    :ivar beside: the ids of servers whose host the server is started on
+    :ivar room_for: the ids of flavors for which the server's host must have
+        room too
     """
 
     service: str | None = None
@@ -75,17 +76,17 @@ class Wish:
 
     @property
     def is_co_located(self) -> bool:
-        """Whether it is to be co-located."""
+        """Whether the server is to be co-located."""
         return bool(self.parent or self.coming)
 
     @property
     def needs_some_hosts(self) -> bool:
-        """Whether only hosts with something on them, or with room, do."""
+        """Whether only hosts with named servers, or with room, are right."""
         return bool(self.parent or self.beside or self.room_for)
 
     @property
     def followed(self) -> tuple[str, ...]:
-        """What it follows when it is moved, the nearest first."""
+        """The services that a moved server follows, the nearest first."""
         return tuple(each for each in (self.coming, self.parent) if each)
 
 
@@ -107,14 +108,14 @@ class Room:
                     self.disk_gb + other.disk_gb)
 
     def __le__(self, other: 'Room') -> bool:
-        """Whether it has its place in another one."""
+        """Whether this room fits into the other room."""
         return (self.vcpus <= other.vcpus and
                 self.memory_mb <= other.memory_mb and
                 self.disk_gb <= other.disk_gb)
 
 
 def wish(hints: Mapping[str, object] | None) -> Wish:
-    """Read what the hints of a request say.
+    """Read the co-location hints of a request.
 
     :raises: `exception.InvalidServiceHint`
     """
@@ -126,22 +127,22 @@ def wish(hints: Mapping[str, object] | None) -> Wish:
 
 
 def is_server(parent: str) -> bool:
-    """Whether a parent is the id of a server, and not a service's name."""
+    """Whether a parent is a server's id, and not a service's name."""
     return uuids.is_uuid(parent)
 
 
 def is_service(text: str) -> bool:
-    """Whether a service can have a name.
+    """Whether a text is a valid name of a service.
 
-    No uuid is such a name, in whatever letter case: a service of that name
-    could not be told from a server.
+    A uuid, in any letter case, is not a valid name: a service of such a name
+    could not be distinguished from a server.
     """
     return (_NAME.fullmatch(text) is not None and
             not uuids.is_uuid_in_any_case(text))
 
 
 def check_parent(text: str) -> str:
-    """Refuse what is neither the name of a service nor the id of a server.
+    """Refuse any text but a service's name or a server's id.
 
     :raises: `exception.InvalidServiceHint`
     """
@@ -154,20 +155,19 @@ def check_parent(text: str) -> str:
 
 
 def flag(extra_spec: object, image_property: object) -> str:
-    """Return whether a server may be co-located: `FLAGS`.
+    """Return the permission of a server to be co-located: a word of `FLAGS`.
 
-    The flavor, as the lower level, counts before the image. Anything else
-    than the three words is as good as none, which is never.
+    The flavor, as the lower level, counts before the image. A value outside
+    of `FLAGS` is passed over; without a valid value the permission is never.
 
-    Source: co-located-services, "Metadata Changes": "defaulting to never
-    when omitted".
+    Rule: reference-colocation-permission
     """
     return next((each for each in (extra_spec, image_property)
                  if each in FLAGS), NEVER)
 
 
 def check_flag(found: str) -> str:
-    """Refuse what is not one of `FLAGS`.
+    """Refuse a flag outside of `FLAGS`.
 
     :raises: `exception.InvalidColocationFlag`
     """
@@ -192,6 +192,8 @@ def is_permitted(permission: str, is_co_located: bool) -> bool:
         its parent does not matter
     :param is_co_located: whether the server is started with ``in`` or
         ``with``
+
+    Rule: reference-colocation-permission
     """
     return permission == ALLOW or (permission == ALWAYS) == is_co_located
 

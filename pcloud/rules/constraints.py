@@ -10,15 +10,14 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Machine constraints: what a machine has to have, and which wastes least.
+"""Machine constraints: what a machine must have, and which wastes least.
 
 A constraint is a key with a value. `cpu`, `ram` and `storage` are minimums of
 a machine's size; `host` names a machine; `role` stands for a named group of
 constraints; any other key is an attribute of hosts. Each key falls back on
-its own from the request to what is built in.
+its own from the request to the built-in value.
 
-Source: CONTRACT section 5; machine-constraints, "Machine Placement" and
-"Potential Enhancements".
+Rule: reference-constraints
 """
 
 from collections.abc import Iterable
@@ -35,7 +34,7 @@ from pcloud.rules import forms
 
 CPU, RAM, STORAGE = SIZES = ('cpu', 'ram', 'storage')
 HOST, ROLE, MAX = 'host', 'role', 'max'
-# Source: machine-constraints: "defaulting to 1", "to 512MB", "to 4GB".
+# Rule: reference-constraints-keys
 DEFAULTS = {CPU: '1', RAM: '512M', STORAGE: '4G'}
 BUILT_IN = 'built-in'
 REQUEST = 'request'
@@ -49,18 +48,18 @@ _TO_ESCAPE = re.compile(r'[ \\]')
 _NUMBER = re.compile(r'\d+(\.\d+)?', re.ASCII)
 _ROLE = re.compile(forms.SCOPE_ID)
 _SUFFIXES = {'': 1, 'M': 1, 'G': 1024, 'T': 1024 ** 2, 'P': 1024 ** 3}
-# A value is kept in so many characters.
+# The most characters that a value is stored with.
 _LONGEST = 255
-# Every request reads all of them, of every level.
+# Every request reads all constraints of every level.
 _LONGEST_TEXT, _MOST = 4096, 100
 _SHOWN = 40
 
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """A constraint that counts.
+    """An effective constraint.
 
-    :ivar source: the level that it comes from
+    :ivar source: the level of the constraint
     """
 
     key: str
@@ -73,14 +72,13 @@ class Setting:
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """What a machine has to have.
+    """What a machine must have.
 
-    :ivar minimums: of `SIZES`, in cpus or MiB; None for the greatest there
-        is. One that is not there does not matter. Machines come in whole
-        cpus and MiB, so a minimum is the next whole number.
-    :ivar attributes: the values that a host has to have of each, and those
-        that it must not have
-    :ivar host: the name of the one host that will do, None for any
+    :ivar minimums: ``size -> minimum``, for `SIZES` in cpus or MiB; None for
+        the greatest size there is. A missing size does not matter.
+        Machines come in whole cpus and MiB, so a minimum is rounded up.
+    :ivar attributes: ``attribute -> (required values, forbidden values)``
+    :ivar host: the name of the required host, None for any host
     """
 
     minimums: Mapping[str, int | None]
@@ -90,12 +88,12 @@ class Wanted:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Machine:
-    """What there is.
+    """What a machine has.
 
     :ivar sizes: cpus, MiB of memory and MiB of storage, by `SIZES`
-    :ivar attributes: the values that it has of each, as `attributes.read`
-        makes them
-    :ivar names: what it may be called in a constraint
+    :ivar attributes: ``attribute -> values of the machine``, as
+        `attributes.read` makes the values
+    :ivar names: the names of the machine in a constraint
     """
 
     sizes: Mapping[str, int]
@@ -107,10 +105,12 @@ def parse(written: str) -> dict[str, str]:
     r"""Read constraints: ``key=value`` pairs between blanks.
 
     A blank inside of a value is written ``\ ``, a backslash before a blank
-    or another one ``\\``.
+    or before another backslash ``\\``.
 
-    :returns: the values as they are written, by key
+    :returns: ``key -> value``, the values as written
     :raises: `exception.InvalidConstraint` with position and rule
+
+    Rule: reference-constraints-syntax
     """
     if len(written) > _LONGEST_TEXT:
         raise exception.InvalidConstraint(
@@ -122,7 +122,7 @@ def parse(written: str) -> dict[str, str]:
         pair, where = match.group(), match.start() + 1
         try:
             key, value = _pair(_ESCAPED.sub(r'\1', pair))
-            # Some of Nova's databases cannot tell these apart.
+            # Some of Nova's databases ignore the letter case.
             if key.casefold() in seen:
                 raise _Bad('the only one of its key, whatever the letter '
                            'case')
@@ -143,10 +143,10 @@ def text(constraints: Mapping[str, str]) -> str:
 
 
 def check(key: str, value: str) -> None:
-    """Hold a constraint that is kept by itself against what can be written.
+    """Refuse a constraint, stored by itself, which `parse` would misread.
 
     :raises: `exception.InvalidConstraint` also where blanks of any kind
-        around or inside of the value would make another one of it
+        around or inside of the value would change the constraint
     """
     if parse(text({key: value})) != {key: value}:
         raise exception.InvalidConstraint(
@@ -155,7 +155,7 @@ def check(key: str, value: str) -> None:
 
 
 class _Bad(ValueError):
-    """What a pair would have to be."""
+    """The form required of a pair."""
 
 
 def _pair(written: str) -> tuple[str, str]:
@@ -180,9 +180,9 @@ def _pair(written: str) -> tuple[str, str]:
 
 
 def _is_foreign(key: str) -> bool:
-    """Whether a key is for other providers, who are not here.
+    """Whether a key is for other providers, and ignored here.
 
-    Source: machine-constraints: "silently ignored".
+    Rule: reference-constraints-keys
     """
     return key.startswith(_FOREIGN)
 
@@ -201,7 +201,7 @@ def _amount(key: str, value: str) -> Fraction:
 
 
 def _choice(key: str, value: str) -> tuple[frozenset, frozenset]:
-    """Read the values that a host has to have, and those it must not."""
+    """Read the required and the forbidden values of an attribute."""
     has: set = set()
     has_not: set = set()
     for each in value.split(',') if value else ():
@@ -220,13 +220,15 @@ def check_role(constraints: Mapping[str, str]) -> None:
     """Refuse a role in a role.
 
     :raises: `exception.RoleInRole`
+
+    Rule: reference-constraints-roles
     """
     if constraints.get(ROLE):
         raise exception.RoleInRole(role=constraints[ROLE])
 
 
 def role_of(levels: Iterable[tuple[str, Mapping[str, str]]]) -> str | None:
-    """Return the role that counts: that of the lowest level that has one.
+    """Return the effective role: the role of the lowest level with a role.
 
     :param levels: as for `effective`
     """
@@ -235,7 +237,7 @@ def role_of(levels: Iterable[tuple[str, Mapping[str, str]]]) -> str | None:
 
 
 def role_source(role: str) -> str:
-    """Return what the constraints of a role have as their source."""
+    """Return the source of the constraints of a role."""
     return f'role {role}'
 
 
@@ -243,14 +245,16 @@ def effective(
     levels: Sequence[tuple[str, Mapping[str, str]]],
     role: Mapping[str, str],
 ) -> dict[str, Setting]:
-    """Return the constraints that count, each key falling back on its own.
+    """Return the effective constraints, each key falling back on its own.
 
-    An empty value ends the fallback: what is built in counts. The role
-    stands right behind the level that names it.
+    An empty value ends the fallback: the built-in value counts. The role
+    follows directly after the level that names the role.
 
-    :param levels: name and constraints of each, the lowest, the request,
-        first
-    :param role: the constraints of the role that counts
+    :param levels: name and constraints of each level; the lowest level, the
+        request, comes first
+    :param role: the constraints of the effective role
+
+    Rule: reference-constraints-levels
     """
     found: dict[str, Setting] = {}
     named = role_of(levels)
@@ -268,7 +272,7 @@ def effective(
 
 
 def wanted(settings: Mapping[str, Setting]) -> Wanted:
-    """Return what constraints that count ask for."""
+    """Return what effective constraints ask for."""
     minimums: dict[str, int | None] = {}
     for key in SIZES:
         value = settings[key].value
@@ -286,12 +290,13 @@ def wanted(settings: Mapping[str, Setting]) -> Wanted:
 def unmet(
     what: Wanted, machines: Sequence[Machine],
 ) -> list[frozenset[str]]:
-    """Return the keys that each machine does not satisfy; none if it does.
+    """Return the unsatisfied keys of each machine.
 
-    The greatest of a size is that among the machines which satisfy all else;
-    where several sizes are to be the greatest, each is on its own.
+    The greatest size is the greatest among the machines which satisfy all
+    other constraints; where several sizes are to be the greatest, each size
+    is compared on its own.
 
-    Source: machine-constraints, "Max constraints".
+    Rule: reference-constraints-keys
     """
     found = [_unmet(what, each) for each in machines]
     for key in [key for key, value in what.minimums.items()
@@ -325,9 +330,9 @@ def waste(
 ) -> tuple[int, int, int]:
     """Return what would be wasted: memory first, then cpus, then storage.
 
-    Of the greatest there is nothing is.
+    Nothing is wasted of a size wanted as the greatest.
 
-    Source: machine-constraints: "as little wastage as possible".
+    Rule: reference-constraints-waste
     """
     def excess(key: str) -> int:
         least = what.minimums.get(key, 0)
@@ -339,8 +344,10 @@ def waste(
 def waste_scores(wastes: Sequence[tuple]) -> list[float]:
     """Score machines: 1.0 for the least waste, 0.0 for the most.
 
-    Those between are as far from each other as their neighbours. One that is
-    too small wastes more than all others.
+    Wastes between have scores equally far apart. A machine which is too
+    small wastes more than all machines of sufficient size.
+
+    Rule: reference-constraints-waste
     """
     order = sorted(set(wastes), reverse=True,
                    key=lambda each: (min(each) < 0, each))

@@ -13,7 +13,7 @@
 """The forms of names and ids that people write, as regular expressions.
 
 The rules, the schemas of the API and the store read the forms here. A form is
-not anchored: `re.fullmatch` holds a whole text against one, and a schema
+not anchored: `re.fullmatch` holds a whole text against a form, and a schema
 anchors a form between ``^`` and ``\\Z``. The form of a uuid is in
 `pcloud.rules.uuids`.
 """

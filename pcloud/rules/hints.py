@@ -16,6 +16,8 @@ Nova keeps the hints that a server was started with in the server's request
 spec, and every later placement of the server reads the hints again. The
 module of a rule reads the hints of the rule; the hints of the Pcloud and of
 the constraints are read here.
+
+Rule: reference-hints-table
 """
 
 from collections.abc import Mapping
@@ -80,7 +82,7 @@ TABLE = (
     Hint(NEAR, ('locality',), ('LocalityFilter',),
          repeats=True, narrows=True),
     Hint(FAR, ('locality',), ('LocalityFilter',), repeats=True, narrows=True),
-    # To say the one word twice changes nothing.
+    # The only valid word, given twice, changes nothing.
     Hint(LOCALITY, ('locality',), ('LocalityFilter',), repeats=True),
     Hint(SERVICE, ('colocation',), (API, 'ColocationFilter', CLIENT)),
     Hint(IN, ('colocation',), (API, 'ColocationFilter', CLIENT),
@@ -113,7 +115,7 @@ def is_record(name: str) -> bool:
 def check_text(hints: Mapping[str, object]) -> None:
     """Refuse text that no database can keep, in the hints of users.
 
-    Nova could not even write down why such a server has no host.
+    Nova could not even store the reason why such a server has no host.
 
     :raises: `exception.InvalidHintText`
     """
@@ -135,11 +137,11 @@ def pcloud_id(hints: Mapping[str, Sequence[str]] | None) -> str | None:
     :param hints: the request's scheduler hints, each a list of values as in
         ``RequestSpec.scheduler_hints``, or None
     :returns: the id, or None when there is no such hint
-    :raises: `exception.InvalidHint` when the hint is there and is anything
-        but one well-formed id. An empty list is a hint too: somebody meant
-        a Pcloud, so nothing outside of one will do.
+    :raises: `exception.InvalidHint` when the hint is present and is not a
+        single well-formed id. An empty list is a hint too: the user meant a
+        Pcloud, so a host outside of Pclouds is not right.
 
-    Source: CONTRACT section 2, rule 3.
+    Rule: reference-isolation-hint
     """
     if not hints or PCLOUD not in hints:
         return None
@@ -158,7 +160,7 @@ def constraints(hints: Mapping[str, Sequence[str]] | None) -> str:
     :raises: `exception.RepeatedConstraints` when the hint is given several
         times, or is no text
 
-    Source: CONTRACT section 5.
+    Rule: reference-constraints-syntax
     """
     if not hints or CONSTRAINTS not in hints:
         return ''

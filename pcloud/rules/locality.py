@@ -12,8 +12,7 @@
 
 """Servers near to and far from each other: which hosts are kept.
 
-Source: CONTRACT section 4; RFD 24, "Desired State": hints may name servers
-by their ids or by a tag, and consider "both rack and server co-location".
+Rule: reference-locality
 """
 
 from collections.abc import Callable
@@ -31,7 +30,7 @@ STRICT = 'strict'
 
 _TAG = 'tag:'
 
-# Why a host falls.
+# Why a host is dropped.
 ON_FAR, IN_FAR_RACK, NOT_NEAR = (
     'it runs a server that this one is to be far from',
     'it is in the rack of a server that this one is to be far from',
@@ -41,11 +40,11 @@ ON_FAR, IN_FAR_RACK, NOT_NEAR = (
 
 @dataclasses.dataclass(frozen=True)
 class Wish:
-    """What a request says of its place.
+    """What a request asks about its place.
 
-    :ivar near: servers by id or, with ``tag:`` before it, by a tag
-    :ivar far: likewise
-    :ivar strict: whether it is more than a preference
+    :ivar near: servers by id or, after the prefix ``tag:``, by a tag
+    :ivar far: servers, named like the servers of ``near``
+    :ivar strict: whether the wish is a requirement, not a preference
     """
 
     near: tuple[str, ...]
@@ -58,7 +57,7 @@ class Wish:
                          if is_tag(each) and text.is_askable(each))
 
     def servers(self) -> frozenset[str]:
-        """Return all that can be the id of a server."""
+        """Return every text that can be the id of a server."""
         return frozenset(each for each in self._all()
                          if uuids.is_uuid(each))
 
@@ -70,21 +69,21 @@ class Wish:
 class Known:
     """Where the named servers are.
 
-    :ivar hosts_of: what was named to the hosts of its servers; a server
-        that is not there is not in it, one without a host yet has none, and
-        so has a tag that no server has
+    :ivar hosts_of: ``id or tag in the hint -> hosts of its servers``. An
+        unknown server is missing; a server without a host, or a tag of no
+        server, has no hosts.
     """
 
     hosts_of: Mapping[str, Sequence[str]]
 
     def hosts(self, named: Iterable[str]) -> list[str]:
-        """Return the host of each named server, as often as it has one."""
+        """Return the host of each named server, once for each server."""
         return [host for each in named
                 for host in self.hosts_of.get(each, ())]
 
 
 def wish(hints: Mapping[str, Sequence[str]] | None) -> Wish | None:
-    """Read what a request says of its place, or None.
+    """Read the locality hints of a request, None if there are no such hints.
 
     :param hints: the request's scheduler hints, each a list of values
     :raises: `exception.InvalidLocality` for a locality that is not strict
@@ -102,7 +101,7 @@ def wish(hints: Mapping[str, Sequence[str]] | None) -> Wish | None:
 
 
 def tag(name: str) -> str:
-    """Return how a tag is named in a hint."""
+    """Return the form of a tag in a hint."""
     return _TAG + name
 
 
@@ -112,10 +111,10 @@ def is_tag(named: str) -> bool:
 
 
 def check_known(wish: Wish, known: Known) -> None:
-    """Refuse a strict wish about servers that are not there.
+    """Refuse a strict wish about unknown servers.
 
-    One that has no host yet, or a tag that no server has, is nothing to be
-    near to; to be far from it is easy.
+    No server can be near to a server without a host, or to a tag of no server,
+    so `near` refuses both; `far` accepts both.
 
     :raises: `exception.LocalityUnknown`
     """
@@ -134,22 +133,24 @@ def kept(
     """Return the hosts that are kept, in their order.
 
     =======  ==========================================================
-    hint     what it keeps
+    hint     keeps
     =======  ==========================================================
-    far      hosts that run none of its servers; of those, hosts in
-             racks with none of its servers, if there are any
-    near     hosts that run any of its servers; else hosts in a rack
-             with any of them
+    far      hosts without any named server; among such hosts, if
+             possible, hosts in racks without named servers
+    near     hosts with any named server; else hosts in a rack with any
+             named server
     =======  ==========================================================
 
-    What would leave nothing is undone, and far comes first. In strict form
-    near keeps hosts that run all of its servers, else hosts in a rack with
-    all of them; nothing is undone but the preference for other racks, which
-    comes last.
+    A step without a remaining host is undone, and far comes first. In strict
+    form near keeps hosts with all named servers, else hosts in a rack with all
+    named servers; no step is undone but the preference for other racks,
+    which comes last.
 
-    :param racks: host to rack, of the candidates and the servers' hosts
+    :param racks: ``host -> rack`` of the candidates and the servers' hosts
     :param near: the host of each server to be near to
     :param far: the host of each server to be far from
+
+    Rule: reference-locality-preference, reference-locality-strict
     """
     return stages(candidates, racks, near, far, strict)[-1][1]
 
@@ -158,11 +159,12 @@ def stages(
     candidates: Sequence[str], racks: Mapping[str, str | None],
     near: Sequence[str], far: Sequence[str], strict: bool,
 ) -> list[tuple[str, list[str]]]:
-    """Return how `kept` goes on: why hosts fall, and which are left then.
+    """Return the steps of `kept`: why hosts are dropped, and which remain.
 
-    :param candidates: as for `kept`, and so are the others
-    :returns: one of `ON_FAR`, `IN_FAR_RACK` and `NOT_NEAR` with the hosts
-        that are left, for each step in its order
+    All parameters are as for `kept`.
+
+    :returns: for each step in its order, `ON_FAR`, `IN_FAR_RACK` or
+        `NOT_NEAR`, with the hosts that remain
     """
     far_racks = {racks.get(host) for host in far} - {None}
 

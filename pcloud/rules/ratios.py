@@ -10,10 +10,12 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Allocation ratios, as somebody has written them.
+"""Allocation ratios, read from text.
 
-Source: CONTRACT section 3; Nova keeps them as text, and lets administrators
-write any.
+Nova keeps the metadata of aggregates as text, and lets administrators write
+any text.
+
+Rule: reference-ratios-values
 """
 
 import functools
@@ -23,13 +25,13 @@ from pcloud import exception
 
 # Far above what any hypervisor bears.
 MOST = 1024
-# The greatest that Placement keeps.
+# The greatest ratio that Placement keeps.
 _MOST_OF_HOST = 3.40282e+38
 
 _NUMBER = re.compile(r'\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?', re.ASCII)
 
 
-# Each request asks for those of its Pcloud.
+# Each request asks for the ratios of its Pcloud.
 @functools.lru_cache(maxsize=4096)
 def of_pcloud(text: str) -> float:
     """Read a ratio that a Pcloud gives to its hosts.
@@ -44,7 +46,7 @@ def of_pcloud(text: str) -> float:
 
 
 def of_host(text: str) -> float:
-    """Read a ratio that a host had before, as Placement has told it.
+    """Read the former ratio of a host, as Placement has given the ratio.
 
     :raises: `exception.InvalidRatio`
     """

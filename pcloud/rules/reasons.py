@@ -24,12 +24,12 @@ import dataclasses
 class Reason:
     """Why a host is not right.
 
-    :ivar text: for administrators; the same for all hosts that the same
-        thing is wrong with, so that they can be counted
-    :ivar tenant_text: for the project that asked: it names no host and no
-        rack, and no value that an administrator or another project has set
-    :ivar detail: for administrators, what it comes to on this host; '' for
-        nothing
+    :ivar text: for administrators; the same text for all hosts with the same
+        problem, so the hosts can be counted
+    :ivar tenant_text: for the project of the request: the text names no host,
+        no rack, and no value set by an administrator or another project
+    :ivar detail: for administrators, the figures of this host; '' for no
+        detail
     """
 
     text: str
@@ -38,7 +38,7 @@ class Reason:
 
 
 def open_to_all(text: str, detail: str = '') -> Reason:
-    """Return a reason of which the project that asked may read the text."""
+    """Return a reason whose text the project of the request may read."""
     return Reason(text, text, detail)
 
 
@@ -47,10 +47,11 @@ def of_stages(
     stages: Iterable[tuple[Callable[[Hashable], Reason],
                            Collection[Hashable]]],
 ) -> list[Reason | None]:
-    """Return why each host fell, None for those that are left.
+    """Return why each host is dropped, None for a host that is kept.
 
-    :param stages: one after the other, why a host falls there, and which
-        are left. None is asked for when no host is left.
+    :param stages: for each stage in order, a function ``host -> reason`` for
+        the hosts dropped by the stage, and the hosts kept by the stage. No
+        further stage is asked for when no host is left.
     """
     found: dict[Hashable, Reason | None] = dict.fromkeys(hosts)
     left = list(found)

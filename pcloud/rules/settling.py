@@ -12,13 +12,13 @@
 """Which requests may still land on a host that has changed hands.
 
 A request for a server is decided long before the server is on its host: a
-multi-create is filtered once and claimed for seconds, a build that fails
-late is tried again on an alternate, resizes likewise. A host that entered a
-pool is concerned by requests that are for no Pcloud, a host that left a
-Pcloud by requests for that Pcloud; and only by those that began before the
-change could be seen.
+multi-create is filtered once and claimed for seconds, a build with a late
+failure is tried again on an alternate, resizes likewise. Requests for no
+Pcloud may land on a host added to a pool; requests for a Pcloud may land on a
+host removed from the Pcloud. Only requests from before the change was visible
+matter.
 
-Source: CONTRACT section 9.
+Rule: reference-settling
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ class Request:
     """A request for a server that is under way.
 
     :ivar began: when nova-api took the request, in seconds since the epoch
-    :ivar hints: the scheduler hints of its server, None when these are not
+    :ivar hints: the scheduler hints of the server, None when the hints are not
         known
     """
 
@@ -46,12 +46,14 @@ class Request:
 
 
 def may_land(request: Request, pcloud_id: str | None, since: float) -> bool:
-    """Whether a request was decided when a host was not closed to it.
+    """Whether a request was decided when a host was still open to the request.
 
-    :param pcloud_id: the Pcloud that the host has left, None for a host
-        that has entered a pool
+    :param pcloud_id: the former Pcloud of the host, None for a host added to
+        a pool
     :param since: when schedulers saw the change at the latest, in seconds
         since the epoch
+
+    Rule: reference-settling-requests
     """
     if request.began >= since + SKEW:
         return False

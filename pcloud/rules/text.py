@@ -10,10 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Text that somebody else has written, to be shown in one line.
+"""Text written by users, to be shown in one line.
 
-A line break in it would forge a line of a log, and not every database that
-keeps a server's fault can hold every character.
+A line break in such a text would forge a line of a log, and not every database
+that keeps a server's fault can hold every character.
 """
 
 # Some of Nova's databases keep the basic multilingual plane alone.
@@ -21,7 +21,7 @@ _LAST = '\uffff'
 
 
 def shown(text: str) -> str:
-    """Return a text with escapes for what cannot be printed or kept.
+    """Return a text with escapes for characters not to be printed or kept.
 
     ====================  ==============
     in the text           shown
@@ -29,7 +29,7 @@ def shown(text: str) -> str:
     a line break          ``\\n``
     a lone surrogate      ``\\ud800``
     beyond the BMP        ``\\U0001f600``
-    all else that prints  as it is
+    printable, in BMP     unchanged
     ====================  ==============
     """
     if text.isprintable() and (not text or max(text) <= _LAST):

@@ -10,16 +10,16 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Units, and limits of them, as somebody has written them.
+"""Units of host flavors and limits of units, read from text.
 
-Source: CONTRACT section 3, "Host flavors" and "Quota and usage".
+Rule: reference-quota-units
 """
 
 import re
 
 from pcloud import exception
 
-# The sum of many still fits the integers of every client.
+# The sum over many hosts still fits the integers of every client.
 MOST = 1_000_000
 MOST_OF_LIMIT = 2 ** 31 - 1
 UNLIMITED = -1
@@ -28,7 +28,7 @@ _WHOLE = re.compile(r'\d{1,10}', re.ASCII)
 
 
 def read(text: str) -> int:
-    """Read what a host of a host flavor costs.
+    """Read the units that a host of a host flavor costs.
 
     :raises: `exception.InvalidUnits`
     """
@@ -39,7 +39,7 @@ def read(text: str) -> int:
 
 
 def limit(text: str) -> int:
-    """Read how many units a project may use, `UNLIMITED` for any number.
+    """Read the limit of units of a project; `UNLIMITED` means no limit.
 
     :raises: `exception.InvalidUnits`
     """

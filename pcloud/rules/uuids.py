@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The one form of a uuid, in which Nova and Pcloud write the ids they give.
+"""The one form of a uuid, in which Nova and Pcloud write their ids.
 
 Nova compares ids as text in its filters, and leaves the ids in URLs to its
 database: MariaDB compares text without letter case, other databases do not.
@@ -25,6 +25,8 @@ small letters and hyphens              yes    no
 capital letters and hyphens            no     no
 braces, no hyphens, ``urn:uuid:``      no     as any other text
 =====================================  =====  ==========================
+
+Rule: reference-hints-uuids
 """
 
 import re
@@ -43,7 +45,7 @@ def is_uuid(value: object) -> bool:
 def is_uuid_in_any_case(text: str) -> bool:
     """Whether a text is a uuid, in small or in capital letters.
 
-    A uuid with a capital letter is no id; a name that looks like an id would
-    be taken for one by its reader.
+    A uuid with a capital letter is no id, but readers would take a name of the
+    same form for an id.
     """
     return _IN_ANY_CASE.fullmatch(text) is not None
