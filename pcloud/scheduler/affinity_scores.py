@@ -12,10 +12,10 @@
 
 """How much administrator and customer like each host for a request.
 
-What hosts have changes from one server of a multi-create to the next, so the
+The keys of hosts change from one server of a multi-create to the next, so the
 scores are computed for each server.
 
-Source: CONTRACT section 6.
+Rule: reference-placement-keys-score, reference-placement-keys-rounds
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _memory = affinity_keys.Memory()
 def rounds(
     host_states: Sequence[host_manager.HostState], wished: memo.CompiledKeys,
 ) -> list[int | None]:
-    """Return the round that each host is in, as `rules.affinity.round_of`."""
+    """Return the round of each host, as `rules.affinity.round_of`."""
     limits = thresholds()
     of_hosts, scores = _scores(host_states, wished)
     found = [affinity.round_of(each, limits) for each in scores]
@@ -62,10 +62,9 @@ def system(
 def _scores(
     host_states: Sequence[host_manager.HostState], wished: memo.CompiledKeys,
 ) -> tuple[Sequence[int], list[Fraction]]:
-    """Return system scores, and for each host which of them is its own.
+    """Return, for each host, the position of its system score; and the scores.
 
-    But for keys that are computed, hosts that are in the same aggregates
-    share one.
+    Hosts in the same aggregates share a score, unless computed keys count.
     """
     of_hosts, kinds = node_keys.grouped(host_states)
     scores = [affinity.score(wished.system, keys.items()) for keys in kinds]
@@ -94,8 +93,8 @@ def customer(
 ) -> list[Fraction]:
     """Return how much the customer likes each host.
 
-    The servers of the same request that were placed before count: as many
-    as a host has more than it had at the first.
+    Servers of the same request that were placed before count: their number on
+    a host is the increase of the host's servers since the first placement.
     """
     if not wished.customer:
         return [Fraction(0)] * len(host_states)
@@ -147,7 +146,7 @@ def _id(host_state: host_manager.HostState) -> tuple[str, str]:
 def _running(
     spec: objects.RequestSpec, hosts: Sequence[str],
 ) -> dict[str, tuple[affinity.Key, ...]]:
-    """Return service host to the customer keys of the servers on it."""
+    """Return ``service host -> customer keys of its servers``."""
     context = nova_context.get_admin_context()
     there = computes.running(context, hosts)
     keys = _memory.of(context, list(itertools.chain(*there.values())))

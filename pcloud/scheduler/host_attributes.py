@@ -12,8 +12,11 @@
 
 """Attributes of the hosts that a request may have.
 
-They are read from the aggregates that come with the hosts, without a query:
-no isolation depends on them, and Pcloud tells the schedulers of each change.
+The attributes are read from the aggregates of the hosts, without a query:
+isolation does not depend on attributes, and Pcloud tells the schedulers of
+each change.
+
+Rule: reference-attributes-effective
 """
 
 from __future__ import annotations
@@ -38,12 +41,12 @@ def now() -> datetime.datetime:
 def of(
     host_states: Iterable[host_manager.HostState], name: str,
 ) -> list[Any]:
-    """Return the value of an attribute that counts, for each host.
+    """Return the effective value of an attribute, for each host.
 
-    A value that is not valid counts as none, with one warning for all its
+    A value that is not valid counts as no value, with a single warning for all
     hosts and requests.
 
-    :returns: what `rules.read` makes of them, None where there is none
+    :returns: values as `rules.read` makes values, None for no value
     """
     moment, key = now(), names.attribute_key(name)
     return [_read(name, _said(each, key), moment) for each in host_states]

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Sizes and allocation ratios of hosts as the scheduler has them."""
+"""Sizes and allocation ratios of hosts, as known to the scheduler."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MIB = 1024
 
 
 def sizes(host_state: host_manager.HostState) -> dict[str, int]:
-    """Return the size of a host, whatever runs there, in cpus and MiB."""
+    """Return the size of a host in cpus and MiB, including what is used."""
     return {
         constraints.CPU: host_state.vcpus_total or 0,
         constraints.RAM: host_state.total_usable_ram_mb or 0,
@@ -35,7 +35,9 @@ def sizes(host_state: host_manager.HostState) -> dict[str, int]:
 
 
 def ratio(host_state: host_manager.HostState, name: str) -> Fraction:
-    """Return a ratio: a Pcloud's own, which Nova's hosts do not know.
+    """Return a ratio of a host: the Pcloud's ratio, if any, before Nova's.
+
+    Nova's host states do not know the ratios of Pclouds.
 
     :param name: `names.CPU_RATIO` or `names.RAM_RATIO`
     """
@@ -47,8 +49,8 @@ def ratio(host_state: host_manager.HostState, name: str) -> Fraction:
     return exact(getattr(host_state, name) or 1.0)
 
 
-# Hosts have a few ratios, and each is asked for at every request.
+# Hosts have a few ratios, and every request asks for each ratio.
 @functools.lru_cache(maxsize=4096)
 def exact(value: float) -> Fraction:
-    """Return what a number is as it is written: 0.1 is a tenth."""
+    """Return a number as a fraction of its decimal text: 0.1 is a tenth."""
     return Fraction(str(value))

@@ -10,10 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What is read once for a request, whoever asks for it.
+"""Values that are read once for a request, whoever asks.
 
-Filters and weighers are shared by all requests that are being placed, so
-what belongs to one request is kept with the request.
+Filters and weighers are shared by all requests under way, so the values of a
+request are kept with the request.
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -49,15 +49,15 @@ class CompiledKeys:
 
 @dataclasses.dataclass
 class Memo:
-    """What is known of a request; None stands for what nobody has asked.
+    """The known values of a request; None for a value not yet asked for.
 
     :ivar policies: the policies of Pcloud, project, domain and cloud, in
         this order
-    :ivar settings: the machine constraints that count, by key
+    :ivar settings: the effective machine constraints, by key
     :ivar keys: the placement keys
-    :ivar before: what each host, by service host and node, was like when the
-        first server of the request was placed: the host's customer score and
-        the host's number of servers
+    :ivar before: ``(service host, node) -> (customer score, number of
+        servers)`` for each host, when the first server of the request was
+        placed
     :ivar preferred: the service hosts that the servers of the request prefer
     """
 
@@ -69,11 +69,11 @@ class Memo:
 
 
 def of(spec: objects.RequestSpec) -> Memo:
-    """Return the memo of a request, and begin one where there is none.
+    """Return the memo of a request; the first call makes the memo.
 
-    All servers of a multi-create have one request, and so one memo. The memo
-    is no field of the request: Nova neither copies, sends nor stores the
-    memo, so whatever is placed by a copy of a request is read for anew.
+    All servers of a multi-create have the same request, and so the same memo.
+    The memo is no field of the request: Nova neither copies, sends nor stores
+    the memo, so a placement by a copy of a request reads every value anew.
     """
     found = getattr(spec, _ATTRIBUTE, None)
     if found is None:

@@ -14,7 +14,7 @@
 
 Node keys come from the metadata of the hosts' aggregates, or are computed.
 
-Source: CONTRACT section 6.
+Rule: reference-placement-keys-nodes
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ _read_before: MutableMapping[
 def grouped(
     host_states: Sequence[host_manager.HostState],
 ) -> tuple[list[int], list[Mapping[str, Fraction]]]:
-    """Return the node keys of kinds of hosts, and the kind of each host.
+    """Return the kind of each host, and the node keys of each kind.
 
-    Keys that are computed are left out. Thousands of hosts share a few
-    aggregates: what hosts are in together is looked at once, and hosts are
-    of one kind when aggregates give them the same keys.
+    Computed keys are left out. Thousands of hosts share a few aggregates, so
+    each set of aggregates is read once; hosts are of the same kind when the
+    same aggregates give node keys to the hosts.
 
-    :returns: for each host the position of its kind, and for each kind its
+    :returns: for each host the position of its kind; and for each kind its
         keys, by name
     """
     together: dict[tuple[objects.Aggregate, ...], int] = (
@@ -76,19 +76,19 @@ def has_sticky(host_states: Iterable[host_manager.HostState]) -> bool:
 def _having(
     aggregates: Iterable[Iterable[objects.Aggregate]], prefix: str,
 ) -> set[objects.Aggregate]:
-    """Return those with a metadata key of a prefix.
+    """Return the aggregates with a metadata key of a prefix.
 
-    :param aggregates: those of each host
+    :param aggregates: the aggregates of each host
     """
     return {each for each in set(itertools.chain.from_iterable(aggregates))
             if prefix in _prefixes(each)}
 
 
 def _prefixes(aggregate: objects.Aggregate) -> tuple[str, ...]:
-    """Return which prefixes of ours its metadata keys have.
+    """Return Pcloud's prefixes of the metadata keys of an aggregate.
 
-    The scheduler gets another object, or another mapping in it, when an
-    aggregate changes.
+    The scheduler gets another object, or another mapping in the object, when
+    an aggregate changes.
     """
     metadata = aggregate.metadata
     read, found = _read_before.get(aggregate, (None, ()))
@@ -114,9 +114,9 @@ def _cpu(host_state: host_manager.HostState) -> Fraction:
 
 
 def _load(host_state: host_manager.HostState) -> Fraction:
-    """Return the load of a host's cpus, where a monitor tells the load.
+    """Return the load of a host's cpus, where a monitor reports the load.
 
-    Nova hands the load on in per cent.
+    Nova passes the load on in per cent.
     """
     percent = next((each.value for each in host_state.metrics or ()
                     if each.name == 'cpu.percent' and 'value' in each), 0)
@@ -124,5 +124,5 @@ def _load(host_state: host_manager.HostState) -> Fraction:
 
 
 # The keys of a host that are computed.
-# Source: dynamic-workload-placement-affinity, Step 3.
+# Rule: reference-placement-keys-special
 COMPUTED = {affinity.RAM: _ram, affinity.CPU: _cpu, affinity.LOAD: _load}

@@ -10,12 +10,12 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Which hosts of a Pcloud take servers, and whether these have room.
+"""Which hosts of a Pcloud take servers, and whether such a host has room.
 
-When Placement has no candidate Nova says "No valid host was found." and
-nothing else. The owner of the hosts can do something about it, once told
-whether to enable one, to add one or to ask for less. How many hosts there are
-is nobody else's business.
+When Placement has no candidate, Nova answers "No valid host was found." and
+nothing else. The owner of the hosts can help once the owner knows whether to
+enable a host, to add a host or to ask for less. The number of hosts is told to
+the owner alone.
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -39,9 +39,10 @@ _ASKED_FOR = 'what the server asks for (cpu, memory, disk, zone, traits)'
 def nodes(
     context: nova_context.RequestContext, pcloud: access.Pcloud,
 ) -> dict[str, computes.Node]:
-    """Return the hosts of a Pcloud that take servers of its tenants.
+    """Return ``service host -> node``: the hosts that take servers of tenants.
 
-    One query a cell. The hosts of a cell that does not answer take none.
+    The call makes one query a cell. The hosts of a cell that does not answer
+    take no servers.
     """
     known, _ = computes.known_nodes(context, pcloud.hosts)
     return _open(pcloud, known)
@@ -58,14 +59,15 @@ def check_room(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     pcloud: access.Pcloud,
 ) -> None:
-    """Refuse a request that no enabled host of its Pcloud has room for.
+    """Refuse a request for which no enabled host of its Pcloud has room.
 
-    Placement is asked what it will be asked again; narrowed to the Pcloud
-    that costs the same however large the cloud is. This is about the words
-    alone, so nothing is refused while a cell does not tell of its hosts.
+    Placement is asked the same question as later by nova-scheduler; narrowed
+    to the Pcloud, the question costs the same however large the cloud is. The
+    check only improves the message, so no request is refused while a cell does
+    not answer.
 
-    :param spec: a request that is narrowed to the Pcloud already, and not
-        forced to a host
+    :param spec: a request already narrowed to the Pcloud, and not forced to a
+        host
     :raises: `exception.PcloudUnusable`
     """
     known, silent = computes.known_nodes(context, pcloud.hosts)

@@ -10,16 +10,20 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Tell Placement which hosts a request may have, before it is asked.
+"""Narrow a request to the right hosts, before Nova asks Placement.
 
 Nova calls the functions of ``request_filter.ALL_REQUEST_FILTERS`` for every
-request that is about to be placed. Ours narrows a request with the hint to
-the hosts of its Pcloud, so that one of 3 hosts works in a cloud of 20,000,
-and keeps all pools away from a request without it. Neither do the hosts that a
-hint is about get lost in a large cloud.
+request about to be placed. Pcloud's request filter narrows a request with the
+hint ``pcloud`` to the hosts of its Pcloud, so a Pcloud of 3 hosts works in a
+cloud of 20,000, and keeps all pools away from a request without the hint. A
+request with hints about certain hosts is sent without a limit, so the right
+hosts do not get lost in a large cloud.
 
-It is not there for speed alone: a host forced by an administrator skips the
-scheduler's filters, and this is then the only one that is asked.
+The request filter is needed for more than speed: a host forced by an
+administrator skips the scheduler's filters, and then only request filters are
+asked.
+
+Rule: reference-isolation-request-filter
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -44,15 +48,15 @@ from pcloud.scheduler import request
 
 LOG = logging.getLogger(__name__)
 
-# How many hosts a request finishes off whose changes were not told yet.
+# How many hosts with a due change a request reconciles at most.
 _FINISHED = 10
-# One of Nova's own, for which it asks Placement without a limit; without a
-# value none of its filters minds it.
+# A hint of Nova's own, for which Nova asks Placement without a limit; Nova's
+# filters ignore the hint without a value.
 _UNLIMITED = 'same_host'
 
 
 def register() -> None:
-    """Have Nova ask `pcloud_aggregates`; harmless when repeated."""
+    """Make Nova ask `pcloud_aggregates`; harmless when repeated."""
     if not is_registered():
         request_filter.ALL_REQUEST_FILTERS.append(pcloud_aggregates)
 
@@ -66,14 +70,15 @@ def is_registered() -> bool:
 def pcloud_aggregates(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
 ) -> bool:
-    """Require the Pcloud's aggregate, or forbid those of all pools.
+    """Require the Pcloud's aggregate, or forbid the aggregates of all pools.
 
-    Pools only, for every Pcloud's hosts are in one: the aggregates travel in
-    a URL, and there are thousands of Pclouds but few pools.
+    Only pools are forbidden, for every host of a Pcloud is in a pool: the
+    aggregates travel in a URL, and there are thousands of Pclouds but few
+    pools.
 
-    :returns: True, which makes Nova log how long it took
+    :returns: True, which makes Nova log the time taken
     :raises: `nova.exception.RequestFilterFailed` when no host can be right;
-        its reason becomes the server's fault
+        the reason becomes the server's fault
     """
     _lift_limit(spec)
     try:
@@ -121,10 +126,10 @@ def _require_pcloud(
 
 
 def _lift_limit(spec: objects.RequestSpec) -> None:
-    """Have Placement tell of all hosts where only some of them will do.
+    """Make Placement return all hosts when only some hosts are right.
 
-    They may not be among ``[scheduler] max_placement_results``, and Nova can
-    name one to Placement but not several.
+    The right hosts may be missing among ``[scheduler] max_placement_results``,
+    and Nova can name a single host to Placement but not several.
     """
     said = request.scheduler_hints(spec)
     if not hints.NARROWING.isdisjoint(said):
@@ -132,7 +137,7 @@ def _lift_limit(spec: objects.RequestSpec) -> None:
 
 
 def _warn_of_inconsistency(pcloud: access.Pcloud) -> None:
-    """Say once per request, not once per host, what nobody gets."""
+    """Warn once per request, not once per host, of hosts that nobody gets."""
     shared = sorted(host for host, count in pcloud.hosts.items()
                     if count != 1)
     if shared:
@@ -169,6 +174,6 @@ def _is_forced(spec: objects.RequestSpec) -> bool:
 
 
 def _ignore(spec: objects.RequestSpec, hosts: Iterable[str]) -> None:
-    """Keep hosts from a request that no filter will see."""
+    """Exclude hosts from a request that skips the filters."""
     ignored = spec.ignore_hosts if 'ignore_hosts' in spec else None
     spec.ignore_hosts = sorted({*(ignored or []), *hosts})

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What a request to the scheduler asks of Pcloud."""
+"""The Pcloud, policies and constraints for a request."""
 
 # Nova's objects are registered when its services start, perhaps after us.
 from __future__ import annotations
@@ -49,8 +49,8 @@ def policies(
 ) -> list[scoped_policies.Policy]:
     """Return the policies of Pcloud, project, domain and cloud, in this order.
 
-    One query for a request, whoever asks. Where nothing is set the policy is
-    empty.
+    The first call for a request makes a query, and later calls make none. A
+    scope without settings has an empty policy.
     """
     kept = memo.of(spec)
     if kept.policies is None:
@@ -67,11 +67,11 @@ def _scopes(spec: objects.RequestSpec) -> list[tuple[str, str]]:
     try:
         pcloud = hints.pcloud_id(said) or ''
     except exception.InvalidHint:
-        # PcloudFilter lets it in nowhere.
+        # PcloudFilter refuses such a request.
         pcloud = ''
     domain = (said.get(hints.DOMAIN_RECORD) or [''])[0]
     if not scoped_policies.is_id(domain):
-        # Nova's API records it; there is no policy of any other text.
+        # nova-api records a valid id; no policy has any other text.
         domain = ''
     return [(scoped_policies.PCLOUD, pcloud),
             (scoped_policies.PROJECT, spec.project_id),
@@ -82,10 +82,10 @@ def _scopes(spec: objects.RequestSpec) -> list[tuple[str, str]]:
 def constraint_settings(
     spec: objects.RequestSpec,
 ) -> dict[str, constraint_rules.Setting]:
-    """Return the machine constraints that count for a request, by key.
+    """Return the effective machine constraints of a request, by key.
 
-    One query, and one more where a role is named; none when the constraints
-    of the request were asked for before.
+    The first call for a request makes a query, and another query where a
+    role is named; later calls make none.
 
     :raises: `exception.InvalidConstraint`, `exception.RepeatedConstraints`,
         `exception.RoleUnknown`

@@ -12,7 +12,7 @@
 
 """Placement keys of a request: what its server would like a host to have.
 
-Source: CONTRACT section 6.
+Rule: reference-placement-keys-levels
 """
 
 from __future__ import annotations
@@ -49,9 +49,10 @@ def compiled(
     spec: objects.RequestSpec,
     host_states: Sequence[host_manager.HostState],
 ) -> memo.CompiledKeys:
-    """Return the placement keys that count for a request.
+    """Return the effective placement keys of a request.
 
-    One query; two more where hosts have sticky keys, and one a cell.
+    The first call for a request makes a query; where hosts have sticky keys,
+    two more queries, and a query to each cell.
     """
     kept = memo.of(spec)
     if kept.keys is None:
@@ -65,7 +66,7 @@ def _compiled(
 ) -> memo.CompiledKeys:
     context = nova_context.get_admin_context()
     said = request.scheduler_hints(spec)
-    # Where no host has a sticky key there is nothing to go back to.
+    # Without a host with a sticky key the former host does not matter.
     sticky = (_sticky(context, spec) if node_keys.has_sticky(host_states)
               else [])
     system = affinity.compiled([
@@ -101,7 +102,10 @@ def _extra_specs(spec: objects.RequestSpec) -> Mapping[str, str]:
 def _sticky(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
 ) -> list[affinity.Key]:
-    """Return the sticky keys of the host that a server was on, if any."""
+    """Return the sticky keys of a server's former host, if any.
+
+    Rule: reference-placement-keys-sticky
+    """
     if 'instance_uuid' not in spec or not spec.instance_uuid:
         return []
     try:

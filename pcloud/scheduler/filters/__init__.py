@@ -12,8 +12,9 @@
 
 """Pcloud's scheduler filters, for ``available_filters``.
 
-Loading them also has Nova ask Pcloud's request filter before it asks
-Placement: there is no option for that, and one is not safe without the other.
+Loading the filters also makes Nova ask Pcloud's request filter before
+Placement: Nova has no option for request filters, and the filters and the
+request filter are not safe without each other.
 """
 
 from oslo_config import cfg

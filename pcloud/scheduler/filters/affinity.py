@@ -30,11 +30,11 @@ from pcloud.scheduler import request_keys
 class AffinityFilter(base.ListFilter):
     """Drop hosts whose system score exceeds no round's threshold.
 
-    In which round a host is, is for `AffinityWeigher`: the hosts that are
-    kept for the first server of a multi-create are the only ones that the
-    others may have, and those of an early round fill up.
+    `AffinityWeigher` orders the hosts by round: the hosts kept for the first
+    server of a multi-create are the only hosts for all its servers, and the
+    hosts of an early round fill up.
 
-    Source: CONTRACT section 6; dynamic-workload-placement-affinity, Step 4.
+    Rule: reference-placement-keys-rounds
     """
 
     def kept(
@@ -43,8 +43,8 @@ class AffinityFilter(base.ListFilter):
     ) -> Sequence[host_manager.HostState]:
         """Return the hosts that the administrator accepts for the request.
 
-        The hosts come in a random order: Nova takes the first of those that
-        all weighers find equal, and by the contract chance decides. A
+        The hosts come in a random order: Nova takes the first of several hosts
+        which all weighers find equal, and by the rule chance decides. A
         request without any key may have all hosts.
         """
         wished = request_keys.compiled(spec, host_states)
@@ -62,7 +62,7 @@ class AffinityFilter(base.ListFilter):
         self, host_states: Sequence[host_manager.HostState],
         spec: objects.RequestSpec,
     ) -> list[reasons.Reason | None]:
-        """Return why each host is dropped, None where it is not."""
+        """Return why each host is dropped, None for a host that is kept."""
         wished = request_keys.compiled(spec, host_states)
         if not wished:
             return [None] * len(host_states)

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What Pcloud's filters share."""
+"""The common base of Pcloud's filters."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ LOG = logging.getLogger(__name__)
 class ListFilter(filters.BaseHostFilter, abc.ABC):
     """Filter all hosts of a request at once, by a rule of a subclass.
 
-    :cvar refusals: the errors of `kept` that end the request, for they say
-        why no host is right; other errors of `kept` pass on
+    :cvar refusals: the errors of `kept` which end the request with the
+        reason why no host is right; other errors of `kept` pass on
     """
 
     refusals: tuple[type[exception.PcloudError], ...] = ()
@@ -47,9 +47,9 @@ class ListFilter(filters.BaseHostFilter, abc.ABC):
     ) -> Iterator[host_manager.HostState]:
         """Yield the hosts that the request may have.
 
-        A rebuild stays on its host whatever the rule says, as in all of
-        Nova's filters; Nova guards only filters that leave this method
-        alone.
+        A rebuild stays on its host whatever the rule is, as in all of Nova's
+        filters; Nova protects rebuilds only from filters without their
+        own `filter_all`.
 
         :raises: `nova.exception.NoValidHost` for an error of `refusals`; the
             reason becomes the server's fault

@@ -39,17 +39,17 @@ _MIB = 1024
 
 
 class ColocationFilter(base.ListFilter):
-    """Keep hosts that run what a server is to be co-located with.
+    """Keep hosts with the servers to be co-located with.
 
-    What the hints say is told in `rules.colocation`. Only the project's own
-    servers count. A wish that no host can meet ends the request, so that the
-    server's fault says why.
+    The meaning of the hints is in `rules.colocation`. Only servers of the same
+    project count. A wish which no host can meet ends the request, so the
+    server's fault states the reason.
 
-    A server that was placed before is moved: it follows the service that it
-    is co-located with, but servers that it was started beside, or with, are
-    free to be elsewhere by now.
+    A server placed before is being moved: the server follows the service of
+    ``with``, or else the parent of ``in``; ``beside`` and ``room_for`` do not
+    count.
 
-    Source: CONTRACT section 7; co-located-services.
+    Rule: reference-colocation-filter
     """
 
     # Every server of a multi-create has the same wish.
@@ -62,9 +62,9 @@ class ColocationFilter(base.ListFilter):
     ) -> Sequence[host_manager.HostState]:
         """Return the hosts where the server may be co-located.
 
-        Two queries for what the request names and one in each of its cells,
-        and one for the flavors of ``room_for``; none for requests that say
-        nothing of them.
+        The filter makes two queries for the named servers and services and one
+        query in each of their cells, and one query for the flavors of
+        ``room_for``; none for requests without such hints.
         """
         found = host_states
         for stage in _stages(host_states, spec):
@@ -89,11 +89,11 @@ class ColocationFilter(base.ListFilter):
 
 @dataclasses.dataclass(frozen=True)
 class _Stage:
-    """One of the wishes of a request, met.
+    """A wish of a request, met.
 
-    :ivar hosts: those that are left
-    :ivar why: why a host is not among them
-    :ivar unmet: why none is, when none is
+    :ivar hosts: the remaining hosts
+    :ivar why: ``host -> reason`` for each dropped host
+    :ivar unmet: the reason when no host remains
     """
 
     hosts: Sequence[host_manager.HostState]
@@ -104,7 +104,7 @@ class _Stage:
 def _stages(
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
 ) -> Iterator[_Stage]:
-    """Yield what is left for each wish; the last one's is what is kept."""
+    """Yield the remaining hosts for each wish; the last stage's are kept."""
     wish = rules.wish(request.scheduler_hints(spec))
     if not (wish.is_co_located or wish.needs_some_hosts):
         return
@@ -147,14 +147,14 @@ def _moved(
         if places.hosts or places.silent:
             yield _on(host_states, followed, places)
             return
-    # With all of them gone it is alone, wherever it is.
+    # With all its neighbours gone the server is alone, wherever it goes.
 
 
 def _places_of(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     parent: str,
 ) -> servers.Places:
-    """Return where a service's units, or a server, are."""
+    """Return the hosts of a service's units, or of a server."""
     if rules.is_server(parent):
         found = servers.hosts(context, spec.project_id, [parent])
     else:
@@ -173,10 +173,10 @@ def _on(
     host_states: Sequence[host_manager.HostState], named: str,
     places: servers.Places,
 ) -> _Stage:
-    """Return the hosts that have what is named.
+    """Return the hosts of the named service or server.
 
-    Hosts in a cell that does not answer take no server, so it does not
-    matter which of them have it.
+    Hosts in a cell that does not answer take no server, so the servers of such
+    hosts do not matter.
     """
     hosts = frozenset(places.hosts.values())
     if not hosts:
@@ -198,7 +198,7 @@ def _with_room(
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
     wish: rules.Wish,
 ) -> _Stage:
-    """Return the hosts with room for the server and those to come.
+    """Return the hosts with room for the server and its neighbours to come.
 
     :raises: `exception.ColocationUnmet`
     """
@@ -208,7 +208,7 @@ def _with_room(
         others = flavors.several(context, wish.room_for)
     except exception.FlavorNotFound as error:
         raise exception.ColocationUnmet(reason=str(error).rstrip('.'))
-    # Deployments start the others from images.
+    # Deployments start the other servers from images.
     for each in others:
         needed += _needed(each, each.root_gb)
     return _Stage(
@@ -226,9 +226,9 @@ def _needed(flavor: objects.Flavor, root_gb: int) -> rules.Room:
 
 
 def _free(host_state: host_manager.HostState) -> rules.Room:
-    """Return what is left on a host, allocation ratios counted."""
+    """Return the free room of a host, allocation ratios counted."""
     memory = host_state.total_usable_ram_mb or 0
-    # Not the free disk, which on thin volumes is what the hypervisor guesses.
+    # Not the free disk, which the hypervisor only guesses on thin volumes.
     disk = (host_state.total_usable_disk_gb or 0) * (
         host_state.disk_allocation_ratio or 1)
     cpus = (host_state.vcpus_total or 0) * host_capacity.ratio(

@@ -33,26 +33,28 @@ _UNITS = {rules.CPU: '', rules.RAM: 'M', rules.STORAGE: 'M'}
 
 
 class ConstraintsFilter(base.ListFilter):
-    """Drop hosts that are not what is asked for.
+    """Drop hosts which do not satisfy the machine constraints of a request.
 
-    =========================  ========================================
-    constraint                 a host passes
-    =========================  ========================================
-    ``cpu ram storage``        when it is as large, whatever runs there
-    ``max`` of one of these    when none that meets all else is larger
-    ``host=NAME``              when it is that host
-    ``NAME=a,^b``              when it has a and has not b
-    of other providers         always
-    =========================  ========================================
+    ===========================  ========================================
+    constraint                   a host passes
+    ===========================  ========================================
+    ``cpu``, ``ram``,            when the host is as large, whatever runs
+    ``storage``                  on the host
+    ``max`` as the value of a    when no host which meets all other
+    size                         constraints is larger
+    ``host=NAME``                when the host has the name
+    ``NAME=a,^b``                when the host has a and has not b
+    a key of another provider    always
+    ===========================  ========================================
 
-    Constraints that no host meets, or that cannot be understood, end the
-    request, so that the server's fault says why.
+    Constraints which no host meets, or which cannot be parsed, end the
+    request, so the server's fault states the reason.
 
-    Source: CONTRACT section 5; machine-constraints.
+    Rule: reference-constraints-filter
     """
 
-    # Hosts do not change their size; and those that are kept for the first
-    # server of a request are the greatest for the others too.
+    # Hosts do not change their size; and the hosts kept for the first server
+    # of a request are the greatest for its other servers too.
     run_filter_once_per_request = True
     refusals = (exception.Invalid, exception.ConstraintsUnmet)
 
@@ -66,7 +68,8 @@ class ConstraintsFilter(base.ListFilter):
         found = [host_state for host_state, keys
                  in zip(host_states, unmet, strict=True) if not keys]
         if not found:
-            # What no host meets, or else what none meets together.
+            # The constraints that no host meets, else all that some host
+            # does not meet.
             keys = (frozenset.intersection(*unmet) or frozenset.union(*unmet))
             raise exception.ConstraintsUnmet(constraints=', '.join(
                 machine_constraints.shown(
@@ -96,7 +99,7 @@ def _reason(
     told = 'it does not meet the machine constraints '
     return reasons.Reason(
         told + ', '.join(f'{each} ({each.source})' for each in unmet),
-        # A host is its Pcloud's, whose owner is told.
+        # The owner of the host's Pcloud reads this text.
         told + ', '.join(
             machine_constraints.shown(each, machine_constraints.OWNER_SEES)
             for each in unmet),

@@ -39,18 +39,17 @@ _SILENT = 'a part of the cloud does not tell where servers are'
 class LocalityFilter(base.ListFilter):
     """Keep hosts near to or far from servers of the same project.
 
-    What is kept is told in `rules.locality.kept`. Where the servers are, and
-    which have a tag, is looked up once per request. A strict wish that no
-    host can meet ends the request, so that the server's fault says why.
+    `rules.locality.kept` decides which hosts are kept. The hosts of servers
+    and the servers of tags are looked up once per request. A strict wish which
+    no host can meet ends the request, so the server's fault states the reason.
 
-    Nova hands the hosts that are kept for the first server of a multi-create
-    on to the others, so what several servers only prefer drops nothing here:
-    it is left to `LocalityWeigher`.
+    Nova uses the hosts kept for the first server of a multi-create for all its
+    servers, so a preference of several servers drops no host here, and
+    `LocalityWeigher` applies the preference.
 
-    A server that is there already and is moved does not mind that others,
-    which it was to be near to or far from, have been deleted meanwhile.
+    A server being moved ignores named servers deleted since its start.
 
-    Source: CONTRACT section 4; RFD 24, "Desired State".
+    Rule: reference-locality-filter
     """
 
     # Every server of a multi-create has the same wish.
@@ -62,9 +61,9 @@ class LocalityFilter(base.ListFilter):
         self, host_states: Sequence[host_manager.HostState],
         spec: objects.RequestSpec,
     ) -> Sequence[host_manager.HostState]:
-        """Return the hosts that are where the request would like them.
+        """Return the hosts where the request wants its server.
 
-        What is preferred leaves out servers whose cell does not answer.
+        A preference ignores servers whose cell does not answer.
         """
         wish = rules.wish(request.scheduler_hints(spec))
         if wish is None:
@@ -82,7 +81,7 @@ class LocalityFilter(base.ListFilter):
     ) -> list[reasons.Reason | None]:
         """Return why each host is dropped, None for a host that is kept.
 
-        As for the first server of a request.
+        The reasons hold for the first server of a request.
 
         :raises: `exception.InvalidLocality`, `exception.LocalityUnknown`,
             `exception.LocalityUnmet` when the reason is the same for all
@@ -103,13 +102,14 @@ class LocalityFilter(base.ListFilter):
 
 @dataclasses.dataclass(frozen=True)
 class _Places:
-    """What locality depends on.
+    """The hosts and racks for a decision about locality.
 
-    :ivar racks: host to rack, of the candidates and the servers' hosts
+    :ivar racks: ``service host -> rack`` of the candidates and the servers'
+        hosts
     :ivar near: the host of each server to be near to
     :ivar far: the host of each server to be far from
-    :ivar silent: service hosts that may have such servers, for their cell
-        does not tell
+    :ivar silent: service hosts which may have servers to be far from, because
+        the cell of the host does not answer
     """
 
     racks: dict[str, str | None]
@@ -153,10 +153,10 @@ def _places(
     host_states: Sequence[host_manager.HostState],
     spec: objects.RequestSpec, wish: rules.Wish,
 ) -> _Places:
-    """Look up what a wish depends on.
+    """Look up the hosts and racks for a wish.
 
     :raises: `exception.LocalityUnknown`, `exception.LocalityUnmet` when a
-        strict wish cannot do without a cell that does not answer
+        strict wish needs a cell that does not answer
     """
     context = nova_context.get_admin_context()
     own = spec.instance_uuid
@@ -180,7 +180,7 @@ def _places(
 def _silent_cells(
     named: Sequence[str], found: servers.Found,
 ) -> frozenset[str]:
-    """Return the cells that may have named servers, but do not answer."""
+    """Return the silent cells which may have named servers."""
     has_tag = any(map(rules.is_tag, named))
     return frozenset(cell for cell, there in found.silent.items()
                      if has_tag or not there.isdisjoint(named))
@@ -190,9 +190,9 @@ def _silent_hosts(
     host_states: Sequence[host_manager.HostState], wish: rules.Wish,
     found: servers.Found,
 ) -> frozenset[str]:
-    """Return the candidates that nobody knows to be far enough.
+    """Return the candidates which may have servers to be far from.
 
-    A server runs in its cell, so it is on no host of another one.
+    A server runs in its cell, so the server is on no host of another cell.
     """
     if not wish.strict:
         return frozenset()
@@ -205,7 +205,7 @@ def _racks(
     context: nova_context.RequestContext,
     host_states: Sequence[host_manager.HostState], others: Sequence[str],
 ) -> dict[str, str | None]:
-    """Return service host to rack, of the candidates and of other hosts."""
+    """Return ``service host -> rack`` of the candidates and of other hosts."""
     racks = dict(zip((each.host for each in host_states),
                      host_attributes.of(host_states, attribute_rules.RACK),
                      strict=True))

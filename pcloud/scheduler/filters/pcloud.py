@@ -34,21 +34,22 @@ LOG = logging.getLogger(__name__)
 
 
 class PcloudFilter(base.ListFilter):
-    """Pass the hosts of a Pcloud to its tenants, all others to the rest.
+    """Pass a Pcloud's hosts to its tenants, public hosts to other requests.
 
     ==============  ===================================================
     hint            a host passes
     ==============  ===================================================
-    none            when it is in no Pcloud and in no pool
-    ``pcloud=id``   when it is in that Pcloud only, is enabled in it,
-                    and the request's project is one of its tenants
+    none            when the host is in no Pcloud and in no pool
+    ``pcloud=id``   when the host is in the named Pcloud only, is
+                    enabled there, has no due change, and the request's
+                    project is a tenant of the Pcloud
     anything else   never
     ==============  ===================================================
 
-    What that depends on is read from the database, once per request: the
-    aggregates that come with the hosts may be out of date.
+    Access is read from the database, once per request: the aggregates that
+    Nova passes with the hosts may be out of date.
 
-    Source: CONTRACT section 2.
+    Rule: reference-isolation-filter
     """
 
     # Every server of a multi-create has the same hint and project.
@@ -80,10 +81,10 @@ class PcloudFilter(base.ListFilter):
         self, host_states: Sequence[host_manager.HostState],
         spec: objects.RequestSpec,
     ) -> list[reasons.Reason | None]:
-        """Return why each host is dropped, None where it is not.
+        """Return why each host is dropped, None for a host that is kept.
 
-        :raises: `exception.InvalidHint`, `exception.PcloudUnusable`, which
-            are the same for all of them
+        :raises: `exception.InvalidHint`, `exception.PcloudUnusable` when the
+            reason is the same for all hosts
         """
         context = nova_context.get_admin_context()
         wanted = request.pcloud_id(spec)
@@ -105,6 +106,6 @@ def _public(
     host_states: Iterable[host_manager.HostState],
 ) -> list[host_manager.HostState]:
     closed = isolation.closed_hosts(context)
-    # What `access.public_verdict` says, in one step for each of thousands.
+    # As `access.public_verdict`, but one step for each of thousands of hosts.
     return [host_state for host_state in host_states
             if host_state.host not in closed]

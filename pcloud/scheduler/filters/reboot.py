@@ -30,20 +30,20 @@ CONF = cfg.CONF
 
 
 class RebootFilter(base.ListFilter):
-    """Drop hosts that are rebooted within ``[pcloud] reboot_filter_days``.
+    """Drop hosts to be rebooted within ``[pcloud] reboot_filter_days``.
 
     ==============================  ==============
     ``next_reboot``                 a host passes
     ==============================  ==============
-    none, or it has passed          always
+    no date, or a past date         always
     within so many days             never
     later                           always
     ==============================  ==============
 
-    Source: CONTRACT section 4; RFD 24, "Desired State".
+    Rule: reference-attributes-filter
     """
 
-    # The hosts of a request do not get another date while it is placed.
+    # The hosts of a request keep their dates while the request is placed.
     run_filter_once_per_request = True
 
     def kept(
@@ -64,7 +64,7 @@ class RebootFilter(base.ListFilter):
         self, host_states: Sequence[host_manager.HostState],
         spec: objects.RequestSpec,
     ) -> list[reasons.Reason | None]:
-        """Return why each host is dropped, None where it is not."""
+        """Return why each host is dropped, None for a host that is kept."""
         days = CONF.pcloud.reboot_filter_days
         moment, span = host_attributes.now(), datetime.timedelta(days=days)
         return [

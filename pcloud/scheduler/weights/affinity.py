@@ -31,21 +31,20 @@ CONF = cfg.CONF
 class AffinityWeigher(base.RankWeigher):
     """Order hosts by round, and within a round by the customer's score.
 
-    =============  ==========================================
-    hosts          order
-    =============  ==========================================
-    of rounds      the earlier round first
-    of one round   the higher customer score first
-    of one score   equal: other weighers decide, then chance
-    =============  ==========================================
+    ====================  ==========================================
+    hosts                 order
+    ====================  ==========================================
+    of different rounds   the earlier round first
+    of the same round     the higher customer score first
+    of the same score     equal: other weighers decide, then chance
+    ====================  ==========================================
 
     A request without any key is left to the other weighers.
 
-    Source: CONTRACT section 6; dynamic-workload-placement-affinity, Steps 4
-    and 5.
+    Rule: reference-placement-keys-rounds
     """
 
-    # One rank is worth more than all other weighers together, two of which
+    # A rank is worth more than all other weighers together, two of which
     # have 1,000,000 by default in Nova.
     multiplier = 1e8
 

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What Pcloud's weighers share."""
+"""The common bases of Pcloud's weighers."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ CONF = cfg.CONF
 def multiplier(
     host_state: host_manager.HostState, option: str,
 ) -> float:
-    """Return a multiplier: of a host's aggregates, or else the option.
+    """Return a multiplier: of a host's aggregates, or else of the option.
 
-    Nova takes nan and infinity for numbers, with which nothing can be
+    Nova accepts nan and infinity as multipliers, by which no host can be
     weighed.
 
-    :param option: in [pcloud], and a metadata key of aggregates
+    :param option: an option in [pcloud], and a metadata key of aggregates
     """
     found = utils.get_weight_multiplier(
         host_state, option, CONF.pcloud[option])
@@ -46,39 +46,39 @@ def multiplier(
 
 
 class ListWeigher(weights.BaseHostWeigher):
-    """Weigh hosts by something that depends on all of them."""
+    """Weigh each host by a value that depends on all hosts."""
 
     def _weigh_object(self, obj, weight_properties):
-        """Never asked: `weigh_objects` answers for all."""
+        """Never called: `weigh_objects` weighs all hosts."""
         raise NotImplementedError()
 
 
 class RankWeigher(ListWeigher):
-    """Put hosts into an order that comes before that of other weighers.
+    """Order hosts, with more weight than the order of other weighers.
 
-    :cvar multiplier: what one rank is worth
+    :cvar multiplier: the weight of a rank
     """
 
-    # Ranks are not to be normalised: however many there are, from one to the
-    # next it is the multiplier.
+    # Ranks are not to be normalised: from each rank to the next the weight
+    # grows by the multiplier, however many ranks there are.
     minval, maxval = 0, 1
     multiplier: float
 
     def weight_multiplier(
         self, host_state: host_manager.HostState,
     ) -> float:
-        """Return what one rank is worth."""
+        """Return the weight of a rank."""
         return self.multiplier
 
 
 class AttributeWeigher(ListWeigher):
-    """Weigh hosts by one of their attributes.
+    """Weigh hosts by an attribute of the hosts.
 
-    Scores are from 0 to 1 and depend on all the hosts, so that Nova's own
-    normalising changes nothing: where they differ, the lowest is 0 and the
-    highest is 1.
+    Scores are from 0 to 1 and depend on all hosts, so Nova's own normalising
+    changes nothing: where scores differ, the lowest score is 0 and the highest
+    score is 1.
 
-    :cvar attribute: which one
+    :cvar attribute: the name of the attribute
     :cvar option: the multiplier, in [pcloud] and in metadata of aggregates
     """
 
@@ -88,7 +88,7 @@ class AttributeWeigher(ListWeigher):
     def weight_multiplier(
         self, host_state: host_manager.HostState,
     ) -> float:
-        """Return what the weight of a host is multiplied by."""
+        """Return the multiplier for the weight of a host."""
         return multiplier(host_state, self.option)
 
     def weigh_objects(

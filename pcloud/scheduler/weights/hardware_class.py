@@ -19,7 +19,7 @@ from pcloud.scheduler.weights import base
 class HardwareClassWeigher(base.AttributeWeigher):
     """Prefer better hardware, linearly; a host without a class is worst.
 
-    Source: CONTRACT section 4; RFD 24, "Desired State".
+    Rule: reference-attributes-hardware
     """
 
     attribute = rules.HARDWARE

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Weigh hosts by what would be wasted on them."""
+"""Weigh hosts by the resources wasted on a host."""
 
 from __future__ import annotations
 
@@ -34,14 +34,13 @@ class LeastWasteWeigher(base.ListWeigher):
 
     Memory counts first, then cpus, then storage.
 
-    Source: CONTRACT sections 4 and 5; machine-constraints: "as little
-    wastage as possible".
+    Rule: reference-constraints-waste
     """
 
     def weight_multiplier(
         self, host_state: host_manager.HostState,
     ) -> float:
-        """Return what the weight of a host is multiplied by."""
+        """Return the multiplier for the weight of a host."""
         return base.multiplier(host_state, _OPTION)
 
     def weigh_objects(

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Weigh hosts by what several servers of a request prefer."""
+"""Weigh hosts by the locality preferred by several servers of a request."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from pcloud.scheduler.weights import base
 
 
 class LocalityWeigher(base.RankWeigher):
-    """Prefer the hosts that `LocalityFilter` would keep.
+    """Prefer the hosts which `LocalityFilter` would keep.
 
-    For a multi-create only: dropped hosts would be missing when those that
-    are preferred are full. A single server's hosts are dropped by the
-    filter, and a strict wish's are too.
+    The weigher is for a multi-create only: dropped hosts would be missing when
+    the preferred hosts are full. For a single server, and for a strict wish,
+    the filter drops hosts.
 
-    Source: CONTRACT section 4: an empty result is undone.
+    Rule: reference-locality-preference
     """
 
-    # Above all weighers but that of placement keys; two of Nova's have
-    # 1,000,000.
+    # Above all weighers but the weigher of placement keys; two of Nova's
+    # weighers have 1,000,000.
     multiplier = 1e7
 
     def weigh_objects(
         self, weighed_obj_list: Sequence[weights.WeighedHost],
         weight_properties: objects.RequestSpec,
     ) -> list[int]:
-        """Return 1 for each host that is preferred, 0 for the others."""
+        """Return 1 for each preferred host, 0 for any other host."""
         preferred = memo.of(weight_properties).preferred
         return [int(weighed.obj.host in preferred)
                 for weighed in weighed_obj_list]

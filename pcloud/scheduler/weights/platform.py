@@ -17,7 +17,7 @@ from pcloud.scheduler.weights import base
 
 
 class PlatformWeigher(base.AttributeWeigher):
-    """Prefer a newer platform, so that older ones are drained over time.
+    """Prefer a newer platform, so that older platforms are drained over time.
 
     ====================  ===========  ===========
     ``platform_version``  score        score
@@ -28,7 +28,7 @@ class PlatformWeigher(base.AttributeWeigher):
     oldest, or none       0            0
     ====================  ===========  ===========
 
-    Source: CONTRACT section 4; RFD 24, "Proposed Solution".
+    Rule: reference-attributes-platform
     """
 
     attribute = rules.PLATFORM

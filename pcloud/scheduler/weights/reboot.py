@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Weigh hosts by when they are rebooted."""
+"""Weigh hosts by the date of the next reboot."""
 
 import datetime
 
@@ -33,12 +33,12 @@ class RebootWeigher(base.AttributeWeigher):
     ==================================  =====
     ``next_reboot``                     score
     ==================================  =====
-    none, or a date that has passed     1
+    no date, or a past date             1
     in the last bucket, no host above   1
     in the first bucket                 0
     ==================================  =====
 
-    Source: CONTRACT section 4; RFD 24, "Proposed Solution".
+    Rule: reference-attributes-reboot
     """
 
     attribute = rules.REBOOT
