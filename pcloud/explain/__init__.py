@@ -12,5 +12,5 @@
 
 """What the scheduler would do with a server, and why.
 
-Nothing is claimed here and nothing is changed.
+An explanation claims no resources, and does not change the cloud.
 """

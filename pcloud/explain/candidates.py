@@ -10,9 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What Placement would hand out for a request.
+"""The hosts which Placement would offer to a request.
 
-Names of HTTP calls are those of the Placement API reference.
+Names of HTTP calls are the names in the Placement API reference.
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -30,7 +30,7 @@ from pcloud.rules import capacity
 
 
 def need(spec: objects.RequestSpec) -> capacity.Need:
-    """Return what the server of a request takes.
+    """Return the resources and traits that the server of a request needs.
 
     Resources of numbered groups count as the host's own.
     """
@@ -46,13 +46,13 @@ def offered(
     context: nova_context.RequestContext, wanted: capacity.Need,
     destination: objects.Destination | None, limit: int | None = None,
 ) -> dict[str, capacity.Host]:
-    """Return the hosts with room for a need, by the uuids of their nodes.
+    """Return ``uuid of the node -> host`` for the hosts with room for a need.
 
-    One call.
+    Placement is called once.
 
-    :param destination: in which aggregates
-    :param limit: so many candidates at most, None for all
-    :raises: `exception.Unavailable` when Placement does not tell
+    :param destination: the required and the forbidden aggregates
+    :param limit: the most candidates to return, None for all
+    :raises: `exception.Unavailable` when Placement does not answer
     """
     resources = ','.join(f'{name}:{amount}' for name, amount
                          in sorted(wanted.amounts.items()))
@@ -70,12 +70,12 @@ def left(
     context: nova_context.RequestContext, classes: Iterable[str],
     destination: objects.Destination | None,
 ) -> dict[str, capacity.Host]:
-    """Return what hosts have left, however little, by their nodes' uuids.
+    """Return ``uuid of the node -> host``, with what is free on each host.
 
-    One call for each resource class. A host that has nothing left of any
-    has no entry.
+    Placement is called once for each resource class. A host without any free
+    resource of the classes has no entry.
 
-    :raises: `exception.Unavailable` when Placement does not tell
+    :raises: `exception.Unavailable` when Placement does not answer
     """
     found: dict[str, capacity.Host] = {}
     for name in sorted(classes):

@@ -10,9 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The smallest changes that would make room for a server in a Pcloud.
+"""The smallest changes to make room for a server in a Pcloud.
 
-Source: CONTRACT section 3, "Quota and usage".
+Rule: reference-room-changes
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -40,18 +40,19 @@ from pcloud.rules import capacity
 ENABLE, WAIT, ADD_HOST, FLAVOR = CHANGES = (
     'enable', 'wait', 'add_host', 'flavor')
 
-# Of so many free hosts of a host flavor the filters are asked: all are alike.
+# The filters are asked about so many free hosts of a host flavor at most, for
+# all hosts of a host flavor are alike.
 _ASKED = 20
 
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """Something that would make room for one server at least.
+    """A change to make room for at least one server.
 
-    :ivar change: one of `CHANGES`
+    :ivar change: a word of `CHANGES`
     :ivar subject: the owner's name of a host, or the id of a host flavor or
         of a flavor
-    :ivar text: the same in words
+    :ivar text: the change in words
     """
 
     change: str
@@ -63,10 +64,10 @@ def find(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     flavor: objects.Flavor, found: obstacles.Explanation,
 ) -> list[Change]:
-    """Return what would make room, the smallest change first.
+    """Return the changes to make room, the smallest change first.
 
-    Nothing where there is room, or where no change of these helps. One call
-    of Placement.
+    The list is empty when there is room, or when no change helps. Placement is
+    called once at most.
 
     :raises: `exception.Unavailable`
     """
@@ -77,7 +78,7 @@ def find(
 
 
 def _hosts(found: obstacles.Explanation) -> Iterator[Change]:
-    """Yield what would make a host take servers that has room for them."""
+    """Yield the changes to let hosts with room take servers."""
     curable = [each for each in found.hosts if each.would_fit and
                {obstacle.rule for obstacle in each.in_the_way} <=
                {obstacles.STATE, obstacles.STATUS}]
@@ -98,7 +99,7 @@ def _new_host(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     found: obstacles.Explanation,
 ) -> Iterator[Change]:
-    """Yield the cheapest host flavor that has a free host with room."""
+    """Yield the cheapest host flavor with room on a free host."""
     pools = sorted(isolation.pool_uuids(context))
     if not pools:
         return
@@ -128,7 +129,7 @@ def _has_room(
 ) -> bool:
     """Whether an empty host has room with the ratios of the Pcloud.
 
-    The size of a host flavor is not known while no cell tells of its hosts.
+    The size of a host flavor is unknown while no cell of its hosts answers.
     """
     return all(size is not None and need.amounts.get(name, 0) <= size * ratio
                for name, size, ratio in (
@@ -178,7 +179,7 @@ def _fits(
     found: obstacles.Explanation, flavor: objects.Flavor,
     nodes: Iterable[computes.Node],
 ) -> bool:
-    """Whether any node has room for a flavor that is like the one asked."""
+    """Whether any node has room for a flavor in place of the asked flavor."""
     spec = found.spec.obj_clone()
     spec.flavor = flavor
     need = dataclasses.replace(

@@ -10,9 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Requests as nova-conductor would make them.
+"""Requests for servers, made as nova-conductor makes requests.
 
-For servers that are not, and for those that were asked for before.
+A request is made for a server that does not exist, or read for a server that
+was asked for before.
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -36,7 +37,7 @@ from pcloud.rules import uuids
 from pcloud.scheduler import prefilter
 
 _GROUP = 'group'
-# What Nova says of a flavor, or of a flavor with an image, is one of these.
+# Nova's errors about a flavor, or about a flavor with an image.
 _NOT_RIGHT = (nova_exception.Invalid,
               nova_exception.FlavorImageConflict,
               nova_exception.PciRequestAliasNotDefined)
@@ -44,9 +45,9 @@ _NOT_RIGHT = (nova_exception.Invalid,
 
 @dataclasses.dataclass(frozen=True)
 class Refused:
-    """What a request filter says when it ends a request.
+    """The answer of a request filter that ends a request.
 
-    :ivar rule: its name
+    :ivar rule: the name of the request filter
     """
 
     rule: str
@@ -60,10 +61,10 @@ def make(
 ) -> objects.RequestSpec:
     """Return the request of a server that somebody might start.
 
-    :param hints: each with all its values
-    :param zone: the availability zone that is asked for, None for any
-    :raises: `exception.FlavorUnusable` when it is not right, or does not fit
-        the image; `exception.ServerGroupUnknown`
+    :param hints: each hint with all its values
+    :param zone: the availability zone asked for, None for any
+    :raises: `exception.FlavorUnusable` when the flavor is not right, or does
+        not fit the image; `exception.ServerGroupUnknown`
     """
     try:
         spec = objects.RequestSpec.from_components(
@@ -72,7 +73,7 @@ def make(
             pci_request.get_pci_requests_from_flavor(flavor),
             {'scheduler_hints': dict(hints)}, _group(context, hints), zone,
             project_id=project_id)
-        # It refuses some combinations of flavor and image only then.
+        # Only this call refuses some combinations of flavor and image.
         utils.ResourceRequest.from_request_spec(spec)
         return spec
     except _NOT_RIGHT as error:
@@ -84,7 +85,7 @@ def _group(
     context: nova_context.RequestContext,
     hints: Mapping[str, Sequence[str]],
 ) -> objects.InstanceGroup | None:
-    """Return the server group that a request names."""
+    """Return the server group named in a request."""
     for each in hints.get(_GROUP, ()):
         try:
             return objects.InstanceGroup.get_by_uuid(context, each)
@@ -96,9 +97,9 @@ def _group(
 def stored(
     context: nova_context.RequestContext, server: str,
 ) -> objects.RequestSpec:
-    """Return the request of a server, as it was asked for.
+    """Return the request of a server, as stored by Nova.
 
-    :param server: its id; it may have failed
+    :param server: the id of the server, which may have failed
     :raises: `exception.ServerUnknown`
     """
     if not uuids.is_uuid(server):
@@ -107,7 +108,8 @@ def stored(
         spec = objects.RequestSpec.get_by_instance_uuid(context, server)
     except nova_exception.RequestSpecNotFound:
         raise exception.ServerUnknown(server=server)
-    # They are not kept; what its ports ask for is not known any more.
+    # Nova does not store these fields; the requests of the server's ports
+    # are not known any more.
     spec.requested_destination = None
     spec.requested_resources = []
     spec.request_level_params = objects.RequestLevelParams()
@@ -117,26 +119,26 @@ def stored(
 def reason(
     error: nova_exception.RequestFilterFailed | nova_exception.NoValidHost,
 ) -> str:
-    """Return why Nova ends a request, without what it says of all."""
+    """Return why Nova ends a request, without Nova's general sentence."""
     return error.kwargs.get('reason') or error.format_message()
 
 
 def look_up_group(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
 ) -> None:
-    """Fill in where the servers of a request's group are, if it has one."""
+    """Fill in the hosts of the servers of a request's group, if any."""
     utils.setup_instance_group(context, spec)
 
 
 def no_image() -> objects.ImageMeta:
-    """Return an image that asks for nothing."""
+    """Return an image without requirements."""
     return objects.ImageMeta.from_dict({})
 
 
 def narrow(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
 ) -> None:
-    """Ask all request filters, Nova's and ours, as nova-scheduler does.
+    """Ask all request filters, Nova's and Pcloud's, as nova-scheduler does.
 
     :raises: `nova.exception.RequestFilterFailed`
     """
@@ -147,9 +149,9 @@ def narrow(
 def refusals(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
 ) -> list[Refused]:
-    """Ask all request filters, as `narrow`, and go on when one refuses.
+    """Ask all request filters, as `narrow`, and go on after a refusal.
 
-    nova-scheduler stops at the first that does.
+    nova-scheduler stops at the first refusal.
     """
     prefilter.register()
     found = []

@@ -10,11 +10,11 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The scheduler's filters, and why each host falls at one.
+"""The scheduler's filters, and why a filter drops a host.
 
-The reasons of Pcloud's own filters come from the filters themselves (their
-method ``why``), so they are those that decided. Of Nova's, `ComputeFilter` is
-explained; what others drop is counted but has no reason.
+The reasons of Pcloud's own filters come from the filters' method ``why``, so
+the reasons are the reasons of the decision. Of Nova's filters `ComputeFilter`
+is explained; hosts dropped by other filters are counted without a reason.
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -46,11 +46,11 @@ LOG = logging.getLogger(__name__)
 
 @dataclasses.dataclass(frozen=True)
 class Loaded:
-    """The filters that are enabled.
+    """The enabled filters.
 
-    :ivar filters: in the order in which they are asked
-    :ivar missing: names of those that this process cannot load to why;
-        nova-scheduler would not start without them
+    :ivar filters: the filters in the order in which Nova asks the filters
+    :ivar missing: ``filter -> reason`` for each filter which this process
+        cannot load; nova-scheduler would not start without such a filter
     """
 
     filters: list[nova_filters.BaseFilter]
@@ -59,9 +59,9 @@ class Loaded:
 
 @dataclasses.dataclass(frozen=True)
 class Dropped:
-    """A host that a filter drops.
+    """A host dropped by a filter.
 
-    :ivar reason: None when the filter does not tell
+    :ivar reason: None when the filter gives no reason
     """
 
     host_state: host_manager.HostState
@@ -70,11 +70,11 @@ class Dropped:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What a filter makes of some hosts.
+    """The result of a filter for some hosts.
 
     :ivar rule: the filter's name
-    :ivar refusal: what it says when it ends the whole request, or fails,
-        None otherwise
+    :ivar refusal: why the filter ends the whole request, or how the filter
+        failed; None when the request goes on
     """
 
     rule: str
@@ -113,7 +113,7 @@ def is_explained(filter_: nova_filters.BaseFilter) -> bool:
 def keeping_candidates(
     host_states: Sequence[host_manager.HostState],
 ) -> Iterator[None]:
-    """Leave hosts with the allocation candidates that they have."""
+    """Restore the allocation candidates of hosts after the block."""
     before = [each.allocation_candidates for each in host_states]
     yield
     for host_state, candidates in zip(host_states, before, strict=True):
@@ -124,10 +124,10 @@ def outcome(
     filter_: nova_filters.BaseFilter,
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
 ) -> Outcome:
-    """Ask a filter, and why it drops what it drops.
+    """Ask a filter which hosts it drops, and why.
 
-    Like any filter it may change the allocation candidates of the hosts, and
-    keep what it has read with the request. One that fails lets nobody in.
+    A filter may change the allocation candidates of the hosts, and keep values
+    with the request. A failing filter drops all hosts.
     """
     kept, refusal = ask(filter_, host_states, spec)
     passed = {id(each) for each in kept}
@@ -142,9 +142,10 @@ def ask(
     filter_: nova_filters.BaseFilter,
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
 ) -> tuple[list[host_manager.HostState], reasons.Reason | None]:
-    """Ask a filter as `outcome` does, but not why.
+    """Ask a filter which hosts it keeps, without reasons for the other hosts.
 
-    :returns: what it keeps, and why it ends the request, if it does
+    :returns: the hosts kept; and the reason to end the request, None when the
+        request goes on
     """
     try:
         found = filter_.filter_all(host_states, spec)
@@ -174,7 +175,7 @@ def _reasons(
             found = [reasons.open_to_all(str(error))] * len(host_states)
     else:
         found = [None] * len(host_states)
-    # Each may be right for itself when they are not all together.
+    # Each host may be right by itself when all hosts together are not.
     return [refusal if each is None else each for each in found]
 
 
@@ -206,5 +207,5 @@ def _since(service: Mapping) -> str:
             'it was never heard of')
 
 
-# Nova's own whose reasons the hosts tell plainly.
+# Nova's own filters whose reasons can be read from the host.
 _NOVA = {compute_filter.ComputeFilter: _compute_reasons}

@@ -10,10 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Room for servers that are to be together on one host.
+"""Room for servers to be together on a host.
 
-Source: CONTRACT section 7: a deployment "checks everything before the first
-server is created".
+Rule: reference-room-groups
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -41,9 +40,10 @@ from pcloud.scheduler import request
 
 @dataclasses.dataclass(frozen=True)
 class GroupRoom:
-    """How many groups there is room for.
+    """The number of groups with room.
 
-    :ivar reason: why there are not more, None where there are enough
+    :ivar reason: why there is no room for more groups, None when there is
+        enough room
     """
 
     groups: int
@@ -55,14 +55,16 @@ def find(
     flavors: Sequence[objects.Flavor], count: int,
     pcloud_id: str | None = None, parent: str | None = None,
 ) -> GroupRoom:
-    """Tell for how many groups there is room now.
+    """Return for how many groups there is room now.
 
-    At most two calls of Placement, and one more in a Pcloud. Outside of
-    Pclouds hosts that are down count too: nobody asks thousands of them.
+    Placement is called at most twice, and once more in a Pcloud. Outside of
+    Pclouds, hosts that are down count too: a check would ask thousands of
+    hosts.
 
-    :param flavors: of the servers of a group, which are together on one host
+    :param flavors: the flavors of a group's servers, which share a host
     :param count: how many groups are wanted
-    :param parent: the service, or the id of the server, on whose hosts
+    :param parent: the service, or the id of the server, whose hosts are
+        required
     :raises: `exception.Unavailable`, `exception.FlavorUnusable`
     """
     said = {hints.PCLOUD: [pcloud_id]} if pcloud_id else {}
@@ -89,9 +91,9 @@ def _hosts(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     parent: str | None,
 ) -> set[str] | None:
-    """Return the only hosts that would do, None where any would.
+    """Return the only right hosts, None when all hosts are right.
 
-    Those of a cell that does not answer would not.
+    Hosts of a cell that does not answer are not right.
 
     :raises: `exception.PcloudUnusable`
     """
@@ -133,7 +135,7 @@ def _groups(
 
     groups = fitting(candidates.offered(context, group, destination, limit))
     if groups < count and len(needs) > 1:
-        # Placement may have enough for all, but not for one server as large.
+        # Placement may have enough for a group, but not for a server as large.
         groups = fitting(candidates.offered(
             context, capacity.largest(needs), destination))
     return groups

@@ -10,10 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Hosts as nova-scheduler would have them, in any process.
+"""Hosts as known to nova-scheduler, in any process.
 
-Nova's own `HostManager` reads the whole cloud when it is made, which is for
-nova-scheduler and not for one call.
+Nova's own `HostManager` reads the whole cloud when the manager is made, which
+suits nova-scheduler and not a single call.
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -34,12 +34,12 @@ def load(
 ) -> list[host_manager.HostState]:
     """Return some hosts for filters and weighers.
 
-    Three queries, and three a cell. Each has one candidate of Placement, so
-    that filters which look at those have something to look at; which servers
-    a host has is left out.
+    The function makes three queries, and three queries a cell. Each host has
+    an allocation candidate, for filters which read allocation candidates; the
+    servers of a host are not read.
 
-    :param hosts: service hosts; those of a cell that does not answer are
-        left out, as nova-scheduler does
+    :param hosts: service hosts; like nova-scheduler, the function leaves out
+        hosts of a cell that does not answer
     """
     aggregates = [
         objects.Aggregate(context, id=each.id, uuid=each.uuid,

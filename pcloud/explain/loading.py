@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Load classes that an operator has named, as far as they can be loaded."""
+"""Load the classes named by an operator, as far as possible."""
 
 from collections.abc import Iterable
 
@@ -23,10 +23,11 @@ LOG = logging.getLogger(__name__)
 def classes(
     handler: loadables.BaseLoader, names: Iterable[str],
 ) -> tuple[list[type], dict[str, str]]:
-    """Load classes as nova-scheduler does, but go on where one is missing.
+    """Load classes as nova-scheduler does, but go on after a failure.
 
-    :param names: of classes, or of functions that return some
-    :returns: the classes; and the names that cannot be loaded, to why
+    :param names: names of classes, or of functions that return classes
+    :returns: the classes; and ``name -> reason`` for each name that cannot be
+        loaded
     """
     found: list[type] = []
     broken: dict[str, str] = {}
@@ -43,9 +44,9 @@ def classes(
 def instances(
     classes_: Iterable[type],
 ) -> tuple[list[object], dict[str, str]]:
-    """Make one of each class, but go on where that fails.
+    """Make an instance of each class, but go on after a failure.
 
-    :returns: what was made; and the names of the other classes, to why
+    :returns: the instances; and ``class -> reason`` for each other class
     """
     made: list[object] = []
     failed: dict[str, str] = {}
@@ -60,8 +61,8 @@ def instances(
 
 
 def _plain(error: Exception) -> BaseException:
-    """Return what is behind an error whose text is a whole traceback.
+    """Return the cause of an error whose text is a whole traceback.
 
-    `oslo_utils.importutils` raises these for a class that is not there.
+    `oslo_utils.importutils` raises such errors for a missing class.
     """
     return error.__context__ or error

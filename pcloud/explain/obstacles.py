@@ -10,12 +10,12 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""How many more servers of a flavor a Pcloud takes, and what is in the way.
+"""How many more servers of a flavor a Pcloud takes, and the obstacles.
 
-For its owner: hosts go by the owner's names, and nothing of the cloud around
-them is told.
+The reader is the owner of the Pcloud: hosts have the owner's names, and no
+fact about other hosts of the cloud is shown.
 
-Source: CONTRACT section 3, "Quota and usage".
+Rule: reference-room-explain
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -51,7 +51,7 @@ from pcloud.scheduler import prefilter
 
 STATE, STATUS, ROOM, INCONSISTENT = 'state', 'status', 'room', 'inconsistent'
 
-# What these say is told by state and status, as the owner knows them.
+# State and status of a host show the answers of these filters to the owner.
 _TOLD_OTHERWISE = ('PcloudFilter', 'ComputeFilter')
 _STATUS = {'down': 'it is down',
            'maintenance': 'the operator has it in maintenance'}
@@ -59,9 +59,9 @@ _STATUS = {'down': 'it is down',
 
 @dataclasses.dataclass(frozen=True)
 class Obstacle:
-    """What stands in the way of the next server on a host.
+    """A reason why a host does not take the next server.
 
-    :ivar rule: `STATE`, which its owner sets, `STATUS`, `ROOM`,
+    :ivar rule: `STATE`, which the owner sets, `STATUS`, `ROOM`,
         `INCONSISTENT` or the name of a filter
     """
 
@@ -73,8 +73,8 @@ class Obstacle:
 class HostRoom:
     """A host of the Pcloud.
 
-    :ivar would_fit: how many more servers of the flavor there is room for
-    :ivar in_the_way: all that has to change before it takes one
+    :ivar would_fit: for how many more servers of the flavor there is room
+    :ivar in_the_way: all obstacles to the next server
     """
 
     host: hosts.Host
@@ -83,18 +83,18 @@ class HostRoom:
 
     @property
     def fits(self) -> int:
-        """How many more servers of the flavor it takes now."""
+        """How many more servers of the flavor the host takes now."""
         return 0 if self.in_the_way else self.would_fit
 
 
 @dataclasses.dataclass(frozen=True)
 class Explanation:
-    """What becomes of servers of a flavor in a Pcloud.
+    """How many servers of a flavor a Pcloud takes, and why not more.
 
-    :ivar left: what hosts have left, by the uuid of the node
-    :ivar refused: why no host at all would do, None in general
-    :ivar not_explained: filters that refused hosts for reasons only they
-        know, and those that could not be asked
+    :ivar left: ``uuid of the node -> free resources``
+    :ivar refused: why no host at all is right, None when some host may be
+    :ivar not_explained: filters that refused hosts without a reason, and
+        filters that could not be asked
     """
 
     spec: objects.RequestSpec
@@ -106,7 +106,7 @@ class Explanation:
 
     @property
     def fits(self) -> int:
-        """How many more servers of the flavor it takes now."""
+        """How many more servers of the flavor the Pcloud takes now."""
         return 0 if self.refused else sum(each.fits for each in self.hosts)
 
 
@@ -114,15 +114,15 @@ def explain(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     flavor: objects.Flavor, domain: str | None,
 ) -> Explanation:
-    """Tell what stands in the way of servers of a flavor in a Pcloud.
+    """Return the obstacles to servers of a flavor in a Pcloud.
 
-    They are the owner's, without hints or an image that ask for more. One
-    call of Placement, and one for each resource class of the flavor; as many
-    queries for one host as for a hundred.
+    The servers belong to the owner, without hints and with an image without
+    requirements. Placement is called once, and once for each resource class of
+    the flavor; the number of queries does not depend on the number of hosts.
 
-    :param domain: that of the owner's project, None where it is not known
+    :param domain: the domain of the owner's project, None when unknown
     :raises: `exception.Unavailable`, `exception.FlavorUnusable`,
-        `exception.PcloudNotFound` when it is deleted meanwhile
+        `exception.PcloudNotFound` when the Pcloud is deleted meanwhile
     """
     spec = _spec(context, pcloud, flavor, domain)
     refused = _refusal(context, pcloud, spec)
@@ -149,10 +149,10 @@ def passing(
     context: nova_context.RequestContext, names: Collection[str],
     spec: objects.RequestSpec,
 ) -> set[str]:
-    """Return those of some service hosts that all filters would keep.
+    """Return which of some service hosts all filters would keep.
 
-    As `host_states.load`; those filters are not asked that look at what the
-    owner of a host can change.
+    The hosts are loaded as by `host_states.load`. Filters on values that the
+    owner of a host can change are not asked.
     """
     states, its_spec = host_states.load(context, names), copy.deepcopy(spec)
     dropped = {
@@ -163,10 +163,10 @@ def passing(
 
 @dataclasses.dataclass(frozen=True)
 class _Seen:
-    """What was found out of all hosts at once.
+    """The facts that were read for all hosts at once.
 
     :ivar offered: the uuids of the nodes on which Placement has room
-    :ivar is_countable: whether Placement knows all that a server takes
+    :ivar is_countable: whether Placement knows all resources of a server
     """
 
     access: access.Pcloud
@@ -194,9 +194,9 @@ def _refusal(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     spec: objects.RequestSpec,
 ) -> str | None:
-    """Return why no host at all would do, None where some would.
+    """Return why no host at all is right, None when some host may be.
 
-    Our own request filter would say no more than that there is no room.
+    Pcloud's own request filter would only state that there is no room.
     """
     if pcloud.owner not in pcloud.tenants:
         return 'the project that owns it is not one of its tenants'
@@ -211,7 +211,7 @@ def _refusal(
 
 def _need(spec: objects.RequestSpec) -> capacity.Need:
     need = candidates.need(spec)
-    # That a host is in maintenance is its status.
+    # The status of a host shows maintenance.
     return dataclasses.replace(need, forbidden=need.forbidden - {
         os_traits.COMPUTE_STATUS_DISABLED})
 
@@ -229,15 +229,15 @@ def _filtered(
     context: nova_context.RequestContext, hosts_: Sequence[HostRoom],
     spec: objects.RequestSpec,
 ) -> tuple[Mapping[str, Sequence[Obstacle]], tuple[str, ...]]:
-    """Ask every filter about every host, not only about those left over.
+    """Ask every filter about every host, not only about the hosts left.
 
-    What a filter says of a host may depend on the others that it is asked
-    about: those that something else stands in the way of are asked about
-    apart, as nova-scheduler would not know of them.
+    The answer of a filter for a host may depend on the other hosts in the
+    question. Hosts with other obstacles are asked about apart, for
+    nova-scheduler would not see such hosts.
 
-    :param hosts_: with what else there is against them
-    :returns: service host to what filters have against it; and the filters
-        that do not say what it is, or that this process does not have
+    :param hosts_: hosts with their other obstacles
+    :returns: ``service host -> obstacles``; and the filters which give no
+        reason, or which this process could not load
     """
     nodes = {each.host.node.uuid for each in hosts_}
     states = [each for each in host_states.load(
@@ -297,7 +297,7 @@ def _state(seen: _Seen, host: hosts.Host) -> list[Obstacle]:
         return []
     if verdict in (access.IS_DISABLED, access.IS_DUE):
         return [Obstacle(STATE, verdict.reason)]
-    # That the host is in somebody else's Pcloud too is not for the owner.
+    # The owner must not learn that another owner's Pcloud has the host.
     return [Obstacle(INCONSISTENT, 'what the cloud knows of it does not fit '
                                    'together; ask its operator')]
 
@@ -309,7 +309,7 @@ def _status(host: hosts.Host) -> list[Obstacle]:
 
 def _shortages(seen: _Seen, host: hosts.Host) -> list[str]:
     uuid = host.node.uuid
-    # Of a host without an entry nothing is left; nobody knows its traits.
+    # A host without an entry has no free resources and unknown traits.
     nothing = capacity.Host(dict.fromkeys(seen.need.amounts, (0,)),
                             seen.need.required)
     found = capacity.shortages(seen.need, seen.left.get(uuid, nothing))

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What Placement hands out to a request, and why not the other hosts."""
+"""The hosts offered by Placement to a request, and why not other hosts."""
 
 # Nova's objects are registered when its services start, perhaps after us.
 from __future__ import annotations
@@ -41,15 +41,15 @@ CONF = cfg.CONF
 
 @dataclasses.dataclass(frozen=True)
 class Offer:
-    """What Placement hands out.
+    """An answer of Placement.
 
-    :ivar resources: what it was asked for
-    :ivar requests: the uuid of each provider to the allocation requests that
-        it has a part in
-    :ivar providers: the uuids of all providers; those of compute nodes are
-        the nodes' own
-    :ivar limit: how many it was asked for when there are more, None when
-        these are all
+    :ivar resources: the resources asked for
+    :ivar requests: ``uuid of a resource provider -> allocation requests``
+        which use the provider
+    :ivar providers: the uuids of all resource providers; the provider of a
+        compute node has the uuid of the node
+    :ivar limit: the limit of the query when the answer has reached the limit,
+        None when the answer is complete
     """
 
     resources: utils.ResourceRequest
@@ -60,7 +60,7 @@ class Offer:
 
 @dataclasses.dataclass(frozen=True)
 class Node:
-    """A compute node that is no candidate, and why."""
+    """A compute node which is no candidate, and the reason."""
 
     host: str
     name: str
@@ -71,13 +71,13 @@ def ask(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     manager: host_manager.HostManager,
 ) -> Offer:
-    """Ask Placement what nova-scheduler asks it.
+    """Ask Placement the questions of nova-scheduler.
 
-    One call, and one more for a request with dedicated cpus, which Nova
-    looks for on hosts of the older kind too.
+    Placement is called once, and once more for a request with dedicated cpus,
+    for Nova looks for hosts of the older kind too.
 
-    :raises: `nova.exception.NoValidHost` when the host that is asked for is
-        not there, `exception.Unavailable` when Placement does not tell
+    :raises: `nova.exception.NoValidHost` when the host asked for does not
+        exist, `exception.Unavailable` when Placement does not answer
     """
     resources = utils.resources_from_request_spec(context, spec, manager)
     requests, providers = _candidates(context, resources)
@@ -110,15 +110,15 @@ def left_out(
     offer: Offer, nodes: Mapping[str, tuple[str, str]],
     aggregates: Iterable[objects.Aggregate],
 ) -> list[Node]:
-    """Return the compute nodes that Placement does not hand out, and why.
+    """Return the compute nodes not offered by Placement, and why.
 
-    One call for all that have room, one for each resource class, and one for
-    each aggregate, or choice of aggregates, that the request is narrowed to:
-    however many hosts there are.
+    Placement is called once for all nodes with room, once for each resource
+    class, once for each required aggregate or choice of aggregates, and once
+    for all forbidden aggregates, however many hosts there are.
 
-    :param nodes: all of them: uuid to service host and hypervisor hostname
-    :param aggregates: all of them, to call them by their names
-    :raises: `exception.Unavailable` when Placement does not tell
+    :param nodes: ``uuid -> (service host, hypervisor hostname)`` of all nodes
+    :param aggregates: all aggregates, for their names
+    :raises: `exception.Unavailable` when Placement does not answer
     """
     missing = {uuid: each for uuid, each in nodes.items()
                if uuid not in offer.providers}
@@ -138,14 +138,13 @@ def left_out(
 
 @dataclasses.dataclass(frozen=True)
 class _Walls:
-    """What keeps hosts out, whatever they have left.
+    """Why hosts are excluded, however much is free on the hosts.
 
-    :ivar tree: the uuid of the one node that is asked for, None for any
-    :ivar inside: for each aggregate, or choice of some, that a host has to
-        be in: what it is called, and the uuids of its nodes
-    :ivar outside: the uuids of the nodes in aggregates that a host must not
-        be in
-    :ivar names: service host to what the latter are called
+    :ivar tree: the uuid of the only node asked for, None for any
+    :ivar inside: for each aggregate, or choice of aggregates, required of a
+        host: its name in words, and the uuids of its nodes
+    :ivar outside: the uuids of the nodes in forbidden aggregates
+    :ivar names: ``service host -> names of its forbidden aggregates``
     """
 
     tree: str | None
@@ -159,7 +158,7 @@ class _Walls:
         resources: utils.ResourceRequest,
         aggregates: Sequence[objects.Aggregate],
     ) -> _Walls:
-        """Read them; membership is what Placement has it to be."""
+        """Read the walls; membership in aggregates is read from Placement."""
         group = resources.get_request_group(None)
         known = {each.uuid: each for each in aggregates}
         inside = [(' or '.join(_name(known, each) for each in choice),
@@ -174,7 +173,7 @@ class _Walls:
         return cls(group.in_tree, inside, outside, of_host)
 
     def reason(self, uuid: str, host: str) -> reasons.Reason | None:
-        """Return why a node is kept out, None when it is not."""
+        """Return why a node is excluded, None for a node inside the walls."""
         if self.tree is not None and uuid != self.tree:
             return reasons.open_to_all('it is not the host that is asked for')
         for name, members in self.inside:
@@ -191,7 +190,7 @@ class _Walls:
 
 
 def _name(known: Mapping[str, objects.Aggregate], uuid: str) -> str:
-    """Return what an administrator calls an aggregate."""
+    """Return an administrator's name for an aggregate."""
     if uuid not in known:
         return f'aggregate {uuid}'
     metadata = known[uuid].metadata
@@ -206,10 +205,10 @@ def _name(known: Mapping[str, objects.Aggregate], uuid: str) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class _Search:
-    """What is known of the hosts that are no candidates.
+    """The known facts about hosts which are no candidates.
 
-    :ivar left: what they have left, by the uuids of their nodes
-    :ivar fitting: the uuids of the nodes that have room
+    :ivar left: ``uuid of the node -> free resources``
+    :ivar fitting: the uuids of the nodes with room
     """
 
     need: capacity.Need
@@ -219,7 +218,7 @@ class _Search:
     limit: int | None
 
     def reason(self, uuid: str, host: str) -> reasons.Reason:
-        """Return the first of what is wrong with a node."""
+        """Return the first reason why a node is not offered."""
         walled = self.walls.reason(uuid, host)
         if walled is not None:
             return walled

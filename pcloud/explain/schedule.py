@@ -10,9 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Go the way of nova-scheduler with a request, and keep what it forgets.
+"""Go the way of nova-scheduler with a request, and record each step.
 
-Nothing is claimed: the way ends before that.
+Nothing is claimed: the way ends before the claim.
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -49,10 +49,10 @@ _CHECK = '_nova_check_type'
 class Step:
     """A filter on the way.
 
-    :ivar outcome: what it makes of the hosts that those before it kept
-    :ivar asked: how many these are
-    :ivar alone: how many of all candidates it would keep by itself
-    :ivar is_explained: whether it tells why it drops a host
+    :ivar outcome: the result for the hosts kept by the filters before
+    :ivar asked: the number of hosts kept by the filters before
+    :ivar alone: how many of all candidates the filter would keep by itself
+    :ivar is_explained: whether the filter gives reasons
     """
 
     outcome: filtering.Outcome
@@ -63,24 +63,26 @@ class Step:
 
 @dataclasses.dataclass(frozen=True)
 class Explanation:
-    """What becomes of a request.
+    """The result of a request.
 
-    What stands behind a refusal, or behind a filter that keeps nothing, is
-    told as if the way went on.
+    The steps after a refusal, or after a filter that keeps no host, are
+    computed as if the way went on.
 
-    :ivar refusals: what request filters say; one is the end
-    :ivar no_such_host: why Placement was not asked, None where it was
-    :ivar nodes: how many compute nodes there are
-    :ivar left_out: those that Placement does not hand out
-    :ivar excluded: service hosts that it hands out but that do not get to
-        the filters: those of which Nova has no service, and those that the
-        request leaves out
-    :ivar candidates: how many get to the filters
+    :ivar refusals: refusals by request filters; a single refusal ends the
+        request
+    :ivar no_such_host: why Placement was not asked, None when Placement was
+        asked
+    :ivar nodes: the number of compute nodes
+    :ivar left_out: the compute nodes not offered by Placement
+    :ivar excluded: service hosts offered by Placement that the filters do not
+        get: hosts without a compute service in Nova, and hosts excluded by the
+        request
+    :ivar candidates: how many hosts the filters get
     :ivar is_forced: whether the request skips the filters
     :ivar steps: the filters in their order
-    :ivar missing: names of the filters and weighers that could not be loaded
-        here, to why
-    :ivar weighed: the hosts that all filters kept, the best first
+    :ivar missing: ``filter or weigher -> reason`` for each class which could
+        not be loaded here
+    :ivar weighed: the hosts kept by all filters, the best first
     """
 
     spec: objects.RequestSpec
@@ -97,10 +99,10 @@ class Explanation:
 
     @property
     def best(self) -> list[weighing.Weighed]:
-        """The hosts of which nova-scheduler takes one; none if there is none.
+        """The hosts among which nova-scheduler chooses; may be empty.
 
-        There are several where chance decides: among the best
-        ``host_subset_size``, and among those that are equal.
+        There are several hosts where chance decides: among the best
+        ``host_subset_size``, and among equal hosts.
         """
         usable = [each for each in self.weighed
                   if each.host_state.allocation_candidates]
@@ -114,7 +116,7 @@ class Explanation:
 def explain(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
 ) -> Explanation:
-    """Tell what becomes of a request, and why.
+    """Explain the result of a request.
 
     The request is changed, as nova-scheduler does.
 
@@ -148,10 +150,11 @@ def explain(
 
 
 class _Manager(host_manager.HostManager):
-    """Nova's own, fresh, without filters and weighers.
+    """Nova's host manager, fresh, without filters and weighers.
 
-    Those are loaded apart, for some may not be on this machine. Which servers
-    hosts have is read when it is known of which, not by a thread beforehand.
+    Filters and weighers are loaded apart, for some may be missing on this
+    machine. The servers of hosts are read when the hosts are known, not by a
+    thread beforehand.
     """
 
     def __init__(self):
@@ -166,9 +169,9 @@ class _Manager(host_manager.HostManager):
     def know_servers(
         self, context: nova_context.RequestContext, hosts: Collection[str],
     ) -> None:
-        """Read which servers some service hosts have (one query a cell).
+        """Read the servers of some service hosts (one query a cell).
 
-        Nova asks for each host of which it does not know.
+        Nova would make a query for each unknown host.
         """
         there = computes.instances(context, hosts)
         self._instance_info = {
@@ -202,9 +205,9 @@ def _filtered(
     asked: Sequence[nova_filters.BaseFilter],
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
 ) -> tuple[list[Step], list[host_manager.HostState]]:
-    """Ask the filters one after the other, and each by itself.
+    """Ask the filters one after the other, and each filter by itself.
 
-    :returns: what they say, and the hosts that all of them kept
+    :returns: the steps, and the hosts kept by all filters
     """
     alone = [_alone(each, host_states, spec) for each in asked]
     steps = []
@@ -221,8 +224,8 @@ def _alone(
     filter_: nova_filters.BaseFilter,
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
 ) -> int:
-    """Return how many hosts a filter keeps, and leave them as they were."""
+    """Return how many hosts a filter keeps, and leave the hosts unchanged."""
     with filtering.keeping_candidates(host_states):
-        # A copy does not have what others keep with a request.
+        # A copy lacks the values that other filters keep with a request.
         kept, _ = filtering.ask(filter_, host_states, copy.deepcopy(spec))
     return len(kept)

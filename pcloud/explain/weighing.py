@@ -10,10 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The scheduler's weighers, one by one.
+"""The scheduler's weighers, each by itself.
 
-Nova writes the weights to its log and returns sums; the parts of the sums are
-kept here, and made with the same functions.
+Nova writes the weights to a log and returns sums; here the parts of the sums
+are kept, made with the same functions.
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -35,11 +35,11 @@ CONF = cfg.CONF
 
 @dataclasses.dataclass(frozen=True)
 class Score:
-    """What a weigher makes of a host.
+    """The score of a host by a weigher.
 
-    :ivar raw: as the weigher says
-    :ivar normalised: brought to the range from 0 to 1 among all hosts,
-        unless the weigher has its own range
+    :ivar raw: the score as returned by the weigher
+    :ivar normalised: the score scaled to the range from 0 to 1 among all
+        hosts, unless the weigher has a fixed range
     """
 
     weigher: str
@@ -49,7 +49,7 @@ class Score:
 
     @property
     def weight(self) -> float:
-        """What is added to the host's sum."""
+        """The score's part of the host's sum."""
         return self.multiplier * self.normalised
 
 
@@ -62,15 +62,15 @@ class Weighed:
 
     @property
     def total(self) -> float:
-        """The sum of its weights, added in the order in which Nova does."""
+        """The sum of the host's weights, added in Nova's order."""
         return sum((each.weight for each in self.scores), 0.0)
 
 
 def load() -> tuple[list[nova_weights.BaseWeigher], dict[str, str]]:
     """Load the weighers of ``[filter_scheduler] weight_classes``.
 
-    :returns: the weighers; and the names of those that this process cannot
-        load, to why
+    :returns: the weighers; and ``weigher -> reason`` for each weigher which
+        this process cannot load
     """
     classes, broken = loading.classes(
         host_weights.HostWeightHandler(),
@@ -83,9 +83,9 @@ def weigh(
     weighers: Sequence[nova_weights.BaseWeigher],
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
 ) -> list[Weighed]:
-    """Weigh hosts, and return the best first; of equal ones the first.
+    """Weigh hosts, and return the best first; equal hosts keep their order.
 
-    A single host is not weighed, as it is not by Nova.
+    A single host is not weighed, as in Nova.
     """
     if len(host_states) < 2:
         return [Weighed(each, ()) for each in host_states]
