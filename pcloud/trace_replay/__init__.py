@@ -10,4 +10,4 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Replay weeks of servers that come and go against Nova's weighers."""
+"""Replay weeks of servers, created and deleted, against Nova's weighers."""

@@ -37,7 +37,8 @@ START = datetime.datetime(2026, 11, 2, tzinfo=datetime.UTC)
 # From old to new, a quarter of the hosts each.
 PLATFORMS = ('20250801T000000Z', '20251201T000000Z', '20260401T000000Z',
              '20260901T000000Z')
-# The oldest are rebooted first, to a newer platform; the newest are not.
+# The oldest platforms are rebooted first, to a newer platform; the newest
+# platform is not.
 REBOOT_WEEKS = (8, 11, 14, None)
 
 HOST_VCPUS = 48
@@ -46,7 +47,7 @@ HOST_DISK_MB = 2 * 1024 * 1024
 
 
 class Cloud:
-    """Hosts, what is on them, and what chooses among them."""
+    """Hosts, their servers, and Nova's choice among the hosts."""
 
     def __init__(self, hosts: int, weighers: Sequence[str],
                  chance: random.Random) -> None:
@@ -62,7 +63,7 @@ class Cloud:
         self._running: list[tuple[float, int, host_manager.HostState]] = []
 
     def place(self, server: trace.Server) -> None:
-        """Put a server onto a host, if there is room for it."""
+        """Put a server onto a host, if any host has room."""
         room = [host for host in self._hosts
                 if host.free_ram_mb >= server.memory_mb]
         if not room:
@@ -81,7 +82,7 @@ class Cloud:
             if each.weight == weighed[0].weight])
 
     def end_until(self, day: float) -> None:
-        """Let the servers end that do so until a day."""
+        """End the servers whose end is not after a day."""
         ended = [each for each in self._running if each[0] <= day]
         if ended:
             self._running = [each for each in self._running
@@ -90,7 +91,10 @@ class Cloud:
             _use(host, -memory_mb)
 
     def count(self, kind) -> Mapping:
-        """Count the servers by something of their hosts."""
+        """Count the servers by a value of their hosts.
+
+        :param kind: a function ``host -> value``
+        """
         return collections.Counter(kind(host) for *_, host in self._running)
 
 
@@ -138,6 +142,6 @@ def platform(host: host_manager.HostState) -> str | None:
 
 
 def reboot_week(host: host_manager.HostState) -> int | None:
-    """Return in which week since `START` a host is rebooted."""
+    """Return the week since `START` in which a host is rebooted."""
     date = _said(host, attributes.REBOOT)
     return date and (datetime.datetime.fromisoformat(date) - START).days // 7

@@ -13,12 +13,14 @@
 """Weeks of a cloud in a minute: which hosts do servers end up on?
 
 Servers come and go by a trace, and Nova's own weight handler chooses a host
-for each among those with room, with the weighers that are configured. There
-is no service and no database; what is simulated is the choice.
+for each server among the hosts with room, with the weighers given. There is no
+service and no database; only the choice is simulated.
 
-The question is that of RFD 24, "Desired State": are hosts with old platforms
-drained "over time", when servers are "destroyed and re-created elsewhere",
-and do servers stay away from hosts that are rebooted soon?
+The replay answers two questions: are hosts with old platforms drained over
+time, as servers are deleted and created again; and do servers stay away from
+hosts that are rebooted soon?
+
+Rule: reference-source-designation
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ from pcloud.trace_replay import fake_cloud
 from pcloud.trace_replay import trace
 
 NOVA = ('nova.scheduler.weights.all_weighers',)
-# Those by attributes; the others have nothing to say here.
+# Pcloud's weighers of attributes; a trace gives its other weighers no input.
 PCLOUD = (*NOVA, *(f'pcloud.scheduler.weights.{each}' for each in (
     'platform.PlatformWeigher', 'reboot.RebootWeigher',
     'hardware_class.HardwareClassWeigher')))
@@ -46,18 +48,18 @@ PCLOUD = (*NOVA, *(f'pcloud.scheduler.weights.{each}' for each in (
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What became of a trace.
+    """The result of a trace.
 
-    :ivar days: for each day, how many servers were on each platform
-    :ivar by_reboot: how many servers there were at the end, by the week of
-        their host's next reboot
+    :ivar days: for each day, ``platform -> number of servers``
+    :ivar by_reboot: ``week of the host's next reboot -> number of servers`` at
+        the end
     """
 
     days: Sequence[Mapping[str, int]]
     by_reboot: Mapping[int | None, int]
 
     def share(self, platform: str) -> list[float]:
-        """Return which part of the servers was on a platform, day by day."""
+        """Return the part of the servers on a platform, day by day."""
         return [day.get(platform, 0) / (sum(day.values()) or 1)
                 for day in self.days]
 
@@ -66,10 +68,10 @@ def run(
     servers: Sequence[trace.Server], hosts: int, days: int,
     weighers: Sequence[str], chance: random.Random,
 ) -> Outcome:
-    """Place the servers of a trace, each on the host that weighs most.
+    """Place the servers of a trace, each server on the host with most weight.
 
-    Those of day 0 are spread over all hosts, whatever the weighers: they
-    were there before.
+    The servers of day 0 were there before, and are spread over all hosts,
+    whatever the weighers.
     """
     cloud = fake_cloud.Cloud(hosts, weighers, chance)
     seen = []

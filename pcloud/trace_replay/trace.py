@@ -15,7 +15,7 @@
 import dataclasses
 import random
 
-# A server has one of these sizes.
+# The sizes of servers.
 SERVER_MB = (4096, 8192, 16384, 32768)
 
 
@@ -23,8 +23,7 @@ SERVER_MB = (4096, 8192, 16384, 32768)
 class Server:
     """A server of a trace.
 
-    :ivar start: days since the trace began; 0 for a server that is there
-        already
+    :ivar start: days since the trace began; 0 for a server which is older
     :ivar end: days since the trace began
     """
 
@@ -36,10 +35,10 @@ class Server:
 def make(
     chance: random.Random, days: int, servers: int, lifetime: float,
 ) -> list[Server]:
-    """Return servers that come and go, in the order of their coming.
+    """Return servers with start and end, ordered by start.
 
-    :param servers: how many servers there are at any moment, about
-    :param lifetime: how many days a server lives on average, exponentially
+    :param servers: about how many servers there are at any moment
+    :param lifetime: the days that a server lives on average, exponentially
     """
     def server(start: float) -> Server:
         return Server(start, start + chance.expovariate(1 / lifetime),
