@@ -24,17 +24,16 @@ import collections
 from collections.abc import Callable
 from collections.abc import Iterator
 import dataclasses
-import importlib.util
 import itertools
 import json
 import logging
 import re
 import sys
 
-from nova import context as nova_context
 import webob
 
 from pcloud.audit import all_checks
+from pcloud.objects import reconcile
 from pcloud.tests.concurrency import ledger
 from pcloud.tests.functional import base
 from pcloud.tests.functional import drops
@@ -215,13 +214,6 @@ def judge(response: webob.Response) -> Answer:
     elif not 200 <= status < 300:
         wrong = f'the answer is {status}'
     return Answer(status, text, wrong)
-
-
-def reconcile(context: nova_context.RequestContext, host: str) -> None:
-    """Do what is due for a host, where Pcloud can."""
-    name = 'pcloud.objects.reconcile'
-    if importlib.util.find_spec(name) is not None:
-        importlib.import_module(name).host(context, host)
 
 
 class Complaints:
@@ -458,7 +450,7 @@ class Trials:
     def _reconcile(self) -> Iterator[str]:
         for host in sorted(self._databases.read().due):
             try:
-                reconcile(self._test.context, host)
+                reconcile.host(self._test.context, host)
             except Exception as error:  # Whatever it is, the rest goes on.
                 yield f'reconciling {host} raised {error!r}'
 
