@@ -32,6 +32,7 @@ from nova.tests.functional import integrated_helpers
 from placement import db_api as placement_db
 import sqlalchemy as sa
 
+from pcloud import conf as pcloud_conf
 from pcloud.sandbox import paste
 from pcloud.tests.functional import driver
 
@@ -135,6 +136,8 @@ class PcloudTestCase(
         self._make_zones()
 
     def _configure(self):
+        # Filters do it when they are loaded, which may be later.
+        pcloud_conf.register_opts(CONF)
         folder = pathlib.Path(self.useFixture(
             fixtures.TempDir()).path)
         original = paste.installed('nova', 'etc/nova/api-paste.ini')
