@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""``pcloud-manage audit``: what crashes or hands have left behind."""
+"""``pcloud-manage audit``: inconsistencies left by crashes or by hand."""
 
 import argparse
 import json
@@ -26,7 +26,7 @@ CLEAN, FOUND, PARTLY = 0, 1, 2
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Add the command to those of the command line."""
+    """Add the subcommand ``audit`` to the command line."""
     parser = subparsers.add_parser(
         'audit', help='find what crashes or hands have left behind',
         description='Find hosts in two Pclouds, memberships without '
@@ -48,9 +48,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(command: argparse.Namespace) -> int:
-    """Print what is wrong and, when asked to, repair it.
+    """Find inconsistencies, repair with ``--fix``, and print the findings.
 
-    :param command: what its parser read
+    :param command: the parsed command line
     :returns: the exit status
     """
     context = nova_context.get_admin_context()
@@ -78,7 +78,7 @@ def _row(finding: findings.Finding) -> dict:
 def _repair(
     context: nova_context.RequestContext, finding: findings.Finding,
 ) -> dict:
-    """Return what becomes of a finding's row."""
+    """Repair a finding, and return the changes of the finding's row."""
     if finding.repair is None:
         return {}
     try:

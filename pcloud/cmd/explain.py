@@ -10,9 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""``pcloud-manage explain``: where a server would be started, and why not."""
+"""``pcloud-manage explain``: where a server would start, and why not."""
 
-# Nova's objects are registered when the command starts, after this is read.
+# Nova's objects are registered when the command starts, after the import.
 from __future__ import annotations
 
 import argparse
@@ -44,7 +44,7 @@ FOUND, NONE = 0, 1
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Add the command to those of the command line."""
+    """Add the subcommand ``explain`` to the command line."""
     parser = subparsers.add_parser(
         'explain', help='tell where a server would be started, and why',
         description='Go the way of nova-scheduler with a request, without '
@@ -84,9 +84,9 @@ def _hint(text: str) -> tuple[str, str]:
 
 
 def run(command: argparse.Namespace) -> int:
-    """Print what becomes of a request.
+    """Print on which hosts a server would be started, and why.
 
-    :param command: what its parser read
+    :param command: the parsed command line
     :returns: the exit status
     """
     if command.server:
@@ -117,9 +117,9 @@ def _check_nothing_else(command: argparse.Namespace) -> None:
 
 
 def _context(project: str | None) -> nova_context.RequestContext:
-    """Return an administrator who asks for a project.
+    """Return the context of an administrator, for requests of a project.
 
-    Glance is asked with the credentials of [service_user].
+    Requests to Glance use the credentials of [service_user].
 
     :raises: `exception.ProjectUnknown`
     """
@@ -151,7 +151,7 @@ def _new_request(
 def _zone(
     context: nova_context.RequestContext, asked: str | None,
 ) -> str | None:
-    """Return the zone that counts, as nova-api finds it.
+    """Return the availability zone of a request, as nova-api finds the zone.
 
     :raises: `exception.ZoneUnavailable`
     """
@@ -169,7 +169,7 @@ def _zone(
 def _flavor(
     context: nova_context.RequestContext, named: str,
 ) -> objects.Flavor:
-    """Return a flavor by its id or, when there is none, by its name.
+    """Return a flavor by id or, where no flavor has the id, by name.
 
     :raises: `exception.FlavorNotFound`
     """
@@ -186,7 +186,7 @@ def _flavor(
 def _image(
     context: nova_context.RequestContext, image: str,
 ) -> objects.ImageMeta:
-    """Return an image as Nova has it.
+    """Return the metadata of an image, as Nova reads the image.
 
     :raises: `exception.ImageUnusable`
     """
@@ -200,10 +200,10 @@ def _recorded(
     context: nova_context.RequestContext, flavor: objects.Flavor,
     image: str | None, hints: Mapping[str, Sequence[str]],
 ) -> dict[str, Sequence[str]]:
-    """Return the hints as nova-api would keep them.
+    """Return the given hints and the hints that nova-api would add.
 
-    :raises: `exception.Invalid` and `exception.NotFound` when it would
-        refuse them
+    :raises: `exception.Invalid` and `exception.NotFound` when nova-api would
+        refuse the hints
     """
     return {**hints, **servers.recorded(
         context, {'flavorRef': flavor.flavorid, 'imageRef': image}, hints,

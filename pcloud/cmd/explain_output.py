@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Print what became of a request, as text or as JSON."""
+"""Explanations of requests, formatted as text or as JSON."""
 
 from collections.abc import Callable
 from collections.abc import Iterator
@@ -25,21 +25,21 @@ from pcloud.explain import weighing
 from pcloud.rules import hints as hint_rules
 from pcloud.rules import reasons
 
-# So many of the best hosts are shown.
+# How many of the best hosts are shown.
 _BEST = 10
 _NOT_TOLD = 'it does not tell why'
 _EXCLUDED = reasons.open_to_all(
     'the request leaves it out, or Nova has no compute service of it')
 
-# Service hosts, each with its reason.
+# Pairs of service host and reason.
 Fallen: TypeAlias = Sequence[tuple[str, reasons.Reason | None]]
 Style: TypeAlias = Callable[[Fallen], Iterator[str]]
 
 
 def text(found: schedule.Explanation, fallen: Style) -> str:
-    """Return an explanation to be read.
+    """Return an explanation as text for people.
 
-    :param fallen: `counted` or `named`: how to tell of hosts that fell
+    :param fallen: `counted` or `named`: the style for dropped hosts
     """
     parts = [[outcome(found)], _request(found), _request_filters(found),
              _candidates(found, fallen), _filters(found, fallen),
@@ -49,7 +49,7 @@ def text(found: schedule.Explanation, fallen: Style) -> str:
 
 
 def outcome(found: schedule.Explanation) -> str:
-    """Return what becomes of a request, in one sentence."""
+    """Return the outcome of a request in a single sentence."""
     best = found.best
     if len(best) == 1:
         return f'A server would be started on {best[0].host_state.host}.'
@@ -80,7 +80,7 @@ def _why_none(found: schedule.Explanation) -> str:
 
 
 def _most(fallen: Fallen) -> str:
-    """Return all reasons in one sentence, the most frequent first."""
+    """Return all reasons in a single sentence, the most frequent first."""
     return '; '.join(f'{why} ({_hosts(len(hosts))})'
                      for why, hosts in _by_reason(fallen).items()) + '.'
 
@@ -137,13 +137,13 @@ def _dropped(made: filtering.Outcome) -> Fallen:
 
 
 def counted(fallen: Fallen) -> Iterator[str]:
-    """Yield how many hosts fell, for each reason."""
+    """Yield the number of dropped hosts for each reason."""
     for why, hosts in _by_reason(fallen).items():
         yield f'    {_hosts(len(hosts))}: {why}'
 
 
 def named(fallen: Fallen) -> Iterator[str]:
-    """Yield which hosts fell, for each reason."""
+    """Yield the number and the names of dropped hosts for each reason."""
     for why, hosts in _by_reason(fallen).items():
         yield f'    {_hosts(len(hosts))}: {why}'
         for host, reason in hosts:
@@ -152,7 +152,7 @@ def named(fallen: Fallen) -> Iterator[str]:
 
 
 def _by_reason(fallen: Fallen) -> dict[str, Fallen]:
-    """Return the hosts for each reason, the most frequent first."""
+    """Return reason -> dropped hosts, the most frequent reason first."""
     found: dict[str, list] = {}
     for host, reason in fallen:
         found.setdefault(reason.text if reason else _NOT_TOLD, []).append(
@@ -177,7 +177,7 @@ def _filters(found: schedule.Explanation, fallen: Style) -> Iterator[str]:
 
 
 def _not_explained(found: schedule.Explanation) -> list[str]:
-    """Return the filters that drop hosts and do not tell why."""
+    """Return the filters that drop hosts and give no reasons."""
     return [each.outcome.rule for each in found.steps
             if not each.is_explained and each.alone < found.candidates]
 
@@ -207,7 +207,7 @@ def _weighers(found: schedule.Explanation) -> Iterator[str]:
 
 
 def _equal(weighed: Sequence[weighing.Weighed]) -> list[str]:
-    """Return the weighers that make no difference."""
+    """Return the weighers that give the same weight to all hosts."""
     columns = zip(*(each.scores for each in weighed), strict=True)
     return [column[0].weigher for column in columns
             if len({score.weight for score in column}) == 1]
@@ -222,7 +222,7 @@ def _missing(found: schedule.Explanation) -> Iterator[str]:
 
 
 def document(found: schedule.Explanation) -> dict:
-    """Return an explanation for programs, with each host that fell."""
+    """Return an explanation for programs, with all dropped hosts."""
     return {
         'outcome': {
             'found': bool(found.best), 'text': outcome(found),

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""``pcloud-manage``: what an operator does by hand."""
+"""``pcloud-manage``: the commands of operators."""
 
 import os
 import sys
@@ -21,11 +21,11 @@ except ImportError:
     sys.exit('pcloud-manage runs where Nova is installed: pip install '
              'openstack-pcloud[nova]')
 
-# Threads, as in Nova's newer commands; its older ones know no argument.
+# Threads, as in Nova's newer commands; older releases take no argument.
 os.environ.setdefault('OS_NOVA_DISABLE_EVENTLET_PATCHING', '1')
 monkey_patch.patch()
 
-# Nova chooses its threads before anything else of it is imported.
+# Nova chooses the kind of threads before other modules are imported.
 from nova import config  # noqa: E402
 from nova.db.api import api as api_db  # noqa: E402
 from nova.db.main import api as main_db  # noqa: E402
@@ -44,7 +44,7 @@ LOG = logging.getLogger(__name__)
 
 FAILED = 2
 
-# Seconds that a cell has to answer whether it is there.
+# Seconds that a cell has to answer.
 _PATIENCE = 5
 
 
@@ -55,10 +55,10 @@ def _add_commands(subparsers) -> None:
 
 
 def _configure_databases() -> None:
-    """Have databases tried once.
+    """Make Nova try each database once.
 
-    A service waits for its database, by default ten times ten seconds for
-    each of them. Who has called a command wants to know what is wrong.
+    A service waits for a database, by default ten times ten seconds for each
+    database. The user of a command wants to know at once what is wrong.
     """
     for group in ('database', 'api_database'):
         CONF.set_override('max_retries', 0, group=group)

@@ -29,7 +29,7 @@ TAIL_LINES = 25
 
 
 def positive(text: str) -> int:
-    """An argument that counts something there must be one of."""
+    """Return a number of at least 1, read from an argument."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f'{text}: must be at least 1')
@@ -37,10 +37,11 @@ def positive(text: str) -> int:
 
 
 def common_options(default) -> argparse.ArgumentParser:
-    """Options that may stand before or after the verb.
+    """Return the options that are allowed before and after the verb.
 
-    :param default: what they are when they are not given; suppressed after
-        the verb, where it would replace what was given before it
+    :param default: the value of an option that is not given; argparse.SUPPRESS
+        after the verb, where a default would replace an option from before the
+        verb
     """
     options = argparse.ArgumentParser(add_help=False)
     options.add_argument(
@@ -52,7 +53,7 @@ def common_options(default) -> argparse.ArgumentParser:
 
 
 def start_options() -> argparse.ArgumentParser:
-    """Options of the verbs that start a sandbox."""
+    """Return the options of the verbs that start a sandbox."""
     options = argparse.ArgumentParser(add_help=False)
     options.add_argument(
         '--hosts', metavar='N', type=positive, default=6,
@@ -84,7 +85,7 @@ def start_options() -> argparse.ArgumentParser:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog='pcloud-sandbox', parents=[common_options(None)],
         description='Run a whole OpenStack with Pcloud on this machine: '
@@ -129,7 +130,7 @@ def build_parser() -> argparse.ArgumentParser:
 def parse(argv: list[str]):
     """Read the command line.
 
-    What follows ``--`` is somebody else's command and is left alone.
+    The arguments after ``--`` are the command of ``run``, and are not parsed.
     """
     parser = build_parser()
     command = []
@@ -164,7 +165,7 @@ def do_up(args, where: layout.Layout) -> int:
 
 
 def wanted(args) -> settings.Settings:
-    """What the options say that a new sandbox is to be."""
+    """Return the settings of a new sandbox, from the options."""
     return settings.Settings(
         hosts=args.hosts, ports={}, debug=args.debug,
         database=args.database, messaging=args.messaging,
@@ -172,7 +173,7 @@ def wanted(args) -> settings.Settings:
 
 
 def own_command(args) -> str:
-    """How to call this program for the same sandbox."""
+    """Return the command line of this program for the same sandbox."""
     return f'pcloud-sandbox --dir {args.dir}' if args.dir else (
         'pcloud-sandbox')
 
@@ -237,7 +238,7 @@ def do_env(args, where: layout.Layout) -> int:
 
 
 def do_run(args, where: layout.Layout) -> int:
-    """Run a command, in a sandbox of its own if none is running."""
+    """Run a command in the running sandbox, else in a temporary sandbox."""
     from pcloud.sandbox import command
     from pcloud.sandbox import environment
     from pcloud.sandbox import launcher
@@ -255,7 +256,7 @@ def do_run(args, where: layout.Layout) -> int:
 
 
 def tail(path: str) -> str:
-    """The last lines of a log, with its name; '' when there is none."""
+    """Return the name and the last lines of a log; '' without a log."""
     if not os.path.exists(path):
         return ''
     with open(path, errors='replace') as stream:
@@ -270,7 +271,7 @@ def interrupt(signum, frame):
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line, and return the exit status."""
     args = parse(sys.argv[1:] if argv is None else argv)
     where = layout.Layout(args.dir or layout.default_directory())
     # Also where SIGINT was ignored, as in the background of a script.

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""``pcloud-status upgrade check``: is Pcloud loaded as it has to be?"""
+"""``pcloud-status upgrade check``: does Nova load Pcloud correctly?"""
 
 import os
 import pathlib
@@ -23,11 +23,11 @@ except ImportError:
     sys.exit('pcloud-status runs where Nova is installed: pip install '
              'openstack-pcloud[nova]')
 
-# Threads, as in Nova's newer commands; its older ones know no argument.
+# Threads, as in Nova's newer commands; older releases take no argument.
 os.environ.setdefault('OS_NOVA_DISABLE_EVENTLET_PATCHING', '1')
 monkey_patch.patch()
 
-# Nova chooses its threads before anything else of it is imported.
+# Nova chooses the kind of threads before other modules are imported.
 from nova import version  # noqa: E402
 from oslo_config import cfg  # noqa: E402
 from oslo_upgradecheck import upgradecheck  # noqa: E402
@@ -54,10 +54,10 @@ def _result(code: upgradecheck.Code, details: str | None = None):
 
 
 class Checks(upgradecheck.UpgradeCommands):
-    """What is asked of the configuration of this machine."""
+    """The checks of the configuration of this machine."""
 
     def check_nova_version(self):
-        """Nova is one that Pcloud is made for, and safe."""
+        """The release of Nova is supported and safe."""
         found = version.version_string()
         release = packaging_version.Version(found)
         oldest = _SAFE.get(release.major, _OLDEST)
@@ -74,7 +74,7 @@ class Checks(upgradecheck.UpgradeCommands):
         return _result(upgradecheck.Code.SUCCESS)
 
     def check_filter(self):
-        """The scheduler loads and asks PcloudFilter."""
+        """The scheduler loads and enables PcloudFilter."""
         group = CONF.filter_scheduler
         if _FILTERS not in group.available_filters:
             return _result(
@@ -89,7 +89,7 @@ class Checks(upgradecheck.UpgradeCommands):
         return _result(upgradecheck.Code.SUCCESS)
 
     def check_request_filter(self):
-        """What the scheduler loads goes in front of Placement too."""
+        """The filters that the scheduler loads register the request filter."""
         try:
             filters.HostFilterHandler().get_matching_classes(
                 CONF.filter_scheduler.available_filters)
@@ -107,7 +107,7 @@ class Checks(upgradecheck.UpgradeCommands):
         return _result(upgradecheck.Code.SUCCESS)
 
     def check_weighers(self):
-        """Nova's own weighers are still there."""
+        """Nova's own weighers are still configured."""
         classes = CONF.filter_scheduler.weight_classes
         if 'nova.scheduler.weights.all_weighers' not in classes:
             return _result(
@@ -119,7 +119,7 @@ class Checks(upgradecheck.UpgradeCommands):
         return _result(upgradecheck.Code.SUCCESS)
 
     def check_paste(self):
-        """nova-api has the filter in both pipelines, behind the context."""
+        """Both pipelines of nova-api have the filter after keystonecontext."""
         path = CONF.find_file(CONF.wsgi.api_paste_config)
         if not path:
             return _result(
@@ -137,7 +137,7 @@ class Checks(upgradecheck.UpgradeCommands):
         return _result(upgradecheck.Code.SUCCESS)
 
     def check_ratios(self):
-        """The computes leave ratios alone that Pcloud sets."""
+        """nova-compute keeps the allocation ratios that Pcloud sets."""
         pinned = [name for name in ('cpu_allocation_ratio',
                                     'ram_allocation_ratio')
                   if getattr(CONF, name)]
