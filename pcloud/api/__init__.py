@@ -16,8 +16,8 @@
 def filter_factory(global_conf: dict, **local_conf: str):
     """Make the filter that api-paste.ini names (``paste.filter_factory``).
 
-    The imports are made when paste asks for it, so that whoever only reads
-    the policies or the routes does not load Nova's API.
+    Nova's API is imported when paste calls the factory: a process that reads
+    only the policies or the routes does not load Nova's API.
     """
     from pcloud.api import wsgi
 

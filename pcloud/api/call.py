@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""One call of the API, after routing and before its handler."""
+"""A call of the API, after routing and before the call's handler."""
 
 from collections.abc import Mapping
 import dataclasses
@@ -24,15 +24,16 @@ from pcloud.api.policies import pclouds as rules
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """What a handler is told.
+    """The arguments of a handler.
 
     :ivar context: the caller's context
-    :ivar rbac: what tells whether the caller passes a policy rule
+    :ivar rbac: the enforcer that decides which policy rules the caller passes
     :ivar rule: the policy rule of the route
-    :ivar parameters: what stands in the path where the route has braces
+    :ivar parameters: name -> value of the ``{name}`` parameters in the route's
+        path
     :ivar query: the query string, valid for the route's schema
-    :ivar body: the inside of the body's one object, valid for the route's
-        schema; empty where the route takes none
+    :ivar body: the members of the single object in the body, valid for the
+        route's schema; empty where the route takes no body
     """
 
     context: nova_context.RequestContext
@@ -51,14 +52,15 @@ class Call:
     def manages_all(self) -> bool:
         """Whether the caller sees and manages everybody's Pclouds.
 
-        A list asks this for every Pcloud in it.
+        The answer is kept: a list of Pclouds needs the answer for every
+        Pcloud.
         """
         return self.can(rules.ALL_PROJECTS)
 
     def can(self, rule: str, project_id: str | None = None) -> bool:
         """Whether the caller passes a rule.
 
-        :param project_id: the project that owns what the rule is about; the
-            caller's own where it is left out
+        :param project_id: the project that owns the resource of the rule; by
+            default the caller's project
         """
         return self.rbac.allow(self.context, rule, project_id)

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Machine constraints in requests, and the levels they fall back to."""
+"""Machine constraints in requests, and the levels of the fallback."""
 
 from collections.abc import Callable
 
@@ -31,7 +31,7 @@ def read(
 ) -> dict[str, str]:
     """Read the constraints in a request.
 
-    One query where they name a role.
+    A role among the constraints takes a query.
 
     :param can: whether the caller passes a policy rule
     :raises: `exception.InvalidConstraint`, `exception.RoleUnknown`,
@@ -48,7 +48,7 @@ def read(
 def levels_of_pcloud(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
 ) -> list[tuple[str, str]]:
-    """Return scope and id of a Pcloud and the levels above, lowest first."""
+    """Return (scope, id) of a Pcloud and of the levels above, lowest first."""
     return [(scoped_policies.PCLOUD, pcloud.id),
             *levels_of_project(context, pcloud.owner)]
 
@@ -56,10 +56,11 @@ def levels_of_pcloud(
 def levels_of_project(
     context: nova_context.RequestContext, project_id: str,
 ) -> list[tuple[str, str]]:
-    """Return scope and id of a project and the levels above, lowest first.
+    """Return (scope, id) of a project and of the levels above, lowest first.
 
-    Keystone is asked for the domain of a project that is not the caller's;
-    where it does not say, or the project is gone, that level is left out.
+    Keystone is asked for the domain, unless the project is the caller's.
+    Without an answer, or when the project is gone, the domain's level is left
+    out.
     """
     domain = projects.known_domain(context, project_id)
     return [(scoped_policies.PROJECT, project_id),

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Ask Nova's policies and Pcloud's about a caller."""
+"""Checks of Nova's and Pcloud's policy rules for a caller."""
 
 from nova import context as nova_context
 from nova.policies import base
@@ -25,11 +25,11 @@ CONF = cfg.CONF
 
 
 class Enforcer:
-    """Ask about the rules in force: our defaults, Nova's, the operator's."""
+    """The rules in force: defaults of Pcloud and Nova, and overrides."""
 
     def __init__(self) -> None:
         self._enforcer = policy.Enforcer(CONF)
-        # As in Nova: the defaults changed years ago, and saying so for every
+        # As in Nova: the defaults changed years ago, and a warning for every
         # rule fills the log.
         self._enforcer.suppress_default_change_warnings = True
         self._enforcer.suppress_deprecation_warnings = True
@@ -42,8 +42,8 @@ class Enforcer:
     ) -> bool:
         """Whether a caller passes a rule.
 
-        :param project_id: the project that owns what the rule is about; the
-            caller's own where it is None
+        :param project_id: the project that owns the resource of the rule; None
+            for the caller's project
         """
         target = {'project_id': project_id or context.project_id,
                   'user_id': context.user_id}

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Which Pclouds a caller sees, and which are the caller's own."""
+"""The Pclouds that a caller sees, and the Pclouds that a caller manages."""
 
 from pcloud.api import call as api_call
 from pcloud import exception
@@ -23,16 +23,16 @@ def is_own(call: api_call.Call, pcloud: pclouds.Pcloud) -> bool:
 
 
 def visible_pcloud(call: api_call.Call) -> pclouds.Pcloud:
-    """Return the Pcloud that the path names, if the caller may know of it.
+    """Return the Pcloud in the path, if the caller may see the Pcloud.
 
-    :raises: `exception.PcloudNotFound`, the same for one that is not there
-        and one of somebody else
+    :raises: `exception.PcloudNotFound`, the same for an unknown Pcloud and for
+        a Pcloud that the caller may not see
     """
     return visible(call, call.parameters['id'])
 
 
 def visible(call: api_call.Call, pcloud_id: str) -> pclouds.Pcloud:
-    """Return a Pcloud, if the caller may know of it.
+    """Return a Pcloud, if the caller may see the Pcloud.
 
     :raises: `exception.PcloudNotFound`, as `visible_pcloud`
     """
@@ -43,7 +43,7 @@ def visible(call: api_call.Call, pcloud_id: str) -> pclouds.Pcloud:
 
 
 def own_pcloud(call: api_call.Call) -> pclouds.Pcloud:
-    """Return the Pcloud that the path names, for its owner only.
+    """Return the Pcloud in the path, for the owner and administrators only.
 
     :raises: as `own`
     """
@@ -51,10 +51,11 @@ def own_pcloud(call: api_call.Call) -> pclouds.Pcloud:
 
 
 def own(call: api_call.Call, pcloud_id: str) -> pclouds.Pcloud:
-    """Return a Pcloud, for its owner only.
+    """Return a Pcloud, for the owner and administrators only.
 
     :raises: `exception.PcloudNotFound`, `exception.PcloudForbidden` for a
-        tenant that is not the owner
+        tenant that is not the owner, and for a caller who does not pass the
+        route's rule for the owner's project
     """
     pcloud = visible(call, pcloud_id)
     if not is_own(call, pcloud) or not call.can(call.rule, pcloud.owner):

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Ask Keystone about projects."""
+"""Questions to Keystone about projects."""
 
 from collections.abc import Mapping
 import re
@@ -28,12 +28,12 @@ from pcloud.rules import forms
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
-# Nothing else may get into a URL.
+# Only such an id may become part of a URL.
 _ID = re.compile(forms.SCOPE_ID)
 
 
 def check_id(project_id: str) -> None:
-    """Refuse what cannot be the id of any project.
+    """Refuse a text that cannot be the id of any project.
 
     :raises: `exception.ProjectUnknown`
     """
@@ -44,9 +44,9 @@ def check_id(project_id: str) -> None:
 def check(context: nova_context.RequestContext, project_id: str) -> None:
     """Refuse a project that Keystone does not know.
 
-    The credentials of [service_user] are used where they are set: a tenant
-    may not look at projects of others, so with its own token every project
-    might be there. Where Keystone does not say, the project passes, as in
+    The credentials of [service_user] are used where configured: a tenant may
+    not look up other projects, so that with the tenant's token every project
+    id would pass. Where Keystone gives no answer, the project passes, as in
     all of Nova.
 
     :raises: `exception.ProjectUnknown`
@@ -59,7 +59,7 @@ def check(context: nova_context.RequestContext, project_id: str) -> None:
 def domain(
     context: nova_context.RequestContext, project_id: str,
 ) -> str | None:
-    """Return the domain of a project, None where Keystone does not say.
+    """Return the domain of a project, None where Keystone gives no answer.
 
     :raises: `exception.ProjectUnknown`
     """
@@ -71,7 +71,7 @@ def domain(
 def known_domain(
     context: nova_context.RequestContext, project_id: str,
 ) -> str | None:
-    """Return the domain of a project, as `domain`; None when it is gone."""
+    """Return the domain of a project; None for an unknown project too."""
     try:
         return domain(context, project_id)
     except exception.ProjectUnknown:
@@ -81,7 +81,7 @@ def known_domain(
 def _ask(
     context: nova_context.RequestContext, project_id: str,
 ) -> Mapping[str, str]:
-    """Return what Keystone knows of a project, nothing where it is silent.
+    """Return Keystone's record of a project; empty without an answer.
 
     :raises: `exception.ProjectUnknown`
     """

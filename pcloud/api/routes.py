@@ -10,10 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Every URL of Pcloud's API: the one table.
+"""Every URL of Pcloud's API, in a single table.
 
-What is found, what is allowed, which policy is asked, what a body looks like
-and what success is called all follow from a row of it.
+A row of the table determines the path, the method, the handler, the policy
+rule, the schemas of body and query, and the status code of success.
 """
 
 from collections.abc import Callable
@@ -31,14 +31,15 @@ _PROJECT = '/{project_id:[0-9a-f-]+}'
 
 @dataclasses.dataclass(frozen=True)
 class Route:
-    """A call.
+    """A call of the API.
 
     :ivar path: below the compute endpoint, with ``{name}`` for parameters
     :ivar handler: takes a `call.Call`, returns the response's body or None
-    :ivar rule: the policy rule that is asked first
+    :ivar rule: the policy rule that is checked first
     :ivar status: the status code of success
-    :ivar schema: the JSON schema of the body, None where there is none
-    :ivar query: the JSON schema of the query string, None where none is read
+    :ivar schema: the JSON schema of the body, None without a body
+    :ivar query: the JSON schema of the query string, None where the query
+        string is not read
     """
 
     method: str
@@ -133,19 +134,19 @@ ROUTES = [
 
 
 def methods_of(path: str) -> dict[str, Route]:
-    """Return the routes of a path of the table, by method."""
+    """Return method -> route, for a path of the table."""
     return {route.method: route for route in ROUTES if route.path == path}
 
 
 def mapper() -> routes.Mapper:
-    """Return what finds the path of the table that a URL means.
+    """Return a mapper of URLs to the paths of the table.
 
-    A match has that path as 'template', and what stands in the URL for its
-    parameters, and for 'project_id' where the URL has one.
+    A match has the path of the table as 'template', the values of the path's
+    parameters, and 'project_id' where the URL has a project id.
     """
     found = routes.Mapper(register=False)
     for path in sorted({route.path for route in ROUTES}):
-        # Ids and names have dots in them; what follows one is no format.
+        # Ids and names have dots; the text after a dot is no format.
         pattern = path.replace('}', ':[^/]+}')
         for prefix in ('', _PROJECT):
             found.connect(prefix + pattern, template=path)

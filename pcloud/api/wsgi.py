@@ -52,13 +52,14 @@ _FAULTS = [
 
 
 def in_front_of(application):
-    """Return Pcloud's filter, with all that Nova does to a request before.
+    """Return Pcloud's filter, after a second legacy filter where needed.
 
-    Below ``/v2`` Nova takes the version out of a request in a filter of its
-    own. Where that one is behind us, a second one in front of us does the
-    same, and nobody reads a version that is not in force.
+    Below ``/v2`` a filter of Nova removes the microversion from a request.
+    Where Nova's filter comes after Pcloud's in the pipeline, a second instance
+    of Nova's filter is put in front of Pcloud's, so that Pcloud's filter never
+    reads a microversion that is not in force.
 
-    :param application: what comes behind in the pipeline
+    :param application: the next application in the pipeline
     :raises: `exception.NotInFrontOfNova`
     """
     made = Middleware(application)
@@ -68,9 +69,9 @@ def in_front_of(application):
 
 
 class Middleware:
-    """Answer Pcloud's URLs, and hand all others on.
+    """Answer Pcloud's calls, check Nova's calls, and hand Nova's calls on.
 
-    :param application: what comes behind in the pipeline
+    :param application: the next application in the pipeline
     """
 
     def __init__(self, application) -> None:
@@ -84,8 +85,8 @@ class Middleware:
     def __call__(self, request: nova_wsgi.Request) -> webob.Response:
         """Answer a request.
 
-        An error that is not ours goes on to Nova's own fault wrapper, which
-        logs it and answers 500.
+        An unknown error goes on to Nova's own fault wrapper, which logs the
+        error and answers 500.
         """
         try:
             path = request.path_info
@@ -117,7 +118,7 @@ class Middleware:
         except outages.DATABASE:
             LOG.exception('The database cannot be reached')
             return nova_wsgi.Fault(_fault(exception.DatabaseAway()))
-        # What goes wrong behind us is not ours to translate.
+        # Errors of the applications after the filter are not translated.
         if judged is None:
             return self._application
         return servers.answer(judged, self._application, self._rbac)
@@ -156,7 +157,7 @@ def _fault(error: exception.PcloudError) -> webob.exc.HTTPException:
 
 
 def _check_content_type(request: nova_wsgi.Request) -> None:
-    """Refuse what Nova refuses, and whether there is a body or not."""
+    """Refuse the content types that Nova refuses, even without a body."""
     try:
         request.get_content_type()
     except nova_exception.InvalidContentType:
@@ -164,9 +165,10 @@ def _check_content_type(request: nova_wsgi.Request) -> None:
 
 
 def _check_method(request: nova_wsgi.Request) -> None:
-    """Refuse a query that asks for another method than the request has.
+    """Refuse a ``_method`` in the query that is not the request's method.
 
-    Nova looks for a call by the one, and then reads the body by the other.
+    Nova looks up a call by ``_method``, and then reads the body by the
+    request's method.
     """
     meant = dispatch.method(request)
     if meant != request.method:
@@ -198,7 +200,7 @@ def _body(request: nova_wsgi.Request, route: routes.Route) -> dict:
     if route.schema is None:
         return {}
     try:
-        # Of bytes it would guess the encoding.
+        # json.loads would guess the encoding of bytes.
         body = json.loads(request.body.decode(), parse_constant=_no_constant)
     except (ValueError, RecursionError):
         raise exception.InvalidBody(
@@ -215,9 +217,9 @@ def _no_constant(name: str):
 def _validate(
     value: object, schema: dict, error: type[exception.PcloudError],
 ) -> None:
-    """Hold a value against a schema.
+    """Check a value against a schema.
 
-    :raises: `error`, which tells where the first fault is
+    :raises: `error`, with the place of the first fault
     """
     validator = jsonschema.Draft202012Validator(schema)
     found = min(validator.iter_errors(value), default=None,

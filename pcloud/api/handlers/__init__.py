@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What each call does: one module a resource, one function a route."""
+"""The handlers of all calls: a module a resource, a function a route."""
 
 from pcloud.api.handlers import attributes  # noqa: F401
 from pcloud.api.handlers import explain  # noqa: F401

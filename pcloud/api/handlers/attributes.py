@@ -18,20 +18,20 @@ from pcloud.objects import host_attributes
 
 
 def index(call: api_call.Call) -> dict:
-    """List the attributes that were set here, with their hosts."""
+    """List the attributes that this API has set, with the hosts."""
     return {'attributes': [views.show(each)
                            for each in host_attributes.index(call.context)]}
 
 
 def update(call: api_call.Call) -> dict:
-    """Give hosts a value of an attribute, in place of any other."""
+    """Set the value of an attribute for hosts, in place of former values."""
     return {'attribute': views.show(host_attributes.put(
         call.context, call.parameters['name'], call.body['value'],
         call.body['hosts']))}
 
 
 def delete(call: api_call.Call) -> None:
-    """Take an attribute from some hosts, or from all."""
+    """Remove an attribute from the given hosts, or from all hosts."""
     hosts = call.query.get('host')
     host_attributes.remove(
         call.context, call.parameters['name'],

@@ -22,9 +22,11 @@ from pcloud.explain import obstacles
 
 
 def show(call: api_call.Call) -> dict:
-    """Tell how many more servers of a flavor fit, and what is in the way.
+    """Return how many more servers of a flavor fit, and the obstacles.
 
     :raises: `exception.FlavorNotFound`
+
+    Rule: reference-room-explain
     """
     pcloud = ownership.own_pcloud(call)
     flavor, = flavors.several(call.context, [call.query['flavor']])

@@ -46,7 +46,7 @@ def create(call: api_call.Call) -> dict:
 
 
 def update(call: api_call.Call) -> dict:
-    """Change the description of a host flavor, its units, or both."""
+    """Change the description or the units of a host flavor, or both."""
     changes = dict(call.body)
     if 'units' in changes:
         # In JSON 2.0 is an integer too.

@@ -44,9 +44,10 @@ def show(call: api_call.Call) -> dict:
 
 
 def add(call: api_call.Call) -> dict:
-    """Add a free host of a host flavor, or that fits, to a Pcloud.
+    """Add a free host to a Pcloud, by host flavor or by constraints.
 
-    :raises: `exception.InvalidBody` unless it is just one of these
+    :raises: `exception.InvalidBody` unless the body has either a host flavor
+        or constraints
     """
     name, zone = call.body['name'], call.body.get('availability_zone')
     if ('host_flavor' in call.body) == ('constraints' in call.body):

@@ -32,10 +32,10 @@ def _view(call: api_call.Call, pcloud: pclouds.Pcloud) -> dict:
 
 
 def index(call: api_call.Call) -> dict:
-    """List Pclouds: the project's own and those it is a tenant of.
+    """List the Pclouds that the project owns or is a tenant of.
 
-    :raises: `exception.PolicyForbids` when ``all_tenants`` is not for the
-        caller, `exception.InvalidQuery` for a marker that is not there
+    :raises: `exception.PolicyForbids` when the caller may not use
+        ``all_tenants``, `exception.InvalidQuery` for an unknown marker
     """
     everybody = strutils.bool_from_string(call.query.get('all_tenants', '0'))
     if everybody and not call.manages_all:
@@ -44,13 +44,13 @@ def index(call: api_call.Call) -> dict:
     found = pclouds.index(call.context, project_id)
     ids = [each for each, name in found.items()
            if name == call.query.get('name', name)]
-    # Of thousands only those of this page are read whole.
+    # Only the Pclouds of the page are read whole.
     return {'pclouds': [_view(call, each) for each in pclouds.several(
         call.context, _page(call, ids), project_id)]}
 
 
 def _page(call: api_call.Call, ids: list[str]) -> list[str]:
-    """Return what comes behind the marker, up to the limit."""
+    """Return the ids after the marker, up to the limit."""
     most = CONF.api.max_limit
     limit = min(int(call.query.get('limit', most)), most)
     start = 0
@@ -76,7 +76,7 @@ def create(call: api_call.Call) -> dict:
 
 
 def update(call: api_call.Call) -> dict:
-    """Change a Pcloud's name or its allocation ratios."""
+    """Change the name or the allocation ratios of a Pcloud."""
     pcloud = pclouds.update(
         call.context, ownership.own_pcloud(call), call.body)
     return {'pcloud': views.detail(pcloud)}

@@ -24,9 +24,10 @@ def _view(found: quotas.Quota) -> dict:
 
 
 def show(call: api_call.Call) -> dict:
-    """Show the units that a project may use and uses.
+    """Show the limit of a project's units, and the units in use.
 
-    :raises: `exception.PolicyForbids` for somebody else's project
+    :raises: `exception.PolicyForbids` when the caller may not see the
+        project's quota
     """
     project_id = call.parameters['project']
     if not call.can(call.rule, project_id):
@@ -36,7 +37,7 @@ def show(call: api_call.Call) -> dict:
 
 
 def update(call: api_call.Call) -> dict:
-    """Give a project a limit of its own."""
+    """Set the limit of a project's units."""
     project_id = call.parameters['project']
     projects.check(call.context, project_id)
     return _view(quotas.set_limit(
@@ -44,7 +45,7 @@ def update(call: api_call.Call) -> dict:
 
 
 def delete(call: api_call.Call) -> None:
-    """Take a project's limit back to the default."""
+    """Reset the limit of a project's units to the default."""
     project_id = call.parameters['project']
     projects.check_id(project_id)
     quotas.reset_limit(call.context, project_id)

@@ -23,15 +23,18 @@ from pcloud.rules import colocation
 
 
 def show(call: api_call.Call) -> dict:
-    """Tell for how many groups of servers there is room now.
+    """Return the number of groups of servers that there is room for now.
 
-    A group is one server of every flavor, together on one host that the
-    owner of the Pcloud could have, or outside of Pclouds the caller.
+    A group is a server of every flavor, together on a single host. Inside of a
+    Pcloud the host is open to the owner of the Pcloud, outside of Pclouds to
+    the caller's project.
 
     :raises: `exception.FlavorNotFound`, `exception.PcloudNotFound`,
-        `exception.InvalidServiceHint` for a uuid that is no server's id,
-        `exception.PcloudForbidden` for a tenant that is not the owner,
-        `exception.PolicyForbids`
+        `exception.InvalidServiceHint` when ``in`` names neither a service nor
+        a server, `exception.PcloudForbidden` for a tenant that is not the
+        owner, `exception.PolicyForbids`
+
+    Rule: reference-room-groups
     """
     pcloud = _pcloud(call)
     named = call.query['flavor']
@@ -44,14 +47,14 @@ def show(call: api_call.Call) -> dict:
 
 
 def _parent(call: api_call.Call) -> str | None:
-    """Return the service, or the id of the server, to be beside."""
+    """Return the service, or the id of the server, in the query, or None."""
     if 'in' not in call.query:
         return None
     return colocation.check_parent(call.query['in'])
 
 
 def _pcloud(call: api_call.Call) -> pclouds.Pcloud | None:
-    """Return the Pcloud that is asked about, None for outside of Pclouds."""
+    """Return the Pcloud in the query, None for outside of Pclouds."""
     if 'pcloud' in call.query:
         return ownership.own(call, call.query['pcloud'])
     if not call.can(rules.SHOW_OUTSIDE):

@@ -29,7 +29,7 @@ from pcloud.objects import scoped_policies
 from pcloud.rules import affinity
 from pcloud.rules import constraints as constraint_rules
 
-# The scopes in which there are keys; source: CONTRACT section 6.
+# Member -> scopes with the member. Rule: reference-scoped-policies-members
 _SCOPES = {
     'system_keys': (scoped_policies.CLOUD, scoped_policies.DOMAIN,
                     scoped_policies.PROJECT, scoped_policies.PCLOUD),
@@ -40,10 +40,10 @@ _CHECKS = {'system_keys': affinity.check_system,
 
 
 def show(call: api_call.Call) -> dict:
-    """Show the settings of a scope.
+    """Show the policy of a scope.
 
-    The owner of a Pcloud sees its constraints and customer keys; nobody
-    else but administrators sees anything.
+    The owner of a Pcloud sees the constraints and the customer keys of the
+    Pcloud; administrators see all policies.
     """
     scope, scope_id = _scope(call)
     everything = call.can(rules.ALL)
@@ -62,7 +62,7 @@ def _view(call: api_call.Call) -> Callable[[scoped_policies.Policy], dict]:
 
 
 def _effective(call: api_call.Call, scope: str, scope_id: str) -> dict:
-    """Return the settings of a scope, and the constraints that count."""
+    """Return the policy of a scope, with the effective constraints."""
     scopes = _levels(call, scope, scope_id)
     there = scoped_policies.several(call.context, scopes)
     policies = [there.get(each, scoped_policies.Policy(*each))
@@ -76,7 +76,7 @@ def _effective(call: api_call.Call, scope: str, scope_id: str) -> dict:
 def _levels(
     call: api_call.Call, scope: str, scope_id: str,
 ) -> list[tuple[str, str]]:
-    """Return the scope and the levels above it, the lowest first."""
+    """Return the scope and the levels above the scope, lowest first."""
     if scope == scoped_policies.PCLOUD:
         return constraint_levels.levels_of_pcloud(
             call.context, ownership.visible_pcloud(call))
@@ -88,10 +88,10 @@ def _levels(
 
 
 def update(call: api_call.Call) -> dict:
-    """Set constraints or keys of a scope, in place of those that were set.
+    """Replace constraints or keys in the policy of a scope.
 
-    :raises: `exception.PolicyForbids` when system keys are not for the
-        caller
+    :raises: `exception.PolicyForbids` when the caller may not set the policy,
+        or system keys; `exception.NotInScope`
     """
     scope, scope_id = _scope(call)
     everything = call.can(rules.ALL)
@@ -118,8 +118,8 @@ def _constraints(
 ) -> dict[str, str]:
     """Return the constraints to set.
 
-    A host that an administrator has chosen stays: the owner of the Pcloud
-    does not see it.
+    A ``host`` constraint that an administrator has set stays, as the owner of
+    the Pcloud does not see the constraint.
     """
     found = constraint_levels.read(
         call.context, call.body['constraints'], call.can)
@@ -136,7 +136,7 @@ def _constraints(
 
 
 def delete(call: api_call.Call) -> None:
-    """Take back all settings of a scope.
+    """Delete the policy of a scope.
 
     :raises: `exception.RoleInUse`
     """
@@ -147,9 +147,10 @@ def delete(call: api_call.Call) -> None:
 
 
 def _scope(call: api_call.Call) -> tuple[str, str]:
-    """Return scope and id from the path, if there can be such a one.
+    """Return scope and id in the path, if the scope can have the id.
 
-    :raises: `exception.ScopedPolicyNotFound`
+    :raises: `exception.ScopedPolicyNotFound`, `exception.PcloudNotFound`,
+        `exception.InvalidScopeId`
     """
     scope, scope_id = call.parameters['scope'], call.parameters['id']
     is_default = scope_id == scoped_policies.DEFAULT

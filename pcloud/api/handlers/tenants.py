@@ -34,6 +34,6 @@ def add(call: api_call.Call) -> None:
 
 
 def remove(call: api_call.Call) -> None:
-    """Make a project no tenant of a Pcloud any more."""
+    """Remove a project from the tenants of a Pcloud."""
     tenants.remove(call.context, ownership.own_pcloud(call),
                    call.parameters['tenant'])

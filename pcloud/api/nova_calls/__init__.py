@@ -10,4 +10,4 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Calls of Nova's own API that Pcloud looks at before Nova makes them."""
+"""Calls of Nova's own API that Pcloud checks before Nova handles the calls."""

@@ -10,15 +10,16 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What Nova will execute for a request, read by Nova's own means.
+"""The call that Nova will execute for a request, read by Nova's own means.
 
-A check in front of Nova is worth nothing when Nova executes another call
-than the one that was looked at. Hence nothing is read here by rules of our
-own: the method comes from the middleware that Nova's router is made of, the
-path goes through the mapper of the very router that stands behind us, and the
-version and the body are read by the resource that Nova will hand the request
-to. A request that Nova answers before any controller of its own is called is
-no call.
+A check in front of Nova is worth nothing when Nova executes another call than
+the checked call. Hence Pcloud has no rules of its own for reading a request:
+the method comes from the middleware that Nova's router is made of, the path
+goes through the mapper of the router after the filter, and the version and the
+body are read by the resource that will get the request. A request that Nova
+answers without a controller is no call.
+
+Rule: reference-isolation-api
 """
 
 import collections
@@ -37,21 +38,22 @@ from routes import middleware
 
 from pcloud import exception
 
-# What `action` is for the calls whose bodies say what is to be done.
+# The `action` of the calls whose bodies name the action.
 _IN_THE_BODY = 'action'
 
 
 @dataclasses.dataclass(frozen=True)
 class NovaCall:
-    """A call of one of Nova's controllers, before it is made.
+    """A call of a controller of Nova, before Nova executes the call.
 
     :ivar request: the request that Nova will get
     :ivar controller: the class of the resource's controller
-    :ivar action: the name of what the controller is to do; the one in the
-        body where the path ends in ``/action``
-    :ivar arguments: what stands in the path where the route has braces
+    :ivar action: the name of the controller's action; the action in the body
+        where the path ends in ``/action``
+    :ivar arguments: name -> value of the ``{name}`` parameters in the route's
+        path
     :ivar version: the microversion in force
-    :ivar body: the body, None where Nova reads none
+    :ivar body: the body, None where Nova reads no body
     """
 
     request: nova_wsgi.Request
@@ -67,23 +69,23 @@ class NovaCall:
         return self.request.environ['nova.context']
 
     def is_of(self, controller: type, *actions: str) -> bool:
-        """Whether the call is one of these actions of a controller."""
+        """Whether the call is any of some actions of a controller."""
         return self.action in actions and issubclass(
             self.controller, controller)
 
     def hand_on(self, body: Mapping) -> None:
-        """Have Nova read another body than the one that came.
+        """Replace the body that Nova will read.
 
-        It is ASCII, which is the same in whatever the request says of the
-        encoding.
+        The new body is ASCII, which is the same in whatever encoding the
+        request names.
         """
         self.request.body = json.dumps(body).encode('ascii')
 
 
 class Reader:
-    """Reads requests as the part of Nova that stands behind us will.
+    """Reads requests as the part of Nova after the filter will.
 
-    :param application: what comes behind in the pipeline
+    :param application: the next application in the pipeline
     :raises: `exception.NotInFrontOfNova`
     """
 
@@ -92,14 +94,14 @@ class Reader:
                     if isinstance(each, _ENDS)), None)
         if end is None:
             raise exception.NotInFrontOfNova()
-        # A pipeline of Nova's that ends in one resource has no calls.
+        # A pipeline of Nova that ends in a single resource has no calls.
         self._map = getattr(end, 'map', None)
 
     def call(self, request: nova_wsgi.Request) -> NovaCall | None:
-        """Return the call that Nova will make, None where it makes none.
+        """Return the call that Nova will execute, None where there is no call.
 
-        :raises: `exception.InvalidBody` when Nova would fail to read the
-            body and know no answer
+        :raises: `exception.InvalidBody` for a body at which Nova would fail
+            with an unexpected error
         """
         try:
             return self._call(request)
@@ -132,7 +134,7 @@ class Reader:
 
 
 def _read(resource, request, judged, content_type) -> NovaCall | None:
-    """Take the steps of a resource of Nova's, in their order."""
+    """Take the steps of a Nova resource, in the order of the resource."""
     if resource.support_api_request_version:
         judged.set_api_version_request()
     arguments = resource.get_action_args(judged.environ)
@@ -143,7 +145,7 @@ def _read(resource, request, judged, content_type) -> NovaCall | None:
         return None
     if action == _IN_THE_BODY:
         action = nova_wsgi.action_peek(judged.body)
-    # Nova writes the body to its log before it is read.
+    # Nova writes the body to the log before the body is read.
     judged.body.decode()
     content = resource._get_request_content(judged.body, judged)
     project, context = (arguments.pop('project_id', None),
@@ -156,10 +158,10 @@ def _read(resource, request, judged, content_type) -> NovaCall | None:
 
 
 def method(request: nova_wsgi.Request) -> str:
-    """Return the method by which Nova's router looks for a call.
+    """Return the method by which Nova's router looks up a call.
 
-    It is the one that ``_method`` in the query asks for. That of a form is
-    left out: Nova takes no forms, whatever they say.
+    A ``_method`` in the query takes the place of the request's method. A
+    ``_method`` in a form does not count: Nova takes no forms.
 
     :raises: `nova.exception.InvalidContentType`
     """
@@ -170,7 +172,7 @@ def method(request: nova_wsgi.Request) -> str:
 def is_legacy(application) -> bool:
     """Whether Nova will read no version from a request's headers.
 
-    :param application: what comes behind in the pipeline
+    :param application: the next application in the pipeline
     """
     for each in _chain(application):
         if isinstance(each, openstack.LegacyV2CompatibleWrapper):
@@ -181,7 +183,7 @@ def is_legacy(application) -> bool:
 
 
 class _MethodMapper:
-    """Finds, in place of a call, the method that it is looked for by."""
+    """Finds the method of a look-up instead of a call."""
 
     def routematch(self, environ):
         return {'method': environ['REQUEST_METHOD']}, None
@@ -193,23 +195,23 @@ _METHOD = middleware.RoutesMiddleware(
 
 
 def _copy(request, match):
-    """Return a request to read, of which Nova's own learns nothing."""
-    # The body can be read from its source once.
+    """Return a copy of a request to read, apart from the request of Nova."""
+    # A body can be read only once from the source.
     request.make_body_seekable()
     environ = {**request.environ, 'wsgiorg.routing_args': ((None,), match)}
     environ.pop('webob.adhoc_attrs', None)
     return nova_wsgi.Request(environ)
 
 
-# Nothing that is of interest to us comes behind them.
+# The applications after a router or a resource do not matter.
 _ENDS = (base_wsgi.Router, nova_wsgi.Resource)
 
 
 def _chain(application) -> Iterator[object]:
-    """Yield an application and what is behind it, the nearest first.
+    """Yield an application and all applications after it, the nearest first.
 
-    Filters of others keep what is behind them under whatever name, or have
-    it in a closure.
+    A foreign filter keeps the next application in an attribute of any name, or
+    in a closure.
     """
     waiting, seen = collections.deque([application]), set()
     while waiting:

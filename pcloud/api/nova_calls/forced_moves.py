@@ -12,11 +12,13 @@
 
 """Refuse moves that no scheduler would see.
 
-Before microversion 2.30 a live migration that names a host goes there
-without asking the scheduler, and so does an evacuation before 2.29; from
-then to 2.67 ``force`` does the same. Nothing but the API can keep such a
-move from crossing the border of a pool or Pcloud. Of a target is said here
-what ``PcloudFilter`` would have said of it.
+Before microversion 2.30 a live migration that names a host goes to the host
+without the scheduler, and so does an evacuation before 2.29; up to 2.67
+``force`` has the same effect. Only the API can keep such a move from crossing
+the border of a pool or Pcloud. The target gets the verdict that
+``PcloudFilter`` would give.
+
+Rule: reference-isolation-forced
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -48,8 +50,8 @@ LOG = logging.getLogger(__name__)
 
 _version = api_version_request.APIVersionRequest
 
-# Action to the first microversion in which naming a host does not force it,
-# and the policy that Nova asks.
+# Action -> the first microversion in which a named host is not forced, and
+# the policy rule that Nova checks.
 _ACTIONS = {
     'os-migrateLive': (_version('2.30'), migrate_server.POLICY_ROOT %
                        'migrate_live:host'),
@@ -61,10 +63,11 @@ _LAST_WITH_FORCE = _version('2.67')
 def check(call: dispatch.NovaCall) -> None:
     """Refuse a forced move across the border of a pool or Pcloud.
 
-    Whatever is not a forced move, or not well-formed, or not for this
-    caller, is left to Nova.
+    Nova answers calls that are no forced moves, calls that are not
+    well-formed, and calls that the caller may not make.
 
-    :raises: `exception.ForcedMoveRefused`
+    :raises: `exception.ForcedMoveRefused`, `exception.Unavailable` when the
+        cell of the target does not answer
     """
     host = _forced_host(call)
     if host is None:
@@ -90,7 +93,7 @@ def check(call: dispatch.NovaCall) -> None:
 
 
 def _forced_host(call: dispatch.NovaCall) -> str | None:
-    """Return the target of a forced move, None for all else."""
+    """Return the target of a forced move, None for all other calls."""
     if not call.is_of(nova_servers.ServersController, *_ACTIONS):
         return None
     try:
@@ -120,9 +123,9 @@ def _is_for_caller(
     context: nova_context.RequestContext, action: str,
     spec: objects.RequestSpec | None,
 ) -> bool:
-    """Whether Nova would let the caller do it at all.
+    """Whether Nova's policy allows the caller the move.
 
-    Whom it would not is to learn nothing here.
+    A caller without the permission learns nothing about the target.
     """
     _, rule = _ACTIONS[action]
     owner = spec.project_id if spec else context.project_id
@@ -134,7 +137,7 @@ def _verdict(
     context: nova_context.RequestContext,
     spec: objects.RequestSpec | None, host: str,
 ) -> access.Verdict:
-    """Say of a target what the scheduler would have said of it."""
+    """Return the verdict that the scheduler would have on a target."""
     try:
         wanted = hints.pcloud_id(spec.scheduler_hints if spec else None)
     except exception.InvalidHint as error:
@@ -156,9 +159,9 @@ def _verdict(
 
 
 def _named(host: str, hosts: Iterable[str]) -> list[str]:
-    """Return those of `hosts` that Nova may take a name for, or the name.
+    """Return the `hosts` that Nova may find by a name, else the name.
 
-    Databases that compare without case take any letter case for a host.
+    A database that compares without case finds a host in any letter case.
     """
     return [each for each in hosts
             if each.casefold() == host.casefold()] or [host]
@@ -172,9 +175,9 @@ def _nodes(
     context: nova_context.RequestContext, pcloud: access.Pcloud,
     targets: Iterable[str],
 ) -> dict[str, str]:
-    """Return service host to hypervisor hostname, of those in a Pcloud.
+    """Return service host -> hypervisor hostname, for targets in a Pcloud.
 
-    :raises: `exception.Unavailable` when the cell of one does not answer
+    :raises: `exception.Unavailable` when the cell of a target does not answer
     """
     inside = [each for each in targets if each in pcloud.hosts]
     nodes, silent = computes.known_nodes(context, inside)

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The image that a new server is made of, and whose it is."""
+"""The image of a new server, and whether administrators trust the image."""
 
 from collections.abc import Mapping
 
@@ -27,22 +27,24 @@ CONF = cfg.CONF
 
 _FAILURES = (nova_exception.NovaException, ks_exc.ClientException,
              cinder_exc.ClientException)
-# Where Cinder keeps which image a volume was made of.
+# The member of a volume in which Cinder keeps the image of the volume.
 _OF_VOLUME = 'volume_image_metadata'
 
 
 def properties(
     context: nova_context.RequestContext, server: Mapping,
 ) -> tuple[Mapping[str, str], bool]:
-    """Return an image's properties, and whether administrators vouch for it.
+    """Return an image's properties, and whether the image is trusted.
 
-    Of a server that boots from a volume it is the image that the volume is,
-    or was, made of. One that cannot be had is for Nova to refuse.
+    A server that boots from a volume has the image that the volume was, or
+    will be, made of. An image that cannot be read has no properties, and is
+    refused by Nova. Public images, and images of the projects in ``[pcloud]
+    system_key_image_projects``, are trusted.
 
-    :param server: as in the body of a request to create it
+    :param server: the server in the body of a request to create the server
     """
     image_id = server.get('imageRef') or _of_root_device(context, server)
-    # From an address the token would be sent to whoever is there.
+    # Nova would send the token to the host of an address.
     if not uuidutils.is_uuid_like(image_id):
         return {}, False
     try:
@@ -70,9 +72,9 @@ def _of_root_device(
 def _of_first_device(
     context: nova_context.RequestContext, server: Mapping,
 ) -> object:
-    """Return the image of the root device of the older kind of mapping.
+    """Return the image of the root device in the older kind of mapping.
 
-    Nova boots from the first of these devices.
+    Nova boots from the first device of the mapping.
     """
     for each in _devices(server, 'block_device_mapping'):
         for source in ('snapshot', 'volume'):
@@ -99,7 +101,7 @@ def _is_root(boot_index: object) -> bool:
 def _of_volume(
     context: nova_context.RequestContext, device: Mapping,
 ) -> object:
-    """Return the image of a volume, or of the one that a snapshot is of."""
+    """Return the image of a volume, or of the volume of a snapshot."""
     volume_id = device.get('uuid')
     if not uuidutils.is_uuid_like(volume_id):
         return None

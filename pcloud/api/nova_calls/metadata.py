@@ -10,11 +10,13 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Refuse values of ours that are not right where they are set.
+"""Refuse wrong values of Pcloud's keys where administrators set the values.
 
-Administrators may set them with Nova's own calls, on aggregates and flavors;
-what is wrong would count nowhere or close hosts, and be told of in a log
-only. To take a key away is always allowed.
+Administrators may set values with Nova's own calls, on aggregates and flavors.
+A wrong value would have no effect or close hosts, and only a log would report
+the value. The removal of a key is always allowed.
+
+Rule: reference-isolation-values
 """
 
 from collections.abc import Iterable
@@ -35,9 +37,10 @@ _ID = re.compile(r'[0-9]{1,9}')
 
 
 def check(call: dispatch.NovaCall) -> None:
-    """Hold what a call sets against the rules, where it is of ours.
+    """Check the values that a call sets for Pcloud's keys.
 
-    Whatever is not such a call, or not well-formed, is left to Nova.
+    Nova answers all calls that set neither metadata nor extra specs, and calls
+    that are not well-formed.
 
     :raises: `exception.Invalid`
     """
@@ -53,7 +56,7 @@ def check(call: dispatch.NovaCall) -> None:
         found = call.body
         for name in inside:
             found = found[name]
-        # Nova keeps a number as its text.
+        # Nova keeps a number as text.
         items = [(key, str(value)) for key, value in found.items()
                  if isinstance(value, str | int | float)]
     except (KeyError, TypeError, AttributeError):
@@ -75,15 +78,16 @@ def _is_for_pcloud(
 ) -> bool:
     """Whether a call sets the ratios of a Pcloud.
 
-    To whom Nova would not let it nothing is told. Ratios of other aggregates
-    are not ours; one whose id may be that of a Pcloud counts as one.
+    A caller who may not make Nova's call learns nothing about the aggregate.
+    Pcloud has no rules for the ratios of other aggregates; an aggregate whose
+    id is not in the usual form counts as a Pcloud.
     """
     context, aggregate_id = call.context, call.arguments['id']
     if not context.can(
             aggregates.POLICY_ROOT % 'set_metadata', fatal=False):
         return False
     if not _ID.fullmatch(aggregate_id):
-        # Nova leaves it to the database which number a text is.
+        # Nova leaves the conversion of such an id to the database.
         return True
     found = rows.of_id(context, int(aggregate_id))
     return found is not None and values.is_ratio_of_pcloud(

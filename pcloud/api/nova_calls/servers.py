@@ -10,14 +10,14 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What nova-api does to a request for a server before Nova sees it.
+"""The checks and changes of a request for a server, before Nova.
 
-Bad placement keys are refused here, and the customer keys that the server is
-started with are compiled and recorded in its hints: they are kept with its
-request spec for as long as it lives, and no later change of a policy, a
-flavor or an image changes them.
+Wrong placement keys are refused. The customer keys that the server is started
+with are compiled and recorded in the hints of the server: the server's request
+spec keeps the hints as long as the server exists, and no later change of a
+policy, a flavor or an image changes the recorded keys.
 
-Source: CONTRACT section 6.
+Rule: reference-isolation-launch, reference-placement-keys-recorded
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -52,16 +52,17 @@ _MARK = f'"{hint_rules.RECORD_PREFIX}'.encode()
 _HOST = f'{constraint_rules.HOST}='.encode()
 # The member of a server in an answer.
 _SHOWN_HINTS = 'scheduler_hints'
-# So many keys are taken from the hints of a request.
+# The most keys that are taken from the hints of a request.
 _MOST_KEYS = 100
-# Nova takes the first of these that is there.
+# Nova takes the first of these members.
 _HINTS = ('os:scheduler_hints', 'OS-SCH-HNT:scheduler_hints')
 
 
 def prepare(call: dispatch.NovaCall, rbac: enforcer.Enforcer) -> None:
-    """Look at the hints of a server that is to be created; record its keys.
+    """Check the hints of a new server, and record the server's keys.
 
-    Whatever is not such a call, or not well-formed, is left to Nova.
+    Nova answers all calls that create no server, and calls that are not
+    well-formed.
 
     :raises: as `recorded`
     """
@@ -83,9 +84,9 @@ def recorded(
     context: nova_context.RequestContext, server: Mapping, hints: Mapping,
     rbac: enforcer.Enforcer,
 ) -> dict[str, list[str]]:
-    """Look at the hints of a server, and return those to add to them.
+    """Check the hints of a server, and return the hints to add.
 
-    :param server: the server as in the body of the call that creates one
+    :param server: the server in the body of the call that creates a server
     :raises: `exception.InvalidHintText`, `exception.InvalidPlacementKey`,
         `exception.ReservedHint`, and as `constraint_levels.read` and
         `rules.colocation.check`
@@ -100,11 +101,13 @@ def recorded(
 def answer(
     call: dispatch.NovaCall, application, rbac: enforcer.Enforcer,
 ):
-    """Return what answers a call, without what is not for the caller.
+    """Return the answer to a call, without hints that the caller may not see.
 
-    Nova shows the hints of servers. The keys that a project or a Pcloud gave
-    to a server are not for everybody who may start one, and the real host
-    that an administrator asked for is for administrators.
+    Nova shows the hints of servers. The recorded keys of projects and Pclouds
+    are hidden, as not everybody who may start a server may see the keys. The
+    real host that an administrator has named is for administrators.
+
+    Rule: reference-isolation-shown
     """
     if not issubclass(call.controller, nova_servers.ServersController):
         return application
@@ -136,11 +139,11 @@ def _all_hints(found: object) -> Iterator[dict]:
 
 
 def _hide_host(hints: dict) -> None:
-    """Take the name of a host out of the constraints in hints."""
+    """Remove the ``host`` constraint from hints."""
     try:
         asked = constraint_rules.parse(hint_rules.constraints(hints))
     except exception.Invalid:
-        # It is older than the rules, and names no host that counts.
+        # The hint is older than the rules, and names no host that counts.
         return
     if asked.pop(constraint_rules.HOST, None) is not None:
         hints[hint_rules.CONSTRAINTS] = [constraint_rules.text(asked)]
@@ -150,7 +153,7 @@ def _check_constraints(
     context: nova_context.RequestContext, hints: Mapping,
     rbac: enforcer.Enforcer,
 ) -> None:
-    """Look at the hint with machine constraints, which are not kept here."""
+    """Check the hint with machine constraints."""
     constraint_levels.read(
         context, hint_rules.constraints(hints),
         lambda rule: rbac.allow(context, rule, None))
@@ -160,7 +163,7 @@ def _check_colocation(
     context: nova_context.RequestContext, server: Mapping, hints: Mapping,
     properties: Mapping[str, str],
 ) -> None:
-    """Look at the hints about services, and whether they are permitted."""
+    """Check the hints about services, and the permission to co-locate."""
     wish = colocation.wish(hints)
     for each in wish.room_for:
         if _flavor(context, each) is None:
@@ -181,10 +184,10 @@ def _check_colocation(
 def _flavor(
     context: nova_context.RequestContext, reference: object,
 ) -> objects.Flavor | None:
-    """Return a flavor, None when it is not there or not for the caller.
+    """Return a flavor, None when unknown or not visible to the caller.
 
-    :param reference: its id, or an address that ends in it, as Nova takes
-        it
+    :param reference: the flavor's id, or an address that ends in the id, as in
+        Nova's API
     """
     try:
         flavor_id = common.get_id_from_href(str(reference))
@@ -202,9 +205,9 @@ def _record(
 ) -> dict[str, list[str]]:
     """Return the hints to add.
 
-    Keys of the flavor are in its copy in the request spec, and follow it
-    when the server gets another one. The domain is known only now: whoever
-    moves the server later may be of another one.
+    The keys of the flavor are not recorded: the request spec has a copy of the
+    flavor, which a resize replaces. The domain is recorded, as a user of
+    another domain may move the server later.
     """
     for name in hints:
         if hint_rules.is_record(name):
@@ -234,7 +237,7 @@ def _texts(keys: Iterable[affinity.Key]) -> list[str]:
 
 
 def _check_own_keys(values: object) -> None:
-    """Look at the keys of the hint.
+    """Check the keys of the hint ``placement_key``.
 
     :raises: `exception.InvalidPlacementKey`
     """
@@ -251,14 +254,14 @@ def _pcloud(
 ) -> str:
     """Return the id of the Pcloud that the server is for, else ''.
 
-    One of which the project is no tenant tells nothing.
+    A Pcloud that the caller's project may not use counts as no Pcloud.
     """
     name = hint_rules.PCLOUD
     if name not in hints:
         return ''
     values = hints[name]
     try:
-        # As Nova will keep it in the request spec.
+        # As Nova will keep the hint in the request spec.
         wanted = hint_rules.pcloud_id({
             name: values if isinstance(values, list) else [values]})
         isolation.usable_pcloud(context, wanted, context.project_id)

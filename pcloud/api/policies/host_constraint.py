@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Who may say in machine constraints which host it has to be."""
+"""Who may name a host in machine constraints."""
 
 from oslo_policy import policy
 

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Who may look at host flavors, and who may change them."""
+"""Who may see host flavors, and who may change host flavors."""
 
 from oslo_policy import policy
 

@@ -12,8 +12,9 @@
 
 """Who may do what with Pclouds.
 
-A rule is asked twice where a Pcloud is named: before anything is read, for
-the caller's own project, and then for the project that owns the Pcloud.
+Where a call names a Pcloud, the rule is checked twice: before anything is
+read, for the caller's own project, and then for the project that owns the
+Pcloud.
 """
 
 from oslo_policy import policy

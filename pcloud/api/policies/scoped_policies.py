@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Who may see and change what is wished for the servers of a scope."""
+"""Who may see and change scoped policies."""
 
 from oslo_policy import policy
 

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Who may say which projects start servers in a Pcloud."""
+"""Who may see and change the tenants of a Pcloud."""
 
 from oslo_policy import policy
 

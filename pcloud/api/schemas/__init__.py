@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""JSON schemas of request bodies and query strings, one module a resource."""
+"""JSON schemas of request bodies and query strings, a module a resource."""
 
 from pcloud.api.schemas import attributes  # noqa: F401
 from pcloud.api.schemas import explain  # noqa: F401

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Types that several schemas use.
+"""Types of several schemas.
 
 Patterns end in ``\\Z``: ``$`` would also match before a trailing newline.
 """
@@ -43,7 +43,6 @@ host_name = {'type': 'string', 'pattern': rf'^{forms.HOST_NAME}\Z'}
 
 compute_host = {'type': 'string', 'pattern': rf'^{forms.COMPUTE_HOST}\Z'}
 
-# The sum of many still fits the integers of every client.
 query_flag = {'type': 'string', 'enum': [
     '0', '1', 'false', 'true', 'False', 'True']}
 
@@ -52,13 +51,14 @@ flavor_id = {'type': 'string', 'pattern': rf'^{forms.FLAVOR_ID}\Z'}
 service_or_server = {'type': 'string',
                      'pattern': rf'^{forms.SERVICE_OR_SERVER}\Z'}
 
+# The sum of many units still fits the integers of every client.
 units = {'type': 'integer', 'minimum': 0, 'maximum': unit_rules.MOST}
 
 
 def body(name: str, properties: dict, required: list[str]) -> dict:
-    """Return the schema of a body with one object, ``{name: {...}}``.
+    """Return the schema of a body with a single object, ``{name: {...}}``.
 
-    :param required: which of its members have to be there
+    :param required: the names of the members that the object must have
     """
     return {
         'type': 'object',

@@ -10,4 +10,4 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What the API shows, and to whom: one module a resource."""
+"""The resources as the API shows them, by the caller: a module a resource."""

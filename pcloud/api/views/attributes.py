@@ -16,7 +16,7 @@ from pcloud.objects import host_attributes
 
 
 def show(attribute: host_attributes.Attribute) -> dict:
-    """Return what an administrator sees: real hosts."""
+    """Return an attribute with real hosts, for administrators."""
     return {'name': attribute.name,
             'value': attribute.value,
             'hosts': list(attribute.hosts)}

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""How it is told what becomes of servers in a Pcloud."""
+"""How the API shows the explanation of a Pcloud's room."""
 
 # Nova's objects are registered when its services start, perhaps after us.
 from __future__ import annotations
@@ -28,7 +28,7 @@ def show(
     flavor: objects.Flavor, found: obstacles.Explanation,
     helping: Iterable[changes.Change],
 ) -> dict:
-    """Return what the owner sees: its own names of its hosts, no others."""
+    """Return an explanation for the owner, with the owner's names of hosts."""
     return {'flavor': flavor.flavorid,
             'fits': found.fits,
             'refused': found.refused,

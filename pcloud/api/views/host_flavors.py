@@ -30,12 +30,12 @@ def show(flavor: host_flavors.HostFlavor) -> dict:
 
 
 def detail(flavor: host_flavors.HostFlavor) -> dict:
-    """Return what an administrator sees: the real hosts too."""
+    """Return a host flavor with real hosts, for administrators."""
     return {**show(flavor), 'hosts': [host(each) for each in flavor.hosts]}
 
 
 def host(found: host_flavors.PoolHost) -> dict:
-    """Return what an administrator sees of a host of a pool."""
+    """Return a host of a pool, for administrators."""
     compute = found.compute
     return {'host': compute.host,
             'hypervisor_hostname': _node(compute),
@@ -53,7 +53,7 @@ def _node(compute: computes.Compute) -> str | None:
 
 
 def _status(compute: computes.Compute) -> str:
-    """Return the status of its service; in a dead cell as Nova shows it."""
+    """Return the status of the compute service, 'unknown' in a down cell."""
     if not compute.answered:
         return 'unknown'
     return 'enabled' if compute.enabled else 'disabled'

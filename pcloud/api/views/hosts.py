@@ -17,9 +17,9 @@ from pcloud.objects import hosts
 
 
 def show(host: hosts.Host) -> dict:
-    """Return what the owner sees of a host: never its real name.
+    """Return a host for the owner, without the host's real name.
 
-    While its cell does not answer its sizes and its servers are None.
+    The sizes and the servers are None while the host's cell does not answer.
     """
     node = host.node
     return {'name': host.name,
@@ -38,6 +38,6 @@ def show(host: hosts.Host) -> dict:
 
 
 def detail(host: hosts.Host) -> dict:
-    """Return what an administrator sees: the real host too."""
+    """Return a host with the host's real name, for administrators."""
     return {**show(host),
             'hypervisor_hostname': host.node.hypervisor_hostname}

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""How the settings of a scope are shown."""
+"""How a scoped policy is shown."""
 
 from pcloud.objects import machine_constraints
 from pcloud.objects import scoped_policies
@@ -18,9 +18,9 @@ from pcloud.rules import constraints as rules
 
 
 def show(policy: scoped_policies.Policy) -> dict:
-    """Return what the owner of a Pcloud sees: what customers wish.
+    """Return a policy for the owner of a Pcloud, without system keys.
 
-    Which real host an administrator may have chosen is not shown.
+    The real host that an administrator may have named is not shown.
     """
     return {'scope': policy.scope,
             'id': policy.id,
@@ -31,19 +31,22 @@ def show(policy: scoped_policies.Policy) -> dict:
 
 
 def detail(policy: scoped_policies.Policy) -> dict:
-    """Return what an administrator sees: what the cloud wishes too."""
+    """Return a policy with system keys, for administrators."""
     return {**show(policy),
             'constraints': rules.text(policy.constraints),
             'system_keys': [str(key) for key in policy.system_keys]}
 
 
 def setting(found: rules.Setting) -> dict:
-    """Return a constraint that counts, as an administrator sees it."""
+    """Return an effective constraint, for administrators."""
     return {'key': found.key, 'value': found.value, 'source': found.source}
 
 
 def open_setting(found: rules.Setting) -> dict:
-    """Return it as a tenant sees it."""
+    """Return an effective constraint for the owner of a Pcloud.
+
+    The value is None where the owner may not see the value.
+    """
     if machine_constraints.is_open(found, machine_constraints.OWNER_SEES):
         return setting(found)
     return {**setting(found), 'value': None}
