@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Values that both command lines read, checked while they are parsed."""
+"""Types of the arguments of both command lines."""
 
 import argparse
 import math
@@ -19,7 +19,7 @@ import math
 def ratio(text: str) -> float:
     """Read an allocation ratio.
 
-    :raises argparse.ArgumentTypeError: unless it is a number above 0
+    :raises argparse.ArgumentTypeError: for a text that is no number above 0
     """
     try:
         value = float(text)
@@ -34,7 +34,7 @@ def ratio(text: str) -> float:
 def ratio_or_none(text: str) -> float | None:
     """Read an allocation ratio, or the word "none" for no ratio.
 
-    :raises argparse.ArgumentTypeError: unless it is one of these
+    :raises argparse.ArgumentTypeError: for any other text
     """
     return None if text.lower() == 'none' else ratio(text)
 
@@ -42,7 +42,8 @@ def ratio_or_none(text: str) -> float | None:
 def positive(text: str) -> int:
     """Read a whole number.
 
-    :raises argparse.ArgumentTypeError: unless it is 1 or more
+    :raises argparse.ArgumentTypeError: for a text that is no whole number of 1
+        or more
     """
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(

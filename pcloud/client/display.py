@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Which members the command lines show, and how a person reads them."""
+"""The members that the command lines show, formatted for people."""
 
 from collections.abc import Callable
 from collections.abc import Mapping
@@ -22,38 +22,38 @@ from pcloud.rules import units
 
 
 def text(value: object) -> str:
-    """Write a value that needs no thought; a dash for none."""
+    """Format a plain value; a dash for an empty value."""
     return '-' if value is None or value == '' else str(value)
 
 
 def joined(values: Sequence[str] | None) -> str:
-    """Write a list on one line."""
+    """Format a list on a single line."""
     return ', '.join(values) if values else '-'
 
 
 def counted(values: Sequence[object] | None) -> str:
-    """Write how many there are."""
+    """Format the length of a list."""
     return '-' if values is None else str(len(values))
 
 
 def ratio(value: float | None) -> str:
-    """Write an allocation ratio; a dash where the cloud's own holds."""
+    """Format an allocation ratio; a dash where the cloud's own ratio holds."""
     return '-' if value is None else str(float(value))
 
 
 def limit(value: int | None) -> str:
-    """Write a limit of a quota."""
+    """Format a limit of a quota."""
     return 'unlimited' if value == units.UNLIMITED else text(value)
 
 
 def by_zone(counts: Mapping[str, int]) -> str:
-    """Write how many there are in each zone."""
+    """Format the number of hosts in each availability zone."""
     return joined([f'{zone}: {count}'
                    for zone, count in sorted(counts.items())])
 
 
 def pool(hosts: Sequence[resources.PoolHost] | None) -> str:
-    """Write the hosts of a pool, one a line."""
+    """Format the hosts of a pool, a line for each host."""
     return '\n'.join(
         f'{host.host} ({text(host.availability_zone)}, '
         f'{_use(host)}, {text(host.status)}, {text(host.state)})'
@@ -65,14 +65,14 @@ def _use(host: resources.PoolHost) -> str:
 
 
 def settings(values: Sequence[resources.Setting]) -> str:
-    """Write the constraints that count, one a line; no value if hidden."""
+    """Format effective constraints, a line each, without hidden values."""
     return '\n'.join(
         f'{each.key} ({each.source})' if each.value is None else
         f'{each.key}={each.value} ({each.source})' for each in values) or '-'
 
 
 def explained_hosts(values: Sequence[resources.ExplainedHost]) -> str:
-    """Write how many more fit each host, and below it what is in the way."""
+    """Format how many more servers fit each host, with the obstacles."""
     return '\n'.join(
         line for each in values for line in (
             f'{each.name}: {each.fits}',
@@ -81,7 +81,7 @@ def explained_hosts(values: Sequence[resources.ExplainedHost]) -> str:
 
 
 def changes(values: Sequence[resources.HelpfulChange]) -> str:
-    """Write what would help, one a line."""
+    """Format helpful changes, a line for each change."""
     return '\n'.join(each.text for each in values) or '-'
 
 
@@ -89,8 +89,8 @@ class Field(typing.NamedTuple):
     """A member to show.
 
     :ivar name: the member's name in the API
-    :ivar header: its column's name in a list
-    :ivar human: how a person reads its value
+    :ivar header: the member's column in a list
+    :ivar human: formats the member's value for people
     """
 
     name: str
@@ -184,19 +184,20 @@ HOST_FLAVOR_FOR_ADMIN = HOST_FLAVOR_LIST + (Field('hosts', 'Hosts', pool),)
 
 
 def host_fields(host: resources.Host) -> Sequence[Field]:
-    """Tell what to show of a host: its real name if the caller may see it."""
+    """Return the fields of a host, with the real name if visible."""
     return HOST if host.hypervisor_hostname is None else HOST_FOR_ADMIN
 
 
 def policy_fields(policy: resources.Policy) -> Sequence[Field]:
-    """Tell what to show of a policy: system keys if the caller may see.
+    """Return the fields of a policy.
 
-    And what counts, if that was asked for.
+    System keys are shown if visible to the caller, effective constraints if
+    requested.
     """
     fields = POLICY if policy.system_keys is None else POLICY_FOR_ADMIN
     return fields if policy.effective is None else fields + _EFFECTIVE
 
 
 def host_flavor_fields(flavor: resources.HostFlavor) -> Sequence[Field]:
-    """Tell what to show of a flavor: its pool if the caller may see it."""
+    """Return the fields of a host flavor, with the pool if visible."""
     return HOST_FLAVOR_LIST if flavor.hosts is None else HOST_FLAVOR_FOR_ADMIN

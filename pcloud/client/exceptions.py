@@ -10,10 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What can go wrong between a client and the Pcloud API.
+"""Errors between a client and the Pcloud API.
 
-Each error is named after the problem and carries the server's own message,
-whatever shape the body had that brought it.
+Each error is named after the problem and has the server's own message,
+whatever the shape of the answer's body.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ import re
 
 import requests
 
-# An HTML page of a proxy can be long; its beginning tells enough.
+# An HTML page of a proxy can be long; the beginning of the page is enough.
 _LONGEST_TEXT = 300
 _MESSAGE_MEMBERS = ('message', 'detail', 'title')
 
@@ -31,10 +31,10 @@ _MESSAGE_MEMBERS = ('message', 'detail', 'title')
 class ClientError(Exception):
     """A call to the Pcloud API failed.
 
-    :ivar message: what happened, on one line; the server's own words where
-        it said anything
+    :ivar message: the problem, on a single line; the server's own message
+        where the server sent a message
     :ivar status: the HTTP status, or None where the client found the error
-    :ivar request_id: what finds this call in the server's logs, or None
+    :ivar request_id: the id of the call in the server's logs, or None
     """
 
     def __init__(self, message: str, status: int | None = None,
@@ -62,15 +62,15 @@ class Unauthorized(ClientError):
 
 
 class Forbidden(ClientError):
-    """A policy or a quota does not allow it (403)."""
+    """A policy or a quota does not allow the call (403)."""
 
 
 class NotFound(ClientError):
-    """Unknown, or not visible to the caller (404)."""
+    """The resource is unknown, or not visible to the caller (404)."""
 
 
 class Conflict(ClientError):
-    """The present state does not allow it (409)."""
+    """The present state does not allow the call (409)."""
 
 
 class UnexpectedResponse(ClientError):
@@ -78,7 +78,7 @@ class UnexpectedResponse(ClientError):
 
 
 class ExtensionNotEnabled(ClientError):
-    """This cloud's compute API does not know Pclouds at all."""
+    """The compute API of the cloud does not know Pclouds."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -88,7 +88,7 @@ class ExtensionNotEnabled(ClientError):
 
 
 class CallNotKnown(ClientError):
-    """This cloud has Pclouds, but does not know this call of theirs yet.
+    """The cloud has Pclouds, but does not know the call yet.
 
     :ivar call: the path of the call
     """
@@ -102,9 +102,9 @@ class CallNotKnown(ClientError):
 
 
 class AmbiguousName(ClientError):
-    """Several Pclouds have the name that was given.
+    """Several Pclouds have the given name.
 
-    :ivar candidates: the ids of those Pclouds
+    :ivar candidates: the ids of the Pclouds
     """
 
     def __init__(self, name: str, candidates: Sequence[str]) -> None:
@@ -124,11 +124,11 @@ _BY_STATUS: Mapping[int, type[ClientError]] = {
 
 
 def from_response(response: requests.Response) -> ClientError:
-    """Make the error that a response stands for.
+    """Return the error for a response.
 
-    :param response: a response whose status tells of a failure
-    :returns: the error, not raised; a plain :class:`ClientError` for a
-        status without a class of its own
+    :param response: a response with the status of a failure
+    :returns: the error, not raised; a plain :class:`ClientError` for a status
+        without a class
     """
     kind = _BY_STATUS.get(response.status_code, ClientError)
     headers = response.headers
@@ -147,7 +147,7 @@ def _message(response: requests.Response) -> str:
 
 
 def _messages(body: object) -> Iterator[str]:
-    """Find the messages in a body as Nova, Keystone or Placement write it.
+    """Find the messages in a body of Nova, Keystone or Placement.
 
     Nova: {"badRequest": {"code": 400, "message": M}}. Keystone: the same
     below "error". Placement: {"errors": [{"title": T, "detail": M}]}. A

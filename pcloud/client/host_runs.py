@@ -28,7 +28,7 @@ POLL_INTERVAL = 5
 
 
 class HostsNotAdded(exceptions.ClientError):
-    """One of several hosts could not be added; what was is taken back."""
+    """A host of several could not be added; the added hosts are removed."""
 
 
 class NotDrained(exceptions.ClientError):
@@ -37,12 +37,13 @@ class NotDrained(exceptions.ClientError):
 
 def add_together(client: v1.Client, pcloud_id: str, names: Iterable[str],
                  **wanted: str | None) -> list[resources.Host]:
-    """Add several hosts to a Pcloud, or none.
+    """Add several hosts to a Pcloud, or no host.
 
-    :param wanted: what :meth:`pcloud.client.v1.Client.add_host` takes beside
-        a name, the same for all
-    :raises HostsNotAdded: when one could not be added. Those added before
-        are removed again; the message names any that could not be.
+    :param wanted: the arguments of :meth:`pcloud.client.v1.Client.add_host`
+        beside the name, the same for all hosts
+    :raises HostsNotAdded: when a host could not be added. The hosts added
+        before are removed again; the message names the hosts that could not be
+        removed.
     """
     added: list[resources.Host] = []
     for name in names:
@@ -57,12 +58,13 @@ def add_together(client: v1.Client, pcloud_id: str, names: Iterable[str],
 
 def drain_and_remove(client: v1.Client, pcloud_id: str, name: str,
                      timeout: int, report: Callable[[str], object]) -> None:
-    """Disable a host, wait until its instances are gone, and remove it.
+    """Disable a host, wait until all instances are gone, and remove the host.
 
-    Nothing is moved or deleted here; whoever owns the instances does that.
+    The owners of the instances have to move or delete the instances.
 
     :param timeout: how many seconds to wait
-    :param report: told what is being waited for, whenever that changes
+    :param report: called with the obstacle to the removal, whenever the
+        obstacle changes
     :raises NotDrained: when the time is up; the host stays disabled
     """
     client.set_host_state(pcloud_id, name, 'disabled')
@@ -83,7 +85,7 @@ def drain_and_remove(client: v1.Client, pcloud_id: str, name: str,
 
 def _remove_if_empty(client: v1.Client, pcloud_id: str,
                      name: str) -> str | None:
-    """Remove a host, or tell what keeps it from being removed."""
+    """Remove a host, or return the obstacle to the removal."""
     instances = client.get_host(pcloud_id, name).instances
     if instances:
         return f'{len(instances)} left of its instances: ' + ', '.join(
@@ -98,7 +100,7 @@ def _remove_if_empty(client: v1.Client, pcloud_id: str,
 
 def _take_back(client: v1.Client, pcloud_id: str,
                hosts: Sequence[resources.Host]) -> list[str]:
-    """Remove hosts again; return the names of those that would not go."""
+    """Remove hosts again; return the names of hosts that stay."""
     left = []
     for host in reversed(hosts):
         try:

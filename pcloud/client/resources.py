@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What the Pcloud API tells about, as values."""
+"""The resources of the Pcloud API, as values."""
 
 from collections.abc import Mapping
 import dataclasses
@@ -21,10 +21,11 @@ from pcloud.client import exceptions
 
 @dataclasses.dataclass(frozen=True)
 class Resource:
-    """Made from a body of the API; members it does not know are ignored.
+    """A resource, made from a body of the API; unknown members are ignored.
 
-    :cvar MEMBER: the member of an answer's body that holds one
-    :cvar PARTS: what the items are of members that hold lists of others
+    :cvar MEMBER: the member of an answer's body with a resource of the class
+    :cvar PARTS: member -> class of the items, for members that hold lists of
+        resources
     """
 
     MEMBER: typing.ClassVar[str]
@@ -32,10 +33,10 @@ class Resource:
 
     @classmethod
     def from_body(cls, body: object) -> typing.Self:
-        """Make one from what the API sent.
+        """Make a resource from a body of the API.
 
-        :raises exceptions.UnexpectedResponse: when a member without which
-            it makes no sense is missing
+        :raises exceptions.UnexpectedResponse: when a required member is
+            missing
         """
         if not isinstance(body, dict):
             raise exceptions.UnexpectedResponse(
@@ -60,10 +61,11 @@ class Resource:
 
 @dataclasses.dataclass(frozen=True)
 class PoolHost(Resource):
-    """A compute host in the pool of a host flavor, as an admin sees it.
+    """A compute host in the pool of a host flavor, as an admin sees the host.
 
-    :ivar pcloud: the id of the Pcloud that the host is in, or None
-    :ivar settling: since when the host settles, or None when it does not
+    :ivar pcloud: the id of the host's Pcloud, or None
+    :ivar settling: since when the host settles, or None for a host that does
+        not settle
     """
 
     host: str
@@ -79,13 +81,15 @@ class PoolHost(Resource):
 class HostFlavor(Resource):
     """A kind of host.
 
-    :ivar units: what a host of it counts against a project's quota
-    :ivar vcpus: the fewest among its hosts, or None while it has none;
-        likewise memory_mb (MiB) and disk_gb (GiB)
+    :ivar units: the units that a host of the flavor counts against a project's
+        quota
+    :ivar vcpus: the fewest among the hosts of the flavor, or None without
+        hosts; likewise memory_mb (MiB) and disk_gb (GiB)
     :ivar available: how many hosts are free, by availability zone
     :ivar settling: how many hosts are going to be free, when no server from
-        before can land on them any more
-    :ivar hosts: its pool, or None for who is not an admin
+        before can land on the hosts any more
+    :ivar hosts: the pool of the flavor, or None for a caller who is not an
+        admin
     """
 
     MEMBER = 'host_flavor'
@@ -104,16 +108,16 @@ class HostFlavor(Resource):
 
 @dataclasses.dataclass(frozen=True)
 class Pcloud(Resource):
-    """A private cloud: hosts that only its tenants can use.
+    """A private cloud: hosts that only the tenants of the Pcloud can use.
 
-    Who is a tenant but not the owner sees the first three members only; the
-    others are None then.
+    A tenant that is not the owner sees id, name and owner only; the other
+    members are None then.
 
-    :ivar owner: the id of the project that created it
-    :ivar tenants: the ids of the projects that may start servers in it
-    :ivar units: the sum of the units of its hosts
-    :ivar cpu_allocation_ratio: None where it is not set, so that the cloud's
-        own holds; likewise ram_allocation_ratio
+    :ivar owner: the id of the project that created the Pcloud
+    :ivar tenants: the ids of the projects that may start servers in the Pcloud
+    :ivar units: the sum of the units of the Pcloud's hosts
+    :ivar cpu_allocation_ratio: None where the cloud's own ratio holds;
+        likewise ram_allocation_ratio
     """
 
     MEMBER = 'pcloud'
@@ -134,11 +138,11 @@ class Host(Resource):
 
     :ivar state: "enabled" or "disabled"
     :ivar status: "up", "down" or "maintenance"
-    :ivar instances: the ids of the servers on it, None when it is not known
+    :ivar instances: the ids of the servers on the host, None when not known
     :ivar memory_mb: MiB; likewise memory_mb_used
     :ivar next_reboot: ISO 8601, or None where no reboot is planned
     :ivar rack: an ordinal within the Pcloud, not the rack's own name
-    :ivar hypervisor_hostname: None for who is not an admin
+    :ivar hypervisor_hostname: None for a caller who is not an admin
     """
 
     MEMBER = 'host'
@@ -160,9 +164,9 @@ class Host(Resource):
 
 @dataclasses.dataclass(frozen=True)
 class Attribute(Resource):
-    """A value of an attribute, with the hosts that were given it.
+    """A value of an attribute, with the hosts that have the value.
 
-    :ivar hosts: the names of their compute services
+    :ivar hosts: the names of the hosts' compute services
     """
 
     MEMBER = 'attribute'
@@ -174,11 +178,11 @@ class Attribute(Resource):
 
 @dataclasses.dataclass(frozen=True)
 class Setting(Resource):
-    """A machine constraint that counts.
+    """An effective machine constraint.
 
-    :ivar value: None where the caller may not see it
-    :ivar source: where it is set: "request", "pcloud", "project", "domain",
-        "cloud" or "role NAME"; or "built-in"
+    :ivar value: None where the caller may not see the value
+    :ivar source: the level of the constraint: "request", "pcloud", "project",
+        "domain", "cloud" or "role NAME"; or "built-in"
     """
 
     key: str
@@ -188,14 +192,14 @@ class Setting(Resource):
 
 @dataclasses.dataclass(frozen=True)
 class Policy(Resource):
-    """What is wished for the servers of a scope.
+    """The policy for the servers of a scope.
 
     :ivar customer_keys: placement keys, each as NAME=VALUE:WEIGHT
-    :ivar system_keys: likewise; None for who is not an admin
-    :ivar constraints: the machine constraints that are set here, such as
-        "ram=2G rack=r1"; '' for none
-    :ivar effective: the machine constraints that count here, wherever they
-        are set; None unless they were asked for
+    :ivar system_keys: likewise; None for a caller who is not an admin
+    :ivar constraints: the machine constraints of the policy, such as "ram=2G
+        rack=r1"; '' for no constraints
+    :ivar effective: the effective machine constraints of the scope, from all
+        levels; None unless requested
     """
 
     MEMBER = 'policy'
@@ -211,10 +215,10 @@ class Policy(Resource):
 
 @dataclasses.dataclass(frozen=True)
 class Room(Resource):
-    """For how many groups of servers there is room.
+    """The number of groups of servers that there is room for.
 
-    :ivar groups: at most as many as were asked for
-    :ivar reason: why there are fewer; None where there are not
+    :ivar groups: at most the requested number
+    :ivar reason: why there is room for fewer groups than requested, else None
     """
 
     MEMBER = 'room'
@@ -225,7 +229,7 @@ class Room(Resource):
 
 @dataclasses.dataclass(frozen=True)
 class Obstacle(Resource):
-    """What stands in the way of the next server on a host.
+    """An obstacle to the next server on a host.
 
     :ivar rule: such as "state", "status" or "room"
     """
@@ -236,10 +240,10 @@ class Obstacle(Resource):
 
 @dataclasses.dataclass(frozen=True)
 class ExplainedHost(Resource):
-    """What becomes of servers of a flavor on a host.
+    """The room for servers of a flavor on a host.
 
-    :ivar fits: how many more it takes
-    :ivar in_the_way: all that has to change before it takes one
+    :ivar fits: how many more servers fit
+    :ivar in_the_way: all obstacles that have to go before a server fits
     """
 
     PARTS = {'in_the_way': Obstacle}
@@ -251,11 +255,11 @@ class ExplainedHost(Resource):
 
 @dataclasses.dataclass(frozen=True)
 class HelpfulChange(Resource):
-    """What would make room for one more server.
+    """A change that would make room for another server.
 
     :ivar change: such as "enable", "wait", "add_host" or "flavor"
     :ivar subject: a host of the Pcloud, a host flavor or a flavor
-    :ivar text: the same in words
+    :ivar text: the change in words
     """
 
     change: str
@@ -265,12 +269,12 @@ class HelpfulChange(Resource):
 
 @dataclasses.dataclass(frozen=True)
 class Explanation(Resource):
-    """What becomes of servers of a flavor in a Pcloud.
+    """The room for servers of a flavor in a Pcloud.
 
-    :ivar fits: how many more there is room for
+    :ivar fits: how many more servers fit
     :ivar refused: why no host at all would do; None in general
-    :ivar changes: what would make room, the smallest first
-    :ivar not_explained: filters of the operator's that do not tell why
+    :ivar changes: the changes that would make room, the smallest first
+    :ivar not_explained: filters of the operator that give no reasons
     """
 
     MEMBER = 'explain'
@@ -293,11 +297,11 @@ class Tenant:
 
 @dataclasses.dataclass(frozen=True)
 class Quota:
-    """How much a project may own.
+    """The quota of a project.
 
     :ivar units_limit: in units of host flavors; -1 is unlimited
-    :ivar units_in_use: the units of the hosts in the Pclouds it owns, or
-        None where the server does not tell
+    :ivar units_in_use: the units of the hosts in the project's Pclouds, or
+        None where the server does not return the units
     """
 
     project_id: str
@@ -306,9 +310,9 @@ class Quota:
 
     @classmethod
     def from_body(cls, project_id: str, body: object) -> typing.Self:
-        """Make a project's quota from what the API sent.
+        """Make a project's quota from a body of the API.
 
-        :raises exceptions.UnexpectedResponse: when it tells no limit
+        :raises exceptions.UnexpectedResponse: for a body without a limit
         """
         try:
             units = body['units']  # type: ignore[index]

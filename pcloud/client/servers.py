@@ -21,19 +21,19 @@ from pcloud.client import exceptions
 from pcloud.client import resources
 from pcloud.client import transport
 
-# From this one on lists show the hints that servers were started with.
+# From this microversion on lists show the hints of servers.
 MICROVERSION = '2.100'
 ACTIVE, BUILD, ERROR, SHUTOFF = 'ACTIVE', 'BUILD', 'ERROR', 'SHUTOFF'
-# What is being done with a server that is about to be gone.
+# The task of a server that is being deleted.
 DELETING = 'deleting'
-# A server that its user can only have restored.
+# The status of a server that the user can only have restored.
 SOFT_DELETED = 'SOFT_DELETED'
-# What Nova may still show of a server that was deleted; one that is DELETED
-# holds its room in Placement until Nova does not find it any more.
+# The statuses of deleted servers that Nova may still show. A DELETED server
+# has allocations in Placement until Nova does not find the server any more.
 GONE = ('DELETED', SOFT_DELETED)
-# What Nova says of servers in a part of the cloud that does not answer.
+# The status of servers in a part of the cloud that does not answer.
 UNKNOWN = 'UNKNOWN'
-# What a server leaves by itself, and cannot be stopped in.
+# The statuses that a server leaves by itself, and cannot be stopped in.
 SETTLING = ('BUILD', 'REBUILD', 'REBOOT', 'HARD_REBOOT', 'MIGRATING',
             'RESIZE', 'PASSWORD')
 
@@ -46,15 +46,15 @@ _LIMITS = '/limits'
 class Server:
     """A server of the caller's project.
 
-    :ivar host_id: the same for all of a project's servers on one host; ''
-        while it is on none
-    :ivar hints: what it was started with, each with all its values
-    :ivar image_id: '' for one that was started from a volume
-    :ivar flavor: the name of its flavor
-    :ivar fault: what Nova says of its error, or ''
-    :ivar created: when, ISO 8601 in UTC; it may change as long as it is on
-        no host
-    :ivar task: what is being done with it, or ''
+    :ivar host_id: an id of the host, the same for all servers of a project on
+        the host; '' without a host
+    :ivar hints: hint -> all values, as the server was started with
+    :ivar image_id: '' for a server that was started from a volume
+    :ivar flavor: the name of the server's flavor
+    :ivar fault: Nova's message about the server's error, or ''
+    :ivar created: the time of creation, ISO 8601 in UTC; the time may change
+        as long as the server has no host
+    :ivar task: the task that Nova executes for the server, or ''
     """
 
     id: str
@@ -72,9 +72,9 @@ class Server:
 
     @classmethod
     def from_body(cls, body: typing.Any) -> typing.Self:
-        """Make one from what Nova sent; a cell that is down sends little.
+        """Make a server from a body of Nova, which is short for a down cell.
 
-        :raises exceptions.UnexpectedResponse: when it tells no id
+        :raises exceptions.UnexpectedResponse: for a body without an id
         """
         try:
             return cls(
@@ -94,7 +94,7 @@ class Server:
                 f'The server sent {body!r} for a server') from None
 
     def hint(self, name: str) -> str | None:
-        """Return the value of a hint that is given once."""
+        """Return the first value of a hint, or None."""
         values = self.hints.get(name, ())
         return values[0] if values else None
 
@@ -119,11 +119,11 @@ class Flavor(resources.Resource):
 
 @dataclasses.dataclass(frozen=True)
 class Image:
-    """An image, as far as it matters here.
+    """An image, with the members that deployments need.
 
     :ivar min_ram: MiB
     :ivar min_disk: GiB
-    :ivar properties: those that are not Glance's own
+    :ivar properties: the properties that are not Glance's own
     """
 
     id: str
@@ -135,14 +135,14 @@ class Image:
 
 
 class NotAllKnown(exceptions.ClientError):
-    """A part of the cloud does not answer, and servers are in it."""
+    """A part of the cloud that has servers of the project does not answer."""
 
 
 class Servers:
     """Nova's own calls, for servers of the caller's project.
 
-    Every method raises :class:`pcloud.client.exceptions.ClientError` or one
-    of its subclasses when Nova refuses.
+    Every method raises :class:`pcloud.client.exceptions.ClientError` or a
+    subclass when Nova refuses the call.
     """
 
     def __init__(self, sender: transport.Transport) -> None:
@@ -151,10 +151,10 @@ class Servers:
     def list_all(self) -> list[Server]:
         """List the servers of the caller's project.
 
-        Those in a part of the cloud that does not answer have the status
-        :data:`UNKNOWN`, and little else. Nova tells of them only on a first
-        page without a query, and as far as there is place on it (``[api]
-        max_limit``, 1000 unless it is configured otherwise).
+        Servers in a part of the cloud that does not answer have the status
+        :data:`UNKNOWN`, and few other members. Nova lists such servers only on
+        a first page without a query, and as far as the page has place (``[api]
+        max_limit``, 1000 unless configured otherwise).
 
         Source: the Compute API guide, "Handling Down Cells".
         """
@@ -178,9 +178,9 @@ class Servers:
         return found
 
     def get(self, server_id: str) -> Server:
-        """Get one server by its id.
+        """Get a server by id.
 
-        :raises exceptions.NotFound: when there is none, or no longer
+        :raises exceptions.NotFound: when there is no such server, or no longer
         """
         return Server.from_body(self._member(
             'server', 'GET', transport.path(_SERVERS, server_id)))
@@ -188,10 +188,10 @@ class Servers:
     def create(self, name: str, image_id: str, flavor_id: str,
                networks: object, hints: Mapping[str, object],
                metadata: Mapping[str, str]) -> str:
-        """Have a server built; it is not ready when this returns.
+        """Ask Nova to build a server; the build goes on after the return.
 
-        :param networks: "auto", "none" or a list, as Nova takes them
-        :returns: its id
+        :param networks: "auto", "none" or a list, as in Nova's API
+        :returns: the server's id
         """
         body = self._member('server', 'POST', _SERVERS, json={
             'server': {'name': name, 'imageRef': image_id,
@@ -201,30 +201,30 @@ class Servers:
         return Server.from_body(body).id
 
     def stop(self, server_id: str) -> None:
-        """Have a server shut down.
+        """Ask Nova to stop a server.
 
-        :raises exceptions.Conflict: when it is not running
+        :raises exceptions.Conflict: when the server is not running
         """
         self._request('POST', transport.path(_SERVERS, server_id, 'action'),
                       json={'os-stop': None})
 
     def delete(self, server_id: str) -> None:
-        """Have a server deleted; it is not gone when this returns.
+        """Ask Nova to delete a server; the deletion goes on after the return.
 
-        :raises exceptions.NotFound: when there is none, or no longer
+        :raises exceptions.NotFound: when there is no such server, or no longer
         """
         self._request('DELETE', transport.path(_SERVERS, server_id))
 
     def find_flavor(self, name_or_id: str) -> Flavor:
-        """Find a flavor by its id or its name.
+        """Find a flavor by id or name.
 
-        :raises exceptions.NotFound: when there is none
+        :raises exceptions.NotFound: when there is no such flavor
         """
         try:
             return self._flavor(name_or_id)
         except exceptions.NotFound:
-            pass  # It may still be a name.
-        # An administrator sees private ones only when asking for all.
+            pass  # The text may still be a name.
+        # An administrator sees private flavors only when asking for all.
         for found in self._transport.pages(
                 'flavors', _FLAVORS, {'is_public': 'None'},
                 microversion=MICROVERSION):
@@ -234,17 +234,17 @@ class Servers:
             f"No flavor has the id or name '{name_or_id}'")
 
     def networks(self, server_id: str) -> str | list[dict[str, str]]:
-        """Tell the networks of a server, as :meth:`create` takes them."""
+        """Return the networks of a server, in the form of :meth:`create`."""
         found = self._member(
             'interfaceAttachments', 'GET',
             transport.path(_SERVERS, server_id, 'os-interface'))
         return [{'uuid': each['net_id']} for each in found] or 'none'
 
     def limits(self) -> Mapping[str, int]:
-        """Get the project's limits and what is used of them.
+        """Get the limits of the project, and the usage.
 
-        :returns: such as maxTotalInstances and totalInstancesUsed; -1 is
-            unlimited
+        :returns: name -> number, such as maxTotalInstances and
+            totalInstancesUsed; -1 is unlimited
         """
         return self._member('limits', 'GET', _LIMITS)['absolute']
 

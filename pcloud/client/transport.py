@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""How Pcloud's calls travel: paths, pages, bodies and failures."""
+"""The transport of calls: paths, pages, bodies and failures."""
 
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -30,19 +30,21 @@ POLICIES = '/os-pcloud-policies'
 ROOM = '/os-pcloud-room'
 
 _COLLECTIONS = (PCLOUDS, HOST_FLAVORS, ATTRIBUTES)
-# What the paths of Pcloud's own begin with; the others are Nova's.
+# The beginnings of Pcloud's own paths; all other paths are Nova's.
 _OWN = ('/os-pcloud', HOST_FLAVORS)
-# As many as Nova gives out at once unless it is configured otherwise.
+# The most items of a page, unless Nova is configured otherwise.
 _PAGE_SIZE = 1000
 
 
 def path(collection: str, *names: str) -> str:
-    """Make the path of something below a collection.
+    """Return the path of a resource below a collection.
 
-    :param collection: one of the paths above
-    :param names: what follows, as the user wrote it, unquoted
+    :param collection: a path such as `PCLOUDS`
+    :param names: the names below the collection, as the user wrote the names,
+        unquoted
     :raises exceptions.BadRequest: for a name that no URL can carry: an empty
-        one, or a dot or two, which would name the collection or its parent
+        name, or "." or "..", which mean the collection or the collection's
+        parent
     """
     for name in names:
         if name in ('', '.', '..'):
@@ -59,7 +61,7 @@ class Transport:
         self._known_to_be_enabled = False
 
     def own_project_id(self) -> str:
-        """Tell the project of the caller's token.
+        """Return the project of the caller's token.
 
         :raises exceptions.BadRequest: when the token is not for a project
         """
@@ -71,12 +73,11 @@ class Transport:
 
     def request(self, method: str, url_path: str,
                 **options: typing.Any) -> typing.Any:
-        """Send one request.
+        """Send a request.
 
-        :param options: "json", a body, "params", the query, and
-            "microversion"
-        :returns: the body of the answer, None where it has none
-        :raises exceptions.ClientError: the subclass that fits the status
+        :param options: "json", a body, "params", the query, and "microversion"
+        :returns: the body of the answer, None for an empty answer
+        :raises exceptions.ClientError: the subclass for the answer's status
         :raises exceptions.ExtensionNotEnabled: when the cloud has no Pclouds
         """
         response = self._send(method, url_path, **options)
@@ -91,7 +92,7 @@ class Transport:
 
     def member(self, name: str, method: str, url_path: str,
                **options: typing.Any) -> typing.Any:
-        """Send one request and return one member of the answer's body.
+        """Send a request, and return a member of the answer's body.
 
         :raises exceptions.ClientError: as :meth:`request`
         :raises exceptions.UnexpectedResponse: when the member is missing
@@ -101,14 +102,14 @@ class Transport:
     def pages(self, name: str, url_path: str,
               query: Mapping[str, typing.Any],
               **options: typing.Any) -> Iterator[typing.Any]:
-        """Yield what a collection holds, from as many pages as it takes.
+        """Yield the items of a collection, from all pages.
 
-        A server may cap the size of a page below what was asked for, so
-        only a page that brings nothing new is known to be the last. What a
-        marker stands for may be deleted before the next page is asked for;
-        the one before it will do.
+        A server may cap the size of a page below the requested limit, so only
+        a page without new items is known to be the last page. The item of a
+        marker may be deleted before the next page is requested; then the item
+        before is the marker.
 
-        :param query: what narrows or widens the collection
+        :param query: the parameters that narrow or widen the collection
         :param options: as for :meth:`request`, beside "params"
         """
         for _, new in self._pages(
@@ -117,10 +118,10 @@ class Transport:
 
     def linked_pages(self, name: str, url_path: str,
                      **options: typing.Any) -> Iterator[typing.Any]:
-        """Yield what a collection of Nova's own holds, as :meth:`pages`.
+        """Yield the items of a collection of Nova's own, as :meth:`pages`.
 
-        Its first page is asked for without any query. The last one is that
-        without a link to another.
+        The first page is requested without any query. The last page is the
+        page without a link to another page.
 
         :param options: as for :meth:`pages`
         """
@@ -130,16 +131,17 @@ class Transport:
                 return
 
     def knows(self, url_path: str) -> bool:
-        """Tell whether the cloud has a call that cannot be without a query.
+        """Return whether the cloud has a call that needs a query.
 
-        Asked without one, it is refused where it is known.
+        A cloud that knows the call refuses a request without a query, but not
+        with 404.
         """
         return self._send('GET', url_path).status_code != 404
 
     def _pages(self, name: str, url_path: str,
                query: Mapping[str, typing.Any], **options: typing.Any,
                ) -> Iterator[tuple[typing.Any, list[typing.Any]]]:
-        """Yield the body of each page and what is new on it."""
+        """Yield the body and the new items of each page."""
         seen: set[str] = set()
         markers: list[str] = []
         while True:
@@ -171,7 +173,7 @@ class Transport:
     def _send(self, method: str, url_path: str,
               **options: typing.Any) -> requests.Response:
         if method != 'GET':
-            # It may have been done although its answer got lost.
+            # The call may have succeeded although the answer got lost.
             options['connect_retries'] = 0
         answer = self._adapter.request(
             url_path, method, raise_exc=False,

@@ -12,8 +12,8 @@
 
 """The Python client of the Pcloud API.
 
-From clouds.yaml or the OS_* variables, from a session, from an openstacksdk
-connection, from a novaclient::
+A client is made from clouds.yaml or the OS_* variables, from a session, from
+an openstacksdk connection, or from a novaclient::
 
     client = v1.connect()
     client = v1.Client(session=session, region_name='east')
@@ -23,13 +23,13 @@ connection, from a novaclient::
     pcloud = client.create_pcloud('render farm')
     host = client.add_host(pcloud.id, 'web-1', host_flavor='gold')
 
-Every method raises :class:`pcloud.client.exceptions.ClientError` or one of
-its subclasses when the API refuses: BadRequest for a value it does not
-accept, Forbidden where a policy or a quota stands against it, NotFound for
-something that is unknown or not the caller's, Conflict where the present
-state does not allow it, ExtensionNotEnabled in a cloud without Pclouds. What
-keeps a request from being answered at all (no such host, no endpoint, a
-wrong password) is an exception of keystoneauth1.
+Every method raises :class:`pcloud.client.exceptions.ClientError` or a
+subclass when the API refuses the call: BadRequest for a value that the API
+does not accept, Forbidden where a policy or a quota does not allow the call,
+NotFound for a resource that is unknown or not visible to the caller, Conflict
+where the present state does not allow the call, ExtensionNotEnabled in a
+cloud without Pclouds. When a request is not answered at all (no such host, no
+endpoint, a wrong password), the method raises an exception of keystoneauth1.
 """
 
 from collections.abc import Iterable
@@ -49,10 +49,10 @@ from pcloud.rules import uuids
 def connect(cloud: str | None = None, **options: typing.Any) -> 'Client':
     """Make a client as the commands do, from clouds.yaml and OS_* variables.
 
-    :param cloud: a cloud of clouds.yaml; what ``OS_CLOUD`` or the other
-        variables tell where it is None
-    :param options: what openstacksdk's configuration takes beside these,
-        such as region_name
+    :param cloud: a cloud of clouds.yaml; None for the cloud of ``OS_CLOUD`` or
+        the other variables
+    :param options: further arguments of openstacksdk's configuration, such as
+        region_name
     :raises openstack.exceptions.ConfigException: when there is no such cloud
     """
     # openstacksdk takes longer to be imported than all the rest of a "nova"
@@ -66,7 +66,7 @@ def connect(cloud: str | None = None, **options: typing.Any) -> 'Client':
 
 
 class Unset(enum.Enum):
-    """What stands for an argument that was not given where None is a value."""
+    """The default of an argument for which None is a value."""
 
     UNSET = 'unset'
 
@@ -77,10 +77,10 @@ _Resource = typing.TypeVar('_Resource', bound=resources.Resource)
 
 
 class Client:
-    """All calls of the API, over one keystoneauth adapter.
+    """All calls of the API, over a keystoneauth adapter.
 
     :param session: an authenticated session
-    :param adapter_options: what keystoneauth1.adapter.Adapter takes, such as
+    :param adapter_options: arguments of keystoneauth1.adapter.Adapter, such as
         region_name, interface or endpoint_override
     """
 
@@ -108,16 +108,17 @@ class Client:
         return servers.Servers(self._transport)
 
     def own_project_id(self) -> str:
-        """Tell the project that the caller is logged in to.
+        """Return the project that the caller is logged in to.
 
-        :raises exceptions.BadRequest: when it is none
+        :raises exceptions.BadRequest: when the caller is logged in to no
+            project
         """
         return self._transport.own_project_id()
 
     def check_enabled(self) -> None:
-        """Ask whether this cloud has Pclouds.
+        """Check that the cloud has Pclouds.
 
-        :raises exceptions.ExtensionNotEnabled: when it has none
+        :raises exceptions.ExtensionNotEnabled: when the cloud has no Pclouds
         """
         self._transport.request(
             'GET', transport.PCLOUDS, params={'limit': 1})
@@ -125,13 +126,13 @@ class Client:
     # Host flavors
 
     def list_host_flavors(self) -> list[resources.HostFlavor]:
-        """List the kinds of hosts that this cloud has."""
+        """List the host flavors of the cloud."""
         bodies = self._transport.member(
             'host_flavors', 'GET', transport.HOST_FLAVORS)
         return [resources.HostFlavor.from_body(body) for body in bodies]
 
     def get_host_flavor(self, flavor_id: str) -> resources.HostFlavor:
-        """Get one host flavor by its id."""
+        """Get a host flavor by id."""
         return self._one(
             resources.HostFlavor, 'GET', _flavor_path(flavor_id))
 
@@ -140,7 +141,7 @@ class Client:
         """Create a host flavor without hosts. Admin.
 
         :param flavor_id: 1 to 64 of letters, digits, ".", "_" and "-"
-        :param units: what a host counts against a quota, 0 or more
+        :param units: the units that a host counts against a quota, 0 or more
         """
         wanted = {'id': flavor_id, 'description': description, 'units': units}
         return self._one(resources.HostFlavor, 'POST', transport.HOST_FLAVORS,
@@ -149,7 +150,7 @@ class Client:
     def update_host_flavor(
             self, flavor_id: str, *, description: str | None = None,
             units: int | None = None) -> resources.HostFlavor:
-        """Change what is given, not None, of a host flavor. Admin."""
+        """Change the given members, not None, of a host flavor. Admin."""
         changes = {name: value for name, value in
                    (('description', description), ('units', units))
                    if value is not None}
@@ -159,26 +160,26 @@ class Client:
     def delete_host_flavor(self, flavor_id: str) -> None:
         """Delete a host flavor. Admin.
 
-        :raises exceptions.Conflict: while it has hosts
+        :raises exceptions.Conflict: while the host flavor has hosts
         """
         self._transport.request('DELETE', _flavor_path(flavor_id))
 
     def add_pool_host(self, flavor_id: str, host: str) -> None:
         """Put a compute host into the pool of a host flavor. Admin.
 
-        :param host: the name of its compute service, which must be disabled
-            and is enabled by this
-        :raises exceptions.Conflict: when it is not empty, not disabled, or
-            in a pool already
+        :param host: the name of the host's compute service, which must be
+            disabled and is enabled by the call
+        :raises exceptions.Conflict: when the host is not empty, not disabled,
+            or in a pool already
         """
         self._transport.request(
             'POST', _flavor_path(flavor_id, 'hosts'),
             json={'host': {'host': host}})
 
     def remove_pool_host(self, flavor_id: str, host: str) -> None:
-        """Take a host out of its pool; its service stays disabled. Admin.
+        """Take a host out of a pool, and disable the compute service. Admin.
 
-        :raises exceptions.Conflict: while it is in a Pcloud or not empty
+        :raises exceptions.Conflict: while the host is in a Pcloud or not empty
         """
         self._transport.request(
             'DELETE', _flavor_path(flavor_id, 'hosts', host))
@@ -189,8 +190,8 @@ class Client:
                      name: str | None = None) -> list[resources.Pcloud]:
         """List the Pclouds that a project owns or is a tenant of.
 
-        :param all_tenants: those of every project instead. Admin.
-        :param name: only those with this name
+        :param all_tenants: list the Pclouds of every project instead. Admin.
+        :param name: list only the Pclouds with this name
         """
         query: dict[str, typing.Any] = {}
         if all_tenants:
@@ -201,25 +202,25 @@ class Client:
                 self._transport.pages('pclouds', transport.PCLOUDS, query)]
 
     def get_pcloud(self, pcloud_id: str) -> resources.Pcloud:
-        """Get one Pcloud by its id."""
+        """Get a Pcloud by id."""
         return self._one(resources.Pcloud, 'GET', _pcloud_path(pcloud_id))
 
     def find_pcloud(self, name_or_id: str) -> resources.Pcloud:
-        """Find one Pcloud by its id or, where it is unique, by its name.
+        """Find a Pcloud by id or, where the name is unique, by name.
 
-        An id is written in small letters; any other text is a name. Names
-        are looked for among the caller's own Pclouds first; an admin finds
-        those of other projects after that.
+        An id is written in small letters; any other text is a name. The
+        Pclouds that the caller's project owns or is a tenant of are searched
+        first; for an admin the Pclouds of all projects come next.
 
-        :raises exceptions.AmbiguousName: with the ids, where several have
-            the name
-        :raises exceptions.NotFound: when there is none
+        :raises exceptions.AmbiguousName: with the ids, where several Pclouds
+            have the name
+        :raises exceptions.NotFound: when there is no such Pcloud
         """
         if uuids.is_uuid(name_or_id):
             try:
                 return self.get_pcloud(name_or_id)
             except exceptions.NotFound:
-                pass  # It may still be a name.
+                pass  # The text may still be a name.
         found = self._named(name_or_id) or self._named_anywhere(name_or_id)
         if not found:
             raise exceptions.NotFound(
@@ -243,7 +244,7 @@ class Client:
             cpu_allocation_ratio: float | None | Unset = UNSET,
             ram_allocation_ratio: float | None | Unset = UNSET,
     ) -> resources.Pcloud:
-        """Change what is given of a Pcloud; None takes a ratio away."""
+        """Change the given members of a Pcloud; None removes a ratio."""
         given = {'name': name, 'cpu_allocation_ratio': cpu_allocation_ratio,
                  'ram_allocation_ratio': ram_allocation_ratio}
         changes = {member: value for member, value in given.items()
@@ -254,7 +255,7 @@ class Client:
     def delete_pcloud(self, pcloud_id: str) -> None:
         """Delete a Pcloud.
 
-        :raises exceptions.Conflict: while it has hosts
+        :raises exceptions.Conflict: while the Pcloud has hosts
         """
         self._transport.request('DELETE', _pcloud_path(pcloud_id))
 
@@ -267,28 +268,28 @@ class Client:
         return [resources.Host.from_body(body) for body in bodies]
 
     def get_host(self, pcloud_id: str, name: str) -> resources.Host:
-        """Get one host of a Pcloud by its name there."""
+        """Get a host of a Pcloud by the host's name in the Pcloud."""
         return self._one(resources.Host, 'GET', _host_path(pcloud_id, name))
 
     def add_host(self, pcloud_id: str, name: str,
                  host_flavor: str | None = None,
                  availability_zone: str | None = None,
                  constraints: str | None = None) -> resources.Host:
-        """Take a free host into a Pcloud; it is disabled at first.
+        """Take a free host into a Pcloud; the host is disabled at first.
 
-        Either a host flavor is given or constraints are.
+        Either a host flavor or constraints must be given.
 
-        :param name: what to call it, 1 to 63 of letters, digits, ".", "_"
-            and "-", unique in the Pcloud whatever the letter case
-        :param availability_zone: where it must be, or None for anywhere
-        :param constraints: what the host must have, such as "ram=64G
-            cpu=16"; the host flavor that wastes least is taken, and the host
-            tells which
-        :raises exceptions.BadRequest: when a constraint is not right, or
-            with both a host flavor and constraints, or neither
-        :raises exceptions.Conflict: when no host is free or none fits, or the
-            name is taken
-        :raises exceptions.Forbidden: when it would exceed the quota
+        :param name: the new name of the host, 1 to 63 of letters, digits, ".",
+            "_" and "-", unique in the Pcloud whatever the letter case
+        :param availability_zone: the zone of the host, or None for any zone
+        :param constraints: what the host must have, such as "ram=64G cpu=16";
+            the host flavor that wastes least is taken, and the returned host
+            names the flavor
+        :raises exceptions.BadRequest: when a constraint is not valid, or with
+            both a host flavor and constraints, or neither
+        :raises exceptions.Conflict: when no host is free, no free host fits,
+            or the name is taken
+        :raises exceptions.Forbidden: when the host would exceed the quota
         """
         wanted = {'host_flavor': host_flavor, 'constraints': constraints,
                   'availability_zone': availability_zone}
@@ -301,14 +302,14 @@ class Client:
     def set_host_state(
             self, pcloud_id: str, name: str,
             state: typing.Literal['enabled', 'disabled']) -> resources.Host:
-        """Let servers start on a host, or start there no longer."""
+        """Enable or disable a host for new servers."""
         return self._one(resources.Host, 'PUT', _host_path(pcloud_id, name),
                          json={'host': {'state': state}})
 
     def remove_host(self, pcloud_id: str, name: str) -> None:
-        """Give a host back.
+        """Give a host of a Pcloud back.
 
-        :raises exceptions.Conflict: unless it is disabled and empty
+        :raises exceptions.Conflict: unless the host is disabled and empty
         """
         self._transport.request('DELETE', _host_path(pcloud_id, name))
 
@@ -321,20 +322,20 @@ class Client:
         return [resources.Tenant(project_id) for project_id in project_ids]
 
     def add_tenant(self, pcloud_id: str, project_id: str) -> None:
-        """Let a project start servers in a Pcloud; twice is fine."""
+        """Let a project start servers in a Pcloud; a tenant stays a tenant."""
         self._transport.request('PUT', _tenant_path(pcloud_id, project_id))
 
     def remove_tenant(self, pcloud_id: str, project_id: str) -> None:
         """Let a project no longer start servers in a Pcloud.
 
-        :raises exceptions.NotFound: when it is not a tenant
+        :raises exceptions.NotFound: when the project is not a tenant
         """
         self._transport.request('DELETE', _tenant_path(pcloud_id, project_id))
 
     # Quota
 
     def get_quota(self, project_id: str | None = None) -> resources.Quota:
-        """Get the quota of a project, or of the caller's own."""
+        """Get the quota of a project, by default of the caller's project."""
         project_id = project_id or self._transport.own_project_id()
         return self._quota('GET', project_id)
 
@@ -347,15 +348,15 @@ class Client:
             'quota': {'units': {'limit': units}}})
 
     def delete_quota(self, project_id: str) -> None:
-        """Let the default hold for a project again. Admin."""
+        """Reset the quota of a project to the default. Admin."""
         self._transport.request('DELETE', _quota_path(project_id))
 
     # Attributes of hosts
 
     def list_attributes(self) -> list[resources.Attribute]:
-        """List the attributes that hosts were given. Admin.
+        """List the attributes that were set for hosts. Admin.
 
-        What hosts inherit from other aggregates is not among them.
+        Attributes that hosts inherit from other aggregates are not listed.
         """
         bodies = self._transport.member(
             'attributes', 'GET', transport.ATTRIBUTES)
@@ -363,12 +364,13 @@ class Client:
 
     def set_attribute(self, name: str, value: str,
                       hosts: Iterable[str]) -> resources.Attribute:
-        """Give hosts a value of an attribute, in place of any other. Admin.
+        """Set the value of an attribute for hosts. Admin.
 
-        :param hosts: the names of compute services, one or more
-        :returns: the value with all hosts that have it now
-        :raises exceptions.BadRequest: when the attribute cannot have such a
-            value
+        The value takes the place of former values.
+
+        :param hosts: the names of compute services, at least a single name
+        :returns: the value with all hosts that have the value now
+        :raises exceptions.BadRequest: when the attribute cannot have the value
         """
         return self._one(
             resources.Attribute, 'PUT', _attribute_path(name),
@@ -376,10 +378,10 @@ class Client:
 
     def unset_attribute(self, name: str,
                         hosts: Iterable[str] | None = None) -> None:
-        """Take an attribute from hosts. Admin.
+        """Remove an attribute from hosts. Admin.
 
-        :param hosts: the names of compute services; None for all
-        :raises exceptions.NotFound: when none of them has it
+        :param hosts: the names of compute services; None for all hosts
+        :raises exceptions.NotFound: when no host has the attribute
         """
         query = {} if hosts is None else {'host': list(hosts)}
         self._transport.request('DELETE', _attribute_path(name), params=query)
@@ -389,22 +391,23 @@ class Client:
     def room(self, flavor_ids: Iterable[str], *,
              pcloud_id: str | None = None, parent: str | None = None,
              count: int = 1) -> resources.Room:
-        """Ask for how many groups of servers there is room now.
+        """Return the number of groups of servers that there is room for now.
 
-        A group is one server of each flavor, all on one host. Cpus, memory
+        A group is a server of each flavor, all on a single host. Cpus, memory
         and disk count, with the ratios of the cloud. Room is not reserved.
 
-        :param flavor_ids: of the servers of a group; one that is there twice
-            stands for two servers
-        :param pcloud_id: where they go; None for hosts outside of Pclouds
+        :param flavor_ids: the flavors of the servers of a group; a flavor that
+            is given twice stands for two servers
+        :param pcloud_id: the Pcloud of the groups; None for hosts outside of
+            Pclouds
         :param parent: only hosts that run a unit of this service, or the
-            server of this id
-        :param count: of how many groups to tell at most, 1 to 1000
-        :raises exceptions.BadRequest: when a value is not right
-        :raises exceptions.CallNotKnown: when the cloud is too old to tell
+            server with this id, count
+        :param count: the number of groups to look for, 1 to 1000
+        :raises exceptions.BadRequest: when a value is not valid
+        :raises exceptions.CallNotKnown: when the cloud is too old for the call
         :raises exceptions.Forbidden: when the caller is neither the owner of
-            the Pcloud nor an administrator; outside of Pclouds
-            administrators alone are told
+            the Pcloud nor an administrator; outside of Pclouds when the caller
+            is not an administrator
         :raises exceptions.NotFound: when there is no such flavor, or no such
             Pcloud for the caller
         """
@@ -424,7 +427,7 @@ class Client:
 
     def explain(self, pcloud_id: str, flavor_id: str,
                 ) -> resources.Explanation:
-        """Ask what stands in the way of servers in a Pcloud of one's own.
+        """Return the obstacles to servers in a Pcloud of the caller's project.
 
         :raises exceptions.NotFound: when there is no such flavor, or no such
             Pcloud for the caller
@@ -434,24 +437,25 @@ class Client:
             resources.Explanation, 'GET', _pcloud_path(pcloud_id, 'explain'),
             params={'flavor': flavor_id})
 
-    # Policies: what is wished for the servers of a scope
+    # Policies for the servers of a scope
 
     def get_policy(self, scope: str, scope_id: str) -> resources.Policy:
-        """Get the policy of a scope. Admin; owners for their Pclouds.
+        """Get the policy of a scope. Admin; the owner for a Pcloud.
 
         :param scope: cloud, domain, project, pcloud or role
         :param scope_id: "default" for the cloud
-        :raises exceptions.NotFound: when nothing is set
+        :raises exceptions.NotFound: when the scope has no policy
         """
         return self._one(
             resources.Policy, 'GET', _policy_path(scope, scope_id))
 
     def get_effective_policy(
             self, scope: str, scope_id: str) -> resources.Policy:
-        """Get the policy of a scope with the constraints that count there.
+        """Get the policy of a scope with the effective constraints.
 
-        Those that are set elsewhere or built in are among them, so there is
-        an answer where nothing is set. Admin; owners for their Pclouds.
+        Constraints of other levels and built-in constraints are included, so
+        that a scope without a policy has an answer too. Admin; the owner for a
+        Pcloud.
 
         :param scope: as for :meth:`get_policy`; likewise scope_id
         """
@@ -464,15 +468,17 @@ class Client:
             system_keys: Iterable[str] | None = None,
             customer_keys: Iterable[str] | None = None,
             constraints: str | None = None) -> resources.Policy:
-        """Set what is given, not None. Admin; owners for their Pclouds.
+        """Replace the given members of a policy; None changes nothing.
 
-        :param system_keys: each as NAME=VALUE:WEIGHT; they take the place
-            of those that were set. Admin.
-        :param customer_keys: likewise, for projects and Pclouds
-        :param constraints: machine constraints, such as "ram=2G rack=r1", in
-            place of those that were set; '' takes them all away
-        :raises exceptions.BadRequest: when a key or a constraint is not
-            right
+        Admin; the owner for a Pcloud.
+
+        :param system_keys: the new system keys, each as NAME=VALUE:WEIGHT.
+            Admin.
+        :param customer_keys: the new customer keys likewise, for projects and
+            Pclouds
+        :param constraints: the new machine constraints, such as "ram=2G
+            rack=r1"; '' removes all constraints
+        :raises exceptions.BadRequest: when a key or a constraint is not valid
         """
         changes: dict[str, typing.Any] = {
             name: list(keys) for name, keys in
@@ -485,9 +491,9 @@ class Client:
             json={'policy': changes})
 
     def delete_policy(self, scope: str, scope_id: str) -> None:
-        """Take back all that is set for a scope. Admin.
+        """Delete the policy of a scope. Admin.
 
-        :raises exceptions.NotFound: when nothing is set
+        :raises exceptions.NotFound: when the scope has no policy
         """
         self._transport.request('DELETE', _policy_path(scope, scope_id))
 

@@ -10,4 +10,4 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The deployment engine: services are started whole and removed whole."""
+"""The deployment engine, which starts and removes whole services."""

@@ -10,7 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What has to be so before the first server of a deployment is created."""
+"""The checks before the first server of a deployment is created.
+
+Rule: reference-colocation-deploy
+"""
 
 from collections.abc import Callable
 from collections.abc import Iterable
@@ -34,12 +37,12 @@ _QUOTAS = {'instances': ('maxTotalInstances', 'totalInstancesUsed'),
 
 
 class DeploymentRefused(exceptions.ClientError):
-    """It cannot be deployed as asked; nothing was created."""
+    """The deployment is not possible as asked; no server was created."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """What the units of a service are started from."""
+    """The image and the flavor of the units of a service."""
 
     service: str
     image: servers.Image
@@ -47,19 +50,19 @@ class Kind:
 
 
 class Problems:
-    """Collects what is wrong, so that all of it can be told at once."""
+    """Collects the problems of a deployment, to report all at once."""
 
     def __init__(self) -> None:
         self._found: list[str] = []
 
     def add(self, problem: str | None, about: str = '') -> None:
-        """Take note of a problem, if it is one."""
+        """Note a problem, unless the problem is None or empty."""
         if problem:
             self._found.append(f'{about}: {problem}' if about else problem)
 
     @contextlib.contextmanager
     def collecting(self, about: str = '') -> Iterator[None]:
-        """Take note when what is asked for is not there."""
+        """Note a problem when a resource in the block is not found."""
         try:
             yield
         except (exceptions.NotFound, exceptions.BadRequest,
@@ -69,9 +72,9 @@ class Problems:
             self.add(str(error))
 
     def refuse(self) -> None:
-        """Refuse to go on when anything is wrong.
+        """Refuse the deployment when problems are noted.
 
-        :raises DeploymentRefused: telling all of it
+        :raises DeploymentRefused: with all problems in the message
         """
         if self._found:
             told = list(dict.fromkeys(self._found))
@@ -83,9 +86,9 @@ def find_kind(nova: servers.Servers, find_image: FindImage, service: str,
               image: str, flavor: str, problems: Problems) -> Kind | None:
     """Find the image and the flavor of a service.
 
-    :param image: its id or name; likewise flavor
-    :returns: None, with the problems noted, when one is not there or they do
-        not fit each other
+    :param image: the image's id or name; likewise flavor
+    :returns: None when the image or the flavor is not found; problems are
+        noted, also when the image does not fit the flavor
     """
     found_image = found_flavor = None
     with problems.collecting(service):
@@ -102,7 +105,7 @@ def check_quota(nova: servers.Servers, wanted: Iterable[tuple[Kind, int]],
                 problems: Problems) -> None:
     """Note when new units would exceed the project's quota.
 
-    :param wanted: how many there will be of each kind
+    :param wanted: pairs of kind and number of new units
     """
     sizes = [(count, count * kind.flavor.vcpus, count * kind.flavor.ram)
              for kind, count in wanted]
@@ -127,12 +130,12 @@ def check_tenant(client: v1.Client, pcloud: resources.Pcloud,
 def check_room(client: v1.Client, kinds: Sequence[Kind], count: int,
                pcloud: resources.Pcloud | None, parent: str | None,
                problems: Problems) -> None:
-    """Note when there is no room for so many groups.
+    """Note when there is no room for a number of groups.
 
-    Whoever may not ask has to try.
+    A caller who may not ask for room skips the check.
 
-    :param kinds: one for each unit of a group, which is on one host
-    :param pcloud: where they go; None for outside of Pclouds
+    :param kinds: the kind of each unit of a group; a group is on a single host
+    :param pcloud: the Pcloud of the groups; None for outside of Pclouds
     :param parent: only hosts that run a unit of this service count
     """
     told = (f'Pcloud {pcloud.name} has no room' if pcloud else
@@ -150,9 +153,9 @@ def check_room_beside(client: v1.Client, kinds: Sequence[Kind],
                       anchor: servers.Server, problems: Problems) -> None:
     """Note when there is no room for new units on the host of a server.
 
-    As `check_room`.
+    A caller who may not ask for room skips the check.
 
-    :param kinds: one for each unit
+    :param kinds: the kind of each unit
     """
     about = f'beside {anchor.name}'
     with problems.collecting(about), _nothing_said():
@@ -163,9 +166,10 @@ def check_room_beside(client: v1.Client, kinds: Sequence[Kind],
 
 
 def _nothing_said() -> contextlib.AbstractContextManager[None]:
-    """Go on when the cloud does not tell this project how much is free.
+    """Go on when the caller may not ask for room.
 
-    What could not be started is taken back then.
+    A deployment without room then fails later, and created servers are
+    deleted.
     """
     return contextlib.suppress(exceptions.Forbidden)
 

@@ -10,9 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Services that are deployed whole, or not at all, and taken away whole.
+"""Services are deployed whole or not at all, and removed whole.
 
-Source: CONTRACT section 7; co-located-services.
+Rule: reference-colocation-deploy, reference-colocation-removal
 """
 
 from pcloud.client.deploy import checks
@@ -26,14 +26,15 @@ from pcloud.client import v1
 def deploy(client: v1.Client, find_image: checks.FindImage,
            order: plans.Order,
            pace: server_runs.Pace) -> list[services.Unit]:
-    """Start all units of an order, or none.
+    """Start all units of an order, or no unit.
 
-    :returns: the units, in the order in which they were started; without
-        those that were taken back, as another run had started them, too
-    :raises checks.DeploymentRefused: when it cannot be deployed
-        so; nothing was created
-    :raises server_runs.DeploymentFailed: when a part could not be started;
-        what was created is deleted again
+    :returns: the units, in the order in which the run started the units,
+        without units that were removed because another run had started a unit
+        too
+    :raises checks.DeploymentRefused: when the order cannot be deployed; no
+        server was created
+    :raises server_runs.DeploymentFailed: when a server could not be started;
+        the created servers are deleted again
     """
     groups = plans.plan(client, find_image, order)
     created = server_runs.create_all(client.servers, groups, pace)
@@ -47,12 +48,12 @@ def deploy(client: v1.Client, find_image: checks.FindImage,
 
 def undeploy(client: v1.Client, service: str,
              pace: server_runs.Pace) -> None:
-    """Stop the units of a service, then those co-located; delete them all.
+    """Stop the units of a service, then co-located servers, and delete all.
 
-    :raises exceptions.NotFound: when it has no units
+    :raises exceptions.NotFound: when the service has no units
     :raises servers.NotAllKnown: when a part of the cloud does not answer
-    :raises server_runs.NotStopped: when one could not be stopped, and then
-        nothing is deleted, or not be deleted
+    :raises server_runs.NotStopped: when a server could not be deleted, or not
+        be stopped; in the latter case no server is deleted
     """
     found = services.Services(client.servers.list_known())
     removals.remove(

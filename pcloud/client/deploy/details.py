@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""All that there is to tell of one service."""
+"""The details of a service."""
 
 from collections.abc import Iterable
 import dataclasses
@@ -24,11 +24,12 @@ from pcloud.client import v1
 
 @dataclasses.dataclass(frozen=True)
 class Consumed:
-    """A service that units can use where it is beside them.
+    """A service that units can use when on the same host.
 
-    :ivar state: "present" where it is beside every one of them, else
-        "absent"
-    :ivar absent_beside: the ids of the units without it
+    :ivar state: "present" when all units that can use the service have the
+        service on the same host, else "absent"
+    :ivar absent_beside: the ids of the units without the service on the same
+        host
     """
 
     service: str
@@ -38,12 +39,12 @@ class Consumed:
 
 @dataclasses.dataclass(frozen=True)
 class Service:
-    """A service.
+    """A service with all details.
 
-    :ivar units: by name
-    :ivar co_located: the units whose parent one of them is
-    :ivar consumes: what the images of its units name
-    :ivar hidden: how many servers of the project cannot be seen now
+    :ivar units: the units of the service, by name
+    :ivar co_located: the units with a parent among the units of the service
+    :ivar consumes: the services that the images of the units name
+    :ivar hidden: how many servers of the project are not visible now
     """
 
     service: str
@@ -55,9 +56,9 @@ class Service:
 
 def get(client: v1.Client, find_image: checks.FindImage,
         name: str) -> Service:
-    """Get one service by its name.
+    """Get the details of a service by the service's name.
 
-    :raises exceptions.NotFound: when it has no units
+    :raises exceptions.NotFound: when the service has no units
     """
     found = services.Services(client.servers.list_all())
     units = found.existing(name)

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Which members of services the commands show, and how a person reads them."""
+"""The members of services that the commands show, formatted for people."""
 
 from collections.abc import Sequence
 
@@ -20,20 +20,20 @@ from pcloud.client import display
 
 
 def units(values: Sequence[services.Unit]) -> str:
-    """Write units, one a line."""
+    """Format units, a line for each unit."""
     return '\n'.join(f'{each.name} ({each.id}, {each.status})'
                      for each in values) or '-'
 
 
 def co_located(values: Sequence[services.Unit]) -> str:
-    """Write co-located units, one a line, each with its parent."""
+    """Format co-located units with parents, a line for each unit."""
     return '\n'.join(
         f'{each.service}: {each.name} ({each.id}, {each.status}) '
         f'beside {each.parent}' for each in values) or '-'
 
 
 def consumes(values: Sequence[details.Consumed]) -> str:
-    """Write whether services are there, one a line."""
+    """Format consumed services with states, a line for each service."""
     return '\n'.join(f'{each.service}: {each.state}'
                      for each in values) or '-'
 

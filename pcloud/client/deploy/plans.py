@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What is to be deployed, and in which order on which hosts."""
+"""Plans of deployments: the servers to start, in order, and the hosts."""
 
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ from pcloud.rules import hints as hint_rules
 class Part:
     """A service of a deployment.
 
-    :ivar image: its id or name; likewise flavor
+    :ivar image: the image's id or name; likewise flavor
     """
 
     service: str
@@ -39,13 +39,15 @@ class Part:
 
 @dataclasses.dataclass(frozen=True)
 class Order:
-    """What is to be deployed.
+    """The services that are to be deployed.
 
-    :ivar parts: co-located with the main one, and started before it
-    :ivar pcloud: its id or name; None for none
-    :ivar parent: the service that the main one is co-located with
-    :ivar scale_with: likewise, and with each of its units
-    :ivar networks: "auto", "none" or a list, as Nova takes them
+    :ivar parts: services that are co-located with the main service, and
+        started before the main service
+    :ivar pcloud: the Pcloud's id or name; None for outside of Pclouds
+    :ivar parent: the service that the main service is co-located with
+    :ivar scale_with: the service that the main service is scaled with: each
+        host with a unit of this service gets a unit of the main service
+    :ivar networks: "auto", "none" or a list, as in Nova's API
     """
 
     main: Part
@@ -58,15 +60,15 @@ class Order:
 
     @property
     def co_located_with(self) -> str | None:
-        """The service that the main one is co-located with, either way."""
+        """The service that the main service is co-located or scaled with."""
         return self.parent or self.scale_with
 
 
 @dataclasses.dataclass(frozen=True)
 class _Found:
-    """What an order names, looked up.
+    """An order with the resources that the order names.
 
-    :ivar parts: one for each of the order, the main one last
+    :ivar parts: the kinds of the order's services, the main service last
     """
 
     order: Order
@@ -76,10 +78,12 @@ class _Found:
 
     @property
     def near(self) -> tuple[servers.Server, ...]:
-        """All units that the main one may be co-located with.
+        """All units that the main service may be co-located with.
 
-        One in another Pcloud than the order's is on hosts that a new server
-        does not get; with --scale-with each brings its own Pcloud along.
+        A unit in another Pcloud than the order's is left out, as a new server
+        does not get the unit's host. With --scale-with and without a Pcloud in
+        the order all units count: a new server goes to the Pcloud of the unit
+        beside.
         """
         name = self.order.co_located_with
         return tuple(
@@ -95,16 +99,16 @@ class _Found:
 
     @property
     def hosted(self) -> list[servers.Server]:
-        """One of them for each host that has any."""
+        """The first unit of `near` on each host."""
         return list({each.host_id: each
                      for each in reversed(self.near)}.values())[::-1]
 
 
 def plan(client: v1.Client, find_image: checks.FindImage,
          order: Order) -> list[server_runs.Group]:
-    """Check an order and lay out what it takes.
+    """Check an order, and plan the groups of servers to create.
 
-    :raises checks.DeploymentRefused: telling all that is wrong
+    :raises checks.DeploymentRefused: with all problems in the message
     """
     problems = checks.Problems()
     _check_order(order, problems)
@@ -145,9 +149,10 @@ def _check_order(order: Order, problems: checks.Problems) -> None:
 
 def _find(client: v1.Client, find_image: checks.FindImage, order: Order,
           problems: checks.Problems) -> _Found:
-    """Look up all that an order names.
+    """Look up the images, flavors, Pcloud and servers of an order.
 
-    :raises checks.DeploymentRefused: when some of it is not there
+    :raises checks.DeploymentRefused: when a resource is not found, or not
+        usable
     """
     kinds = [checks.find_kind(
         client.servers, find_image, each.service, each.image, each.flavor,
@@ -158,7 +163,7 @@ def _find(client: v1.Client, find_image: checks.FindImage, order: Order,
             pcloud = client.find_pcloud(order.pcloud)
             checks.check_tenant(client, pcloud, problems)
     problems.refuse()
-    # A host that is not seen would be left out without a word.
+    # A host in a cell that does not answer would be left out silently.
     listed = (client.servers.list_known() if order.scale_with
               else client.servers.list_all())
     return _Found(order, tuple(each for each in kinds if each), pcloud,
@@ -226,10 +231,11 @@ def _group(found: _Found, suffix: str) -> server_runs.Group:
 
 def scaled(kind: checks.Kind, name: str, networks: object,
            anchor: servers.Server, scale_with: str) -> server_runs.Group:
-    """Plan a unit that is there because of another service's unit.
+    """Plan a unit beside a unit of another service.
 
-    :param anchor: that unit, whose Pcloud it goes to
-    :param scale_with: its service
+    :param anchor: the unit of the other service; the new unit goes to the host
+        and the Pcloud of the anchor
+    :param scale_with: the service of the anchor
     """
     planned = unit(
         kind, name, networks, anchor.hint(hint_rules.PCLOUD),
@@ -242,7 +248,7 @@ def unit(kind: checks.Kind, name: str, networks: object,
          metadata: Mapping[str, str] | None = None) -> server_runs.Planned:
     """Plan a unit of a service.
 
-    :param hints: what it is co-located with
+    :param hints: the hints that co-locate the unit
     """
     all_hints = {hint_rules.SERVICE: kind.service, **hints}
     if pcloud_id:

@@ -10,7 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Units of services that are taken away, with what is co-located with them."""
+"""The removal of units of services, with all co-located servers.
+
+Rule: reference-colocation-removal
+"""
 
 from collections.abc import Iterable
 from collections.abc import Sequence
@@ -24,11 +27,11 @@ from pcloud.rules import hints
 def remove(nova: servers.Servers, found: services.Services,
            units: Iterable[servers.Server],
            pace: server_runs.Pace) -> list[servers.Server]:
-    """Stop units, then what is co-located with them; delete them all.
+    """Stop units, then the servers co-located with the units; delete all.
 
-    :returns: what was deleted
-    :raises server_runs.NotStopped: when one could not be stopped, and then
-        nothing is deleted, or not be deleted
+    :returns: the deleted servers
+    :raises server_runs.NotStopped: when a server could not be deleted, or not
+        be stopped; in the latter case no server is deleted
     """
     levels = found.levels(units)
     for level in levels:
@@ -41,18 +44,19 @@ def remove(nova: servers.Servers, found: services.Services,
 def withdraw_doubles(nova: servers.Servers,
                      created: Sequence[servers.Server],
                      pace: server_runs.Pace) -> list[servers.Server]:
-    """Take back new units where another run was quicker.
+    """Remove new units where another run was quicker.
 
-    Runs do not know of each other while they look for hosts without a unit.
-    Each looks again when its units are there, and takes back its own which
-    are not the first on their hosts. What is being built is waited for, as
-    only afterwards it is certain which was first. A run that fails takes all
-    of its own back, even one for which another run has given way; the next
-    one starts it again.
+    Two runs at the same time may find the same host without a unit. Hence each
+    run lists the servers again when the run's units are active, and removes
+    the run's own units that are not the first on the host. Before the removal
+    the run waits for units that are being built, as the first unit on a host
+    is certain only afterwards. A run that fails removes all units of the run,
+    even a unit for which another run has removed a unit; the next run starts
+    the unit again.
 
-    :param created: units that this run started for scaling
-    :returns: those that stay
-    :raises server_runs.NotStopped: when one could not be taken back
+    :param created: the units that this run has started for scaling
+    :returns: the units that stay
+    :raises server_runs.NotStopped: when a unit could not be removed
     """
     if not created:
         return []
@@ -69,7 +73,7 @@ def withdraw_doubles(nova: servers.Servers,
 
 def _settled(nova: servers.Servers, created: Iterable[servers.Server],
              pace: server_runs.Pace) -> list[servers.Server]:
-    """List servers when nothing is built that may be beside a new one."""
+    """List servers when no rival of a new unit is being built any more."""
     told: set[str] = set()
 
     def is_settled(listed: list[servers.Server]) -> bool:
@@ -85,7 +89,7 @@ def _settled(nova: servers.Servers, created: Iterable[servers.Server],
 
 def _rivals(created: Iterable[servers.Server],
             listed: Iterable[servers.Server]) -> list[servers.Server]:
-    """Return what is built that may come to the host of a new unit."""
+    """Return the units being built that may come to the host of a new unit."""
     return [each for each in listed if each.status == servers.BUILD
             and services.is_scaled(each) and any(
                 new.hint(hints.SERVICE) == each.hint(hints.SERVICE) and

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Servers that are started, and servers that are stopped, one by one."""
+"""Runs that start, stop and delete servers."""
 
 from collections.abc import Callable
 from collections.abc import Iterable
@@ -32,16 +32,16 @@ from pcloud.rules import hints as hint_rules
 # Seconds between two looks at a server.
 POLL_INTERVAL = 2
 
-# Metadata of a server: which run of a command created it.
+# Metadata of a server: the id of the run that created the server.
 _RUN = 'pcloud_run'
 _Seen = typing.TypeVar('_Seen')
 _FAILURES = (exceptions.ClientError, ksa_exceptions.ClientException)
 
 
 class DeploymentFailed(exceptions.ClientError):
-    """A part could not be started; what was created is taken back.
+    """A server could not be started; the created servers are deleted.
 
-    The message names what could not be.
+    The message names the servers that could not be deleted.
     """
 
 
@@ -57,7 +57,7 @@ class NotStopped(exceptions.ClientError):
 class Planned:
     """A server that is to be created.
 
-    :ivar hints: those that are known before any other is created
+    :ivar hints: the hints that are known before the first server is created
     """
 
     name: str
@@ -70,9 +70,10 @@ class Planned:
 
 @dataclasses.dataclass(frozen=True)
 class Group:
-    """Servers that are created on one host, in this order.
+    """Servers that are created on a single host, in order.
 
-    :ivar near: they go on the host of one of these, or on any where empty
+    :ivar near: the group goes on the host of any of these servers, or on any
+        host where empty
     """
 
     planned: tuple[Planned, ...]
@@ -81,10 +82,10 @@ class Group:
 
 @dataclasses.dataclass(frozen=True)
 class Pace:
-    """How long to wait, and whom to tell.
+    """The timeout and the reports of a run.
 
     :ivar timeout: seconds to wait for each server
-    :ivar report: told of each step
+    :ivar report: called with a text at each step
     """
 
     timeout: int
@@ -93,11 +94,11 @@ class Pace:
 
 def create_all(nova: servers.Servers, groups: Iterable[Group],
                pace: Pace) -> list[servers.Server]:
-    """Create all servers of some groups, one after the other, or none.
+    """Create the servers of all groups in order, or no server.
 
-    :returns: the servers, as they were when they became active
-    :raises DeploymentFailed: when one could not be started, or the user
-        interrupts. All that were created are deleted again.
+    :returns: the servers, as seen when active
+    :raises DeploymentFailed: when a server could not be started, or the user
+        interrupts; all created servers are deleted again
     """
     run = _Run(nova, pace)
     try:
@@ -113,18 +114,18 @@ def create_all(nova: servers.Servers, groups: Iterable[Group],
 def list_when(nova: servers.Servers,
               is_done: Callable[[list[servers.Server]], bool],
               pace: Pace) -> list[servers.Server]:
-    """List the project's servers when they are as wanted.
+    """List the project's servers when the list is as wanted.
 
-    :returns: what was seen last when the time is up
+    :returns: the last list, as wanted or when the time is up
     """
     return _poll(nova.list_all, pace.timeout, is_done)
 
 
 def stop_all(nova: servers.Servers, found: Iterable[servers.Server],
              pace: Pace) -> None:
-    """Shut down those servers that are running, and wait until they are.
+    """Stop the running servers, and wait until all have stopped.
 
-    :raises NotStopped: when one is not in time
+    :raises NotStopped: when a server could not be stopped, or not in time
     """
     settled = [_settled(nova, each, pace) for each in found]
     running = [each for each in settled
@@ -136,7 +137,7 @@ def stop_all(nova: servers.Servers, found: Iterable[servers.Server],
         except exceptions.NotFound:
             continue
         except exceptions.ClientError as error:
-            # It may have stopped by itself.
+            # The server may have stopped by itself.
             if _is_stopped(_look(nova, each.id)):
                 continue
             raise NotStopped(
@@ -153,9 +154,12 @@ def stop_all(nova: servers.Servers, found: Iterable[servers.Server],
 
 def _settled(nova: servers.Servers, server: servers.Server,
              pace: Pace) -> servers.Server | None:
-    """Wait until nothing is being done with a server; None if it is gone.
+    """Wait until a server has left the statuses of `servers.SETTLING`.
 
-    One that is paused, suspended or rescued does not serve anybody.
+    A server that is paused, suspended or rescued serves nobody, and needs
+    neither a wait nor a stop.
+
+    :returns: the server as seen last; None for a server that is gone
     """
     if server.status not in servers.SETTLING:
         return server
@@ -165,9 +169,9 @@ def _settled(nova: servers.Servers, server: servers.Server,
 
 def delete_all(nova: servers.Servers, found: Sequence[servers.Server],
                pace: Pace) -> None:
-    """Delete servers, and wait until they are gone.
+    """Delete servers, and wait until all are gone.
 
-    :raises NotStopped: naming those that could not be deleted
+    :raises NotStopped: with the servers that could not be deleted
     """
     left = _delete(nova, found, pace)
     if left:
@@ -175,7 +179,7 @@ def delete_all(nova: servers.Servers, found: Sequence[servers.Server],
 
 
 class _Run:
-    """Servers that are created together, or not at all."""
+    """A run that creates servers together, or not at all."""
 
     def __init__(self, nova: servers.Servers, pace: Pace) -> None:
         self._nova = nova
@@ -186,9 +190,9 @@ class _Run:
         self._is_asking = False
 
     def create(self, group: Group) -> None:
-        """Create the servers of a group, each after the one before is up.
+        """Create the servers of a group; each server waits for the former.
 
-        :raises exceptions.ClientError: when one is not
+        :raises exceptions.ClientError: when a server could not be started
         """
         made: list[servers.Server] = []
         for number, planned in enumerate(group.planned):
@@ -204,7 +208,7 @@ class _Run:
             made.append(server)
 
     def take_back(self, cause: BaseException) -> str:
-        """Delete all that was created, and tell what became of it."""
+        """Delete all created servers, and return a message on the outcome."""
         unknown = (self._is_asking and not _is_refusal(cause)
                    and not self._find_lost())
         left = _delete(self._nova, self.created[::-1], self._pace)
@@ -243,7 +247,7 @@ class _Run:
                      near: Sequence[servers.Server]) -> None:
         if not near or services.beside(server, near):
             return
-        # One of them may have been moved meanwhile.
+        # A server may have been moved meanwhile.
         now = {each.id: each for each in self._nova.list_all()}
         if not services.beside(
                 now.get(server.id, server),
@@ -254,7 +258,10 @@ class _Run:
                 f"whether ColocationFilter is among the scheduler's filters")
 
     def _find_lost(self) -> bool:
-        """Find what was created although the answer got lost."""
+        """Find servers that were created although the answer got lost.
+
+        :returns: whether there are such servers
+        """
         known = {each.id for each in self.created}
         try:
             lost = [each for each in self._nova.list_all()
@@ -268,9 +275,9 @@ class _Run:
 
 def _delete(nova: servers.Servers, found: Sequence[servers.Server],
             pace: Pace) -> list[str]:
-    """Delete servers; return the names and ids of those that stay.
+    """Delete servers; return the names and ids of servers that stay.
 
-    An interruption ends the waiting, but nothing is left undeleted for it.
+    An interruption ends the wait, but all servers are deleted nevertheless.
     """
     left = {each.id: each for each in found}
     going = []
@@ -296,18 +303,18 @@ def _delete_one(nova: servers.Servers, server_id: str) -> None:
 def _wait(nova: servers.Servers, server_id: str, timeout: int,
           is_done: Callable[[servers.Server | None], bool],
           ) -> servers.Server | None:
-    """Look at a server until it is as wanted, or the time is up.
+    """Look at a server until the server is as wanted, or the time is up.
 
-    :returns: what was seen last; None for one that is gone
+    :returns: the server as seen last; None for a server that is gone
     """
     return _poll(lambda: _look(nova, server_id), timeout, is_done)
 
 
 def _poll(look: Callable[[], _Seen], timeout: int,
           is_done: Callable[[_Seen], bool]) -> _Seen:
-    """Look until it is as wanted, or the time is up.
+    """Call `look` until the result is as wanted, or the time is up.
 
-    :returns: what was seen last
+    :returns: the last result
     """
     deadline = time.monotonic() + timeout
     while True:
@@ -317,7 +324,7 @@ def _poll(look: Callable[[], _Seen], timeout: int,
             if is_done(seen) or left <= 0:
                 return seen
         except _FAILURES as error:
-            # An API that is restarted does not spoil what is under way.
+            # A restart of the API does not end a run.
             if _is_refusal(error) or left <= 0:
                 raise
         time.sleep(min(POLL_INTERVAL, left))
@@ -336,7 +343,7 @@ def _is_gone(server: servers.Server | None) -> bool:
 
 
 def _is_stopped(server: servers.Server | None) -> bool:
-    # One in error, or one that is gone, does not run either.
+    # A server in error, or a server that is gone, does not run either.
     return server is None or server.status in (
         servers.SHUTOFF, servers.ERROR)
 

@@ -10,11 +10,13 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Services: which servers are units of which, and whose parent is who.
+"""Services: the units of each service, and the parent of each unit.
 
-A server that was started with the hint ``service`` is a unit of that
-service; ``in`` and ``with`` name what it is co-located with. Nothing here
-asks anybody: these are rules about servers that were listed before.
+A server that was started with the hint ``service`` is a unit of the service;
+the hints ``in`` and ``with`` name the service or server that the unit is
+co-located with. The functions work on listed servers and make no calls.
+
+Rule: reference-colocation-parents
 """
 
 from collections.abc import Container
@@ -29,7 +31,7 @@ from pcloud.rules import colocation
 from pcloud.rules import hints
 from pcloud.rules import uuids
 
-# Metadata of a server: the service on each of whose hosts it has a unit.
+# Metadata of a unit: the service that the unit is scaled with.
 SCALE_WITH = 'pcloud_scale_with'
 
 _CONSUMES = 'pcloud_consumes'
@@ -39,7 +41,8 @@ _CONSUMES = 'pcloud_consumes'
 class Unit:
     """A server as a unit of a service.
 
-    :ivar parent: the id of the server that it is co-located with, or None
+    :ivar parent: the id of the server that the unit is co-located with, or
+        None
     """
 
     service: str
@@ -50,11 +53,11 @@ class Unit:
 
 
 class Services:
-    """The services that servers make up.
+    """The services of a project.
 
-    :param found: all servers of a project
-    :ivar hidden: how many of them are in a part of the cloud that does not
-        answer, so that nobody knows of which services they are
+    :param found: all servers of the project
+    :ivar hidden: how many servers are in a part of the cloud that does not
+        answer; the services of hidden servers are not known
     """
 
     def __init__(self, found: Iterable[servers.Server]) -> None:
@@ -72,12 +75,12 @@ class Services:
         self._children: dict[str | None, list[servers.Server]] = {}
         for each in sorted(self._servers.values(), key=lambda server: (
                 server.hint(hints.SERVICE) or '', server.name)):
-            # Without a service hint it is co-located all the same.
+            # A server without a service hint may be co-located too.
             self._children.setdefault(
                 self._parents[each.id], []).append(each)
 
     def units(self, service: str) -> list[servers.Server]:
-        """Return the units of a service, by their names."""
+        """Return the units of a service, by name."""
         return list(self._units.get(service, ()))
 
     def names(self) -> list[str]:
@@ -85,14 +88,14 @@ class Services:
         return sorted(self._units)
 
     def unit(self, server: servers.Server) -> Unit:
-        """Describe a server that is a unit."""
+        """Describe a server as a unit."""
         return Unit(server.hint(hints.SERVICE) or '', server.name, server.id,
                     server.status, self._parents.get(server.id))
 
     def existing(self, service: str) -> list[servers.Server]:
-        """Return the units of a service that must have some.
+        """Return the units of a service that must have units.
 
-        :raises exceptions.NotFound: when it has none
+        :raises exceptions.NotFound: when the service has no units
         """
         found = self.units(service)
         if not found:
@@ -103,16 +106,16 @@ class Services:
         return found
 
     def co_located(self, server: servers.Server) -> list[servers.Server]:
-        """Return the servers whose parent a server is."""
+        """Return the servers with the given server as parent."""
         return list(self._children.get(server.id, ()))
 
     def levels(self, roots: Iterable[servers.Server],
                ) -> list[list[servers.Server]]:
-        """Return servers, those co-located with them, with those, and so on.
+        """Return servers, then the servers co-located with servers so far.
 
-        Each is there once, on the first level where it appears. One that is
-        co-located with a service, another unit of which stays on its host,
-        is not there.
+        A server appears once, on the first possible level. A server that is
+        co-located with a service is left out when another unit of the service,
+        which stays, can be the parent.
         """
         found: list[list[servers.Server]] = []
         gone: dict[str, servers.Server] = {}
@@ -127,9 +130,9 @@ class Services:
         return found
 
     def listed(self, *, everything: bool) -> list[Unit]:
-        """Return units by service and name, co-located ones below parents.
+        """Return units by service and name, co-located units below parents.
 
-        :param everything: those that have a parent too
+        :param everything: whether units with a parent are listed too
         """
         all_units = [each for name in self.names()
                      for each in self.units(name)]
@@ -138,13 +141,13 @@ class Services:
         if not everything:
             return [self.unit(each) for each in roots]
         seen: set[str] = set()
-        # Those below a server that is no unit are below nothing shown, and
+        # Units below a server that is no unit are below nothing shown, and
         # units that are each other's parents have no root.
         return [self.unit(each) for root in roots + all_units
                 for each in self._family(root, seen)]
 
     def at_hosts(self, service: str) -> dict[str, servers.Server]:
-        """Return one unit of a service for each host that runs some."""
+        """Return host id -> a unit of the service, for hosts with units."""
         found: dict[str, servers.Server] = {}
         for each in self.units(service):
             if each.host_id:
@@ -152,17 +155,18 @@ class Services:
         return found
 
     def scaled_with(self, service: str) -> list[str]:
-        """Return the services on whose hosts a service is to be."""
+        """Return the services that a service is scaled with."""
         return sorted({each.metadata[SCALE_WITH]
                        for each in self.units(service)
                        if SCALE_WITH in each.metadata})
 
     def doubles(self, service: str) -> list[servers.Server]:
-        """Return units that are where one that was started before them is.
+        """Return scaled units on hosts with an earlier scaled unit.
 
-        Only those are looked at that were started to be wherever another
-        service is. Of all on a host the first is none, whoever looks: two
-        that look at the same time find the same one.
+        Only units that were started by scaling count. The first unit on a host
+        is no double, by time of creation and id: two runs at the same time
+        find the same first unit. A unit in error or being deleted is never the
+        first.
         """
         started = [each for each in self.units(service)
                    if is_scaled(each) and each.host_id
@@ -188,7 +192,7 @@ class Services:
 
     def _find_parent(self, server: servers.Server,
                      but: Container[str] = ()) -> str | None:
-        # What it is started for counts before what they both go beside.
+        # The main service counts before the service that both go beside.
         named = server.hint(hints.WITH) or server.hint(hints.IN)
         if not named:
             return None
@@ -201,19 +205,19 @@ class Services:
                 if each.host_id and each.host_id == server.host_id]
         mine = [each for each in others
                 if server.id in each.hints.get(hints.BESIDE, ())]
-        # Of several on its host, the one that was started upon it; it may
-        # be on no host by now.
+        # Of several units on the host, the unit that was started ``beside``
+        # the server; without any on the host, that unit wherever it is.
         chosen = [each for each in near if each in mine] or near or mine
         return chosen[0].id if chosen else None
 
 
 def is_scaled(server: servers.Server) -> bool:
-    """Whether it was started to be wherever another service is."""
+    """Whether a server was started by scaling with another service."""
     return SCALE_WITH in server.metadata
 
 
 def name_problem(name: str) -> str | None:
-    """Tell why a service cannot have a name, or None."""
+    """Return why a service cannot have a name, or None."""
     if colocation.is_service(name):
         return None
     if uuids.is_uuid_in_any_case(name):
@@ -224,7 +228,9 @@ def name_problem(name: str) -> str | None:
 
 def co_location_problem(flavor: servers.Flavor, image: servers.Image,
                         co_located: bool) -> str | None:
-    """Tell why a server may not be started, co-located or not, or None.
+    """Return why a server may not be started, or None.
+
+    :param co_located: whether the server is to be co-located
 
     The rule is `pcloud.rules.colocation.is_permitted`.
     """
@@ -243,14 +249,14 @@ def co_location_problem(flavor: servers.Flavor, image: servers.Image,
 
 
 def consumed(image: servers.Image) -> list[str]:
-    """Return the services that what an image holds can use."""
+    """Return the services that the software of an image can use."""
     listed = (image.properties.get(_CONSUMES) or '').split(',')
     return [name for name in map(str.strip, listed) if name]
 
 
 def beside(server: servers.Server,
            units: Sequence[servers.Server]) -> bool:
-    """Whether a server has one of some units on its host."""
+    """Whether a server shares a host with any of the given units."""
     return bool(server.host_id) and any(
         each.host_id == server.host_id and each.id != server.id
         for each in units)

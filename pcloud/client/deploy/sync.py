@@ -10,7 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Services that have a unit wherever another service has one."""
+"""Services with a unit on each host of another service.
+
+Rule: reference-colocation-sync
+"""
 
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -30,7 +33,7 @@ ADDED, REMOVED = 'added', 'removed'
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """A unit that came or went.
+    """A unit that was added or removed.
 
     :ivar change: "added" or "removed"
     """
@@ -43,13 +46,13 @@ class Change:
 
 @dataclasses.dataclass(frozen=True)
 class _Scaled:
-    """A service that goes where another one is.
+    """A service that is scaled with another service.
 
-    :ivar missing: units of the other one that have none beside them, one
-        for each host
-    :ivar surplus: units on hosts without the other one, and those that are
-        not the first on their host
-    :ivar model: the unit that new ones are like
+    :ivar missing: a unit of the other service for each host without a unit of
+        the scaled service
+    :ivar surplus: scaled units on hosts without the other service, and scaled
+        units that are not the first on the host
+    :ivar model: the unit that new units copy
     """
 
     service: str
@@ -61,20 +64,20 @@ class _Scaled:
 
 def sync(client: v1.Client, find_image: checks.FindImage,
          service: str | None, pace: server_runs.Pace) -> list[Change]:
-    """Add and remove units of services that are scaled with others.
+    """Add missing units of scaled services, and remove surplus units.
 
-    Every host with a unit of the one has a unit of the other then; units
-    that were not started for that are not removed.
+    Afterwards every host with a unit of the other service has a unit of the
+    scaled service. Units that were not started by scaling stay.
 
-    :param service: the one to look at; None for all of the project's
-    :returns: what was changed; nothing when all was well
+    :param service: the scaled service; None for all services of the project
+    :returns: the changes; empty when all was well
     :raises exceptions.NotFound: when the service has no units
-    :raises checks.DeploymentRefused: when it is not scaled with
-        another, or units that are needed cannot be added
+    :raises checks.DeploymentRefused: when the service is not scaled with
+        another service, or missing units cannot be added
     :raises servers.NotAllKnown: when a part of the cloud does not answer
-    :raises server_runs.DeploymentFailed: when one could not be started;
-        those that were are deleted again and none is removed
-    :raises server_runs.NotStopped: when one could not be removed
+    :raises server_runs.DeploymentFailed: when a unit could not be started; the
+        new units are deleted again and no unit is removed
+    :raises server_runs.NotStopped: when a unit could not be removed
     """
     found = services.Services(client.servers.list_known())
     everything = list(_scaled(found, service))
@@ -89,10 +92,10 @@ def sync(client: v1.Client, find_image: checks.FindImage,
 
 def _remove(nova: servers.Servers, everything: Iterable[_Scaled],
             pace: server_runs.Pace) -> list[servers.Server]:
-    """Remove surplus units, if a second look finds them so, too.
+    """Remove the surplus units that a second list confirms.
 
-    Lists of many servers come in several pages, between which servers move,
-    and parts of the cloud may stop to answer without a word.
+    A list of many servers comes in several pages: servers may move between two
+    pages, and parts of the cloud may silently stop to answer.
     """
     before = {each.id for one in everything for each in one.surplus}
     if not before:
@@ -127,7 +130,7 @@ def _scaled(found: services.Services,
 
 def _one(found: services.Services, service: str, other: str) -> _Scaled:
     units = found.units(service)
-    # Another run may be about to start one.
+    # Another run may be about to start a unit.
     coming = {each.hint(hints.IN) for each in units
               if not each.host_id and each.status == servers.BUILD}
     covered = set(found.at_hosts(service)) | {
@@ -158,9 +161,9 @@ def _surplus(found: services.Services, service: str,
 def _plan(client: v1.Client, find_image: checks.FindImage,
           found: services.Services,
           everything: list[_Scaled]) -> list[server_runs.Group]:
-    """Lay out the units that are missing.
+    """Plan the missing units.
 
-    :raises checks.DeploymentRefused: when one cannot be added
+    :raises checks.DeploymentRefused: when a unit cannot be added
     """
     problems = checks.Problems()
     wanted = [(each, kind) for each in everything if each.missing
@@ -179,7 +182,7 @@ def _plan(client: v1.Client, find_image: checks.FindImage,
 
 def _kind(client: v1.Client, find_image: checks.FindImage, each: _Scaled,
           problems: checks.Problems) -> Iterator[checks.Kind]:
-    """Yield what new units are started from, unless there is a problem."""
+    """Yield the kind of new units, unless the kind cannot be found."""
     if not each.model.image_id:
         problems.add(f'{each.model.name} has no image that another one '
                      f'could be started from', each.service)
@@ -196,7 +199,7 @@ def _kind(client: v1.Client, find_image: checks.FindImage, each: _Scaled,
 def _check_room(client: v1.Client,
                 wanted: Iterable[tuple[_Scaled, checks.Kind]],
                 problems: checks.Problems) -> None:
-    """Note each host without room for all that is missing on it."""
+    """Note each host without room for all missing units."""
     anchors: dict[str, servers.Server] = {}
     kinds: dict[str, list[checks.Kind]] = {}
     for each, kind in wanted:
@@ -209,7 +212,7 @@ def _check_room(client: v1.Client,
 
 def _groups(found: services.Services, kind: checks.Kind, each: _Scaled,
             networks: object) -> Iterator[server_runs.Group]:
-    """Yield the units that are missing, one for each host."""
+    """Yield a group with the missing unit of each host."""
     taken = {unit.name for unit in found.units(each.service)}
     number = 0
     for anchor in each.missing:

@@ -38,21 +38,21 @@ _host_arg = utils.arg('host', metavar='<host>',
 @utils.arg('--description', metavar='<description>', default='',
            help=_DESCRIPTION_HELP)
 def do_host_flavor_create(cs, args):
-    """Create a kind of host, without hosts yet. Admin only."""
+    """Create a host flavor, without hosts yet. Admin only."""
     flavor = output.client(cs).create_host_flavor(
         args.id, args.units, args.description)
     output.show(flavor, display.host_flavor_fields(flavor))
 
 
 def do_host_flavor_list(cs, args):
-    """List the kinds of hosts, and how many of each are free."""
+    """List the host flavors, with the number of free hosts."""
     output.show_all(output.client(cs).list_host_flavors(),
                     display.HOST_FLAVOR_LIST)
 
 
 @_flavor_arg
 def do_host_flavor_show(cs, args):
-    """Show a kind of host. An admin sees its hosts too."""
+    """Show a host flavor. An admin sees the hosts of the pool too."""
     flavor = output.client(cs).get_host_flavor(args.id)
     output.show(flavor, display.host_flavor_fields(flavor))
 
@@ -80,8 +80,8 @@ def do_host_flavor_delete(cs, args):
 def do_host_flavor_host_add(cs, args):
     """Put a host into the pool of a host flavor. Admin only.
 
-    The host must be empty and its compute service disabled. The service is
-    enabled by this.
+    The host must be empty and the compute service of the host disabled. The
+    command enables the service.
     """
     output.client(cs).add_pool_host(args.id, args.host)
 
@@ -91,7 +91,7 @@ def do_host_flavor_host_add(cs, args):
 def do_host_flavor_host_remove(cs, args):
     """Take a host out of the pool of a host flavor. Admin only.
 
-    The host must be empty and in no Pcloud. Its compute service is left
-    disabled.
+    The host must be empty and in no Pcloud. The command disables the compute
+    service of the host.
     """
     output.client(cs).remove_pool_host(args.id, args.host)

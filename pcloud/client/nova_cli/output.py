@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""How the extensions of the nova command line reach the API and print."""
+"""The client and the tables of the nova command line's extensions."""
 
 from collections.abc import Iterable
 from collections.abc import Sequence
@@ -32,25 +32,25 @@ def client(cs: typing.Any) -> v1.Client:
 
 
 def show(resource: object, fields: Sequence[display.Field]) -> None:
-    """Print one thing as a table of properties."""
+    """Print a resource as a table of properties."""
     utils.print_dict({field.name: field.human(getattr(resource, field.name))
                       for field in fields})
 
 
 def show_all(resources: Iterable[object],
              fields: Sequence[display.Field]) -> None:
-    """Print several things as a table with a row each."""
+    """Print resources as a table with a row each."""
     utils.print_list(
         resources, [field.header for field in fields],
         {field.header: _formatter(field) for field in fields})
 
 
 def given(args: typing.Any, names: Sequence[str]) -> dict[str, typing.Any]:
-    """Return the options that were given, as names with values.
+    """Return name -> value of the given options.
 
-    :param args: the parsed command line; options that were not given are
-        not in it (argparse.SUPPRESS)
-    :raises novaclient.exceptions.CommandError: when none was given
+    :param args: the parsed command line, without the options that were not
+        given (argparse.SUPPRESS)
+    :raises novaclient.exceptions.CommandError: when no option was given
     """
     changes = {name: getattr(args, name) for name in names
                if hasattr(args, name)}

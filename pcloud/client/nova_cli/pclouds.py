@@ -38,7 +38,7 @@ _tenant_arg = utils.arg(
 @utils.arg('name', metavar='<name>',
            help='Name of the new Pcloud; need not be unique.')
 def do_pcloud_create(cs, args):
-    """Create a Pcloud, which has no hosts yet."""
+    """Create a Pcloud, without hosts yet."""
     output.show(output.client(cs).create_pcloud(args.name), display.PCLOUD)
 
 
@@ -96,7 +96,7 @@ def do_pcloud_delete(cs, args):
 @utils.arg('--availability-zone', metavar='<zone>',
            help='Zone the host must be in (default: any).')
 def do_pcloud_host_add(cs, args):
-    """Take a free host into a Pcloud. It is disabled at first."""
+    """Take a free host into a Pcloud. The host is disabled at first."""
     # A group of novaclient's refuses two options, but not none.
     if args.host_flavor is None and args.constraints is None:
         raise nova_exceptions.CommandError(
@@ -134,14 +134,14 @@ def do_pcloud_host_enable(cs, args):
 @_pcloud_arg
 @_host_arg
 def do_pcloud_host_disable(cs, args):
-    """Start no more servers on a host of a Pcloud. Those that run stay."""
+    """Start no more servers on a host of a Pcloud. Running servers stay."""
     _set_state(cs, args, 'disabled')
 
 
 @_pcloud_arg
 @_host_arg
 def do_pcloud_host_remove(cs, args):
-    """Give a host of a Pcloud back. It must be disabled and empty."""
+    """Give a host of a Pcloud back. The host must be disabled and empty."""
     client, pcloud_id = _find(cs, args)
     client.remove_host(pcloud_id, args.name)
 
@@ -173,7 +173,7 @@ def do_pcloud_tenant_list(cs, args):
            help='Id of the project (default: the one you are logged in to; '
                 'admin only for others).')
 def do_pcloud_quota_show(cs, args):
-    """Show how many units of hosts a project may own, and owns."""
+    """Show the limit of a project's units of hosts, and the units in use."""
     output.show(output.client(cs).get_quota(args.project), display.QUOTA)
 
 

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What the commands of several nouns share."""
+"""Base classes and helpers of the commands."""
 
 import argparse
 from collections.abc import Callable
@@ -28,13 +28,13 @@ from pcloud.client import exceptions
 from pcloud.client import v1
 
 
-# What a ShowOne and what a Lister return: names, and values or rows of them.
+# The results of a ShowOne and a Lister: names, and values or rows of values.
 Shown = tuple[list[str], list['Readable']]
 Listed = tuple[list[str], list[list['Readable']]]
 
 
 class Readable(columns.FormattableColumn):
-    """A value with the way a person reads it; machines get it as it is."""
+    """A value with a format for people; programs get the plain value."""
 
     def __init__(self, value: typing.Any,
                  human: Callable[[typing.Any], str]) -> None:
@@ -49,16 +49,16 @@ class Readable(columns.FormattableColumn):
         return self._value < other._value
 
     def human_readable(self) -> str:
-        """Return what a table shows."""
+        """Return the value as a table shows the value."""
         return self._human(self._value)
 
     def machine_readable(self) -> typing.Any:
-        """Return numbers, strings, lists and dicts only."""
+        """Return the value as numbers, strings, lists and dicts only."""
         return plain(self._value)
 
 
 def plain(value: typing.Any) -> typing.Any:
-    """Turn tuples into lists and the client's values into dicts."""
+    """Turn tuples into lists and the client's resources into dicts."""
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     if isinstance(value, dict):
@@ -80,7 +80,7 @@ class PcloudCommand(command.Command):
         return parser
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add what is the command's own."""
+        """Add the command's own arguments."""
 
     @property
     def client(self) -> v1.Client:
@@ -89,21 +89,21 @@ class PcloudCommand(command.Command):
 
 
 class Lister(PcloudCommand, command.Lister):
-    """A command that shows several things of a kind."""
+    """A command that shows a list of resources."""
 
 
 class ShowOne(PcloudCommand, command.ShowOne):
-    """A command that shows one thing."""
+    """A command that shows a single resource."""
 
 
 def one(resource: object, fields: Sequence[display.Field]) -> Shown:
-    """Lay out what a ShowOne returns."""
+    """Return a resource as the result of a ShowOne."""
     return [field.name for field in fields], _row(resource, fields)
 
 
 def several(resources: Iterable[object],
             fields: Sequence[display.Field]) -> Listed:
-    """Lay out what a Lister returns."""
+    """Return resources as the result of a Lister."""
     return ([field.header for field in fields],
             [_row(resource, fields) for resource in resources])
 
@@ -116,9 +116,10 @@ def _row(resource: object,
 
 def delete_each(names: Sequence[str],
                 delete: Callable[[str], object]) -> None:
-    """Delete all that can be deleted.
+    """Delete all resources that can be deleted.
 
-    :raises osc_lib.exceptions.CommandError: telling of each that could not
+    :raises osc_lib.exceptions.CommandError: with each resource that could not
+        be deleted
     """
     errors = []
     for name in names:
@@ -134,11 +135,11 @@ def delete_each(names: Sequence[str],
 
 def require_changes(changes: dict[str, typing.Any],
                     options: str) -> dict[str, typing.Any]:
-    """Return the options that were given, as names with values.
+    """Return name -> value of the given options.
 
-    :param changes: what was parsed, None for what was not given
-    :param options: how to call the options in the message
-    :raises osc_lib.exceptions.CommandError: when none was given
+    :param changes: name -> parsed value, None for an option that was not given
+    :param options: the names of the options in the message
+    :raises osc_lib.exceptions.CommandError: when no option was given
     """
     given = {name: value for name, value in changes.items()
              if value is not None}

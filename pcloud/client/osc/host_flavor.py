@@ -22,13 +22,13 @@ _DESCRIPTION_HELP = 'What this kind of host is like'
 
 
 class CreateHostFlavor(common.ShowOne):
-    """Create a kind of host, without hosts yet (admin only)"""
+    """Create a host flavor, without hosts yet (admin only)"""
 
     _epilog = ('Example:\n  openstack host flavor create gold --units 4 '
                '--description "64 cores"')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the id and what it is."""
+        """Add the id, the units and the description."""
         parser.add_argument(
             'id', metavar='<id>',
             help='Id of the new host flavor: up to 64 letters, digits, ".", '
@@ -41,34 +41,34 @@ class CreateHostFlavor(common.ShowOne):
             help=_DESCRIPTION_HELP)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
-        """Create it and show it."""
+        """Create and show the host flavor."""
         flavor = self.client.create_host_flavor(
             parsed_args.id, parsed_args.units, parsed_args.description)
         return common.one(flavor, display.host_flavor_fields(flavor))
 
 
 class ListHostFlavor(common.Lister):
-    """List the kinds of hosts, and how many of each are free"""
+    """List the host flavors, with the number of free hosts"""
 
     _epilog = 'Example:\n  openstack host flavor list'
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
-        """List them."""
+        """List the host flavors."""
         return common.several(self.client.list_host_flavors(),
                               display.HOST_FLAVOR_LIST)
 
 
 class ShowHostFlavor(common.ShowOne):
-    """Show a kind of host; an admin sees its hosts too"""
+    """Show a host flavor; an admin sees the hosts of the pool too"""
 
     _epilog = 'Example:\n  openstack host flavor show gold'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which one."""
+        """Add the host flavor."""
         _add_flavor_argument(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
-        """Show it."""
+        """Show the host flavor."""
         flavor = self.client.get_host_flavor(parsed_args.id)
         return common.one(flavor, display.host_flavor_fields(flavor))
 
@@ -79,7 +79,7 @@ class SetHostFlavor(common.PcloudCommand):
     _epilog = 'Example:\n  openstack host flavor set gold --units 5'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which one and the changes."""
+        """Add the host flavor and the changes."""
         _add_flavor_argument(parser)
         parser.add_argument(
             '--units', metavar='<units>', type=int, help=_UNITS_HELP)
@@ -87,7 +87,7 @@ class SetHostFlavor(common.PcloudCommand):
             '--description', metavar='<description>', help=_DESCRIPTION_HELP)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Make the changes."""
+        """Change the host flavor."""
         changes = common.require_changes(
             {'units': parsed_args.units,
              'description': parsed_args.description},
@@ -101,12 +101,12 @@ class DeleteHostFlavor(common.PcloudCommand):
     _epilog = 'Example:\n  openstack host flavor delete gold'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which ones."""
+        """Add the host flavors."""
         parser.add_argument(
             'ids', metavar='<id>', nargs='+', help='Host flavors to delete')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Delete them."""
+        """Delete the host flavors."""
         common.delete_each(parsed_args.ids, self.client.delete_host_flavor)
 
 
@@ -116,13 +116,13 @@ class AddHostFlavorHost(common.PcloudCommand):
     _epilog = 'Example:\n  openstack host flavor host add gold compute-17'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which flavor and which host."""
+        """Add the host flavor and the host."""
         _add_pool_arguments(
             parser, 'Host of the compute service; it must be empty and the '
                     'service disabled, which is enabled by this')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Add it."""
+        """Add the host to the pool."""
         self.client.add_pool_host(parsed_args.id, parsed_args.host)
 
 
@@ -132,13 +132,13 @@ class RemoveHostFlavorHost(common.PcloudCommand):
     _epilog = 'Example:\n  openstack host flavor host remove gold compute-17'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which flavor and which host."""
+        """Add the host flavor and the host."""
         _add_pool_arguments(
             parser, 'Host of the compute service, which is left disabled; '
                     'it must be empty and in no Pcloud')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Remove it."""
+        """Remove the host from the pool."""
         self.client.remove_pool_host(parsed_args.id, parsed_args.host)
 
 

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""How the commands look images up."""
+"""How the commands find images."""
 
 from collections.abc import Callable
 import typing
@@ -22,10 +22,10 @@ from pcloud.client import servers
 
 
 def finder(client_manager: typing.Any) -> Callable[[str], servers.Image]:
-    """Return what finds an image by its id or its name.
+    """Return a function that finds an image by id or name.
 
-    It raises exceptions.NotFound when there is none, exceptions.BadRequest
-    when several have the name.
+    The function raises exceptions.NotFound when there is no such image, and
+    exceptions.BadRequest when several images have the name.
     """
     def find(name_or_id: str) -> servers.Image:
         try:

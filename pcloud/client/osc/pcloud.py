@@ -20,7 +20,7 @@ from pcloud.client.osc import common
 
 
 class CreatePcloud(common.ShowOne):
-    """Create a Pcloud, which has no hosts yet"""
+    """Create a Pcloud, without hosts yet"""
 
     _epilog = 'Example:\n  openstack pcloud create render-farm'
 
@@ -31,7 +31,7 @@ class CreatePcloud(common.ShowOne):
             help='Name of the new Pcloud; need not be unique')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
-        """Create it and show it."""
+        """Create and show the Pcloud."""
         return common.one(self.client.create_pcloud(parsed_args.name),
                           display.PCLOUD)
 
@@ -42,7 +42,7 @@ class ListPcloud(common.Lister):
     _epilog = 'Example:\n  openstack pcloud list --name render-farm'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add what narrows and what widens the list."""
+        """Add the options that narrow or widen the list."""
         parser.add_argument(
             '--all-projects', action='store_true',
             help='List the Pclouds of all projects (admin only)')
@@ -51,7 +51,7 @@ class ListPcloud(common.Lister):
             help='List only the Pclouds with this name')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
-        """List them."""
+        """List the Pclouds."""
         pclouds = self.client.list_pclouds(
             all_tenants=parsed_args.all_projects, name=parsed_args.name)
         return common.several(pclouds, display.PCLOUD_LIST)
@@ -63,11 +63,11 @@ class ShowPcloud(common.ShowOne):
     _epilog = 'Example:\n  openstack pcloud show render-farm'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which one."""
+        """Add the Pcloud."""
         common.add_pcloud_argument(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
-        """Show it."""
+        """Show the Pcloud."""
         return common.one(self.client.find_pcloud(parsed_args.pcloud),
                           display.PCLOUD)
 
@@ -79,7 +79,7 @@ class SetPcloud(common.PcloudCommand):
                '--cpu-allocation-ratio 4')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which one and the changes."""
+        """Add the Pcloud and the changes."""
         common.add_pcloud_argument(parser)
         parser.add_argument(
             '--name', metavar='<name>', help='New name of the Pcloud')
@@ -94,7 +94,7 @@ class SetPcloud(common.PcloudCommand):
             help='Memory given out for what its hosts have, for example 1')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Make the changes."""
+        """Change the Pcloud."""
         changes = common.require_changes(
             {'name': parsed_args.name,
              'cpu_allocation_ratio': parsed_args.cpu_allocation_ratio,
@@ -105,13 +105,13 @@ class SetPcloud(common.PcloudCommand):
 
 
 class UnsetPcloud(common.PcloudCommand):
-    """Take allocation ratios away from a Pcloud, so the cloud's own hold"""
+    """Remove allocation ratios from a Pcloud; the cloud's own ratios hold"""
 
     _epilog = ('Example:\n  openstack pcloud unset render-farm '
                '--cpu-allocation-ratio')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which one and which ratios."""
+        """Add the Pcloud and the ratios."""
         common.add_pcloud_argument(parser)
         for kind in ('cpu', 'ram'):
             parser.add_argument(
@@ -135,13 +135,13 @@ class DeletePcloud(common.PcloudCommand):
     _epilog = 'Example:\n  openstack pcloud delete render-farm'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which ones."""
+        """Add the Pclouds."""
         parser.add_argument(
             'pclouds', metavar='<pcloud>', nargs='+',
             help='Pclouds to delete (id, or name where that is unique)')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Delete them."""
+        """Delete the Pclouds."""
         common.delete_each(parsed_args.pclouds, self._delete)
 
     def _delete(self, name_or_id: str) -> None:

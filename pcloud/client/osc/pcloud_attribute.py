@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The commands of the attributes that hosts have for the scheduler."""
+"""The commands of the attributes of hosts."""
 
 import argparse
 
@@ -19,22 +19,22 @@ from pcloud.client.osc import common
 
 
 class ListPcloudAttribute(common.Lister):
-    """List the attributes that hosts were given (admin only)
+    """List the attributes that were set for hosts (admin only)
 
-    What hosts inherit from other aggregates is not shown.
+    Attributes that hosts inherit from other aggregates are not shown.
     """
 
     _epilog = 'Example:\n  openstack pcloud attribute list --name rack'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which of them."""
+        """Add the options that narrow the list."""
         parser.add_argument(
             '--name', metavar='<name>', help='Only the attribute of this name')
         parser.add_argument(
             '--host', metavar='<host>', help='Only attributes of this host')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
-        """List them."""
+        """List the attributes."""
         found = [each for each in self.client.list_attributes()
                  if parsed_args.name in (None, each.name) and
                  parsed_args.host in (None, *each.hosts)]
@@ -42,45 +42,45 @@ class ListPcloudAttribute(common.Lister):
 
 
 class SetPcloudAttribute(common.ShowOne):
-    """Give hosts a value of an attribute, in place of any other (admin only)
+    """Set an attribute of hosts, in place of a former value (admin only)
 
     platform_version: a stamp such as 20261231T235959Z or a version such as
-    2.10.1, one kind in all the cloud. next_reboot: ISO 8601. hardware_class:
-    a number, higher is better. rack: a name. Any other name is free for
-    constraints.
+    2.10.1, all hosts of the cloud alike. next_reboot: ISO 8601.
+    hardware_class: a number, higher is better. rack: a name. Any other name is
+    free for constraints.
     """
 
     _epilog = ('Example:\n  openstack pcloud attribute set rack r12 '
                '--host compute-17 --host compute-18')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add what and to which hosts."""
+        """Add the attribute, the value and the hosts."""
         _add_name_argument(parser)
         parser.add_argument('value', metavar='<value>', help='Its value')
         _add_host_option(parser, 'Host of the compute service that has it '
                                  'from now on', required=True)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
-        """Set it, and show which hosts have the value now."""
+        """Set the attribute, and show all hosts that have the value now."""
         attribute = self.client.set_attribute(
             parsed_args.name, parsed_args.value, parsed_args.hosts)
         return common.one(attribute, display.ATTRIBUTE)
 
 
 class UnsetPcloudAttribute(common.PcloudCommand):
-    """Take an attribute from hosts (admin only)"""
+    """Remove an attribute from hosts (admin only)"""
 
     _epilog = ('Example:\n  openstack pcloud attribute unset next_reboot '
                '--host compute-17')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add what and from which hosts."""
+        """Add the attribute and the hosts."""
         _add_name_argument(parser)
         _add_host_option(parser, 'Host to take it from; without this option, '
                                  'all hosts')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Unset it."""
+        """Remove the attribute."""
         self.client.unset_attribute(parsed_args.name, parsed_args.hosts)
 
 

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The commands that deploy services and take them away."""
+"""The commands that deploy and undeploy services."""
 
 import argparse
 import contextlib
@@ -27,19 +27,19 @@ _TIMEOUT = 600
 
 
 class DeployPcloud(common.Lister):
-    """Start a service, with co-located ones: all of it or nothing
+    """Start a service, with co-located services: all servers or none
 
-    Everything is checked before the first server is created, and room too
-    where the caller may ask for it. The services of --with are running before
-    their parent is started. If any part fails, all that was created is
-    deleted again.
+    The whole order is checked before the first server is created, room
+    included where the caller may ask for room. The services of --with are
+    running before the main service is started. If a server fails, all created
+    servers are deleted again.
     """
 
     _epilog = ('Example:\n  openstack pcloud deploy db --image db '
                '--flavor xl --with disk=nbd:s')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add what to deploy, and where."""
+        """Add the services to deploy, and the place."""
         parser.add_argument(
             'name', metavar='<name>',
             help='Name of the service: up to 64 letters, digits, ".", "_" '
@@ -70,7 +70,7 @@ class DeployPcloud(common.Lister):
         _add_network_argument(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
-        """Deploy it and show its units."""
+        """Deploy the service and show the units."""
         order = plans.Order(
             plans.Part(parsed_args.name, parsed_args.image,
                        parsed_args.flavor),
@@ -83,24 +83,24 @@ class DeployPcloud(common.Lister):
 
 
 class UndeployPcloud(common.PcloudCommand):
-    """Stop a service, then those co-located with it, and delete them all"""
+    """Stop a service, then co-located servers, and delete all servers"""
 
     _epilog = 'Example:\n  openstack pcloud undeploy db'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which one."""
+        """Add the service."""
         parser.add_argument('name', metavar='<name>',
                             help='Name of the service')
         add_waiting_arguments(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Stop and delete them."""
+        """Stop and delete the servers."""
         deployments.undeploy(self.client, parsed_args.name,
                              pace(self, parsed_args))
 
 
 def add_waiting_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add how long to wait."""
+    """Add the option of the timeout."""
     parser.add_argument(
         '--timeout', metavar='<seconds>', type=arguments.positive,
         default=_TIMEOUT,
@@ -116,9 +116,9 @@ def _add_network_argument(parser: argparse.ArgumentParser) -> None:
 
 def pace(command: common.PcloudCommand,
          parsed_args: argparse.Namespace) -> server_runs.Pace:
-    """Tell how long to wait, and report to the terminal."""
+    """Return the timeout, with reports to the terminal."""
     def report(progress: str) -> None:
-        # Nobody listening any more is no reason to leave work half done.
+        # A closed terminal is no reason to leave work half done.
         with contextlib.suppress(OSError):
             print(progress, file=command.app.stderr, flush=True)
     return server_runs.Pace(parsed_args.timeout, report)
@@ -126,7 +126,7 @@ def pace(command: common.PcloudCommand,
 
 def _part(text: str) -> plans.Part:
     service, _, kind = text.partition('=')
-    # A name of an image may have a colon, as those of containers do.
+    # A name of an image may have a colon, as names of containers do.
     image, _, flavor = kind.rpartition(':')
     if not (service and image and flavor):
         raise argparse.ArgumentTypeError(

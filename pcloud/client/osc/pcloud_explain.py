@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The command that tells why a Pcloud takes no more servers."""
+"""The command that shows why a Pcloud takes no more servers."""
 
 import argparse
 
@@ -19,24 +19,24 @@ from pcloud.client.osc import common
 
 
 class ExplainPcloud(common.ShowOne):
-    """Show how many more servers fit, and what is in the way of the next
+    """Show how many more servers fit, and the obstacles to the next server
 
-    For each host all rules are shown that stand in the way, and then what
-    would make room, the smallest change first.
+    For each host all obstacles are shown, and then the changes that would make
+    room, the smallest change first.
     """
 
     _epilog = ('Example:\n  openstack pcloud explain render-farm '
                '--flavor m1.large')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which Pcloud, and for what."""
+        """Add the Pcloud and the flavor."""
         parser.add_argument('pcloud', metavar='<pcloud>',
                             help='Pcloud (id or name)')
         parser.add_argument('--flavor', metavar='<flavor>', required=True,
                             help='Flavor of the servers (id or name)')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
-        """Show it."""
+        """Show the explanation."""
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         flavor = self.client.servers.find_flavor(parsed_args.flavor)
         return common.one(self.client.explain(pcloud.id, flavor.id),

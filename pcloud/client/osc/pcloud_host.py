@@ -33,7 +33,7 @@ class AddPcloudHost(common.ShowOne):
                '--host-flavor gold')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add where to, how to call it, and what is wanted."""
+        """Add the Pcloud, the new name and the kind of host."""
         _add_host_arguments(parser, 'New name, unique in the Pcloud')
         kind = parser.add_mutually_exclusive_group(required=True)
         kind.add_argument(
@@ -52,7 +52,7 @@ class AddPcloudHost(common.ShowOne):
                  'all of them or, if one cannot be added, none')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
-        """Add it, or them, and show it."""
+        """Add the host or the hosts, and show the result."""
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         wanted = {'host_flavor': parsed_args.host_flavor,
                   'constraints': parsed_args.constraints,
@@ -80,11 +80,11 @@ class ListPcloudHost(common.Lister):
     _epilog = 'Example:\n  openstack pcloud host list render-farm'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which Pcloud's."""
+        """Add the Pcloud."""
         common.add_pcloud_argument(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
-        """List them."""
+        """List the hosts."""
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         return common.several(self.client.list_hosts(pcloud.id),
                               display.HOST_LIST)
@@ -96,24 +96,24 @@ class ShowPcloudHost(common.ShowOne):
     _epilog = 'Example:\n  openstack pcloud host show render-farm web-1'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which one."""
+        """Add the host."""
         _add_host_arguments(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
-        """Show it."""
+        """Show the host."""
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         host = self.client.get_host(pcloud.id, parsed_args.name)
         return common.one(host, display.host_fields(host))
 
 
 class SetPcloudHost(common.PcloudCommand):
-    """Let servers start on a host of a Pcloud, or start there no longer"""
+    """Enable or disable a host of a Pcloud for new servers"""
 
     _epilog = ('Example:\n  openstack pcloud host set render-farm web-1 '
                '--enable')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which one and the state."""
+        """Add the host and the state."""
         _add_host_arguments(parser)
         state = parser.add_mutually_exclusive_group(required=True)
         state.add_argument(
@@ -132,13 +132,13 @@ class SetPcloudHost(common.PcloudCommand):
 
 
 class RemovePcloudHost(common.PcloudCommand):
-    """Give a host of a Pcloud back; it must be disabled and empty"""
+    """Give a host of a Pcloud back; the host must be disabled and empty"""
 
     _epilog = ('Example:\n  openstack pcloud host remove render-farm web-1 '
                '--drain --drain-timeout 3600')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which one and what to wait for."""
+        """Add the host and the options of draining."""
         _add_host_arguments(parser)
         parser.add_argument(
             '--drain', action='store_true',
@@ -149,7 +149,7 @@ class RemovePcloudHost(common.PcloudCommand):
             help=f'How long to wait with --drain (default: {_DRAIN_TIMEOUT})')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Remove it."""
+        """Remove the host."""
         if parsed_args.drain_timeout is not None and not parsed_args.drain:
             raise osc_exceptions.CommandError(
                 '--drain-timeout says how long --drain waits; give both')

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The commands of what is wished for the servers of a scope."""
+"""The commands of scoped policies."""
 
 import argparse
 
@@ -19,22 +19,22 @@ from pcloud.client.osc import common
 
 _SCOPES = ('cloud', 'domain', 'project', 'pcloud', 'role')
 _KEY = 'NAME=VALUE:WEIGHT'
-# What stands for none of each part.
+# Part -> the value that empties the part.
 _NONE = {'constraints': '', 'system_keys': [], 'customer_keys': []}
 
 
 class ShowPcloudPolicy(common.ShowOne):
-    """Show what is wished for the servers of a scope
+    """Show the policy for the servers of a scope
 
-    The owner of a Pcloud sees its constraints and customer keys; an admin
-    sees all.
+    The owner of a Pcloud sees the Pcloud's constraints and customer keys; an
+    admin sees all.
     """
 
     _epilog = ('Example:\n  openstack pcloud policy show pcloud render-farm '
                '--effective')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which scope, and how far to look."""
+        """Add the scope and the option of effective constraints."""
         _add_scope_arguments(parser)
         parser.add_argument(
             '--effective', action='store_true',
@@ -42,7 +42,7 @@ class ShowPcloudPolicy(common.ShowOne):
                  'them comes from')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
-        """Show it."""
+        """Show the policy."""
         get = (self.client.get_effective_policy if parsed_args.effective
                else self.client.get_policy)
         policy = get(parsed_args.scope, _find_id(self, parsed_args))
@@ -50,17 +50,18 @@ class ShowPcloudPolicy(common.ShowOne):
 
 
 class SetPcloudPolicy(common.ShowOne):
-    """Set what is wished for the servers of a scope
+    """Set the policy for the servers of a scope
 
-    What is given takes the place of what was set; the rest stays. System
-    keys, and scopes other than one's own Pclouds, are for admins.
+    The given parts take the place of the former parts; the rest of the policy
+    stays. System keys, and scopes except Pclouds of your project, are for
+    admins.
     """
 
     _epilog = ('Example:\n  openstack pcloud policy set pcloud render-farm '
                '--customer-key Repel1=1:-100')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which scope, the constraints and the keys."""
+        """Add the scope, the constraints and the keys."""
         _add_scope_arguments(parser)
         parser.add_argument(
             '--constraints', metavar='<constraints>',
@@ -75,7 +76,7 @@ class SetPcloudPolicy(common.ShowOne):
             help='Customer placement key (repeat for several)')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
-        """Set them, and show what is set now."""
+        """Set the given parts, and show the whole policy."""
         changes = common.require_changes(
             {'constraints': parsed_args.constraints,
              'system_keys': parsed_args.system_keys,
@@ -87,16 +88,16 @@ class SetPcloudPolicy(common.ShowOne):
 
 
 class UnsetPcloudPolicy(common.PcloudCommand):
-    """Take back what is wished for the servers of a scope
+    """Remove the policy for the servers of a scope, or parts of the policy
 
-    Without options, all of it (admin only).
+    Without options, the whole policy is removed (admin only).
     """
 
     _epilog = ('Example:\n  openstack pcloud policy unset pcloud render-farm '
                '--customer-keys')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which scope and which part."""
+        """Add the scope and the parts."""
         _add_scope_arguments(parser)
         parser.add_argument('--constraints', action='store_true',
                             help='Only its constraints')
@@ -106,7 +107,7 @@ class UnsetPcloudPolicy(common.PcloudCommand):
                             help='Only its customer keys')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Take it back."""
+        """Remove the parts, or the whole policy."""
         scope, scope_id = parsed_args.scope, _find_id(self, parsed_args)
         parts = {name: none for name, none in _NONE.items()
                  if getattr(parsed_args, name)}

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The commands of the quota that hosts count against."""
+"""The commands of the quota of units of hosts."""
 
 import argparse
 
@@ -20,19 +20,19 @@ from pcloud.client.osc import projects
 
 
 class ShowPcloudQuota(common.ShowOne):
-    """Show how many units of hosts a project may own, and owns"""
+    """Show the limit of a project's units of hosts, and the units in use"""
 
     _epilog = 'Example:\n  openstack pcloud quota show'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which project."""
+        """Add the project."""
         projects.add_arguments(
             parser, nargs='?',
             help='Project (name or id; default: the one you are logged in '
                  'to; admin for others)')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
-        """Show it."""
+        """Show the quota."""
         project_id = parsed_args.project and projects.find_id(
             self.app.client_manager, parsed_args)
         return common.one(self.client.get_quota(project_id), display.QUOTA)
@@ -44,7 +44,7 @@ class SetPcloudQuota(common.PcloudCommand):
     _epilog = 'Example:\n  openstack pcloud quota set animation --units 20'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which project and the limit."""
+        """Add the project and the limit."""
         projects.add_arguments(parser)
         limit = parser.add_mutually_exclusive_group(required=True)
         limit.add_argument(
@@ -55,7 +55,7 @@ class SetPcloudQuota(common.PcloudCommand):
             help="Go back to the cloud's default limit")
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Set it."""
+        """Set the quota."""
         project_id = projects.find_id(self.app.client_manager, parsed_args)
         if parsed_args.default:
             self.client.delete_quota(project_id)

@@ -29,13 +29,13 @@ class ListPcloudService(common.Lister):
     _epilog = 'Example:\n  openstack pcloud service list --all'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add what widens the list."""
+        """Add the option that widens the list."""
         parser.add_argument(
             '--all', action='store_true', dest='everything',
             help='List co-located units too, below their parents')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
-        """List them."""
+        """List the units."""
         found = services.Services(self.client.servers.list_all())
         _tell_hidden(self, found.hidden)
         return common.several(
@@ -44,16 +44,16 @@ class ListPcloudService(common.Lister):
 
 
 class ShowPcloudService(common.ShowOne):
-    """Show a service: its units, and what is beside them"""
+    """Show a service: units, co-located units and consumed services"""
 
     _epilog = 'Example:\n  openstack pcloud service show db'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which one."""
+        """Add the service."""
         _add_name_argument(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
-        """Show it."""
+        """Show the service."""
         found = details.get(
             self.client, images.finder(self.app.client_manager),
             parsed_args.name)
@@ -62,16 +62,16 @@ class ShowPcloudService(common.ShowOne):
 
 
 class SyncPcloudService(common.Lister):
-    """Have units of a service on all hosts of the one it is scaled with
+    """Have a unit of a scaled service on each host of the other service
 
-    Units are added where they are missing, and those on hosts that the other
-    service has left are stopped and deleted.
+    Missing units are added. Units on hosts that the other service has left are
+    stopped and deleted.
     """
 
     _epilog = 'Example:\n  openstack pcloud service sync agent'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which one."""
+        """Add the service."""
         _add_name_argument(
             parser, nargs='?',
             help='Name of a service that was deployed with --scale-with '
@@ -79,7 +79,7 @@ class SyncPcloudService(common.Lister):
         pcloud_deploy.add_waiting_arguments(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
-        """Add and remove units, and show which."""
+        """Add and remove units, and show the changes."""
         pace = pcloud_deploy.pace(self, parsed_args)
         changes = sync.sync(
             self.client, images.finder(self.app.client_manager),

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The commands of the projects that may use a Pcloud."""
+"""The commands of the tenants of a Pcloud."""
 
 import argparse
 
@@ -25,12 +25,12 @@ class AddPcloudTenant(common.PcloudCommand):
     _epilog = 'Example:\n  openstack pcloud tenant add render-farm animation'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which Pcloud and which project."""
+        """Add the Pcloud and the project."""
         common.add_pcloud_argument(parser)
         projects.add_arguments(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Add it."""
+        """Add the tenant."""
         project_id = projects.find_id(self.app.client_manager, parsed_args)
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         self.client.add_tenant(pcloud.id, project_id)
@@ -43,12 +43,12 @@ class RemovePcloudTenant(common.PcloudCommand):
                'animation')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which Pcloud and which project."""
+        """Add the Pcloud and the project."""
         common.add_pcloud_argument(parser)
         projects.add_arguments(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Remove it."""
+        """Remove the tenant."""
         project_id = projects.find_id_even_deleted(
             self.app.client_manager, parsed_args)
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
@@ -61,11 +61,11 @@ class ListPcloudTenant(common.Lister):
     _epilog = 'Example:\n  openstack pcloud tenant list render-farm'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add which Pcloud."""
+        """Add the Pcloud."""
         common.add_pcloud_argument(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
-        """List them."""
+        """List the tenants."""
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         return common.several(self.client.list_tenants(pcloud.id),
                               display.TENANT_LIST)

@@ -24,7 +24,7 @@ DEFAULT_API_VERSION = '1'
 
 
 def make_client(instance: typing.Any) -> v1.Client:
-    """Make the client, over what reaches the compute service.
+    """Make the client, over the adapter of the compute service.
 
     :param instance: the client manager of the command line
     """
@@ -45,11 +45,11 @@ class _LeaveToCommand(argparse.Action):
 
 def build_option_parser(
         parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """Add no global option, but keep one from being taken for another.
+    """Add no global option, but keep "--in" for the commands.
 
-    "--in" would be taken for a short form of the global "--insecure": it
-    would never reach "pcloud deploy", and switch off the verification of
-    certificates instead.
+    argparse would take "--in" for a short form of the global "--insecure":
+    "--in" would never reach "pcloud deploy", and switch off the verification
+    of certificates instead.
     """
     parser.add_argument(
         '--in', action=_LeaveToCommand, dest=argparse.SUPPRESS,

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""How the commands are told which project is meant."""
+"""The project argument of the commands."""
 
 import argparse
 import typing
@@ -21,9 +21,9 @@ from osc_lib import exceptions as osc_exceptions
 
 def add_arguments(parser: argparse.ArgumentParser,
                   **options: typing.Any) -> None:
-    """Add the argument that names a project, and its domain's option.
+    """Add the argument that names a project, and the option of the domain.
 
-    :param options: such as nargs
+    :param options: further options of the argument, such as nargs
     """
     parser.add_argument('project', metavar='<project>', **{
         'help': 'Project (name or id; the id where Keystone does not let '
@@ -33,9 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser,
 
 def find_id(client_manager: typing.Any,
             parsed_args: argparse.Namespace) -> str:
-    """Find the id of the project that was named.
+    """Find the id of the named project.
 
-    Whoever may not look projects up is taken to have given an id.
+    A user who may not look projects up is assumed to have given an id.
 
     :raises osc_lib.exceptions.CommandError: when Keystone knows no such
         project, or several
@@ -47,9 +47,10 @@ def find_id(client_manager: typing.Any,
 
 def find_id_even_deleted(client_manager: typing.Any,
                          parsed_args: argparse.Namespace) -> str:
-    """Find the id of a project that Keystone may have forgotten already.
+    """Find the id of a project that Keystone may have deleted already.
 
-    :returns: the id, or what was given where Keystone does not know it
+    :returns: the id, or the given text where Keystone does not know the
+        project
     """
     try:
         return find_id(client_manager, parsed_args)
