@@ -12,9 +12,13 @@
 
 """How Sphinx builds the guides and references."""
 
+import pathlib
 import shutil
+import sys
 
 from sphinx.directives import code
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / '_ext'))
 
 project = 'Pcloud'
 copyright = 'The Pcloud developers'
@@ -28,6 +32,7 @@ extensions = [
     'oslo_policy.sphinxext',
     'oslo_policy.sphinxpolicygen',
     'reno.sphinxext',
+    'rooms',
     'sphinx.ext.autodoc',
     'sphinx.ext.intersphinx',
 ]

@@ -236,7 +236,7 @@ def _faults(path: pathlib.Path, parts: tuple[str, ...]) -> Iterator[str]:
         yield 'is in no room'
         return
     yield from _misplaced(parts)
-    for name in _imported(path):
+    for name in imported(path):
         if name.startswith('.'):
             yield f'imports {name}, relative to itself'
         elif name.split('.')[0] == 'pcloud':
@@ -290,7 +290,8 @@ def _is_below(name: str, allowed: frozenset[str]) -> bool:
                for length in range(1, len(parts) + 1))
 
 
-def _imported(path: pathlib.Path) -> Iterator[str]:
+def imported(path: pathlib.Path) -> Iterator[str]:
+    """Yield the dotted names that a module imports, in functions too."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             for alias in node.names:
