@@ -1,0 +1,123 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The pages for contributors name what there is."""
+
+import configparser
+import pathlib
+import re
+
+import ddt
+import testtools
+
+from pcloud.tests.unit import definitions
+from pcloud.tests.unit import walls
+
+ROOT = pathlib.Path(__file__).parents[3]
+FOLDER = ROOT / 'doc' / 'source' / 'contributor'
+PAGES = [*sorted(FOLDER.glob('*.rst')),
+         ROOT / 'CONTRIBUTING.rst', ROOT / 'HACKING.rst']
+
+_NAME = re.compile(r'(?::def:|`)`(pcloud\.[\w.]+)`')
+# Paths of this repository; those below /os- are of URLs.
+_PATH = re.compile(
+    r'``((?:pcloud|doc|etc|api-ref|releasenotes|devstack)/[\w./-]+)``')
+_FLOORS = re.compile(r'^\.\. floors:: (\S+)$', re.MULTILINE)
+_ENVIRONMENT = re.compile(r'\btox -e ([a-z0-9,-]+)')
+
+
+def found(pattern):
+    """Return what a pattern finds in all pages, with the page's name."""
+    return [(path.name, each) for path in PAGES
+            for each in pattern.findall(path.read_text())]
+
+
+class PagesTest(testtools.TestCase):
+
+    def test_names_are_defined(self):
+        names = found(_NAME)
+        self.assertGreater(len(names), 50)
+        wrong = []
+        for page, name in names:
+            try:
+                definitions.find(name)
+            except LookupError:
+                wrong.append((page, name))
+        self.assertEqual([], wrong)
+
+    def test_paths_are_there(self):
+        paths = found(_PATH)
+        self.assertGreater(len(paths), 20)
+        self.assertEqual([], [each for each in paths
+                              if not (ROOT / each[1]).exists()])
+
+    def test_every_room_is_described(self):
+        text = (FOLDER / 'rooms.rst').read_text()
+        self.assertEqual([], [room for room in walls.ROOMS if '/' not in room
+                              and f'   * - ``{room}``\n' not in text])
+
+    def test_floors_are_of_rooms(self):
+        rooms = {room for _, room in found(_FLOORS)}
+        self.assertEqual(set(), rooms - walls.ROOMS.keys())
+
+    def test_suites(self):
+        tox = configparser.ConfigParser(interpolation=None)
+        tox.read(ROOT / 'tox.ini')
+        there = {name.removeprefix('testenv:') for name in tox.sections()
+                 if name.startswith('testenv:')} - {'nova{32,33}'}
+        there |= {'nova32', 'nova33'}
+        named = {each for _, several in found(_ENVIRONMENT)
+                 for each in several.split(',')}
+        self.assertEqual(set(), named - there)
+        text = (FOLDER / 'testing.rst').read_text()
+        self.assertEqual([], [name for name in sorted(there)
+                              if f'``{name}``' not in text])
+
+    def test_every_folder_of_tests_is_described(self):
+        text = (FOLDER / 'testing.rst').read_text()
+        folders = [path.name for path in (ROOT / 'pcloud/tests').iterdir()
+                   if (path / '__init__.py').is_file()]
+        self.assertEqual([], [name for name in sorted(folders)
+                              if f'``pcloud/tests/{name}``' not in text])
+
+
+@ddt.ddt
+class DefinitionsTest(testtools.TestCase):
+
+    @ddt.data(
+        ('pcloud.rules.access', 'rules/access.py', ''),
+        ('pcloud.rules', 'rules/__init__.py', ''),
+        ('pcloud.rules.access.host_verdict', 'rules/access.py',
+         'host_verdict'),
+        ('pcloud.rules.access.STATES', 'rules/access.py', 'STATES'),
+        ('pcloud.rules.hints.NEAR', 'rules/hints.py', 'NEAR'),
+        ('pcloud.rules.access.Pcloud.tenants', 'rules/access.py',
+         'Pcloud.tenants'),
+        ('pcloud.api.filter_factory', 'api/__init__.py', 'filter_factory'))
+    @ddt.unpack
+    def test_found(self, name, path, inside):
+        found = definitions.find(name)
+        self.assertEqual((path, inside), (str(found.path), found.name))
+        self.assertGreater(found.line, 0)
+
+    def test_line(self):
+        found = definitions.find('pcloud.rules.access.host_verdict')
+        lines = (definitions.ROOT / found.path).read_text().splitlines()
+        self.assertTrue(
+            lines[found.line - 1].startswith('def host_verdict('))
+
+    @ddt.data('pcloud.nothing', 'pcloud.rules.nothing',
+              'pcloud.rules.access.nothing',
+              'pcloud.rules.access.Pcloud.nothing',
+              'pcloud.rules.access.host_verdict.nothing')
+    def test_not_found(self, name):
+        self.assertRaises(LookupError, definitions.find, name)
