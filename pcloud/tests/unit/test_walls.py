@@ -30,6 +30,9 @@ class WallsTest(testtools.TestCase):
     def test_rooms(self):
         self.assertEqual([], walls.faults(ROOT))
 
+    def test_every_door_is_used(self):
+        self.assertEqual([], walls.unused(ROOT))
+
     def test_every_floor_is_there(self):
         for name, room in walls.ROOMS.items():
             for each in frozenset().union(*room.floors):

@@ -105,7 +105,7 @@ ROOMS = {
         'affinity hardware_class least_waste locality platform reboot',
         'base'),
     'explain': _room(
-        f'{_COMMON} backend conf objects scheduler',
+        f'{_COMMON} backend objects scheduler',
         f'{_OSLO} {_SCHEDULER} nova.context nova.exception nova.filters '
         'nova.loadables nova.objects nova.pci nova.virt nova.weights '
         'os_traits',
@@ -114,7 +114,7 @@ ROOMS = {
         'filtering group_room offers weighing',
         'candidates conductor host_states loading'),
     'api': _room(
-        f'{_COMMON} audit backend conf explain objects',
+        f'{_COMMON} backend conf explain objects',
         f'{_OSLO} cinderclient jsonschema keystoneauth1 nova.api '
         'nova.context nova.exception nova.image nova.objects nova.policies '
         'nova.policy nova.utils nova.volume oslo_policy routes webob',
@@ -148,7 +148,7 @@ ROOMS = {
         'host_flavors hosts',
         'attributes explain pclouds scoped_policies times'),
     'client': _room(
-        'rules exception', 'keystoneauth1 requests novaclient cliff osc_lib '
+        'rules', 'keystoneauth1 requests novaclient cliff osc_lib '
         'openstack openstackclient',
         'osc',
         'deploy host_runs nova_cli',
@@ -173,12 +173,13 @@ ROOMS = {
         'pcloud_host pcloud_policy pcloud_quota pcloud_tenant',
         'common images plugin projects'),
     'cmd': _room(
-        f'{_COMMON} api audit backend conf explain sandbox scheduler',
+        'api audit backend conf exception explain rules sandbox scheduler',
         # Nova's databases are only configured there.
-        f'{_OSLO} {_SCHEDULER} keystoneauth1 nova.availability_zones '
-        'nova.compute nova.conf nova.config nova.context nova.db.api.api '
-        'nova.db.main.api nova.exception nova.image nova.monkey_patch '
-        'nova.objects nova.version oslo_upgradecheck packaging prettytable',
+        'keystoneauth1 nova.availability_zones nova.compute nova.conf '
+        'nova.config nova.context nova.db.api.api nova.db.main.api '
+        'nova.exception nova.image nova.monkey_patch nova.objects '
+        'nova.scheduler.filters nova.version oslo_config oslo_log '
+        'oslo_upgradecheck packaging prettytable',
         'manage',
         'explain',
         'audit explain_output sandbox status'),
@@ -201,8 +202,8 @@ ROOMS = {
         'basic placement services',
         'servers'),
     'trace_replay': _room(
-        'conf names rules', f'{_SCHEDULER} nova.conf nova.objects '
-        'oslo_utils',
+        'conf names rules', 'nova.conf nova.objects '
+        'nova.scheduler.host_manager nova.scheduler.weights oslo_utils',
         'replay',
         'fake_cloud',
         'trace'),
@@ -228,6 +229,23 @@ def faults(root: pathlib.Path) -> list[str]:
             found += [f'{"/".join(parts)}: {fault}'
                       for fault in _faults(path, parts)]
     return found
+
+
+def unused(root: pathlib.Path) -> list[str]:
+    """Return what rooms may import and do not.
+
+    :param root: the folder of the package `pcloud`
+    :returns: each a room and what the room may import
+    """
+    names: dict[str, set[str]] = {}
+    for path in root.rglob('*.py'):
+        room = path.relative_to(root).with_suffix('').parts[0]
+        names.setdefault(room, set()).update(
+            name.removeprefix('pcloud.') for name in imported(path))
+    return [f'{name}: {entry}' for name, room in ROOMS.items()
+            for entry in sorted(room.pcloud | room.others)
+            if not any(_is_below(each, frozenset([entry]))
+                       for each in names[name])]
 
 
 def _faults(path: pathlib.Path, parts: tuple[str, ...]) -> Iterator[str]:
