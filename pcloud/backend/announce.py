@@ -9,11 +9,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
-"""Tell the schedulers, and who listens to Nova, of a changed aggregate.
+"""Tell the schedulers and Nova's listeners of a changed aggregate.
 
-Nova does the same after each of its own changes. The schedulers are told
-what an aggregate is like now, whatever was changed, so that telling them
-twice does no harm; and the message waits for no broker that is away.
+Nova does the same after each of its own changes. A message shows the present
+state of an aggregate, whatever the change, so a repeated message does no harm.
+No message waits for a broker that is away.
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -49,11 +49,11 @@ _PHASES = (fields.NotificationPhase.START, fields.NotificationPhase.END)
 def changed(
     context: nova_context.RequestContext, uuids: Collection[str],
 ) -> None:
-    """Tell the schedulers what some aggregates are like now.
+    """Send the present state of some aggregates to the schedulers.
 
-    Three queries. Aggregates that are gone are left out.
+    Three queries. Deleted aggregates are left out.
 
-    :param uuids: of the aggregates
+    :param uuids: the uuids of the aggregates
     """
     found = rows.read(context, models.Aggregate.uuid.in_(list(uuids)))
     admin = context.elevated()
@@ -64,7 +64,7 @@ def changed(
 def deleted(
     context: nova_context.RequestContext, aggregate: rows.Aggregate,
 ) -> None:
-    """Tell the schedulers that an aggregate is gone."""
+    """Tell the schedulers of a deleted aggregate."""
     admin = context.elevated()
     _cast(admin, 'delete_aggregate', aggregate=_aggregate(admin, aggregate))
 
@@ -75,7 +75,7 @@ def notify(
 ) -> None:
     """Send Nova's own notifications of a change of an aggregate.
 
-    :param action: one of `nova.objects.fields.NotificationAction`
+    :param action: a member of `nova.objects.fields.NotificationAction`
     """
     admin = context.elevated()
     made = _aggregate(admin, aggregate)
@@ -90,7 +90,7 @@ def notify(
 def _aggregate(
     context: nova_context.RequestContext, found: rows.Aggregate,
 ) -> objects.Aggregate:
-    """Return Nova's object, without the costly join that Nova reads."""
+    """Return Nova's object without Nova's expensive join."""
     made = objects.Aggregate(
         context, id=found.id, uuid=found.uuid, name=found.name,
         hosts=sorted(found.hosts), metadata=dict(found.metadata),

@@ -9,15 +9,17 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
-"""Which requests for servers are under way, and what hosts they may reach.
+"""Find the hosts on which requests under way may still land.
 
-Nova's databases show whatever is under way: nova-api writes a build request
-before it asks for a server to be built, which lasts until the conductor has
-made the server in its cell; there the server is building until the end. For
-all other moves nova-api sets a task state, and records the action, before it
-asks anybody.
+Nova's databases show every request under way. nova-api writes a build request
+before the call for the build. The build request lasts until the conductor has
+created the server in a cell, and in the cell the server is building until the
+end of the build. For every other move nova-api sets a task state and records
+the action before the first call.
 
-Rule: `pcloud.rules.settling`.
+`pcloud.rules.settling` decides.
+
+Rule: reference-settling-requests
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -59,16 +61,16 @@ _MOVES = (instance_actions.RESIZE, instance_actions.MIGRATE,
 def awaited(
     context: nova_context.RequestContext, dues: Mapping[str, due.Due],
 ) -> frozenset[str]:
-    """Return the hosts on which requests that are under way may still land.
+    """Return the hosts on which requests under way may still land.
 
-    A host whose cell does not answer is one of them. Requests that have been
-    under way for longer than `[pcloud] settle_limit` are taken for dead.
-    Resizes from another cell, which Nova allows nobody by default, are not
-    seen.
+    A host in a silent cell is one of the hosts. Requests under way for longer
+    than `[pcloud] settle_limit` count as dead. Resizes from another cell,
+    which Nova allows nobody by default, are not seen.
 
-    Two queries, three in each cell, and one for five hundred requests.
+    Two queries, three queries in each cell, and one query for five hundred
+    requests.
 
-    :param dues: service hosts that settle, to what is due for each
+    :param dues: ``service host -> what is due`` of the hosts that settle
     """
     if not dues:
         return frozenset()
@@ -82,7 +84,7 @@ def awaited(
 def _under_way(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> tuple[list[settling.Request], frozenset[str]]:
-    """Return requests, and the hosts whose cells do not answer."""
+    """Return the requests under way, and the hosts in silent cells."""
     oldest = timeutils.utcnow() - datetime.timedelta(
         seconds=CONF.pcloud.settle_limit)
     # A request goes from the API's database into a cell, and not back: read
@@ -92,8 +94,8 @@ def _under_way(
         context, hosts, lambda context, _: _in_cell(context, oldest))
     in_cells = {uuid: began for rows in answers.known.values()
                 for uuid, began in rows.items()}
-    # Conductors delete the specs of a whole multi-create when one server of
-    # it fails; where the others may land is not known then.
+    # Conductors delete the specs of a whole multi-create when one server
+    # fails; where the other servers may land is not known then.
     found: dict[str, tuple[datetime.datetime, Mapping | None]] = {
         server: (began or oldest, None)
         for server, began in in_cells.items()}
@@ -108,7 +110,7 @@ def _under_way(
 def _queued(
     context: nova_context.RequestContext, oldest: datetime.datetime,
 ) -> list[str]:
-    """Return the servers that are in no cell yet."""
+    """Return the uuids of the servers in no cell yet."""
     row = api_models.BuildRequest
     with api_db.context_manager.reader.using(context) as session:
         return session.scalars(sa.select(row.instance_uuid).where(
@@ -119,7 +121,10 @@ def _queued(
 def _in_cell(
     context, oldest: datetime.datetime,
 ) -> dict[str, datetime.datetime | None]:
-    """Return servers that are moved to when that began, built ones to None."""
+    """Return the servers under way in a cell.
+
+    :returns: ``server uuid -> begin of the move``, None for a build
+    """
     found: dict[str, datetime.datetime | None] = dict.fromkeys(
         _built(context, oldest))
     for uuid, began in _moved(context, oldest):
@@ -142,8 +147,8 @@ def _moved(
 ) -> Iterator[tuple[str, datetime.datetime]]:
     server, action = models.Instance, models.InstanceAction
     migration = models.Migration
-    # Before its action is recorded nobody has been asked to place the
-    # server. A second evacuation does not end the first one.
+    # Before the action is recorded no service has been asked to place the
+    # server. A second evacuation does not end the first evacuation.
     began = sa.select(sa.func.min(action.start_time)).where(
         action.instance_uuid == server.uuid, action.action.in_(_MOVES),
         action.start_time >= oldest, action.deleted == 0).scalar_subquery()

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Read the availability zones of hosts, which aggregates give them."""
+"""Read the availability zones of hosts from the hosts' aggregates."""
 
 from collections.abc import Collection
 
@@ -23,9 +23,11 @@ import sqlalchemy as sa
 def of_hosts(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> dict[str, str]:
-    """Return the availability zone of each of `hosts` that has one.
+    """Return the availability zones of hosts.
 
-    One query. A host without is in Nova's default zone.
+    One query. A host without an entry is in Nova's default zone.
+
+    :returns: ``service host -> availability zone``
     """
     if not hosts:
         return {}

@@ -12,8 +12,8 @@
 
 """Read one column of very many rows.
 
-A database driver in Python takes longer for each row than for what is in it,
-so the database puts the values of many rows into one string.
+A database driver in Python takes longer for a row than for the values of the
+row, so the database joins the values of many rows into one string.
 """
 
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 _SEPARATOR = '\n'
-# 4096 rows at most make one string. MariaDB cuts strings short at
-# group_concat_max_len, by default 1 MiB: not those of so many names.
+# At most 4096 rows make one string. MariaDB cuts strings short at
+# group_concat_max_len, by default 1 MiB, which so many names do not reach.
 _BITS = 12
 
 
@@ -34,12 +34,12 @@ def distinct(
 ) -> frozenset[str]:
     """Return the different values of a column of text.
 
-    One query; another one where the database cut a string short, as MySQL
-    does by default, or a value has a line break. Values that only differ in
-    case are different, whatever the database thinks of them.
+    One query, and another query where the database cut a string short, as
+    MySQL does by default, or a value has a line break. Values with different
+    letter case are different values, whatever the collation of the database.
 
-    :param column: of at most 255 characters
-    :param id_: the number of its row
+    :param column: a column of at most 255 characters
+    :param id_: the column with the number of the row
     :param criteria: the rows to read
     """
     pieces = session.execute(
@@ -54,15 +54,15 @@ def distinct(
     return found
 
 
-# From one request to the next the same is read most of the time.
+# From one request to the next the values are mostly the same.
 @functools.lru_cache(maxsize=2)
 def _values(
     pieces: Sequence[tuple[str | None, int, int | None]],
 ) -> frozenset[str] | None:
-    """Take strings apart; None when they are not what they should be.
+    """Split strings into values; None when a string is not as expected.
 
-    :param pieces: a string, how many values it has and how many characters
-        these have together
+    :param pieces: a string, the number of values in the string, and the number
+        of characters of the values
     """
     found: set[str] = set()
     for text, count, length in pieces:

@@ -11,11 +11,11 @@
 # under the License.
 
 
-"""Ask the cells that a question is about, and no others.
+"""Ask the cells of given hosts or servers, and no other cells.
 
-A host, and a server, is in the cell that Nova's API database maps it to.
-Whatever other cells know of the same name is a leftover; and whether they
-answer at all does not matter.
+Nova's API database maps each host and each server to a cell. Rows with the
+same name in other cells are leftovers, and an outage of other cells does not
+matter. A cell that does not answer is silent.
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -47,29 +47,28 @@ LOG = logging.getLogger(__name__)
 _Question = TypeVar('_Question')
 _Answer = TypeVar('_Answer')
 
-# What a cell's database raises when it is away. Everything else is an error
-# of whoever asks.
+# What a cell's database raises when the database is away. Everything else is
+# an error of the caller.
 _SILENCE = (db_exc.DBError, sa.exc.SQLAlchemyError,
             nova_exception.CellTimeout)
 
 
 @dataclasses.dataclass(frozen=True)
 class Answers(Generic[_Question, _Answer]):
-    """What cells answer.
+    """The answers of cells.
 
-    :ivar known: the uuid of each cell that answers, to its answer
-    :ivar silent: the uuid of each cell that does not answer, to what it was
-        asked
+    :ivar known: ``cell uuid -> answer`` of the cells that answer
+    :ivar silent: ``cell uuid -> question`` of the silent cells
     """
 
     known: Mapping[str, _Answer]
     silent: Mapping[str, _Question]
 
     def all(self) -> Iterable[_Answer]:
-        """Return the answers of all cells that were asked.
+        """Return the answers of all cells.
 
-        :raises: `exception.Unavailable` when a cell does not answer: what is
-            not known must not be taken for empty or free
+        :raises: `exception.Unavailable` when a cell is silent: what is unknown
+            must not count as empty or free
         """
         if self.silent:
             raise exception.Unavailable()
@@ -80,11 +79,12 @@ def of_hosts(
     context: nova_context.RequestContext,
     hosts: Collection[str] | None = None,
 ) -> dict[int, frozenset[str]]:
-    """Return the cells of hosts, by their ids, to the hosts in each.
+    """Return the cells of hosts (one query).
 
-    One query. A host that is in no cell is left out.
+    A host in no cell is left out.
 
-    :param hosts: service hosts; None for all
+    :param hosts: service hosts; None for all hosts
+    :returns: ``cell id -> service hosts``
     """
     row = models.HostMapping
     statement = sa.select(row.cell_id, row.host)
@@ -102,12 +102,13 @@ def of_servers(
     context: nova_context.RequestContext, servers: Collection[str],
     *criteria: sa.ColumnElement[bool],
 ) -> dict[int | None, frozenset[str]]:
-    """Return the cells of servers, by their ids, to the servers in each.
+    """Return the cells of servers (one query).
 
-    One query. Servers that were not placed yet are in the cell None.
+    Servers that were not placed yet are in the cell None.
 
     :param servers: uuids
-    :param criteria: what their mappings have to meet, too
+    :param criteria: further conditions on the mappings of the servers
+    :returns: ``cell id -> server uuids``
     """
     row = models.InstanceMapping
     with api_db.context_manager.reader.using(context) as session:
@@ -129,17 +130,17 @@ def ask_hosts(
     context: nova_context.RequestContext, hosts: Collection[str],
     read: Callable[[nova_context.RequestContext, Collection[str]], _Answer],
 ) -> Answers[frozenset[str], _Answer]:
-    """Ask the cells of hosts, each for its own hosts.
+    """Ask the cells of hosts, each cell about its own hosts.
 
-    One query, and what `read` does in each of the cells.
+    One query, and the queries of `read` in each cell.
 
-    :param read: gets the context of a cell and the service hosts in there
+    :param read: gets the context of a cell and the service hosts in the cell
     """
     return ask(of_hosts(context, hosts), read) if hosts else Answers({}, {})
 
 
 def silent_hosts(answers: Answers[frozenset[str], object]) -> frozenset[str]:
-    """Return the hosts whose cells do not answer, of `ask_hosts`."""
+    """Return the hosts in silent cells, from the answers of `ask_hosts`."""
     return frozenset().union(*answers.silent.values())
 
 
@@ -148,12 +149,12 @@ def ask(
     read: Callable[[nova_context.RequestContext, _Question], _Answer],
     timeout: float | None = None,
 ) -> Answers[_Question, _Answer]:
-    """Ask cells, at the same time.
+    """Ask several cells at the same time.
 
-    Nobody is asked for what is in no cell or in cell0, where no host is.
+    Neither the cell None nor cell0, which has no hosts, is asked.
 
-    :param questions: the ids of cells to what each is asked
-    :param read: gets the context of a cell and what is asked
+    :param questions: ``cell id -> question``
+    :param read: gets the context of a cell and the question
     :param timeout: seconds; None for as long as Nova waits for a cell
     """
     cells = [each for each in _mappings(questions) if not each.is_cell0()]
@@ -199,18 +200,18 @@ def _mappings(
     wanted = frozenset(ids) - {None}
     known = {each.id: each for each in nova_context.CELLS}
     if not wanted <= known.keys():
-        # Nova knows those that were there when this process started.
+        # Nova knows the cells from the start of the process.
         known = {each.id: each for each in objects.CellMappingList.get_all(
             nova_context.get_admin_context())}
     return [known[each] for each in sorted(wanted & known.keys())]
 
 
 def silent(timeout: float) -> list[str]:
-    """Return which cells do not answer, by name and uuid.
+    """Return name and uuid of each silent cell.
 
     One query in each cell.
 
-    :param timeout: for how many seconds to wait for them
+    :param timeout: the number of seconds to wait for the cells
     """
     nova_context.load_cells()
     cells = {each.uuid: each for each in nova_context.CELLS}

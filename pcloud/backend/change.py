@@ -11,16 +11,18 @@
 # under the License.
 """One change of Nova's aggregates: one transaction, whole or not at all.
 
-All aggregates, their hosts and their metadata are in one database. A change
-locks its anchors in the journal, writes its rows, and reads last what other
-changes may have done meanwhile: so all that was committed before is seen. An
-exception rolls everything back, and there is nothing to undo.
+All aggregates, hosts and metadata are in one database. A change locks its
+anchors in the journal, writes its rows, and reads last what other changes may
+have done meanwhile, so the change sees every earlier commit. An exception
+rolls the transaction back, and nothing has to be undone.
 
-A transaction that the database ends for a deadlock, or whose connection is
-lost, is done again. When the answer to a commit is lost, the next attempt
-waits for the end of the first one, at the lock of the anchors, and finds its
-mark there if the commit has arrived. Where that takes too long, the outcome
-is said to be unknown.
+A transaction is repeated after a deadlock or a lost connection. When the
+answer to a commit is lost, the next attempt waits at the lock of the anchors
+for the end of the first attempt, and finds the mark of the first attempt there
+if the commit has arrived. Where the wait takes too long, the outcome is
+reported as unknown.
+
+Rule: reference-changes-order
 """
 
 from collections.abc import Callable
@@ -60,18 +62,17 @@ def run(
     context: nova_context.RequestContext, anchors: Collection[str],
     work: Callable[[writes.Rows], Result],
 ) -> Result | None:
-    """Do a change in one transaction.
+    """Make a change in one transaction.
 
-    :param anchors: what no other change may happen to meanwhile, see
-        `journal`
+    :param anchors: what no other change may touch meanwhile, see `journal`
     :param work: writes the rows and returns the result; called once an
-        attempt. Writes that may have to wait for others come before the
+        attempt. Writes that may have to wait for other changes come before the
         first read
-    :returns: what `work` returned in the attempt that was committed
-    :raises: whatever `work` raises, `exception.Contended` when other
-        changes were always first, `exception.OutcomeUnknown` when the
-        database went away at the commit, `oslo_db.exception.
-        DBConnectionError` when it went away before
+    :returns: the result of `work` in the committed attempt
+    :raises: whatever `work` raises, `exception.Contended` when other changes
+        were always first, `exception.OutcomeUnknown` when the database went
+        away at the commit, `oslo_db.exception.DBConnectionError` when the
+        database went away before the commit
     """
     return _Change(context, anchors, work).run()
 
@@ -79,11 +80,11 @@ def run(
 class _Change(Generic[Result]):
     """The attempts of one change.
 
-    :ivar _before: the newest mark of each anchor before the first attempt
-        whose commit was asked for
-    :ivar _result: what the latest attempt came to
-    :ivar _asked: the mark of an attempt whose commit was asked for and whose
-        fate is not known, or None
+    :ivar _before: ``journal key of an anchor -> newest mark`` before the
+        latest attempt to write rows
+    :ivar _result: the result of the latest attempt
+    :ivar _asked: the mark of an attempt with a requested commit of unknown
+        outcome, or None
     """
 
     def __init__(
@@ -98,7 +99,7 @@ class _Change(Generic[Result]):
         self._asked: str | None = None
 
     def run(self) -> Result | None:
-        """Try until the change is made, refused, or time is up."""
+        """Try until the change is made or refused, or time is up."""
         attempts = tenacity.Retrying(
             retry=tenacity.retry_if_exception(self._may_be_done_anew),
             wait=tenacity.wait_random_exponential(multiplier=0.05, max=1),
@@ -113,7 +114,7 @@ class _Change(Generic[Result]):
             raise
 
     def _may_be_done_anew(self, error: BaseException) -> bool:
-        """Whether an attempt was rolled back, or its fate is not known."""
+        """Whether an attempt was rolled back, or has an unknown outcome."""
         return isinstance(error, _AGAIN) or (
             self._asked is not None and isinstance(error, _DATABASE))
 
@@ -140,10 +141,10 @@ class _Change(Generic[Result]):
         return self._result
 
     def _has_arrived(self, marks: Mapping[str, list[str]]) -> bool:
-        """Tell from the marks of the anchors whether a commit has arrived.
+        """Whether the marks of the anchors show the commit in doubt.
 
-        :raises: `exception.OutcomeUnknown` when so many changes came after
-            the commit that its mark may have been dropped
+        :raises: `exception.OutcomeUnknown` when so many changes came after the
+            commit that the commit's mark may have been dropped
         """
         if any(self._asked in its for its in marks.values()):
             return True

@@ -10,9 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Say in the log what somebody has written that is not right, once.
+"""Write each complaint about a wrong value to the log once.
 
-The same is read for every request and every host.
+Every request reads the same values of every host again.
 """
 
 import functools
@@ -23,11 +23,11 @@ from pcloud.rules import text
 
 LOG = logging.getLogger(__name__)
 
-# So many different complaints are each told of once.
+# The number of different complaints that are remembered.
 _TOLD = 1024
 
 
 @functools.lru_cache(maxsize=_TOLD)
 def once(message: str) -> None:
-    """Write a warning; remembered, so that it is written once."""
+    """Write a warning; a remembered message is not written again."""
     LOG.warning('%s', text.shown(message))

@@ -12,9 +12,9 @@
 """Call compute services, and do not wait for a broker that is away.
 
 A remote procedure call of oslo.messaging waits until the broker is back,
-whatever number of retries is asked for: the connection for the answer has no
-such limit. So would every request that enables or disables a compute service.
-A cast has a limit, and goes before.
+whatever the number of retries: the connection for the answer has no limit. So
+would every request that enables or disables a compute service. A cast has a
+limit, and precedes the call.
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -45,9 +45,10 @@ class _Calls(rpcapi.ComputeAPI):
     def set_host_enabled(
         self, ctxt: nova_context.RequestContext, host: str, enabled: bool,
     ) -> str:
-        """Have a compute service tell Placement whether it is enabled.
+        """Have a compute service tell Placement whether the host is enabled.
 
-        :raises: whatever oslo.messaging's driver does when the broker is away
+        :raises: whatever oslo.messaging's driver raises when the broker is
+            away
         """
         self.router.client(ctxt).prepare(
             server=host, retry=_RETRIES, **_PING).cast(ctxt, 'ping', arg={})
@@ -57,19 +58,19 @@ class _Calls(rpcapi.ComputeAPI):
 def host_api() -> compute_api.HostAPI:
     """Return Nova's calls about hosts, which give up when the broker is away.
 
-    Nova logs that a compute service could not be called, and goes on: the
-    service itself does what is left at its next periodic task.
+    When a compute service cannot be called, Nova writes the failure to the log
+    and goes on: the service does the rest at its next periodic task.
     """
     return compute_api.HostAPI(rpcapi=_Calls())
 
 
 def enable(context: nova_context.RequestContext, host: str) -> None:
-    """Enable a host's compute service, if the host still has one."""
+    """Enable a host's compute service, if the service still exists."""
     _update(context, host, {'disabled': False, 'disabled_reason': None})
 
 
 def disable(context: nova_context.RequestContext, host: str) -> None:
-    """Disable a host's compute service, if the host still has one."""
+    """Disable a host's compute service, if the service still exists."""
     _update(context, host, {'disabled': True, 'disabled_reason': _REASON})
 
 

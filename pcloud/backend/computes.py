@@ -10,11 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Read hosts as Nova knows them: services, compute nodes, what runs there.
+"""Read compute services, compute nodes and servers from Nova's cells.
 
-These live in the cells' databases. Every function asks the cells of its hosts
-once, with a number of queries that does not depend on how many hosts there
-are, after one query for which cells these are.
+Each function reads the cells of the hosts from the API database, and then asks
+each cell once, with a number of queries independent of the number of hosts.
 """
 
 # Nova's objects are registered when its services start, perhaps after us.
@@ -53,11 +52,12 @@ _MIGRATION_OVER = ('confirmed', 'reverted', 'error', 'failed', 'completed',
 class Node:
     """A compute node.
 
-    While its cell does not answer all but its name is None.
+    While the node's cell is silent, every field except for the name is None.
 
-    :ivar uuid: also the uuid of its resource provider in Placement
-    :ivar hypervisor_hostname: the name of that provider
-    :ivar vcpus: physical cpus; memory and disk are in MiB and GiB
+    :ivar uuid: also the uuid of the node's resource provider in Placement
+    :ivar hypervisor_hostname: the name of the node and of the resource
+        provider
+    :ivar vcpus: physical CPUs; memory and disk are in MiB and GiB
     """
 
     uuid: str | None
@@ -70,7 +70,7 @@ class Node:
 
 
 def unknown_node(hypervisor_hostname: str) -> Node:
-    """Return a compute node of which nothing but its name is known."""
+    """Return a compute node of which only the name is known."""
     return Node(None, hypervisor_hostname, None, None, None, None, None)
 
 
@@ -78,7 +78,7 @@ def unknown_node(hypervisor_hostname: str) -> Node:
 class Server:
     """A server on a host.
 
-    :ivar flavor: the id of its flavor in the database
+    :ivar flavor: the flavor's id in the database
     """
 
     uuid: str
@@ -87,16 +87,16 @@ class Server:
 
 @dataclasses.dataclass(frozen=True)
 class Compute:
-    """A service host with its compute node.
+    """A service host with the compute nodes of the host.
 
-    Of a host whose cell does not answer no node is known, and it counts as
-    neither up nor enabled.
+    A host in a silent cell has no known node, and counts as neither up nor
+    enabled.
 
-    :ivar nodes: its compute nodes; exactly one on any host of ours
-    :ivar up: whether its service reports, and is not forced down
-    :ivar enabled: whether its service is enabled
-    :ivar zone: its availability zone
-    :ivar answered: whether its cell answers
+    :ivar nodes: the compute nodes; exactly one node on any host of a pool
+    :ivar up: whether the compute service reports, and is not forced down
+    :ivar enabled: whether the compute service is enabled
+    :ivar zone: the availability zone
+    :ivar answered: whether the host's cell answers
     """
 
     host: str
@@ -108,15 +108,15 @@ class Compute:
 
     @property
     def node(self) -> Node:
-        """Its one compute node.
+        """The only compute node of the host.
 
-        :raises: `exception.HostHasManyNodes` when there is another number,
-            `exception.Unavailable` when its cell does not answer
+        :raises: `exception.HostHasManyNodes` when the host has another number
+            of nodes, `exception.Unavailable` when the host's cell is silent
         """
         if not self.answered:
             raise exception.Unavailable()
         if len(self.nodes) != 1:
-            # An owner who meets this is not told which host it is.
+            # The error may reach an owner, who must not learn the host.
             LOG.warning('Host %(host)s has %(count)d compute nodes.',
                         {'host': self.host, 'count': len(self.nodes)})
             raise exception.HostHasManyNodes(count=len(self.nodes))
@@ -126,11 +126,13 @@ class Compute:
 def load(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> dict[str, Compute]:
-    """Return service host to what Nova knows of it.
+    """Return the compute services and nodes of hosts.
 
-    Two queries a cell and one for the zones. A host that is in no cell, or
-    has no compute service there, has no entry. One whose cell does not
-    answer has: see `Compute.answered`.
+    Two queries a cell and one query for the zones. A host in no cell, or
+    without a compute service in the cell, has no entry. A host in a silent
+    cell has an entry, see `Compute.answered`.
+
+    :returns: ``service host -> Compute``
     """
     if not hosts:
         return {}
@@ -159,11 +161,11 @@ def load(
 
 
 def one(context: nova_context.RequestContext, host: str) -> Compute:
-    """Return what Nova knows of one service host.
+    """Return the compute service and nodes of one host.
 
-    :raises: `exception.ComputeHostNotFound` when it has no compute service
-        by exactly this name, `exception.Unavailable` when its cell does not
-        answer
+    :raises: `exception.ComputeHostNotFound` when no compute service has
+        exactly the given name, `exception.Unavailable` when the host's cell is
+        silent
     """
     compute = load(context, [host]).get(host)
     if compute is None:
@@ -176,11 +178,11 @@ def one(context: nova_context.RequestContext, host: str) -> Compute:
 def known_nodes(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> tuple[dict[str, Node], frozenset[str]]:
-    """Return service host to compute node, where there is just one.
-
-    Beside them, the service hosts whose cells do not answer.
+    """Return the compute nodes of the hosts with just one node.
 
     One query a cell.
+
+    :returns: ``service host -> node``, and the service hosts in silent cells
     """
     answers = cells.ask_hosts(context, hosts, _nodes)
     found = collections.defaultdict(list)
@@ -194,11 +196,12 @@ def known_nodes(
 def details(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> Mapping[str, tuple[Sequence[dict], Sequence[objects.ComputeNode]]]:
-    """Return, for each cell, compute services and whole compute nodes.
+    """Return compute services and whole compute nodes of each cell.
 
-    Three queries a cell. Cells that do not answer are left out.
+    Three queries a cell. Silent cells are left out.
 
-    :returns: by the cell's uuid; services as far as a scheduler needs them
+    :returns: ``cell uuid -> (services, nodes)``; a service has only the fields
+        for a scheduler
     """
     return cells.ask_hosts(context, hosts, _details).known
 
@@ -206,9 +209,11 @@ def details(
 def every_node(
     context: nova_context.RequestContext,
 ) -> dict[str, tuple[str, str]]:
-    """Return all compute nodes: uuid to service host and hypervisor hostname.
+    """Return all compute nodes.
 
-    One query a cell. Cells that do not answer are left out.
+    One query a cell. Silent cells are left out.
+
+    :returns: ``node uuid -> (service host, hypervisor hostname)``
     """
     answers = cells.ask(cells.of_hosts(context), _every_node)
     return {uuid: (host, name) for rows in answers.known.values()
@@ -218,12 +223,13 @@ def every_node(
 def instances(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> dict[str, list[str]]:
-    """Return service host to the uuids of the servers on it.
+    """Return the uuids of the servers on hosts.
 
     One query a cell. Servers in any state count, shelved and soft-deleted
-    ones too, as long as they have the host.
+    servers too, as long as the server has the host.
 
-    :raises: `exception.Unavailable` when a cell does not answer
+    :returns: ``service host -> server uuids``
+    :raises: `exception.Unavailable` when a cell is silent
     """
     found, silent = known_instances(context, hosts)
     if silent:
@@ -234,7 +240,7 @@ def instances(
 def known_instances(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> tuple[dict[str, list[str]], frozenset[str]]:
-    """Return `instances`, and the service hosts whose cells do not answer.
+    """Return `instances`, and the service hosts in silent cells.
 
     One query a cell.
     """
@@ -249,10 +255,13 @@ def known_instances(
 def running(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> dict[str, list[Server]]:
-    """Return service host to the servers that run there, or may at any time.
+    """Return the servers that run on hosts, or may run at any time.
 
-    One query a cell. Stopped ones count, for nobody is asked when they start
-    again; soft-deleted ones do not. Cells that do not answer are left out.
+    One query a cell. Stopped servers count, because no scheduler is asked when
+    a stopped server starts; soft-deleted servers do not. Silent cells are left
+    out.
+
+    :returns: ``service host -> servers``
     """
     found = collections.defaultdict(list)
     for rows in cells.ask_hosts(context, hosts, _running).known.values():
@@ -264,9 +273,9 @@ def running(
 def migrations(context: nova_context.RequestContext, host: str) -> list[str]:
     """Return the uuids of migrations from or to a host that are not over.
 
-    One query in its cell. Migrations are resizes and evacuations too.
+    One query in the host's cell. Resizes and evacuations are migrations too.
 
-    :raises: `exception.Unavailable` when its cell does not answer
+    :raises: `exception.Unavailable` when the host's cell is silent
     """
     answers = cells.ask_hosts(context, [host], _migrations)
     return [uuid for rows in answers.all() for uuid in rows]
@@ -306,7 +315,7 @@ def _every_node(context, hosts):
 
 
 def _select_nodes(hosts: Collection[str]) -> sa.Select:
-    """The service host, and then the columns of `Node` in their order."""
+    """Select the service host, and then the columns of `Node` in order."""
     return sa.select(
         models.ComputeNode.host, models.ComputeNode.uuid,
         models.ComputeNode.hypervisor_hostname,
@@ -328,7 +337,7 @@ def _instances(context, hosts):
 
 @main_db.pick_context_manager_reader
 def _running(context, hosts):
-    """The host, and then the columns of `Server` in their order."""
+    """Return the host, and then the columns of `Server` in order."""
     server = models.Instance
     return context.session.execute(
         sa.select(server.host, server.uuid, server.instance_type_id)

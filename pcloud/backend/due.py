@@ -11,8 +11,11 @@
 # under the License.
 """What Placement and the compute service have still to be told of a host.
 
-A change of a host writes this as one metadata value in the same transaction
-as its rows. Reconciling reads the value, acts, and deletes the value.
+A change of a host writes what is due as one metadata value, in the same
+transaction as the rows of the change. Reconciling reads the value, acts, and
+deletes the value.
+
+Rule: reference-changes-due
 """
 
 from collections.abc import Mapping
@@ -42,19 +45,19 @@ _FIELDS = {'n': 'provider', 'l': 'left', 's': 'service', 'a': 'event',
 class Due:
     """What is due for one host.
 
-    :ivar mark: the mark of the change that made it due
-    :ivar provider: uuid of the host's resource provider, None when the
-        change did not know the uuid
+    :ivar mark: the mark of the change that wrote what is due
+    :ivar provider: uuid of the host's resource provider, None when the change
+        did not know the uuid
     :ivar left: uuid of the aggregate that the host has left
-    :ivar ratios: the host's own allocation ratios, which the host gets
-        back, by `names.CPU_RATIO` and `names.RAM_RATIO`
-    :ivar service: `ON` or `OFF`, what the compute service shall be
-    :ivar event: `ADDED` or `REMOVED`, the notification that is due
-    :ivar pcloud: the id of the Pcloud that the event is about, or that a
-        host has left which settles
+    :ivar ratios: the host's own allocation ratios, which the host gets back,
+        by `names.CPU_RATIO` and `names.RAM_RATIO`
+    :ivar service: `ON` or `OFF`, the wanted state of the compute service
+    :ivar event: `ADDED` or `REMOVED`, the notification to send
+    :ivar pcloud: the id of the Pcloud of the event, or of the Pcloud that a
+        settling host has left
     :ivar name: the owner's name for the host
-    :ivar empty: whether the host settles: no request from before may land
-        there any more, and the host has to be found empty once more
+    :ivar empty: whether the host settles: until no earlier request can land on
+        the host any more, and the host has been found empty once more
     :ivar since: when the host began to settle, in seconds since the epoch
     """
 
@@ -71,7 +74,7 @@ class Due:
 
     @property
     def only_settles(self) -> bool:
-        """Whether everybody has been told, and the host has to settle."""
+        """Whether everything is done except for the settling of the host."""
         return self.empty and not (self.left or self.service or self.event)
 
     def __str__(self) -> str:
@@ -95,9 +98,9 @@ class Due:
 def parse(value: str) -> Due:
     """Read a metadata value.
 
-    Parts that make no sense are left out: the value may have been written
-    by hand, and keeps the host closed whatever its text. What no change has
-    written may have had any meaning before, so the host has to be empty.
+    Parts without a meaning are left out: the value may have been written by
+    hand, and keeps the host closed whatever the text. A value without the mark
+    of a change may have had any meaning before, so the host has to be empty.
     """
     parts = dict(part.split('=', 1) for part in value.split(' ')
                  if '=' in part)
@@ -133,14 +136,14 @@ def _since(text: str | None) -> int | None:
 
 
 def settling(dues: Mapping[str, Due]) -> dict[str, Due]:
-    """Return the hosts that have but to settle, and since when is known.
+    """Return what is due for the hosts that only settle, since a known time.
 
-    :param dues: service host to what is due for the host
+    :param dues: ``service host -> what is due``
     """
     return {host: what for host, what in dues.items()
             if what.only_settles and what.since is not None}
 
 
 def with_mark(mark: str) -> str:
-    """Return how the value of a change with this mark begins."""
+    """Return the beginning of the value of a change with a given mark."""
     return f'm={mark}'

@@ -30,9 +30,11 @@ from pcloud import names
 def visible(
     context: nova_context.RequestContext,
 ) -> dict[str, objects.Flavor]:
-    """Return the flavors that a caller may use, by their ids (one query).
+    """Return the flavors that a caller may use (one query).
 
-    An administrator may use all.
+    An administrator may use all flavors.
+
+    :returns: ``flavor id -> flavor``
     """
     return {each.flavorid: each
             for each in objects.FlavorList.get_all(context)}
@@ -41,10 +43,12 @@ def visible(
 def several(
     context: nova_context.RequestContext, flavor_ids: Sequence[str],
 ) -> list[objects.Flavor]:
-    """Return flavors by their ids, as often as each is named (one query).
+    """Return flavors in the order of their ids (one query).
 
-    :raises: `exception.FlavorNotFound` when the caller may not use one, or
-        it is not there
+    A flavor is returned as often as the flavor's id is given.
+
+    :raises: `exception.FlavorNotFound` when a flavor does not exist, or the
+        caller may not use the flavor
     """
     known = visible(context)
     try:
@@ -56,7 +60,7 @@ def several(
 def extra_specs(
     context: nova_context.RequestContext,
 ) -> list[tuple[str, str, str]]:
-    """Return the extra specs of ours: flavor id, key and value.
+    """Return Pcloud's extra specs: flavor id, key and value.
 
     One query.
     """

@@ -27,10 +27,10 @@ from pcloud import names
 def attributes(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> list[rows.Aggregate]:
-    """Return what gives attributes to any of `hosts`.
+    """Return the aggregates with attributes of any of `hosts`.
 
-    Two queries. The aggregates have these hosts and their metadata about
-    attributes only; their names, ids and uuids are left out.
+    Two queries. An aggregate has only the given hosts, the type and the
+    metadata about attributes; name and uuid are empty.
     """
     return _saying(context, hosts, _says_attribute())
 
@@ -38,9 +38,10 @@ def attributes(
 def node_keys(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> list[rows.Aggregate]:
-    """Return what gives placement keys to any of `hosts`, as `attributes`.
+    """Return the aggregates with placement keys of any of `hosts`.
 
-    Two queries.
+    Two queries. An aggregate has only the given hosts, the type and the
+    metadata about placement keys; name and uuid are empty.
     """
     key = models.AggregateMetadata.key
     return _saying(context, hosts, sa.or_(*(
@@ -76,11 +77,11 @@ def _says_attribute() -> sa.ColumnElement[bool]:
 def attribute_aggregates(
     context: nova_context.RequestContext, name: str | None = None,
 ) -> list[rows.Aggregate]:
-    """Return the aggregates that are there for an attribute, by name.
+    """Return the whole aggregates of attribute values, by name.
 
     Three queries.
 
-    :param name: of one attribute only
+    :param name: the name of an attribute; None for all attributes
     """
     if name is None:
         named = models.Aggregate.name.startswith(
@@ -95,7 +96,7 @@ def attribute_aggregates(
 
 
 def is_whole_attribute(name: str, metadata: Mapping[str, str]) -> bool:
-    """Whether name and metadata agree that this is an attribute's value."""
+    """Whether name and metadata of an aggregate agree on an attribute."""
     said = names.attributes(metadata)
     return (names.is_attribute(metadata) and len(said) == 1 and
             name == names.ATTRIBUTE_PREFIX + '='.join(*said.items()))
@@ -104,7 +105,7 @@ def is_whole_attribute(name: str, metadata: Mapping[str, str]) -> bool:
 def saying_attributes(
     context: nova_context.RequestContext,
 ) -> list[rows.Aggregate]:
-    """Return all aggregates that give attributes to their hosts.
+    """Return all aggregates with an attribute in name or metadata.
 
     Three queries.
     """

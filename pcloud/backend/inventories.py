@@ -12,7 +12,7 @@
 
 """Read and change what Placement holds of a host.
 
-Names of HTTP calls are those of the Placement API reference.
+Names of HTTP calls are the names of the Placement API reference.
 """
 
 import collections
@@ -37,23 +37,23 @@ _ONCE_MORE = (409, 500)
 
 # From here on a provider's aggregates come with its generation.
 _GENERATIONS = '1.19'
-# From here on Placement takes inventories of which nothing is left to give:
-# what nova-compute asks for, and what a very small ratio comes to.
+# From here on Placement takes inventories without any capacity: nova-compute
+# asks for such inventories, and a very small ratio leads to such inventories.
 _NO_CAPACITY = '1.26'
-# From here on it tells of all providers of a host and of all they have, and
-# knows hosts by the aggregates that they must not be in.
+# From here on Placement shows all providers of a host with all resources, and
+# accepts forbidden aggregates.
 _TREES = '1.32'
 
 
 class Outdated(Exception):
-    """Somebody has changed a provider since it was read."""
+    """A resource provider has changed since the last read."""
 
 
 def _give_up(_: tenacity.RetryCallState):
     raise exception.Unavailable()
 
 
-# Of several that change one provider at once all but one meet a conflict.
+# Of several writers of one provider all but one meet a conflict.
 until_newest = tenacity.retry(
     retry=tenacity.retry_if_exception_type(Outdated),
     wait=tenacity.wait_random(0, 0.2), stop=tenacity.stop_after_attempt(20),
@@ -65,7 +65,7 @@ def consumers(
 ) -> int:
     """Return how many consumers have allocations on a host.
 
-    :raises: `exception.Unavailable` when Placement does not tell
+    :raises: `exception.Unavailable` when Placement does not answer
     """
     return len(_get(context, f'/resource_providers/{provider_uuid}'
                              '/allocations')['allocations'])
@@ -74,10 +74,11 @@ def consumers(
 def members(
     context: nova_context.RequestContext, *aggregate_uuids: str,
 ) -> dict[str, str]:
-    """Return uuid and name of the providers Placement has in aggregates.
+    """Return the resource providers that Placement has in aggregates.
 
-    :param aggregate_uuids: it is enough to be in one of them
-    :raises: `exception.Unavailable` when Placement does not tell
+    :param aggregate_uuids: a provider is in at least one of the aggregates
+    :returns: ``provider uuid -> provider name``
+    :raises: `exception.Unavailable` when Placement does not answer
     """
     found = _get(context, '/resource_providers?member_of=in:'
                           f'{",".join(aggregate_uuids)}', version='1.3')
@@ -88,9 +89,10 @@ def members(
 def provider(
     context: nova_context.RequestContext, node: str,
 ) -> str | None:
-    """Return the uuid of the provider of a hypervisor hostname, if any.
+    """Return the uuid of the resource provider of a node, or None.
 
-    :raises: `exception.Unavailable` when Placement does not tell
+    :param node: the hypervisor hostname
+    :raises: `exception.Unavailable` when Placement does not answer
     """
     query = urllib.parse.urlencode({'name': node})
     found = _get(context, f'/resource_providers?{query}')
@@ -100,11 +102,12 @@ def provider(
 def candidates(
     context: nova_context.RequestContext, query: str,
 ) -> dict[str, capacity.Host]:
-    """Return what hosts have left that could have what is asked for.
+    """Return the free resources of the hosts that may match a request.
 
-    :param query: of ``GET /allocation_candidates``
-    :returns: by the uuid of the root provider, which is the compute node's
-    :raises: `exception.Unavailable` when Placement does not tell
+    :param query: the query of ``GET /allocation_candidates``
+    :returns: ``uuid of the root provider -> host``; the root provider is the
+        compute node
+    :raises: `exception.Unavailable` when Placement does not answer
     """
     summaries = _get(context, f'/allocation_candidates?{query}',
                      version=_TREES)['provider_summaries']
@@ -119,8 +122,8 @@ def offered(
 ) -> tuple[list[dict], dict[str, dict]] | None:
     """Return what Placement offers Nova's scheduler for a request.
 
-    :returns: allocation requests, and provider uuid to what the provider
-        has; None when Placement does not tell
+    :returns: allocation requests, and ``provider uuid -> provider summary``;
+        None when Placement does not answer
     """
     requests, summaries, _ = (
         report.report_client_singleton().get_allocation_candidates(
@@ -141,10 +144,10 @@ def _host(providers: Iterable[dict]) -> capacity.Host:
 def read(
     context: nova_context.RequestContext, provider_uuid: str,
 ) -> dict | None:
-    """Return a host's inventories and their generation, for `write`.
+    """Return a host's inventories with the generation, for `write`.
 
     :returns: None when Placement has no such provider
-    :raises: `exception.Unavailable` when Placement does not tell
+    :raises: `exception.Unavailable` when Placement does not answer
     """
     return _get_if_there(context, _url(provider_uuid))
 
@@ -153,13 +156,14 @@ def write(
     context: nova_context.RequestContext, provider_uuid: str,
     inventories: dict,
 ) -> bool:
-    """Replace a host's inventories, if nobody has changed them since `read`.
+    """Replace a host's inventories, unless the generation has changed.
 
-    What they are replaced with counts as a change even when it is the same.
+    Equal inventories count as a change too.
 
-    :returns: False when somebody has, such as the compute service, or when
-        Placement itself asks for a repetition
-    :raises: `exception.Unavailable` when Placement cannot be told
+    :returns: False when another writer, such as the compute service, has
+        changed the provider since `read`, or when Placement itself asks for a
+        repetition
+    :raises: `exception.Unavailable` when Placement does not answer
     """
     return _put(context, _url(provider_uuid), inventories, _NO_CAPACITY)
 
@@ -167,10 +171,10 @@ def write(
 def aggregates(
     context: nova_context.RequestContext, provider_uuid: str,
 ) -> dict | None:
-    """Return a host's aggregates and its generation, for `set_aggregates`.
+    """Return a host's aggregates with the generation, for `set_aggregates`.
 
     :returns: None when Placement has no such provider
-    :raises: `exception.Unavailable` when Placement does not tell
+    :raises: `exception.Unavailable` when Placement does not answer
     """
     return _get_if_there(
         context, _aggregates_url(provider_uuid), _GENERATIONS)
@@ -179,12 +183,13 @@ def aggregates(
 def set_aggregates(
     context: nova_context.RequestContext, provider_uuid: str, found: dict,
 ) -> bool:
-    """Replace a host's aggregates, if its generation is still the same.
+    """Replace a host's aggregates, unless the generation has changed.
 
-    What they are replaced with counts as a change even when it is the same.
+    Equal aggregates count as a change too.
 
-    :returns: False when somebody has changed the provider since it was read
-    :raises: `exception.Unavailable` when Placement cannot be told
+    :returns: False when another writer has changed the provider since the
+        read, or when Placement itself asks for a repetition
+    :raises: `exception.Unavailable` when Placement does not answer
     """
     return _put(context, _aggregates_url(provider_uuid), found, _GENERATIONS)
 

@@ -12,12 +12,14 @@
 
 """What isolation depends on: read here and nowhere else.
 
-A pool or a Pcloud closes its hosts: nobody gets them but the tenants of the
+A pool or a Pcloud closes its hosts to everybody except the tenants of the
 Pcloud. Isolation must not depend on the scheduler's copy of the aggregates,
-which can lose updates, so the rows of the database decide, with a number of
-queries that does not depend on how many rows there are.
+which can lose updates. So the rows of the database decide, with a number of
+queries independent of the number of rows.
 
-Rule: `pcloud.rules.access`.
+`pcloud.rules.access` holds the rule.
+
+Rule: reference-isolation
 """
 
 from collections.abc import Collection
@@ -57,7 +59,9 @@ def is_closed(name: str, metadata: Mapping[str, str]) -> bool:
     =======================  =======================  ======
 
     The name alone is enough, and so is the type: an aggregate that has lost
-    one of them, or was never finished, must not open its hosts.
+    its name or type, or was never finished, must not open its hosts.
+
+    Rule: reference-isolation-closed
     """
     return metadata.get(names.TYPE) in _CLOSED_TYPES or (
         _begins(name, names.PREFIX) and
@@ -65,7 +69,7 @@ def is_closed(name: str, metadata: Mapping[str, str]) -> bool:
 
 
 def is_pcloud(name: str, metadata: Mapping[str, str]) -> bool:
-    """Whether a closed aggregate is a Pcloud: no sign of it says pool."""
+    """Whether a closed aggregate is a Pcloud: no pool by name or type."""
     return (is_closed(name, metadata) and
             not _begins(name, names.POOL_PREFIX) and
             metadata.get(names.TYPE) != names.TYPE_POOL)
@@ -85,9 +89,8 @@ def _is_closed(
 ) -> sa.ColumnElement[bool]:
     """Return `is_closed` as a condition.
 
-    :param has_closed_type: how the type is looked up; names come first, so
-        that the type is looked up for those aggregates alone whose names say
-        nothing
+    :param has_closed_type: the condition on the type; the names come first, so
+        that the database looks up the type only where the name decides nothing
     """
     return sa.or_(
         sa.and_(_has_prefix(names.PREFIX), sa.not_(sa.or_(
@@ -114,7 +117,7 @@ def _is_pcloud_with_type() -> sa.ColumnElement[bool]:
 
 
 def _open_ids() -> sa.Select:
-    """Select the ids of the aggregates that are not closed; there are few."""
+    """Select the ids of the aggregates that are not closed, which are few."""
     row = models.AggregateMetadata
     return sa.select(models.Aggregate.id).where(sa.not_(_is_closed(
         sa.exists().where(
@@ -135,9 +138,9 @@ def is_in_pcloud(host: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
 def closed_hosts(context: nova_context.RequestContext) -> frozenset[str]:
     """Return the service hosts of all pools and Pclouds.
 
-    Two queries, one of them as `bulk.distinct`. Every request without the
-    hint asks. A host that has left its pool counts as long as something is
-    due for the host.
+    Two queries, one of the two as `bulk.distinct`. Every request without the
+    hint asks. A host that has left the host's pool counts as long as something
+    is due for the host.
     """
     member = models.AggregateHost
     with api_db.context_manager.reader.using(context) as session:
@@ -160,9 +163,9 @@ def closed_aggregates(
 def closed_uuids_of(
     context: nova_context.RequestContext, host: str,
 ) -> set[str]:
-    """Return the uuids of the pools and Pclouds that have a host.
+    """Return the uuids of the pools and Pclouds of a host.
 
-    One query. Pools and Pclouds count whether they are whole or not.
+    One query. Pools and Pclouds count, whole or not.
     """
     return _closed_of(context, host, models.Aggregate.uuid)
 
@@ -170,9 +173,9 @@ def closed_uuids_of(
 def closed_names_of(
     context: nova_context.RequestContext, host: str,
 ) -> set[str]:
-    """Return the names of the pools and Pclouds that have a host.
+    """Return the names of the pools and Pclouds of a host.
 
-    One query, as `closed_uuids_of`.
+    One query. Pools and Pclouds count, whole or not.
     """
     return _closed_of(context, host, models.Aggregate.name)
 
@@ -196,8 +199,8 @@ def _closed_of(
 def pool_uuids(context: nova_context.RequestContext) -> set[str]:
     """Return the uuids of all pools (one query).
 
-    A pool without hosts counts: Placement may not have been told yet that
-    its last host has left.
+    A pool without hosts counts: Placement may still have the last host of the
+    pool.
     """
     pool = sa.or_(_TYPE.value == names.TYPE_POOL,
                   _has_prefix(names.POOL_PREFIX))
@@ -211,10 +214,12 @@ def pool_uuids(context: nova_context.RequestContext) -> set[str]:
 def pclouds_of(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> dict[str, list[str]]:
-    """Return service host to the ids of the Pclouds that have the host.
+    """Return the ids of the Pclouds of each host.
 
-    One query. A host in no Pcloud has no entry; a host in several Pclouds is
-    in none that counts, but the ids of all of them are returned.
+    One query. A host in no Pcloud has no entry. A host in several Pclouds is
+    in no Pcloud that counts, but has the ids of all the Pclouds.
+
+    :returns: ``service host -> Pcloud ids``
     """
     if not hosts:
         return {}
@@ -238,8 +243,8 @@ def pcloud_access(
     """Read what access to one Pcloud depends on (two queries).
 
     :param pcloud_id: a well-formed Pcloud id
-    :returns: the aggregate's uuid and the values for `rules.access`, or
-        None when there is no such Pcloud or it is not a whole one
+    :returns: the aggregate's uuid and the values for `rules.access`, or None
+        when there is no whole Pcloud with the id
     """
     with api_db.context_manager.reader.using(context) as session:
         found = session.execute(_rows_of_pcloud(pcloud_id)).all()
@@ -262,8 +267,8 @@ def usable_pcloud(
 ) -> tuple[str, access.Pcloud]:
     """Return `pcloud_access` of a Pcloud that a project may use.
 
-    :raises: `exception.PcloudUnusable` when there is no such Pcloud or the
-        Pcloud is not for the project, in the same words
+    :raises: `exception.PcloudUnusable`, in the same words, when the Pcloud
+        does not exist and when the project may not use the Pcloud
     """
     found = pcloud_access(context, pcloud_id)
     verdict = access.project_verdict(found[1] if found else None, project_id)
@@ -285,7 +290,7 @@ def _rows_of_pcloud(pcloud_id: str) -> sa.Select:
 
 
 def _pclouds_of_hosts(aggregate_id: int) -> sa.Select:
-    """Select each host of an aggregate, in how many Pclouds, and is it due."""
+    """Select the hosts of an aggregate: number of Pclouds, and whether due."""
     member = orm.aliased(models.AggregateHost)
     return _with_type(
         sa.select(member.host, sa.func.count(models.Aggregate.id.distinct()),

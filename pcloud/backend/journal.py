@@ -11,21 +11,23 @@
 # under the License.
 """The journal: marks of changes, and what is still due for hosts.
 
-The journal is an aggregate without hosts, made when first needed. Its
-metadata hold two sorts of rows.
+The journal is an aggregate without hosts, created when first needed. The
+metadata of the journal have two sorts of rows.
 
 ``pcloud:changes:<anchor>``
     The marks of the latest changes of an anchor, the newest first. An anchor
     is what changes must not happen to at the same moment: a Pcloud, the
     quota of an owner, a host flavor, a policy, an attribute. Every change
-    first puts its mark into the rows of its anchors: the row lock lets the
-    next change wait, and the mark tells whether a commit whose answer was
-    lost has arrived.
+    first puts a mark into the rows of all anchors of the change. The row
+    lock lets the next change wait, and the mark shows whether a commit with
+    a lost answer has arrived.
 
 ``pcloud:due:<service host>``
-    What Placement has still to be told of a host, see `due`. One row a host
-    in the whole cloud, so that of two changes that want the host one is
-    refused by the unique constraint.
+    What Placement has still to be told of a host, see `due`. A host has one
+    row in the whole cloud, so the unique constraint refuses one of two
+    changes of the same host.
+
+Rule: reference-changes-journal
 """
 
 from collections.abc import Collection
@@ -75,7 +77,7 @@ def attribute_anchor(name: str) -> str:
 
 
 def find(context: nova_context.RequestContext) -> int | None:
-    """Return the database's id of the journal, None before its first row.
+    """Return the journal's id in the database, None before the first row.
 
     One query.
     """
@@ -85,9 +87,9 @@ def find(context: nova_context.RequestContext) -> int | None:
 
 
 def create(session: orm.Session) -> int:
-    """Make the journal within a change, and return its id.
+    """Create the journal within a change, and return the journal's id.
 
-    :raises: `oslo_db.exception.DBDuplicateEntry` when another change made
+    :raises: `oslo_db.exception.DBDuplicateEntry` when another change created
         the journal at the same moment
     """
     made = session.execute(sa.insert(models.Aggregate).values(
@@ -102,11 +104,11 @@ def mark(
     session: orm.Session, journal_id: int, anchors: Collection[str],
     new: str,
 ) -> Mapping[str, list[str]]:
-    """Put a mark into the rows of anchors, and lock them until the end.
+    """Put a mark into the rows of anchors, and lock the rows until the end.
 
-    :returns: the marks of each anchor by its key, newest first: `new`, and
-        at most `KEPT` others
-    :raises: `oslo_db.exception.DBDuplicateEntry` when another change made
+    :returns: ``journal key of an anchor -> marks``, newest first: `new`, and
+        at most `KEPT` older marks
+    :raises: `oslo_db.exception.DBDuplicateEntry` when another change created
         the row of an anchor at the same moment
     """
     keys = {names.CHANGES_PREFIX + anchor for anchor in anchors}
@@ -115,7 +117,7 @@ def mark(
         value=sa.literal(f'{new} ').concat(
             sa.func.substr(_ROW.value, 1, KEPT * _WIDTH))
     ).execution_options(synchronize_session=False))
-    # A locking read: what a plain one sees is fixed from the first on, and
+    # A locking read: plain reads see the state of the first plain read, and
     # the change has still to wait for other rows.
     found = {key: value.split() for key, value in session.execute(
         sa.select(_ROW.key, _ROW.value).where(rows).with_for_update())}
@@ -130,9 +132,9 @@ def mark(
 
 
 def marks(context: nova_context.RequestContext) -> dict[str, str]:
-    """Return anchor to the marks of its latest changes, as written.
+    """Return the marks of the latest changes (one query).
 
-    One query.
+    :returns: ``anchor -> marks``, as written
     """
     return _read(context, names.CHANGES_PREFIX, _ROW.key.startswith(
         names.CHANGES_PREFIX, autoescape=True))
@@ -142,7 +144,7 @@ def _read(
     context: nova_context.RequestContext, prefix: str,
     criterion: sa.ColumnElement[bool],
 ) -> dict[str, str]:
-    """Return rows of the journal by their keys, without a prefix."""
+    """Return the values of journal rows by key, without the key's prefix."""
     statement = sa.select(_ROW.key, _ROW.value).join(
         models.Aggregate, models.Aggregate.id == _ROW.aggregate_id,
     ).where(models.Aggregate.name == names.JOURNAL, criterion)
@@ -154,7 +156,7 @@ def _read(
 def newest(
     context: nova_context.RequestContext, anchor: str,
 ) -> str | None:
-    """Return the newest mark of an anchor, None before its first change.
+    """Return the newest mark of an anchor, None before the first change.
 
     One query.
     """
@@ -170,11 +172,10 @@ def dues(
     context: nova_context.RequestContext,
     hosts: Collection[str] | None = None,
 ) -> dict[str, str]:
-    """Return service host to what is due for the host, as it is written.
+    """Return what is due for hosts, as written (one query).
 
-    One query.
-
-    :param hosts: look for these hosts alone, None for all of them
+    :param hosts: the service hosts to look for, None for all hosts
+    :returns: ``service host -> what is due``
     """
     if hosts is not None and not hosts:
         return {}
@@ -188,11 +189,11 @@ def dues(
 def leaving(
     context: nova_context.RequestContext, uuid: str,
 ) -> list[str]:
-    """Return the hosts that Placement has not let leave an aggregate yet.
+    """Return the hosts that have still to leave an aggregate in Placement.
 
     One query.
 
-    :param uuid: of the aggregate
+    :param uuid: the uuid of the aggregate
     """
     return sorted(host for host, text in dues(context).items()
                   if due.parse(text).left == uuid)
@@ -213,12 +214,12 @@ def settle(
     context: nova_context.RequestContext, host: str, done: str,
     left: str | None,
 ) -> bool:
-    """Take note that what was due for a host has been done.
+    """Note that what was due for a host has been done.
 
     One transaction, repeated when the database breaks a deadlock or a
     connection is lost.
 
-    :param done: the value that was read before it was done
+    :param done: the value that was read before the work
     :param left: what is still due, None for nothing
     :returns: False when the row has another value by now, or is gone
     """

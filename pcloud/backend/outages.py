@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What comes up when a part of the cloud is away."""
+"""The exceptions of a cloud of which a part is away."""
 
 from keystoneauth1 import exceptions as ks_exc
 from nova import exception as nova_exception

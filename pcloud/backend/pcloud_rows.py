@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Read the aggregates of Pclouds, and what the hosts in them cost."""
+"""Read the aggregates of Pclouds, and the units of the Pclouds' hosts."""
 
 from collections.abc import Collection
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ def find(
 ) -> rows.Aggregate | None:
     """Return the aggregate of one whole Pcloud, or None (three queries).
 
-    :param pcloud_id: anything; what has not the form of an id is no Pcloud,
+    :param pcloud_id: any text; a text without the form of an id is no Pcloud,
         and not every database can be asked about every character
     """
     if not hints.is_pcloud_id(pcloud_id):
@@ -55,10 +55,10 @@ def find(
 def with_host(
     context: nova_context.RequestContext, host: str,
 ) -> list[rows.Aggregate]:
-    """Return the whole Pclouds that have a host, each with this host alone.
+    """Return the whole Pclouds of a host, each with the given host alone.
 
-    Two queries. Of their metadata what is about other hosts is left out, but
-    for ratios that are kept for them.
+    Two queries. Metadata about other hosts are left out, except for saved
+    ratios.
     """
     row, member = models.AggregateMetadata, models.AggregateHost
     heads = sa.select(
@@ -88,12 +88,13 @@ def with_host(
 def names_by_id(
     context: nova_context.RequestContext, project_id: str | None,
 ) -> dict[str, str]:
-    """Return the ids of whole Pclouds to their names, in order of the ids.
+    """Return the names of whole Pclouds, in order of the Pcloud ids.
 
-    One query, which reads little of each.
+    One query, which reads few metadata of each Pcloud.
 
-    :param project_id: only those that this project owns or is a tenant of;
-        None for all
+    :param project_id: the owner or a tenant of the Pclouds; None for all
+        Pclouds
+    :returns: ``Pcloud id -> name``
     """
     row = models.AggregateMetadata
     keys = [names.TYPE, names.ID, names.NAME, names.OWNER]
@@ -118,7 +119,7 @@ def by_ids(
     context: nova_context.RequestContext, ids: Collection[str],
     project_id: str | None,
 ) -> list[rows.Aggregate]:
-    """Return those of some Pclouds that are whole, in order of their ids.
+    """Return the whole Pclouds with the given ids, in order of the ids.
 
     Three queries.
 
@@ -146,10 +147,10 @@ def _has_project(metadata: Mapping[str, str], project_id: str) -> bool:
 def units_of_owner(
     context: nova_context.RequestContext, project_id: str,
 ) -> int:
-    """Return what the hosts in the Pclouds of a project cost together.
+    """Return the sum of the units of all hosts in a project's Pclouds.
 
-    One query, which reads a row a pool. A host costs the most there is where
-    nobody can tell from its pool what it costs.
+    One query, which reads a row a pool. A host whose pool has no readable
+    units counts with the greatest number of units.
     """
     row, member = models.AggregateMetadata, models.AggregateHost
     owner, kind, units = (orm.aliased(row) for _ in range(3))

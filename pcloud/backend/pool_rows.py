@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Read the pools of host flavors, and which of their hosts are free."""
+"""Read the pools of host flavors, and the free hosts of the pools."""
 
 from collections.abc import Collection
 from collections.abc import Mapping
@@ -58,7 +58,7 @@ def find(
 def of_hosts(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> list[rows.Aggregate]:
-    """Return the whole pools that have any of `hosts`, each with those only.
+    """Return the whole pools of any of `hosts`, each with only `hosts`.
 
     Two queries.
     """
@@ -70,10 +70,10 @@ def of_hosts(
 def unallocated(
     context: nova_context.RequestContext, flavor_id: str,
 ) -> list[str]:
-    """Return the hosts in the pool of a host flavor that are free.
+    """Return the free hosts in the pool of a host flavor.
 
-    One query. Hosts that are in a Pcloud, or for which something is due,
-    are not read.
+    One query. Hosts in a Pcloud, and hosts for which something is due, are not
+    read.
     """
     return _in_no_pcloud(context, flavor_id, sa.not_(journal.is_due(
         _POOLED.host)))
@@ -82,9 +82,9 @@ def unallocated(
 def settling(
     context: nova_context.RequestContext, flavor_id: str,
 ) -> list[str]:
-    """Return the hosts in a pool that are in no Pcloud and not free yet.
+    """Return the hosts of a pool that are in no Pcloud and not free yet.
 
-    One query. Something is due for each of them.
+    One query. Something is due for each of the hosts.
     """
     return _in_no_pcloud(context, flavor_id, journal.is_due(_POOLED.host))
 

@@ -10,11 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Values of metadata as Pcloud counts with them, whatever is written there.
+"""Read Pcloud's values in metadata, whatever is written there.
 
-Nova lets an administrator write anything. What cannot be read counts as if
-it were the most careful value there is, is told of in the log once, and is
-found by `audit`.
+Nova lets an administrator write any value. An unreadable value counts as the
+most careful value, is written to the log once, and is a finding of `audit`.
 """
 
 from collections.abc import Callable
@@ -34,7 +33,7 @@ RATIOS = (names.CPU_RATIO, names.RAM_RATIO)
 
 
 def ratio(metadata: Mapping[str, str], key: str) -> float | None:
-    """Return a ratio of a Pcloud; None where it is not set, or not one.
+    """Return a ratio of a Pcloud; None for an unset or unreadable ratio.
 
     :param key: one of `RATIOS`
     """
@@ -42,7 +41,7 @@ def ratio(metadata: Mapping[str, str], key: str) -> float | None:
 
 
 def own_ratio(metadata: Mapping[str, str], key: str) -> float | None:
-    """Return what a host's ratio was; None where nobody knows.
+    """Return the saved own ratio of a host; None for an unknown ratio.
 
     :param key: from `names.saved_ratio_key`
     """
@@ -50,20 +49,20 @@ def own_ratio(metadata: Mapping[str, str], key: str) -> float | None:
 
 
 def is_clear(metadata: Mapping[str, str]) -> bool:
-    """Whether the ratios of a Pcloud, where they are set, can be read."""
+    """Whether every ratio set on a Pcloud can be read."""
     return all(key not in metadata or ratio(metadata, key) is not None
                for key in RATIOS)
 
 
 def units(metadata: Mapping[str, str]) -> int | None:
-    """Return what a host of a pool costs; None where nobody knows."""
+    """Return the units of a host of a pool; None for unknown units."""
     return _read(metadata, names.UNITS, unit_rules.read)
 
 
 def limit(metadata: Mapping[str, str]) -> int | None:
-    """Return a project's limit of units; None where it is not set.
+    """Return a project's limit of units; None for an unset limit.
 
-    One that cannot be read allows nothing.
+    An unreadable limit allows no units.
     """
     if names.QUOTA_UNITS not in metadata:
         return None

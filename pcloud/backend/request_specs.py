@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What servers were started with, from Nova's request specs."""
+"""Read from Nova's request specs what servers were started with."""
 
 from collections.abc import Collection
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ import sqlalchemy as sa
 
 from pcloud.rules import hints as hint_rules
 
-# So many ids go into one query; not every database takes all of a cloud's.
+# The number of ids in one query; not every database takes a whole cloud's.
 _BATCH = 500
 
 _T = TypeVar('_T')
@@ -40,8 +40,8 @@ _T = TypeVar('_T')
 class Spec:
     """What a server was started with.
 
-    :ivar flavor: the id of its flavor in the database
-    :ivar extra_specs: those that its flavor had then
+    :ivar flavor: the flavor's id in the database
+    :ivar extra_specs: the flavor's extra specs in the request spec
     """
 
     project: str
@@ -53,10 +53,12 @@ class Spec:
 def hints(
     context: nova_context.RequestContext, servers: Collection[str],
 ) -> dict[str, Mapping[str, Sequence[str]]]:
-    """Return the scheduler hints of servers, by their uuids.
+    """Return the scheduler hints of servers.
 
-    One query for five hundred servers. One without a request spec has no
+    One query for five hundred servers. A server without a request spec has no
     entry.
+
+    :returns: ``server uuid -> scheduler hints``
     """
     return {server: data.get('scheduler_hints') or {}
             for server, data in _read(context, servers)}
@@ -66,9 +68,9 @@ def begun(
     context: nova_context.RequestContext, servers: Collection[str],
 ) -> Iterator[tuple[str, datetime.datetime,
                     Mapping[str, Sequence[str]]]]:
-    """Yield servers with when they were asked for, in UTC, and their hints.
+    """Yield server uuid, time of the request in UTC, and scheduler hints.
 
-    One query for five hundred servers. One without a request spec is left
+    One query for five hundred servers. Servers without a request spec are left
     out.
     """
     row = models.RequestSpec
@@ -86,12 +88,13 @@ def with_any(
     context: nova_context.RequestContext, servers: Collection[str],
     texts: Collection[str],
 ) -> Iterator[tuple[str, Spec]]:
-    """Yield those servers that have any of texts, and how they were started.
+    """Yield the servers with any of some texts in the request spec.
 
-    One query for five hundred servers. Only the request specs with one of
-    the texts are read, so that servers without one cost next to nothing.
+    One query for five hundred servers. The query reads only request specs with
+    one of the texts, so servers without the texts cost next to nothing.
 
     :param texts: names of hints and extra specs
+    :returns: pairs of server uuid and `Spec`
     """
     column = models.RequestSpec.spec
     has_any = sa.or_(*(column.contains(text, autoescape=True)
@@ -103,7 +106,7 @@ def with_any(
 def of_service(
     context: nova_context.RequestContext, project_id: str, service: str,
 ) -> list[str]:
-    """Return the uuids of a project's servers that are units of a service.
+    """Return the uuids of the units of a project's service.
 
     One query.
     """
@@ -114,7 +117,7 @@ def of_service(
     ).where(
         server.project_id == project_id,
         sa.not_(sa.func.coalesce(server.queued_for_delete, False)),
-        # As it is written in there, to read no more than has to be read.
+        # The hint as Nova writes the spec, so that few other rows are read.
         spec.spec.contains(jsonutils.dumps(hint)[1:-1], autoescape=True))
     with api_db.context_manager.reader.using(context) as session:
         return [uuid for uuid, data in session.execute(statement)
@@ -137,7 +140,7 @@ def _read(
     context: nova_context.RequestContext, servers: Collection[str],
     *criteria: sa.ColumnElement[bool],
 ) -> Iterator[tuple[str, Mapping]]:
-    """Yield each server with what its request spec has, as primitives."""
+    """Yield each server uuid with the primitives of the request spec."""
     row = models.RequestSpec
     for batch in batches(sorted(servers)):
         statement = sa.select(row.instance_uuid, row.spec).where(
@@ -148,7 +151,7 @@ def _read(
 
 
 def batches(servers: Iterable[_T]) -> Iterator[tuple[_T, ...]]:
-    """Yield as many servers at a time as go into one query."""
+    """Yield servers in batches for one query each."""
     left = iter(servers)
     while batch := tuple(itertools.islice(left, _BATCH)):
         yield batch

@@ -12,9 +12,9 @@
 
 """Read the rows of aggregates from Nova's API database.
 
-Whole ``Aggregate`` objects are dear to load; so the rows that a decision
-needs are read here, hosts and metadata apart, with a number of queries that
-does not depend on how many there are.
+Whole ``Aggregate`` objects are expensive to load. So the functions here read
+only the rows for a decision, hosts and metadata apart, with a number of
+queries independent of the number of rows.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ from pcloud import names
 
 @dataclasses.dataclass(frozen=True)
 class Aggregate:
-    """One aggregate, read whole."""
+    """An aggregate with the hosts and metadata that were read."""
 
     id: int
     uuid: str
@@ -46,30 +46,30 @@ def read(
     context: nova_context.RequestContext,
     *criteria: sa.ColumnElement[bool],
 ) -> list[Aggregate]:
-    """Return the aggregates that meet all criteria, in order of their names.
+    """Return the aggregates that meet all criteria, in order of the names.
 
-    Three queries in one transaction, so that they agree.
+    Three queries in one transaction, so that the answers agree.
     """
     heads = sa.select(
         models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
     ).where(*criteria).order_by(models.Aggregate.name)
     with api_db.context_manager.reader.using(context) as session:
         found = session.execute(heads).all()
-        # What meets the criteria may be dear to find out, so only once.
+        # The criteria may be expensive, so the database applies them once.
         ids = [row.id for row in found]
         return assemble(found, session.execute(_members_of(ids)).all(),
                         session.execute(metadata_rows(ids)).all())
 
 
 def _members_of(ids: Collection[int]) -> sa.Select:
-    """Select the hosts of aggregates, by their ids in the database."""
+    """Select the hosts of aggregates, by the aggregates' database ids."""
     row = models.AggregateHost
     return sa.select(row.aggregate_id, row.host).where(
         row.aggregate_id.in_(ids))
 
 
 def metadata_rows(ids: Collection[int]) -> sa.Select:
-    """Select the metadata of aggregates, by their ids in the database."""
+    """Select the metadata of aggregates, by the aggregates' database ids."""
     row = models.AggregateMetadata
     return sa.select(row.aggregate_id, row.key, row.value).where(
         row.aggregate_id.in_(ids))
@@ -78,11 +78,11 @@ def metadata_rows(ids: Collection[int]) -> sa.Select:
 def assemble(
     heads: Iterable, members: Iterable, metadata: Iterable,
 ) -> list[Aggregate]:
-    """Return the aggregates that rows make up, in the order of the heads.
+    """Return aggregates made of rows, in the order of the heads.
 
     :param heads: id, uuid and name of each aggregate
     :param members: the id of an aggregate, and a host
-    :param metadata: the id of an aggregate, a key and its value
+    :param metadata: the id of an aggregate, a key and the value
     """
     hosts_of: dict[int, set[str]] = {}
     for aggregate_id, host in members:
@@ -99,7 +99,7 @@ def assemble(
 def of_id(
     context: nova_context.RequestContext, aggregate_id: int,
 ) -> Aggregate | None:
-    """Return any aggregate by Nova's id for it, or None (three queries)."""
+    """Return any aggregate by Nova's database id, or None (three queries)."""
     return next(iter(read(context, models.Aggregate.id == aggregate_id)),
                 None)
 
@@ -108,12 +108,12 @@ def of_hosts(
     context: nova_context.RequestContext, hosts: Collection[str],
     *criteria: sa.ColumnElement[bool],
 ) -> list[Aggregate]:
-    """Return the aggregates that have any of `hosts`, each with those only.
+    """Return the aggregates of any of `hosts`, each with only `hosts`.
 
-    Two queries, by name. Pools and zones are large: not even the names of
-    their other hosts are read.
+    Two queries, by name. Pools and zones are large, so the names of the other
+    hosts are not even read.
 
-    :param criteria: that they have to meet, too
+    :param criteria: further conditions on the aggregates
     """
     if not hosts:
         return []
@@ -134,7 +134,7 @@ def of_hosts(
 def with_values(
     context: nova_context.RequestContext,
 ) -> list[Aggregate]:
-    """Return all aggregates with a name or a metadata key of ours.
+    """Return all aggregates with a name or a metadata key of Pcloud.
 
     Three queries.
     """
@@ -163,9 +163,11 @@ def whole(
 def metadata_by_name(
     context: nova_context.RequestContext, names_: Collection[str],
 ) -> dict[str, dict[str, str]]:
-    """Return the metadata of aggregates by their names (one query).
+    """Return the metadata of aggregates (one query).
 
-    Databases that compare without case find others too.
+    Databases that compare without case find other aggregates too.
+
+    :returns: ``aggregate name -> metadata``
     """
     row = models.AggregateMetadata
     statement = sa.select(models.Aggregate.name, row.key, row.value).join(
@@ -181,7 +183,7 @@ def metadata_by_name(
 def metadata_by_id(
     context: nova_context.RequestContext, aggregate_id: int,
 ) -> dict[str, str]:
-    """Return the metadata that an aggregate has now (one query)."""
+    """Return the present metadata of an aggregate (one query)."""
     with api_db.context_manager.reader.using(context) as session:
         return dict(session.execute(
             sa.select(models.AggregateMetadata.key,

@@ -10,10 +10,11 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Find a project's servers, and the hosts they are on.
+"""Find a project's servers and the hosts of the servers.
 
-Source: CONTRACT section 4: tags are "looked up on the fly", and only the
-project's own servers count.
+Each request looks tags up anew, and only the project's own servers count.
+
+Rule: reference-locality-servers
 """
 
 import collections
@@ -36,16 +37,16 @@ from pcloud.backend import request_specs
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """What there is of the servers that were looked for.
+    """Servers of a project, by uuid and by tag.
 
-    :ivar servers: uuid to host, of those that were named by their uuid; None
-        while a server has no host, or its cell does not answer
-    :ivar placed: the uuids of those that are in a cell: they have been
-        placed before
-    :ivar tagged: tag to the hosts of the servers with it, as often as each
-        has one
-    :ivar silent: the uuid of each cell that does not answer to the named
-        servers in there; it may have others with the tags
+    :ivar servers: ``server uuid -> host`` of the servers named by uuid; None
+        while a server has no host, or the server's cell is silent
+    :ivar placed: uuids of the named servers in a cell, which Nova has placed
+        before
+    :ivar tagged: ``tag -> hosts`` of the servers with the tag, a host once for
+        each server
+    :ivar silent: ``cell uuid -> named servers`` of each silent cell, which may
+        have more servers with the tags
     """
 
     servers: Mapping[str, str | None]
@@ -56,10 +57,10 @@ class Found:
 
 @dataclasses.dataclass(frozen=True)
 class Places:
-    """Where servers are.
+    """The hosts of servers.
 
-    :ivar hosts: uuid to service host
-    :ivar silent: the uuids of those whose cells do not answer
+    :ivar hosts: ``server uuid -> service host``
+    :ivar silent: uuids of the servers in silent cells
     """
 
     hosts: Mapping[str, str]
@@ -70,13 +71,13 @@ def find(
     context: nova_context.RequestContext, project_id: str,
     servers: Collection[str], tags: Collection[str], but: str,
 ) -> Found:
-    """Find servers of a project by their uuids and by their tags.
+    """Find servers of a project by uuid and by tag.
 
-    One query, another one for tags, and one in each cell where they can be.
-    A server that is being built is found by its uuid from the first, and by
-    its tag once it is in a cell.
+    One query, another query for tags, and one query in each cell that may have
+    the servers. A server under construction is found by uuid from the
+    beginning, and by tag once the server is in a cell.
 
-    :param but: the uuid of a server that does not count for its tags
+    :param but: the uuid of a server whose tags do not count
     """
     cells_of = cells.of_servers(context, servers, *_of_project(project_id))
     hosts: dict[str, str | None] = dict.fromkeys(
@@ -103,10 +104,10 @@ def find(
 def units(
     context: nova_context.RequestContext, project_id: str, service: str,
 ) -> Places:
-    """Return where the units of a project's service are.
+    """Return the hosts of the units of a project's service.
 
-    Two queries, and one in each of their cells. Those that have no host, are
-    in error or are deleted for the moment are left out.
+    Two queries, and one query in each cell of the units. Units without a host,
+    in error or soft-deleted are left out.
 
     :param service: a name of letters, digits, ".", "_" and "-"
     """
@@ -118,9 +119,9 @@ def hosts(
     context: nova_context.RequestContext, project_id: str,
     servers: Collection[str],
 ) -> Places:
-    """Return where servers of a project are, as `units`.
+    """Return the hosts of a project's servers, as `units` does.
 
-    One query, and one in each of their cells.
+    One query, and one query in each cell of the servers.
 
     :param servers: uuids
     """
@@ -138,12 +139,13 @@ def hosts(
 def last_host(
     context: nova_context.RequestContext, server: str,
 ) -> str | None:
-    """Return the host that a server is on, or was on last.
+    """Return the present host of a server, or else the last host.
 
-    One query, and two in its cell. A server without a host, as after
-    shelving, has left its actions behind.
+    One query, and two queries in the server's cell. A server without a host,
+    such as a shelved server, keeps its actions, and the actions show the last
+    host.
 
-    :raises: `exception.Unavailable` when its cell does not answer
+    :raises: `exception.Unavailable` when the server's cell is silent
     """
     answers = cells.ask(
         cells.of_servers(context, [server]), _hosts_of_actions)
@@ -159,7 +161,7 @@ def _of_project(project_id: str) -> tuple[sa.ColumnElement[bool], ...]:
 def _cells_of_project(
     context: nova_context.RequestContext, project_id: str,
 ) -> list[int | None]:
-    """Return the ids of the cells in which a project has servers."""
+    """Return the ids of the cells with servers of a project."""
     with api_db.context_manager.reader.using(context) as session:
         return list(session.scalars(
             sa.select(api_models.InstanceMapping.cell_id)

@@ -9,7 +9,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
-"""Find compute services in cells that their host is not mapped to."""
+"""Find compute services outside the cell of their service host."""
 
 from collections.abc import Collection
 
@@ -24,9 +24,11 @@ import sqlalchemy as sa
 def find(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> dict[str, list[str]]:
-    """Return service host to the names of the wrong cells that have it.
+    """Return the wrong cells that have a compute service of a host.
 
-    One query, and one a cell. Cells that do not answer are left out.
+    One query, and one query a cell. Silent cells are left out.
+
+    :returns: ``service host -> names of the wrong cells``
     """
     mapped = _cells(context, hosts)
     nova_context.load_cells()

@@ -30,15 +30,14 @@ _ROW = models.AggregateMetadata
 
 
 class Again(Exception):
-    """What a change relied upon has gone; the change may be done anew."""
+    """What a change relied upon is gone; the change may be repeated."""
 
 
 class Rows:
     """Writes rows in the transaction of one change.
 
-    :ivar mark: the mark of this attempt of the change
-    :ivar before: the newest mark that each of its anchors had before, by
-        the anchor's key in the journal
+    :ivar mark: the mark of the present attempt of the change
+    :ivar before: ``journal key of an anchor -> newest mark before the change``
     """
 
     def __init__(
@@ -51,16 +50,16 @@ class Rows:
         self.before = before
 
     def find(self, name: str) -> sa.Row | None:
-        """Return id, uuid and name of an aggregate that the database finds.
+        """Return id, uuid and name of an aggregate by name, or None.
 
-        Databases that compare without case find others too.
+        Databases that compare without case find other aggregates too.
         """
         return self._session.execute(sa.select(
             _AGGREGATE.id, _AGGREGATE.uuid, _AGGREGATE.name,
         ).where(_AGGREGATE.name == name)).first()
 
     def create(self, uuid: str, name: str, metadata: Mapping[str, str]) -> int:
-        """Make an aggregate, and return its id in the database.
+        """Create an aggregate, and return the aggregate's id in the database.
 
         :raises: `exception.AggregateNameTaken`
         """
@@ -89,7 +88,7 @@ class Rows:
         return True
 
     def touch(self, aggregate_id: int) -> None:
-        """Take note in an aggregate's own row that it has changed.
+        """Note in an aggregate's own row that the aggregate has changed.
 
         :raises: `exception.AggregateGone`
         """
@@ -112,16 +111,16 @@ class Rows:
             raise exception.AggregateGone() from error
 
     def leave(self, aggregate_id: int, hosts: Collection[str]) -> int:
-        """Take hosts out of an aggregate; return how many were in it."""
+        """Take hosts out of an aggregate; return how many hosts have left."""
         return self._session.execute(sa.delete(_MEMBER).where(
             _MEMBER.aggregate_id == aggregate_id,
             _MEMBER.host.in_(hosts))).rowcount
 
     def insert(self, aggregate_id: int, metadata: Mapping[str, str]) -> None:
-        """Write metadata keys that are not there yet.
+        """Write new metadata keys.
 
-        :raises: `exception.KeyTaken` when one of them is there, with its
-            letter case or with another one where the database compares so;
+        :raises: `exception.KeyTaken` when a key exists, also in another letter
+            case where the database compares without case;
             `exception.AggregateGone`
         """
         if not metadata:
@@ -138,7 +137,7 @@ class Rows:
     def set(
         self, aggregate_id: int, metadata: Mapping[str, str | None],
     ) -> None:
-        """Write metadata keys whatever they were; None deletes a key."""
+        """Write metadata keys, whatever the old values; None deletes a key."""
         self.drop(aggregate_id, metadata)
         self.insert(aggregate_id, {key: value for key, value
                                    in metadata.items() if value is not None})
@@ -152,16 +151,16 @@ class Rows:
     def exchange(
         self, aggregate_id: int, key: str, value: str,
     ) -> bool:
-        """Change the value of a metadata key that is there.
+        """Change the value of an existing metadata key.
 
-        :returns: False when the key is not there
+        :returns: False when the key does not exist
         """
         return self._session.execute(sa.update(_ROW).where(
             _ROW.aggregate_id == aggregate_id, _ROW.key == key,
         ).values(value=value)).rowcount == 1
 
     def drop(self, aggregate_id: int, keys: Collection[str]) -> int:
-        """Delete metadata keys; return how many there were."""
+        """Delete metadata keys; return the number of deleted keys."""
         return self._session.execute(sa.delete(_ROW).where(
             _ROW.aggregate_id == aggregate_id,
             _ROW.key.in_(list(keys)))).rowcount
@@ -184,8 +183,9 @@ class Rows:
     def free_name(self, aggregate_id: int, name: str) -> bool:
         """Make sure that an owner's host name is free in a Pcloud.
 
-        A name whose host is not in the Pcloud any more, as when Nova has
-        deleted its service, is free, and its row is deleted.
+        A name whose host has left the Pcloud, for example because Nova has
+        deleted the host's compute service, is free, and the row of the name is
+        deleted.
 
         :param name: in any letter case
         :returns: False when a host of the Pcloud has the name
@@ -205,7 +205,7 @@ class Rows:
     def nodes(self, aggregate_id: int) -> Collection[str]:
         """Return the hypervisor hostnames of the hosts of a Pcloud.
 
-        :raises: `exception.NodesUnknown` when the rows do not tell of a host
+        :raises: `exception.NodesUnknown` when the rows lack the node of a host
             that was added by an earlier version
         """
         node_of = names.nodes(dict(self._session.execute(
@@ -219,40 +219,40 @@ class Rows:
             raise exception.NodesUnknown() from error
 
     def members(self, aggregate_id: int) -> list[str]:
-        """Return the hosts of an aggregate as this change sees them."""
+        """Return the hosts of an aggregate, within the transaction."""
         return sorted(self._session.scalars(sa.select(_MEMBER.host).where(
             _MEMBER.aggregate_id == aggregate_id)))
 
     def metadata(self, aggregate_id: int) -> dict[str, str]:
-        """Return the metadata of an aggregate as this change sees them."""
+        """Return the metadata of an aggregate, within the transaction."""
         return dict(self._session.execute(
             sa.select(_ROW.key, _ROW.value).where(
                 _ROW.aggregate_id == aggregate_id)).all())
 
     def due_of(self, host: str) -> str | None:
-        """Return what is due for a host, as it is written."""
+        """Return what is due for a host, as written in the journal."""
         return self._session.scalar(sa.select(_ROW.value).where(
             _ROW.aggregate_id == self._journal_id,
             _ROW.key == names.due_key(host)))
 
     def claim(self, host: str, what: due.Due) -> None:
-        """Write what is due for a host, and so keep other changes off it.
+        """Write what is due for a host, to keep other changes off the host.
 
-        :raises: `exception.KeyTaken` when something is due for it already,
-            as another change has it at this moment
+        :raises: `exception.KeyTaken` when something is due for the host
+            already, for example by another change at the same moment
         """
         self.insert(self._journal_id, {names.due_key(host): str(what)})
 
     def remind(self, hosts: Collection[str]) -> None:
-        """Have hosts reconciled with their rows, beside what is due anyway.
+        """Have hosts reconciled with the rows, in addition to what is due.
 
-        :raises: `Again` when what was due for a host was done at this very
-            moment
+        :raises: `Again` when a reconciliation has just done what was due for a
+            host
         """
         keys = [names.due_key(host) for host in hosts]
         there = set(self._session.scalars(sa.select(_ROW.key).where(
             _ROW.aggregate_id == self._journal_id, _ROW.key.in_(keys))))
-        # The mark stands first and has a fixed length.
+        # The mark comes first and has a fixed length.
         begin = due.with_mark(self.mark)
         renewed = self._session.execute(sa.update(_ROW).where(
             _ROW.aggregate_id == self._journal_id, _ROW.key.in_(there),
@@ -269,5 +269,5 @@ class Rows:
             raise Again()
 
     def forget(self, anchor: str) -> None:
-        """Delete the marks of an anchor that this change deletes."""
+        """Delete the marks of an anchor whose object the change deletes."""
         self.drop(self._journal_id, [names.CHANGES_PREFIX + anchor])
