@@ -12,10 +12,10 @@
 
 """Placement keys where Nova keeps them: flavors, images, aggregates, hints.
 
-Bad keys are refused where they are set through an API. What got there by
-another way is left out, with one warning.
+The API refuses bad keys. A bad key that was written by other means is left
+out, with one warning.
 
-Source: CONTRACT section 6.
+Rule: reference-placement-keys
 """
 
 from collections.abc import Callable
@@ -41,14 +41,14 @@ from pcloud.rules import hints as rules_hints
 IMAGE_SYSTEM_PREFIX = 'pcloud_system_key_'
 IMAGE_CUSTOMER_PREFIX = 'pcloud_customer_key_'
 
-# One of these is in the request spec of any server with customer keys.
+# The request spec of any server with customer keys has one of the marks.
 _MARKS = (rules_hints.CUSTOMER_RECORD, names.CUSTOMER_KEY_PREFIX,
           rules_hints.PLACEMENT_KEY)
 
 # The project and the keys of a server.
 _Offered: TypeAlias = tuple[str, tuple[affinity.Key, ...]]
 _NO_KEYS: _Offered = '', ()
-# Servers whose keys are remembered: they never change.
+# The number of servers whose keys are remembered; the keys never change.
 _REMEMBERED = 100_000
 
 
@@ -80,7 +80,7 @@ def _valid(
 def recorded(
     hints: Mapping[str, Sequence[str]] | None, name: str,
 ) -> list[affinity.Key]:
-    """Return the keys that were recorded in the hints of a server."""
+    """Return the keys recorded in a hint of a server."""
     found = []
     for text in (hints or {}).get(name) or ():
         try:
@@ -94,12 +94,14 @@ def of_server(
     hints: Mapping[str, Sequence[str]] | None,
     extra_specs: Mapping[str, str],
 ) -> dict[str, affinity.Key]:
-    """Return the customer keys of a server, by name.
+    """Return the customer keys of a server.
 
-    What counted above its flavor was recorded when it was created; the
-    flavor and the server's own keys are with it in its request spec.
+    The keys of the levels above the flavor were recorded when the server was
+    created; the request spec has the flavor's and the server's own keys.
 
-    :param extra_specs: of the flavor that it has, or will have
+    :param extra_specs: the extra specs of the server's present or future
+        flavor
+    :returns: ``name -> key``
     """
     return affinity.compiled([
         recorded(hints, rules_hints.CUSTOMER_RECORD), customer(extra_specs),
@@ -109,11 +111,12 @@ def of_server(
 def of_node(
     metadata: Iterable[Mapping[str, str]],
 ) -> tuple[dict[str, Fraction], dict[str, Fraction]]:
-    """Return the keys of a host, and the weights of the sticky ones.
+    """Return the keys of a host, and the weights of the sticky keys.
 
-    Of several values the lowest counts, so that all schedulers agree.
+    Of several values the lowest value counts, so that all schedulers agree.
 
-    :param metadata: those of each aggregate that the host is in
+    :param metadata: the metadata of each aggregate of the host
+    :returns: ``name -> value`` and ``name -> weight``
     """
     values: dict[str, Fraction] = {}
     sticky: dict[str, Fraction] = {}
@@ -137,7 +140,7 @@ def _numbers(
 
 @functools.lru_cache(maxsize=4096)
 def node_key_name(text: str) -> str:
-    """Read the name of a host's key: one that is not computed.
+    """Read the name of a host's key, which must not be a computed key.
 
     :raises: `exception.InvalidPlacementKey`
     """
@@ -155,7 +158,7 @@ def sticky_of_host(
 
     Two queries.
 
-    Source: dynamic-workload-placement-affinity, Step 6.
+    Rule: reference-placement-keys-sticky
     """
     aggregates = inherited_metadata.node_keys(context, [host])
     values, weights = of_node(each.metadata for each in aggregates)
@@ -166,8 +169,8 @@ def sticky_of_host(
 class Memory:
     """The customer keys that servers were started with.
 
-    They do not change as long as a server's flavor does not. It is shared by
-    all requests of a scheduler.
+    The keys of a server change only with the server's flavor. All requests of
+    a scheduler share one memory.
     """
 
     def __init__(self) -> None:
@@ -179,7 +182,9 @@ class Memory:
     ) -> dict[computes.Server, _Offered]:
         """Return project and keys of each server that has keys.
 
-        One query for five hundred servers that were not asked for before.
+        One query for five hundred servers that are new to the memory.
+
+        :returns: ``server -> (project id, keys)``
         """
         known = self._known
         unknown = [each for each in servers if each not in known]

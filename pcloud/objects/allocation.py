@@ -12,21 +12,21 @@
 
 """Give a Pcloud a free host of a host flavor.
 
-Several API processes may do this at the same moment, and any of them may die
+Several API processes may allocate at the same moment, and any process may die
 at any line. A free host is drawn at random, and found empty; then one change
 writes everything that makes the host the Pcloud's own:
 
 1. what is due for the host, which is the claim: of two changes that want the
-   same host the database lets one through;
-2. the host's membership, the owner's name for the host, its state 'disabled';
-3. it reads that the host is in its pool and in no other Pcloud, that the
-   name is free and that the quota holds, and commits.
+   same host the database lets one change through;
+2. when the quota holds and the owner's name for the host is free, the host's
+   membership, the name, and the state 'disabled';
+3. last, the change reads that the host is in its pool and in no other Pcloud,
+   and commits.
 
-Whoever loses at any of these leaves nothing behind and tries another host.
+A change that loses the host leaves nothing behind, and another host is tried.
 After the commit Placement and the schedulers are told, see `reconcile`.
 
-Source: CONTRACT section 3, "Allocation"; whole-host-allocation, "Host
-Operations".
+Rule: reference-allocation-writes, reference-allocation-choice
 """
 
 from collections.abc import Mapping
@@ -62,18 +62,18 @@ from pcloud.rules import constraints as constraint_rules
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
-# How many free hosts of a pool are looked at before all are.
+# How many free hosts of a pool are looked at before all hosts are.
 _DRAWN = 100
 
 # How many host flavors a request with constraints tries at most.
 _FLAVORS = 100
 
-# How many hosts a request tries to finish off that are not free yet.
+# How many hosts that are not free yet a request tries to finish.
 _FINISHED = 10
 
 
 class _Lost(Exception):
-    """A host that cannot be had; another one may do."""
+    """A host that cannot be had; another host may do."""
 
 
 def add(
@@ -84,16 +84,16 @@ def add(
 ) -> hosts.Host:
     """Add a free host to a Pcloud, under a name of the owner's choice.
 
-    :param zone: the availability zone to take the host from, None for any
-    :param only: the service hosts that will do, None for any
-    :param chance: where the randomness comes from
+    :param zone: the availability zone of the host, None for any zone
+    :param only: the service hosts that will do, None for any host
+    :param chance: the source of randomness
     :returns: the host, disabled
     :raises: `exception.HostFlavorNotFound`, `exception.HostNameInUse`,
         `exception.NoFreeHost`, `exception.HostsSettling`,
         `exception.HostsContended`, `exception.QuotaExceeded`,
         `exception.PcloudNotFound` when the Pcloud is deleted meanwhile,
-        `exception.Unavailable`, and as `change.run`. Nothing has changed
-        then.
+        `exception.Unavailable`, and as `change.run`. After any error but
+        `exception.OutcomeUnknown` nothing has changed.
     """
     chance = chance or random.SystemRandom()
     units = host_flavors.units(context, flavor_id)
@@ -139,8 +139,9 @@ def add_fitting(
 ) -> hosts.Host:
     """Add a free host of the host flavor that fits with the least waste.
 
-    When others take its last hosts meanwhile, the next best host flavor is
-    chosen; each time somebody else has got a host, so this has an end.
+    When other requests take the flavor's last hosts meanwhile, the next best
+    host flavor is chosen. Each repetition follows a host given to another
+    request, so the repetitions end.
 
     :param settings: the constraints that count
     :raises: `exception.NothingFits`, and as `add`
@@ -155,10 +156,11 @@ def _choose_or_finish(
     units: int, flavor_id: str, zone: str | None,
     only: frozenset[str] | None, tried: list[str], chance: random.Random,
 ) -> computes.Compute:
-    """Choose a free host; if there is none, finish what is due and look again.
+    """Choose a free host; without one, finish what is due and choose again.
 
     :raises: `exception.QuotaExceeded` when the quota refuses any host,
-        `exception.HostsSettling`, `exception.NoFreeHost`
+        `exception.HostsSettling`, `exception.NoFreeHost`,
+        `exception.Unavailable` when a free host's cell is silent
     """
     chosen = _choose(context, flavor_id, zone, only, tried, chance)
     if chosen is None:
@@ -186,7 +188,7 @@ def _settled(
 ) -> list[str]:
     """Leave out hosts on which servers may still land.
 
-    Two queries, and as `arrivals.awaited`.
+    One query, and the queries of `arrivals.awaited`.
     """
     dues = {host: due.parse(text) for host, text
             in journal.dues(context, waiting).items()}
@@ -197,7 +199,7 @@ def _settled(
 def _check_answers(
     context: nova_context.RequestContext, flavor_id: str, zone: str | None,
 ) -> None:
-    """Do not call hosts taken whose cell does not tell how they are.
+    """Do not call hosts taken while the hosts' cells are silent.
 
     :raises: `exception.Unavailable`
     """
@@ -211,10 +213,10 @@ def _choose(
     context: nova_context.RequestContext, flavor_id: str, zone: str | None,
     only: frozenset[str] | None, tried: list[str], chance: random.Random,
 ) -> computes.Compute | None:
-    """Choose a host at random among those that may be given, if any.
+    """Choose a host at random among the free hosts, if any.
 
-    All that Nova knows of thousands of hosts takes seconds to read. So a few
-    are drawn first, and all are read only when none of these will do.
+    Reading thousands of hosts takes seconds. So a few hosts are drawn first,
+    and all hosts are read only when none of the drawn hosts will do.
     """
     free = sorted(
         host for host in pool_rows.unallocated(context, flavor_id)
@@ -245,8 +247,8 @@ def _take(
         LOG.warning('Host %(host)s of a pool is not empty: %(reasons)s.',
                     {'host': compute.host, 'reasons': ', '.join(found)})
         raise _Lost('the host is not empty')
-    # What the answer shows is read before: after the commit nothing may
-    # stand between the host and its owner.
+    # The answer is read before the change: after the commit no error may
+    # keep the host from the owner.
     added = hosts.new(context, pcloud, name, flavor_id, compute, units)
     return change.run(
         context, [journal.pcloud_anchor(pcloud.id),
@@ -258,9 +260,10 @@ def _write(
     context: nova_context.RequestContext, written: writes.Rows,
     pcloud: pclouds.Pcloud, added: hosts.Host,
 ) -> hosts.Host:
-    """Write the rows of a new host, and read what others did meanwhile.
+    """Write the rows of a new host, and read what other changes did meanwhile.
 
-    :raises: `_Lost` when the host cannot be had
+    :raises: `_Lost` when the host cannot be had, `exception.QuotaExceeded`,
+        `exception.HostNameInUse`, `exception.PcloudNotFound`
     """
     host, node = added.compute.host, added.node.hypervisor_hostname
     aggregate_id = pcloud.aggregate.id
@@ -296,7 +299,7 @@ def _check_alone(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud, host: str,
     flavor_id: str | None,
 ) -> None:
-    """Look for what other changes did with the host or the Pcloud.
+    """Look for what other changes did to the host or the Pcloud.
 
     :raises: `_Lost`, `exception.PcloudNotFound`
     """

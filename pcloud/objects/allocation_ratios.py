@@ -9,18 +9,20 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
-"""Allocation ratios of a Pcloud, where Nova takes them from: Placement.
+"""Allocation ratios of a Pcloud, in Placement, where Nova takes ratios from.
 
-What a host's own ratios were is kept in the Pcloud's metadata, one key a
-host and ratio, from when the Pcloud first gives the host a ratio until the
-host leaves; then they are part of what is due for the host.
+The Pcloud's metadata keep a host's own ratios, one key a host and ratio, from
+the first ratio that the Pcloud gives the host until the host leaves. Then the
+own ratios are part of what is due for the host.
 
-Several reconciliations may want to write a host's ratios at once, and one of
-them may be late. Each one reads the generation of the inventories first and
-only then the rows that tell what the ratios should be, writes with that
-generation, and begins again when the generation is not the newest any more;
-and each one writes even what is there already. So no decision is ever
-written after a write that was decided later.
+Several reconciliations may write a host's ratios at once, and any of the
+reconciliations may be late. Each reconciliation reads the generation of the
+inventories first, and only then the rows that decide the ratios. The
+reconciliation writes with the generation, even ratios that are there already,
+and begins again when the generation is not the newest any more. So no decision
+is ever written after the write of a later decision.
+
+Rule: reference-ratios-target
 """
 
 from collections.abc import Mapping
@@ -39,7 +41,7 @@ from pcloud.backend import rows
 from pcloud.backend import writes
 from pcloud import names
 
-# Metadata key of the Pcloud to the inventory it is about.
+# Metadata key of the Pcloud -> inventory with the ratio.
 RESOURCES = {names.CPU_RATIO: 'VCPU', names.RAM_RATIO: 'MEMORY_MB'}
 
 # Placement keeps ratios with six digits on MariaDB.
@@ -47,17 +49,17 @@ _PRECISION = 1e-5
 
 
 class HostChanged(Exception):
-    """A host has been changed since what is due for it was read."""
+    """What is due for a host has changed since the last read."""
 
 
 def wanted(metadata: Mapping[str, str]) -> dict[str, float]:
-    """Return the ratios that a Pcloud's metadata ask for."""
+    """Return the ratios that are set in a Pcloud's metadata."""
     found = {key: readings.ratio(metadata, key) for key in RESOURCES}
     return {key: value for key, value in found.items() if value is not None}
 
 
 def saved(metadata: Mapping[str, str], node: str) -> dict[str, float]:
-    """Return a host's own ratios, as far as the Pcloud has kept them.
+    """Return a host's own ratios, as far as the Pcloud has kept the ratios.
 
     :param node: the hypervisor hostname
     """
@@ -69,10 +71,10 @@ def saved(metadata: Mapping[str, str], node: str) -> dict[str, float]:
 def target(metadata: Mapping[str, str], node: str) -> dict[str, float]:
     """Return the ratios that a host of a Pcloud should have.
 
-    A ratio that the Pcloud does not set, and of which nobody knows what it
-    was, is left alone.
+    A ratio without a value in the Pcloud and without a kept own value is left
+    alone.
 
-    :param metadata: those of the Pcloud
+    :param metadata: the metadata of the Pcloud
     """
     return saved(metadata, node) | wanted(metadata)
 
@@ -82,19 +84,19 @@ def settle(
     context: nova_context.RequestContext, provider: str, host: str,
     text: str,
 ) -> None:
-    """Give a host the ratios that its rows ask for.
+    """Give a host the ratios that the rows of the host ask for.
 
     :param provider: the uuid of the host's resource provider
-    :param text: what is due for the host, as it is written
-    :raises: `HostChanged`, `exception.Unavailable` when Placement cannot be
-        told
+    :param text: what is due for the host, as written
+    :raises: `HostChanged`, `exception.Unavailable` when Placement does not
+        answer
     """
     # Most hosts never get a ratio, and cost no call.
     if not _asked_for(context, host, text):
         return
     found = inventories.read(context, provider)
     if found is None:
-        # Nova has deleted the node, and Placement its inventories with it.
+        # Nova has deleted the node, and Placement the node's inventories.
         return
     own = {key: found['inventories'][name]['allocation_ratio']
            for key, name in RESOURCES.items()
@@ -115,8 +117,8 @@ def _asked_for(
 ) -> Mapping[str, float]:
     """Return the ratios that the rows of a host ask for.
 
-    :param own: the ratios that the host has, to be kept where the Pcloud
-        sets one and has not kept the host's own
+    :param own: the ratios that the host has, to be kept where the Pcloud sets
+        a ratio and has not kept the host's own ratio
     """
     pclouds = pcloud_rows.with_host(context, host)
     if not pclouds:
@@ -145,7 +147,7 @@ def _keep(
     context: nova_context.RequestContext, pcloud: rows.Aggregate,
     host: str, node: str, text: str, own: Mapping[str, float],
 ) -> None:
-    """Keep a host's own ratios in the Pcloud, the first time they are read.
+    """Keep a host's own ratios in the Pcloud, at the first read of the ratios.
 
     :raises: `HostChanged`
     """
@@ -166,10 +168,10 @@ def differs(
     context: nova_context.RequestContext, metadata: Mapping[str, str],
     node: computes.Node,
 ) -> bool:
-    """Whether a host of a Pcloud has other ratios than it should have.
+    """Whether a host of a Pcloud has other ratios than the rows ask for.
 
-    :param metadata: those of the Pcloud
-    :raises: `exception.Unavailable` when Placement does not tell
+    :param metadata: the metadata of the Pcloud
+    :raises: `exception.Unavailable` when Placement does not answer
     """
     ratios = target(metadata, node.hypervisor_hostname)
     found = inventories.read(context, node.uuid) if ratios else None

@@ -10,10 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Whether a host is empty, so that it can change hands.
+"""Whether a host is empty, and so can change hands.
 
-Source: whole-host-allocation, "Host Flavors" and "Host Operations"; what
-counts as being on a host is CONTRACT section 3 and Nova's own bookkeeping.
+Rule: reference-states-empty
 """
 
 from nova import context as nova_context
@@ -26,13 +25,13 @@ from pcloud import exception
 def reasons(
     context: nova_context.RequestContext, compute: computes.Compute,
 ) -> list[str]:
-    """Return why a host is not empty; nothing when it is.
+    """Return why a host is not empty; an empty host has no reasons.
 
     Servers in any state count, and migrations, resizes and evacuations that
-    can still end on the host, and allocations in Placement: what the
-    scheduler has just placed there is nowhere else yet.
+    can still end on the host, and allocations in Placement, which alone show
+    the latest choices of the scheduler.
 
-    :raises: `exception.Unavailable` when a cell or Placement does not tell
+    :raises: `exception.Unavailable` when a cell or Placement does not answer
     """
     servers = len(computes.instances(context, [compute.host])[compute.host])
     moves = len(computes.migrations(context, compute.host))

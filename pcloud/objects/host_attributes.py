@@ -10,12 +10,13 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Attributes of hosts: which there are, and giving them to hosts.
+"""List host attributes, and give hosts attributes.
 
-A host has an attribute when it is in an aggregate whose metadata say so: one
-that Pcloud keeps for each value, or any other, such as a rack's.
+A host has an attribute when the metadata of one of the host's aggregates have
+the attribute. Pcloud keeps an aggregate for each value; any other aggregate,
+such as a rack's, may have attributes too.
 
-Source: CONTRACT sections 1 and 4.
+Rule: reference-attributes-sources
 """
 
 import collections
@@ -41,7 +42,7 @@ from pcloud.rules import attributes as rules
 
 @dataclasses.dataclass(frozen=True)
 class Attribute:
-    """An attribute's value with the hosts that Pcloud's aggregate gives it.
+    """An attribute's value with the hosts of Pcloud's aggregate for the value.
 
     :ivar hosts: service hosts, by name
     """
@@ -54,8 +55,8 @@ class Attribute:
 def index(context: nova_context.RequestContext) -> list[Attribute]:
     """Return the attributes that were set through Pcloud, by name and value.
 
-    Three queries. What hosts inherit from other aggregates is not among
-    them.
+    Three queries. Values that hosts inherit from other aggregates are left
+    out.
     """
     found = inherited_metadata.attribute_aggregates(context)
     return sorted((_attribute(aggregate) for aggregate in found
@@ -71,7 +72,10 @@ def _attribute(aggregate: rows.Aggregate) -> Attribute:
 def said(
     aggregates: Iterable[rows.Aggregate],
 ) -> dict[tuple[str, str], list[rules.Said]]:
-    """Return what aggregates say, by service host and attribute."""
+    """Return the values that aggregates give to hosts.
+
+    :returns: ``(service host, attribute) -> values``
+    """
     found = collections.defaultdict(list)
     for aggregate in aggregates:
         own = names.is_attribute(aggregate.metadata)
@@ -84,9 +88,11 @@ def said(
 def effective(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> dict[str, dict[str, str]]:
-    """Return service host to its attributes, each with the value that counts.
+    """Return the attributes of hosts with the values that count.
 
-    Two queries. Hosts without any have no entry.
+    Two queries. Hosts without attributes have no entry.
+
+    :returns: ``service host -> attribute -> value``
     """
     now = timeutils.utcnow(with_timezone=True)
     found: dict[str, dict[str, str]] = {}
@@ -102,11 +108,12 @@ def held(
     context: nova_context.RequestContext, hosts: Collection[str],
     wanted: Collection[str],
 ) -> dict[str, dict[str, frozenset]]:
-    """Return service host to the values that it has of wanted attributes.
+    """Return the values that hosts have of wanted attributes.
 
     Two queries, none without hosts.
 
-    :returns: values as `rules.held` makes them
+    :returns: ``service host -> attribute -> values``, as `rules.held` returns
+        the values
     """
     now = timeutils.utcnow(with_timezone=True)
     found: dict[str, dict[str, frozenset]] = {}
@@ -126,8 +133,8 @@ def put(
     One change, whole or not at all. Placement is not told: nobody asks
     Placement for attributes.
 
-    :param hosts: service hosts; others keep what they have
-    :returns: the value with all the hosts that have it now
+    :param hosts: service hosts; other hosts keep their values
+    :returns: the value with all the hosts that have the value now
     :raises: `exception.InvalidAttribute`, `exception.InvalidAttributeName`,
         `exception.NameTooLong`, `exception.ComputeHostNotFound`,
         `exception.HostHasManyNodes`, `exception.MixedPlatforms`,
@@ -162,14 +169,13 @@ def remove(
     context: nova_context.RequestContext, name: str,
     hosts: Collection[str] | None,
 ) -> None:
-    """Take an attribute from hosts, whatever value they have.
+    """Take an attribute from hosts, whatever the value.
 
-    What they inherit from other aggregates stays.
+    Values that hosts inherit from other aggregates stay.
 
-    :param hosts: service hosts; None for all
-    :raises: `exception.InvalidAttributeName`,
-        `exception.AttributeNotFound` when none of them has it, and as
-        `change.run`
+    :param hosts: service hosts; None for all hosts
+    :raises: `exception.InvalidAttributeName`, `exception.AttributeNotFound`
+        when none of the hosts has the attribute, and as `change.run`
     """
     names.attribute_key(name)
 
@@ -209,7 +215,7 @@ def _check_kind(
             mixed = (rules.platform(other).dotted !=
                      rules.platform(value).dotted)
         except exception.InvalidAttribute:
-            # It counts nowhere; audit names it.
+            # The value counts nowhere; audit names the value.
             continue
         if mixed:
             raise exception.MixedPlatforms(value=value, other=other)
@@ -219,9 +225,9 @@ def _find_or_create(
     written: writes.Rows, uuid: str, name: str, value: str,
     there: list[rows.Aggregate],
 ) -> rows.Aggregate:
-    """Return the aggregate of a value, made by this change if need be.
+    """Return the aggregate of a value, created by the change if need be.
 
-    :param uuid: for an aggregate that has to be made
+    :param uuid: the uuid for a new aggregate
     """
     wanted = names.attribute(name, value)
     found = next((each for each in there if each.name == wanted), None)
@@ -232,7 +238,8 @@ def _find_or_create(
         try:
             made = written.create(uuid, wanted, metadata)
         except exception.AggregateNameTaken:
-            # The database takes another one for it, by an accent perhaps.
+            # The database takes another name for the same, by an accent
+            # perhaps.
             other = written.find(wanted)
             raise _twin(wanted, other.name if other else wanted)
         return rows.Aggregate(made, uuid, wanted, frozenset(), metadata)
@@ -244,9 +251,10 @@ def _find_or_create(
 def _check_twins(
     written: writes.Rows, wanted: str, there: list[rows.Aggregate],
 ) -> None:
-    """Refuse what differs in letter case only, on every database alike.
+    """Refuse a value that differs from another value in letter case only.
 
-    An aggregate without hosts was left behind by somebody, and is deleted.
+    Every database is treated alike. An aggregate without hosts is a leftover,
+    and is deleted.
 
     :raises: `exception.AttributeTwin`
     """
@@ -265,7 +273,7 @@ def _twin(wanted: str, other: str) -> exception.AttributeTwin:
 def _of_attribute(
     there: list[rows.Aggregate], name: str,
 ) -> list[rows.Aggregate]:
-    """Return the aggregates that are there for values of one attribute."""
+    """Return the whole aggregates for values of one attribute."""
     return [each for each in there
             if name in names.attributes(each.metadata) and
             inherited_metadata.is_whole_attribute(each.name, each.metadata)]
@@ -277,9 +285,9 @@ def _leave(
 ) -> set[str]:
     """Take hosts out of the aggregates of an attribute's values.
 
-    :param hosts: None for all
-    :param but: the name of an aggregate that they stay in
-    :returns: the uuids of the aggregates that have changed and are left
+    :param hosts: None for all hosts
+    :param but: the name of an aggregate that keeps the hosts
+    :returns: the uuids of the changed aggregates that still exist
     """
     changed = set()
     for aggregate in aggregates:
@@ -290,7 +298,7 @@ def _leave(
         if leaving:
             written.leave(aggregate.id, leaving)
             changed.add(aggregate.uuid)
-        # An aggregate that was empty before was left behind by somebody.
+        # An aggregate that was empty before is a leftover.
         if leaving == aggregate.hosts:
             written.delete(aggregate.id)
             changed.discard(aggregate.uuid)

@@ -10,10 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Host flavors and the hosts in their pools.
+"""Host flavors and the hosts in the pools of host flavors.
 
-Source: CONTRACT section 3, "Host flavors"; whole-host-allocation, "Host
-Flavors".
+Rule: reference-host-flavors
 """
 
 import collections
@@ -51,11 +50,11 @@ LOG = logging.getLogger(__name__)
 class PoolHost:
     """A host of a pool.
 
-    :ivar pcloud: the id of the Pcloud it is in, None when it is in none
+    :ivar pcloud: the id of the host's Pcloud, None for a host in no Pcloud
     :ivar is_due: whether Placement has still to be told of a change, or the
         host settles
-    :ivar settling: since when the host settles, in UTC; None when it does
-        not
+    :ivar settling: when the host began to settle, in UTC; None for a host that
+        does not settle
     """
 
     compute: computes.Compute
@@ -66,14 +65,14 @@ class PoolHost:
 
 @dataclasses.dataclass(frozen=True)
 class HostFlavor:
-    """A host flavor with the hosts of its pool.
+    """A host flavor with the hosts of the flavor's pool.
 
-    :ivar units: what one of its hosts costs
-    :ivar vcpus: the smallest among its hosts, None while it has none; so
-        are `memory_mb` (MiB) and `disk_gb` (GiB)
-    :ivar available: availability zone to the number of free hosts
-    :ivar settling: how many of its hosts settle
-    :ivar hosts: its hosts, by name
+    :ivar units: the units of one host
+    :ivar vcpus: the smallest number among the known nodes, None without a
+        known node; so are `memory_mb` (MiB) and `disk_gb` (GiB)
+    :ivar available: ``availability zone -> number of free hosts``
+    :ivar settling: the number of hosts that settle
+    :ivar hosts: the hosts, by name
     """
 
     id: str
@@ -88,7 +87,7 @@ class HostFlavor:
 
 
 def index(context: nova_context.RequestContext) -> list[HostFlavor]:
-    """Return all host flavors, in order of their ids."""
+    """Return all host flavors, in order of the ids."""
     return _build(context, pool_rows.index(context))
 
 
@@ -103,7 +102,7 @@ def show(
 
 
 def units(context: nova_context.RequestContext, flavor_id: str) -> int:
-    """Return what a host of a host flavor costs (one query).
+    """Return the units of a host of a host flavor (one query).
 
     :raises: `exception.HostFlavorNotFound`
     """
@@ -195,19 +194,19 @@ def _touch(written: writes.Rows, pool: rows.Aggregate) -> None:
 def add_host(
     context: nova_context.RequestContext, flavor_id: str, host: str,
 ) -> PoolHost:
-    """Put a host into the pool of a host flavor, and enable its service.
+    """Put a host into the pool of a host flavor, and enable the service.
 
-    The host's service has to be disabled until then, so that nobody's server
-    comes in between the check and the moment when the pool keeps servers
-    out. The service is enabled when Placement knows of the pool, and the
-    host is free when it has settled: what was placed or may still be placed
-    there was decided before.
+    The host's service has to be disabled before, so that no server lands on
+    the host between the check and the moment when the pool keeps servers out.
+    The service is enabled when Placement knows of the pool. The host is free
+    when the host has settled, because earlier decisions may still bring
+    servers to the host.
 
     :raises: `exception.HostFlavorNotFound`, `exception.ComputeHostNotFound`,
         `exception.HostHasManyNodes`, `exception.HostServiceEnabled`,
         `exception.HostInPool`, `exception.HostInPcloud`,
         `exception.HostNotEmpty`, `exception.HostBusy`,
-        `exception.Unavailable`, and as `change.run`
+        `exception.HostSettling`, `exception.Unavailable`, and as `change.run`
     """
     pool = _pool(context, flavor_id)
     compute = computes.one(context, host)
@@ -234,10 +233,10 @@ def add_host(
 def _entered(
     context: nova_context.RequestContext, compute: computes.Compute,
 ) -> PoolHost:
-    """Return a host that has entered a pool, as it is by now.
+    """Return a host that has entered a pool, in the host's present state.
 
-    The change is made: where that cannot be looked at, the host is returned
-    as the change has left it.
+    The change is committed. When a part of the cloud is away, the host is
+    returned in the state that the change has written.
     """
     try:
         text = journal.dues(context, [compute.host]).get(compute.host)
@@ -275,7 +274,7 @@ def _finish(context: nova_context.RequestContext, host: str) -> None:
 def remove_host(
     context: nova_context.RequestContext, flavor_id: str, host: str,
 ) -> None:
-    """Take a host out of the pool of a host flavor, its service disabled.
+    """Take a host out of the pool of a host flavor, with a disabled service.
 
     Placement keeps the host closed until the service is disabled.
 
@@ -353,7 +352,7 @@ def _not_settled(
 ) -> dict[str, due.Due]:
     """Leave out what is due for hosts that have settled by now.
 
-    Whoever wants such a host will find that out, and have it.
+    The next call that wants a settled host finds the host free.
     """
     settling = due.settling(dues)
     waiting = arrivals.awaited(context, settling)
@@ -387,7 +386,7 @@ def _host_flavor(
 def _settling(what: due.Due | None) -> datetime.datetime | None:
     if what is None or not what.empty:
         return None
-    # A host that was taken out by an earlier version tells no time.
+    # A host that was taken out by an earlier version has no time.
     return timeutils.utcnow() if what.since is None else (
         datetime.datetime.fromtimestamp(what.since, datetime.timezone.utc))
 
@@ -401,19 +400,19 @@ def _available(hosts: tuple[PoolHost, ...]) -> dict[str, int]:
 def free(flavor: HostFlavor, zone: str | None) -> list[PoolHost]:
     """Return the hosts of a flavor that may be given to a Pcloud.
 
-    :param zone: the availability zone they have to be in, None for any
+    :param zone: the availability zone of the hosts, None for any zone
     """
     return [host for host in flavor.hosts
             if candidate(host).free and zone in (None, host.compute.zone)]
 
 
 def in_zone(zone: str | None) -> str:
-    """Return how a message says that only one zone will do."""
+    """Return the words of a message for the only zone that will do."""
     return f" in availability zone '{zone}'" if zone else ''
 
 
 def candidate(host: PoolHost) -> choice.Candidate:
-    """Return what choosing needs to know of a host of a pool."""
+    """Return a host of a pool as a candidate for `choice`."""
     return choice.Candidate(
         host=host.compute.host, zone=host.compute.zone, up=host.compute.up,
         enabled=host.compute.enabled and len(host.compute.nodes) == 1,

@@ -10,10 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The hosts of a Pcloud, as its owner knows them.
+"""The hosts of a Pcloud, from the owner's point of view.
 
-Source: CONTRACT section 3, "Pclouds"; whole-host-allocation, "Host
-Operations".
+Rule: reference-pcloud-hosts, reference-allocation-removal
 """
 
 from collections.abc import Mapping
@@ -46,7 +45,7 @@ from pcloud.rules import attributes as rules
 
 LOG = logging.getLogger(__name__)
 
-# How often a change is begun anew because another one was still being told.
+# How often a change is tried while an earlier change is being reconciled.
 _ATTEMPTS = 3
 
 
@@ -54,17 +53,17 @@ _ATTEMPTS = 3
 class Host:
     """A host of a Pcloud.
 
-    :ivar name: the owner's name for it
-    :ivar node: its compute node, of which the name alone is known while its
-        cell does not answer
-    :ivar host_flavor: the id of its host flavor; None when it is in no pool
-    :ivar units: what it costs
-    :ivar state: 'enabled' or 'disabled', set by the owner; None for what
-        somebody else has written in its place
-    :ivar instances: uuids of the servers on it, None when that is not known
-    :ivar next_reboot: when it is rebooted next, None when that is not known
-    :ivar rack: its rack among those of the Pcloud's hosts, from 1; None
-        when that is not known
+    :ivar name: the owner's name for the host
+    :ivar node: the compute node, of which only the name is known while the
+        host's cell is silent
+    :ivar host_flavor: the id of the host flavor; None for a host in no pool
+    :ivar units: the units of the host
+    :ivar state: 'enabled' or 'disabled', set by the owner; None for any other
+        text in place of the state
+    :ivar instances: uuids of the servers on the host, None while unknown
+    :ivar next_reboot: the time of the next reboot, None while unknown
+    :ivar rack: the number of the rack among the racks of the Pcloud's hosts,
+        from 1; None while unknown
     """
 
     name: str
@@ -79,7 +78,7 @@ class Host:
 
     @property
     def status(self) -> str:
-        """'maintenance', 'up' or 'down': the administrator's side of it."""
+        """'maintenance', 'up' or 'down', from the host's compute service."""
         if not self.compute.answered:
             return 'down'
         if not self.compute.enabled:
@@ -90,7 +89,7 @@ class Host:
 def index(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
 ) -> list[Host]:
-    """Return the hosts of a Pcloud, in order of their names."""
+    """Return the hosts of a Pcloud, in order of the owner's names."""
     aggregate = pcloud.aggregate
     known = computes.load(context, aggregate.hosts)
     pools = {host: pool.metadata
@@ -99,8 +98,8 @@ def index(
     instances, silent = computes.known_instances(context, aggregate.hosts)
     states = names.states(aggregate.metadata)
     host_of = _hosts_of_nodes(aggregate, known)
-    # A host without a state belongs to nobody, and one without a service is
-    # no host any more.
+    # A host without a state belongs to nobody, and a host without a service
+    # is no host any more.
     named = {name: (known[host_of[node]], node)
              for name, node in sorted(names.hosts(aggregate.metadata).items())
              if node in states and host_of.get(node) in known}
@@ -119,10 +118,12 @@ def index(
 def _hosts_of_nodes(
     aggregate: rows.Aggregate, known: Mapping[str, computes.Compute],
 ) -> dict[str, str]:
-    """Return hypervisor hostname to service host, of a Pcloud's hosts.
+    """Return the service hosts of a Pcloud's nodes.
 
-    The rows tell; for hosts that were added before there were such rows the
-    cells have told.
+    The rows decide; the cells decide for hosts that were added before the rows
+    existed.
+
+    :returns: ``hypervisor hostname -> service host``
     """
     told = {node.hypervisor_hostname: host
             for host, compute in known.items() for node in compute.nodes}
@@ -132,7 +133,7 @@ def _hosts_of_nodes(
 
 
 def _node(compute: computes.Compute, name: str) -> computes.Node:
-    """Return a host's node; by name alone while its cell is silent."""
+    """Return a host's node; a node with only a name for a silent cell."""
     return next((node for node in compute.nodes
                  if node.hypervisor_hostname == name),
                 computes.unknown_node(name))
@@ -141,7 +142,10 @@ def _node(compute: computes.Compute, name: str) -> computes.Node:
 def _racks(
     said: Mapping[str, Mapping[str, str]], hosts: list[str],
 ) -> Mapping[str, int]:
-    """Return the names of racks to their ordinals within a Pcloud."""
+    """Return the number of each rack within a Pcloud.
+
+    :returns: ``rack -> number``, from 1
+    """
     return rules.ordinals(
         said.get(host, {}).get(rules.RACK) for host in hosts)
 
@@ -163,7 +167,7 @@ def new(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud, name: str,
     flavor_id: str, compute: computes.Compute, units: int,
 ) -> Host:
-    """Return the host that an empty, free host would be in a Pcloud.
+    """Return an empty, free host as a future host of a Pcloud.
 
     :raises: `exception.HostHasManyNodes`
     """
@@ -179,7 +183,7 @@ def new(
 def show(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud, name: str,
 ) -> Host:
-    """Return one host of a Pcloud; its name in any letter case.
+    """Return one host of a Pcloud, by name in any letter case.
 
     :raises: `exception.HostNotFound`
     """
@@ -196,9 +200,8 @@ def set_state(
     """Enable or disable a host for the servers of the Pcloud's tenants.
 
     :param state: 'enabled' or 'disabled'
-    :raises: `exception.HostNotFound`, `exception.HostBusy` when the host
-        shall be enabled while Placement has still to be told of it, and as
-        `change.run`
+    :raises: `exception.HostNotFound`, `exception.HostBusy` when the host is to
+        be enabled while something is due for the host, and as `change.run`
     """
     host = show(context, pcloud, name)
     try:
@@ -220,7 +223,7 @@ def _write_state(
     key = names.state_key(host.node.hypervisor_hostname)
 
     def work(written: writes.Rows) -> None:
-        # Another host may have come in place of this one meanwhile.
+        # Another host may have the name by now.
         if not written.has(
                 pcloud.aggregate.id, names.host_key(host.name),
                 host.node.hypervisor_hostname) or not written.exchange(
@@ -256,16 +259,16 @@ def _finish(context: nova_context.RequestContext, host: Host) -> None:
 def remove(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud, name: str,
 ) -> None:
-    """Take a host out of a Pcloud; it stays in its pool.
+    """Take a host out of a Pcloud; the host stays in the host's pool.
 
-    The host is disabled, and found empty. One change takes everything away
-    that made the host the Pcloud's own, and writes what is due: Placement
-    has to forget the membership, the host gets its own ratios back, and
-    settles. Until then the pool gives the host to nobody.
+    The host has to be disabled and empty. One change removes all that made the
+    host the Pcloud's own, and writes what is due: Placement has to forget the
+    membership, the host gets its own ratios back, and the host settles. Until
+    then the pool gives the host to nobody.
 
     :raises: `exception.HostNotFound`, `exception.HostNotDisabled`,
         `exception.HostChanged`, `exception.HostNotEmpty`,
-        `exception.HostBusy`, `exception.Unavailable`
+        `exception.HostBusy`, `exception.Unavailable`, and as `change.run`
     """
     for _ in range(_ATTEMPTS - 1):
         try:
@@ -302,7 +305,7 @@ def _remove(
 def _take_away(
     written: writes.Rows, pcloud: pclouds.Pcloud, host: Host,
 ) -> None:
-    """Write that a host has left a Pcloud, and what is due for it."""
+    """Write that a host has left a Pcloud, and what is due for the host."""
     aggregate, node = pcloud.aggregate, host.node.hypervisor_hostname
     own = allocation_ratios.saved(written.metadata(aggregate.id), node)
     try:

@@ -10,9 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Machine constraints: those that count, and the host flavor that fits.
+"""Machine constraints: the constraints that count, and the best host flavor.
 
-Source: CONTRACT section 5; machine-constraints.
+Rule: reference-constraints-levels, reference-constraints-host-flavor
 """
 
 import collections
@@ -32,7 +32,7 @@ from pcloud.objects import scoped_policies
 from pcloud.rules import constraints as rules
 
 _MIB = 1024
-# Whose values one may see, as the owner of the Pcloud or another tenant.
+# The sources whose values a tenant and the owner of the Pcloud may see.
 TENANT_SEES = (rules.REQUEST, rules.BUILT_IN)
 OWNER_SEES = (*TENANT_SEES, scoped_policies.PCLOUD)
 
@@ -43,10 +43,12 @@ def effective(
 ) -> dict[str, rules.Setting]:
     """Return the constraints that count.
 
-    One query, and one more where a role is named.
+    One query, and another query where a role is named.
 
-    :param request: what is asked for in the request itself
-    :param scopes: scope and id of the levels above it, the lowest first
+    :param request: the constraints in the request itself
+    :param scopes: scope and id of the levels above the request, the lowest
+        first
+    :returns: ``key -> setting``
     :raises: `exception.RoleUnknown`
     """
     policies = scoped_policies.several(context, scopes)
@@ -62,8 +64,10 @@ def of_policies(
 
     One query where a role is named, else none.
 
-    :param request: what is asked for in the request itself
-    :param policies: of the levels above it, the lowest first
+    :param request: the constraints in the request itself
+    :param policies: the policies of the levels above the request, the lowest
+        first
+    :returns: ``key -> setting``
     :raises: `exception.RoleUnknown`
     """
     levels = [(rules.REQUEST, request),
@@ -82,7 +86,7 @@ def _source(policy: scoped_policies.Policy) -> str:
 def role_constraints(
     context: nova_context.RequestContext, role: str,
 ) -> Mapping[str, str]:
-    """Return what a role stands for (one query).
+    """Return the constraints of a role (one query).
 
     :raises: `exception.RoleUnknown`
     """
@@ -96,9 +100,9 @@ def role_constraints(
 def check_unused(
     context: nova_context.RequestContext, role: str,
 ) -> None:
-    """Refuse to take away what a role stands for while a policy names it.
+    """Refuse to remove the constraints of a role named in a policy.
 
-    One query. Requests that come to a role which is gone are refused.
+    One query. Requests with a role that does not exist are refused.
 
     :raises: `exception.RoleInUse`
     """
@@ -113,14 +117,15 @@ def choose_flavor(
     context: nova_context.RequestContext,
     settings: Mapping[str, rules.Setting], zone: str | None,
 ) -> tuple[str, frozenset[str]]:
-    """Choose the host flavor that wastes least of those that fit.
+    """Choose the host flavor that fits with the least waste.
 
-    Of equal ones it is the one with the fewest units, then the first by id.
+    Among equal host flavors the flavor with the fewest units wins, then the
+    first by id.
 
-    :param zone: the availability zone to take a host from, None for any
-    :returns: the flavor's id, and its free hosts that fit
-    :raises: `exception.NothingFits`, `exception.Unavailable` when a cell
-        does not tell of hosts that may be free and fit
+    :param zone: the availability zone of the host, None for any zone
+    :returns: the flavor's id, and the flavor's free hosts that fit
+    :raises: `exception.NothingFits`, `exception.Unavailable` when a silent
+        cell has hosts that may be free and fit
     """
     flavors = {each.id: each for each in host_flavors.index(context)}
     free = [(flavor.id, host) for flavor in flavors.values()
@@ -146,7 +151,7 @@ def choose_flavor(
 def _is_silent(
     flavors: Iterable[host_flavors.HostFlavor], zone: str | None,
 ) -> bool:
-    """Whether a cell does not tell of hosts that nobody has."""
+    """Whether a silent cell has hosts of a zone that may be free."""
     return any(
         not host.compute.answered and zone in (None, host.compute.zone) and
         not host_flavors.candidate(host).allocated
@@ -158,7 +163,7 @@ def _machines(
     flavors: Mapping[str, host_flavors.HostFlavor],
     free: Iterable[tuple[str, host_flavors.PoolHost]],
 ) -> list[rules.Machine]:
-    """Return each free host as a machine of its flavor's size."""
+    """Return each free host as a machine of the host flavor's size."""
     asked = [host.compute.host for _, host in free] if what.attributes else []
     held = host_attributes.held(context, asked, what.attributes)
     return [
@@ -179,9 +184,10 @@ def _reasons(
     free: Sequence[tuple[str, host_flavors.PoolHost]],
     unmet: Sequence[frozenset[str]],
 ) -> Iterable[str]:
-    """Yield what rules out how many host flavors, without naming hosts.
+    """Yield how many host flavors each constraint rules out, naming no host.
 
-    A constraint rules a flavor out when none of its free hosts meets it.
+    A constraint rules a flavor out when none of the flavor's free hosts meets
+    the constraint.
     """
     of_flavor = collections.defaultdict(list)
     for (flavor_id, _), keys in zip(free, unmet, strict=True):
@@ -204,7 +210,7 @@ def _reasons(
 
 
 def shown(setting: rules.Setting, sources: Collection[str]) -> str:
-    """Return a constraint as somebody may see it.
+    """Return a constraint as the owner or a tenant may see the constraint.
 
     :param sources: `OWNER_SEES` or `TENANT_SEES`
     """
@@ -214,10 +220,10 @@ def shown(setting: rules.Setting, sources: Collection[str]) -> str:
 
 
 def is_open(setting: rules.Setting, sources: Collection[str]) -> bool:
-    """Whether somebody may see the value of a constraint.
+    """Whether the owner or a tenant may see the value of a constraint.
 
-    What the operator has set may name a rack or a host, and what the owner
-    of a Pcloud has set is not for its tenants.
+    The operator's values may name a rack or a host, and the values of a
+    Pcloud's owner are not for the tenants.
 
     :param sources: `OWNER_SEES` or `TENANT_SEES`
     """

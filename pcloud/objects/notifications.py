@@ -10,12 +10,12 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Tell billing and audit what became of Pclouds and their hosts.
+"""Tell billing and audit of changes of Pclouds, hosts and tenants.
 
-The payloads are versioned objects in the form of Nova's own notifications
-and go out the same way: where ``[notifications] notification_format`` is
-'versioned' or 'both', on the topics of ``versioned_notifications_topics``.
-None of them has the real name of a host.
+The payloads are versioned objects in the form of Nova's own notifications, and
+are sent the same way: where ``[notifications] notification_format`` is
+'versioned' or 'both', on the topics of ``versioned_notifications_topics``. No
+payload has the real name of a host.
 """
 
 import dataclasses
@@ -33,14 +33,14 @@ _RETRIES = 1
 
 
 class _Payload(base.VersionedObject):
-    # Whoever reads Nova's notifications can read these.
+    # A reader of Nova's notifications can read the payloads.
     OBJ_SERIAL_NAMESPACE = 'nova_object'
     OBJ_PROJECT_NAMESPACE = 'pcloud'
 
 
 @base.VersionedObjectRegistry.register
 class PcloudPayload(_Payload):
-    """Of ``pcloud.create``, ``pcloud.update`` and ``pcloud.delete``."""
+    """The payload of ``pcloud.create``, ``.update`` and ``.delete``."""
 
     VERSION = '1.0'
     fields = {
@@ -54,9 +54,9 @@ class PcloudPayload(_Payload):
 
 @base.VersionedObjectRegistry.register
 class PcloudHostPayload(_Payload):
-    """Of ``pcloud.host.add``, ``.update`` and ``.remove``.
+    """The payload of ``pcloud.host.add``, ``.update`` and ``.remove``.
 
-    `name` is the owner's name for the host, `units` what it costs.
+    `name` is the owner's name for the host, `units` the units of the host.
     """
 
     VERSION = '1.0'
@@ -73,7 +73,7 @@ class PcloudHostPayload(_Payload):
 
 @base.VersionedObjectRegistry.register
 class PcloudTenantPayload(_Payload):
-    """Of ``pcloud.tenant.add`` and ``pcloud.tenant.remove``."""
+    """The payload of ``pcloud.tenant.add`` and ``pcloud.tenant.remove``."""
 
     VERSION = '1.0'
     fields = {
@@ -97,7 +97,7 @@ def pcloud(context: nova_context.RequestContext, action: str, found) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class HostEvent:
-    """What is told of a host; the fields are those of the payload."""
+    """A change of a host; the fields are the fields of the payload."""
 
     pcloud_id: str
     owner: str
@@ -123,7 +123,7 @@ def tenant(
     context: nova_context.RequestContext, action: str, found,
     project_id: str,
 ) -> None:
-    """Tell that a project was made a tenant, or is none any more.
+    """Tell that a project was made a tenant, or is no tenant any more.
 
     :param action: 'add' or 'remove'
     :param found: the `pclouds.Pcloud`

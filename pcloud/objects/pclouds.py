@@ -10,9 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Pclouds: who owns them, who may use them, what they cost.
+"""Pclouds: owners, tenants and units.
 
-Source: CONTRACT section 3, "Pclouds"; whole-host-allocation, "Pclouds".
+Rule: reference-pclouds
 """
 
 from collections.abc import Collection
@@ -44,12 +44,12 @@ _KEYS = {'name': names.NAME, 'cpu_allocation_ratio': names.CPU_RATIO,
 
 @dataclasses.dataclass(frozen=True)
 class Pcloud:
-    """A Pcloud as its aggregate tells.
+    """A Pcloud as read from the aggregate of the Pcloud.
 
-    :ivar tenants: ids of the projects that may start servers in it
-    :ivar units: what its hosts cost together
-    :ivar cpu_allocation_ratio: None where it is not set, or cannot be read;
-        so is `ram_allocation_ratio`
+    :ivar tenants: ids of the projects that may start servers in the Pcloud
+    :ivar units: the sum of the units of the Pcloud's hosts
+    :ivar cpu_allocation_ratio: None for an unset or unreadable ratio; so is
+        `ram_allocation_ratio`
     """
 
     aggregate: rows.Aggregate
@@ -65,10 +65,10 @@ class Pcloud:
 def create(
     context: nova_context.RequestContext, name: str, owner: str,
 ) -> Pcloud:
-    """Make a Pcloud without hosts; its owner is its first tenant.
+    """Create a Pcloud without hosts; the owner is the first tenant.
 
-    :raises: `exception.ReservedProject` when the owner's id cannot be kept
-        as a tenant's, and as `change.run`
+    :raises: `exception.ReservedProject` or `exception.NameTooLong` when the
+        owner's id cannot be kept as a tenant's, and as `change.run`
     """
     pcloud_id = uuidutils.generate_uuid()
     uuid, aggregate_name = uuidutils.generate_uuid(), names.pcloud(pcloud_id)
@@ -110,10 +110,11 @@ def show(context: nova_context.RequestContext, pcloud_id: str) -> Pcloud:
 def index(
     context: nova_context.RequestContext, project_id: str | None,
 ) -> dict[str, str]:
-    """Return the ids of Pclouds to their names, in order of the ids.
+    """Return the names of Pclouds, in order of the Pcloud ids.
 
-    :param project_id: only those that this project owns or is a tenant of;
-        None for all
+    :param project_id: the owner or a tenant of the Pclouds; None for all
+        Pclouds
+    :returns: ``Pcloud id -> name``
     """
     return pcloud_rows.names_by_id(context, project_id)
 
@@ -122,12 +123,12 @@ def several(
     context: nova_context.RequestContext, ids: Collection[str],
     project_id: str | None,
 ) -> list[Pcloud]:
-    """Return some Pclouds in order of their ids.
+    """Return some Pclouds in order of the ids.
 
-    Those that were deleted meanwhile are left out.
+    Pclouds that were deleted meanwhile are left out.
 
-    :param project_id: as `index`; also those that are not this project's any
-        more are left out
+    :param project_id: as `index`; Pclouds that the project has meanwhile lost
+        are left out too
     """
     return _build(context, pcloud_rows.by_ids(context, ids, project_id))
 
@@ -136,14 +137,14 @@ def update(
     context: nova_context.RequestContext, pcloud: Pcloud,
     changes: Mapping[str, str | float | None],
 ) -> Pcloud:
-    """Change a Pcloud's 'name' or its allocation ratios.
+    """Change a Pcloud's 'name' or allocation ratios.
 
-    New ratios are due for each host of the Pcloud: until Placement has them,
-    the host takes no server.
+    New ratios are due for each host of the Pcloud: until Placement has the
+    ratios, the host takes no server.
 
     :param changes: new values; None unsets a ratio
-    :raises: `exception.PcloudNotFound` when it is deleted meanwhile, and as
-        `change.run`
+    :raises: `exception.PcloudNotFound` when the Pcloud is deleted meanwhile,
+        and as `change.run`
     """
     new = {_KEYS[name]: None if value is None else str(value)
            for name, value in changes.items()}
@@ -172,9 +173,10 @@ def update(
 
 
 def delete(context: nova_context.RequestContext, pcloud: Pcloud) -> None:
-    """Delete a Pcloud, with its settings.
+    """Delete a Pcloud with the Pcloud's settings.
 
-    :raises: `exception.PcloudInUse` when it has hosts, and as `change.run`
+    :raises: `exception.PcloudInUse` when the Pcloud has hosts, and as
+        `change.run`
     """
     policy = names.policy(scoped_policies.PCLOUD, pcloud.id)
 
@@ -188,7 +190,7 @@ def delete(context: nova_context.RequestContext, pcloud: Pcloud) -> None:
         written.forget(journal.policy_anchor(
             scoped_policies.PCLOUD, pcloud.id))
 
-    # The marks of the Pcloud go with it; those of its owner stay.
+    # The marks of the Pcloud go with the Pcloud; the owner's marks stay.
     change.run(context, [journal.owner_anchor(pcloud.owner),
                          journal.pcloud_anchor(pcloud.id)], work)
     reconcile.notified(announce.deleted, context, pcloud.aggregate)
@@ -198,7 +200,12 @@ def delete(context: nova_context.RequestContext, pcloud: Pcloud) -> None:
 def units_of(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> dict[str, int]:
-    """Return what each of `hosts` costs; one in no pool costs nothing."""
+    """Return the units of hosts.
+
+    A host in no pool has no entry.
+
+    :returns: ``service host -> units``
+    """
     return {host: readings.units(pool.metadata) or 0
             for pool in pool_rows.of_hosts(context, hosts)
             for host in pool.hosts}

@@ -12,10 +12,10 @@
 
 """How many units the hosts in a project's Pclouds may cost together.
 
-A project's limit is kept with the settings of scope project, see
-`scoped_policies`, which is the only writer of these rows.
+A project's limit is one of the settings of scope project, and
+`scoped_policies` is the only writer of the settings.
 
-Source: CONTRACT section 3, "Quota and usage".
+Rule: reference-quota
 """
 
 import dataclasses
@@ -38,7 +38,7 @@ UNLIMITED = rules.UNLIMITED
 
 @dataclasses.dataclass(frozen=True)
 class Quota:
-    """Units: how many a project may use, and how many it uses.
+    """The units that a project may use, and the units in use.
 
     :ivar limit: -1 is unlimited
     """
@@ -47,14 +47,14 @@ class Quota:
     in_use: int
 
     def allows(self, units: int) -> bool:
-        """Whether a project may use so many units more."""
+        """Whether a project may use some more units."""
         return self.limit == UNLIMITED or self.in_use + units <= self.limit
 
 
 def show(
     context: nova_context.RequestContext, project_id: str,
 ) -> Quota:
-    """Return the quota of a project that owns Pclouds, or could.
+    """Return the quota of a project, with or without Pclouds.
 
     Two queries.
     """
@@ -69,8 +69,8 @@ def check(
 ) -> None:
     """Refuse more units than a project may use.
 
-    Within a change with the anchor of the owner this is what counts, as no
-    other change can use units of the project meanwhile.
+    Within a change with the owner's anchor the check is final, as no other
+    change can use units of the project meanwhile.
 
     :raises: `exception.QuotaExceeded`
     """

@@ -11,11 +11,13 @@
 # under the License.
 """Bring Placement, the compute service and the schedulers after the rows.
 
-A change of a host writes into the journal what is due for the host. Whoever
-meets the host may reconcile it: the call that made the change, the next call
-that wants the host, the audit. Everything here is derived from the rows that
-are there now, and harmless when repeated or done by several at once. As long
-as something is due, the host takes nobody's servers and is not free.
+A change of a host writes into the journal what is due for the host. Any later
+call may reconcile the host: the call that made the change, the next call that
+wants the host, the audit. Every function here works from the present rows, and
+is harmless when repeated or run several times at once. As long as something is
+due, the host takes nobody's servers and is not free.
+
+Rule: reference-changes-reconcile
 """
 
 from collections.abc import Callable
@@ -52,11 +54,11 @@ from pcloud.rules import access
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
-# How often a host is looked at again that others change all the time.
+# How often a host is looked at again while other changes go on.
 _ROUNDS = 10
 
-# Seconds for which hosts are gone on with after one that a part of the cloud
-# did not answer for.
+# Seconds after which a silent part of the cloud ends the work on further
+# hosts.
 _PATIENCE = 10.0
 
 
@@ -86,7 +88,7 @@ def host(context: nova_context.RequestContext, name: str) -> bool:
 def _take_back(
     context: nova_context.RequestContext, name: str, text: str,
 ) -> None:
-    """Disable a host again that has left its pool while it was enabled."""
+    """Disable a host again that has left the pool while being enabled."""
     if due.parse(text).service == due.ON and not (
             isolation.closed_uuids_of(context, name)):
         compute_calls.disable(context, name)
@@ -97,9 +99,9 @@ def finish(
 ) -> None:
     """Reconcile hosts as far as possible, after a change or before a use.
 
-    What is due stays due when a part of the cloud is away, so that an outage
-    is written to the log and nothing else. Hosts of other cells are gone on
-    with, but not when Placement is away, nor for ever.
+    When a part of the cloud is away, what is due stays due, and the outage is
+    only written to the log. The work goes on with hosts of other cells, but
+    neither for ever nor while Placement is away.
 
     :param names_: service hosts
     """
@@ -110,7 +112,7 @@ def finish(
 def finish_any(
     context: nova_context.RequestContext, names_: Iterable[str],
 ) -> None:
-    """Reconcile hosts as `finish` does, until one of them is finished.
+    """Reconcile hosts as `finish` does, until one host is finished.
 
     :param names_: service hosts
     """
@@ -154,7 +156,7 @@ def notified(
 ) -> None:
     """Send a notification of a committed change, as far as possible.
 
-    :param notify: one of `notifications`
+    :param notify: a function of `notifications` or `announce`
     """
     try:
         notify(*arguments)
@@ -166,7 +168,7 @@ def notified(
 def _do(
     context: nova_context.RequestContext, name: str, text: str,
 ) -> str | None:
-    """Do what is due; return what remains due as it is to be written."""
+    """Do what is due; return the text of what remains due, or None."""
     what = due.parse(text)
     if what.only_settles and what.since is not None:
         return _settle_down(context, name, what, what.provider)
@@ -192,9 +194,10 @@ def _settle_down(
     context: nova_context.RequestContext, name: str, what: due.Due,
     provider: str | None,
 ) -> str | None:
-    """Return what remains due for a host that settles, None when it has.
+    """Return what remains due for a settling host, None for a settled host.
 
-    The change is committed now: requests that begin from now on see it.
+    The change is committed by now: requests that begin from now on see the
+    change.
     """
     since = what.since if what.only_settles else None
     waiting = due.Due(
@@ -212,8 +215,8 @@ def _provider(
 ) -> str | None:
     """Return the uuid of a host's resource provider, None without a node.
 
-    While the host's cell is silent, Placement is asked by the name that the
-    Pcloud keeps.
+    While the host's cell is silent, Placement is asked by the name of the node
+    that the Pcloud keeps.
     """
     try:
         return computes.one(context, name).node.uuid
@@ -232,10 +235,10 @@ def _tell_aggregates(
     context: nova_context.RequestContext, provider: str, name: str,
     left: str | None,
 ) -> None:
-    """Have Placement know in which pools and Pclouds a host is.
+    """Tell Placement in which pools and Pclouds a host is.
 
-    The generation is read before the rows, and written even where nothing
-    differs, for the reasons told in `allocation_ratios`.
+    The generation is read before the rows, and unchanged aggregates are
+    written too, for the reasons in `allocation_ratios`.
     """
     found = inventories.aggregates(context, provider)
     if found is None:
@@ -249,7 +252,7 @@ def _tell_aggregates(
 
 
 def is_empty(context: nova_context.RequestContext, name: str) -> bool:
-    """Whether nothing is on a host, or the host is no host any more.
+    """Whether a host is empty, or has no compute service any more.
 
     :raises: `exception.Unavailable`
     """

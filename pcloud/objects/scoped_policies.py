@@ -10,12 +10,12 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What is wished for all servers of a cloud, domain, project or Pcloud.
+"""Settings for all servers of a cloud, domain, project or Pcloud.
 
-These are settings of the scheduler, not the RBAC policies of the API. Each
-scope has an aggregate without hosts.
+Scoped policies are settings of the scheduler, not the RBAC policies of the
+API. Each scope has an aggregate without hosts.
 
-Source: CONTRACT sections 1 and 3, "Attributes and policies".
+Rule: reference-scoped-policies
 """
 
 from collections.abc import Collection
@@ -52,9 +52,9 @@ _ID = re.compile(forms.SCOPE_ID)
 class Policy:
     """The settings of one scope.
 
-    :ivar constraints: what machines have to have, by key
-    :ivar system_keys: what the administrator wishes, by name
-    :ivar customer_keys: what the customer wishes, by name
+    :ivar constraints: ``key -> value`` of the machine constraints
+    :ivar system_keys: the placement keys of the administrator, by name
+    :ivar customer_keys: the placement keys of the customer, by name
     """
 
     scope: str
@@ -91,9 +91,11 @@ def several(
     context: nova_context.RequestContext,
     scopes: Collection[tuple[str, str]],
 ) -> dict[tuple[str, str], Policy]:
-    """Return the policies of several scopes, by scope and id (one query).
+    """Return the policies of several scopes (one query).
 
-    Where nothing is set there is none.
+    A scope without settings has no entry.
+
+    :returns: ``(scope, id) -> policy``
     """
     wanted = {names.policy(*each): each for each in scopes}
     found = {}
@@ -111,10 +113,10 @@ def update(
 ) -> Policy:
     """Set 'constraints', 'system_keys' and 'customer_keys' of a scope.
 
-    What is set takes the place of what was set; what is left out stays.
+    A new member replaces the old member; a member that is left out stays.
 
-    :raises: `exception.NameTooLong`, `exception.PolicyTwin`, and as
-        `change.run`
+    :raises: `exception.NameTooLong`, `exception.PolicyTwin`,
+        `exception.PcloudNotFound` for scope Pcloud, and as `change.run`
     """
     new: dict[str, str | None] = {}
     for member, values in changes.items():
@@ -127,7 +129,7 @@ def update(
 def delete(
     context: nova_context.RequestContext, scope: str, scope_id: str,
 ) -> None:
-    """Take all settings of a scope back; its quota stays.
+    """Delete all settings of a scope; the quota stays.
 
     :raises: `exception.ScopedPolicyNotFound` when nothing is set
     """
@@ -141,14 +143,14 @@ def set_rows(
 ) -> dict[str, str]:
     """Write the rows of a scope: the settings, and a project's quota.
 
-    The aggregate of the scope is made with its first row and deleted with
-    the last one.
+    The aggregate of the scope is created with the first row and deleted with
+    the last row.
 
-    :param new: metadata key to value; None deletes a key
+    :param new: ``metadata key -> value``; None deletes a key
     :param replaced: prefixes of keys that are deleted first
-    :returns: all the rows that there are then
-    :raises: `exception.NameTooLong`, `exception.PolicyTwin`, and as
-        `change.run`
+    :returns: all the rows after the change
+    :raises: `exception.NameTooLong`, `exception.PolicyTwin`,
+        `exception.PcloudNotFound` for scope Pcloud, and as `change.run`
     """
     name = names.policy(scope, scope_id)
     frame = {names.TYPE: names.TYPE_POLICY, names.SCOPE: scope,
@@ -195,7 +197,7 @@ _FRAME = {names.TYPE, names.SCOPE, names.SCOPE_ID}
 def _written(
     member: str, values: Iterable[affinity.Key] | Mapping[str, str],
 ) -> dict[str, str]:
-    """Return what metadata hold a member of a policy."""
+    """Return a member of a policy as metadata."""
     prefix = _PREFIXES[member]
     if member == _CONSTRAINTS:
         return {prefix + key: value for key, value in values.items()}
@@ -214,7 +216,7 @@ def _policy(
 def _constraints(
     metadata: Mapping[str, str],
 ) -> Iterator[tuple[str, str]]:
-    """Yield the constraints in metadata; nobody sets a bad one here."""
+    """Yield the constraints in metadata, without bad constraints."""
     stored = names.stripped(metadata, names.CONSTRAINT_PREFIX)
     for key, value in sorted(stored.items()):
         try:

@@ -12,8 +12,9 @@
 
 """Which projects may start servers in a Pcloud.
 
-Source: CONTRACT section 3; whole-host-allocation, "Tenant Operations": one
-metadata key a tenant, so that no value grows too long.
+Each tenant has a metadata key, so that no value grows too long.
+
+Rule: reference-tenants
 """
 
 from nova import context as nova_context
@@ -32,11 +33,11 @@ def add(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     project_id: str,
 ) -> None:
-    """Make a project a tenant; harmless when it is one.
+    """Make a project a tenant; harmless for a project that is a tenant.
 
     :raises: `exception.ReservedProject`, `exception.NameTooLong`,
-        `exception.PcloudNotFound` when the Pcloud is deleted meanwhile, and
-        as `change.run`
+        `exception.PcloudNotFound` when the Pcloud is deleted meanwhile, and as
+        `change.run`
     """
     key = names.tenant_key(project_id)
 
@@ -58,7 +59,7 @@ def remove(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     project_id: str,
 ) -> None:
-    """Make a project no tenant any more; its servers stay where they are.
+    """Make a project no tenant any more; the project's servers stay in place.
 
     :raises: `exception.TenantNotFound`, and as `change.run`
     """

@@ -10,12 +10,12 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What each value that Pcloud keeps in Nova has to be.
+"""The right values of everything that Pcloud keeps in Nova.
 
-The guard in front of Nova's own calls refuses what is not so, and `audit`
-finds what was written by other means.
+The guard in front of Nova's own calls refuses wrong values, and `audit` finds
+wrong values that were written by other means.
 
-Source: CONTRACT sections 1, 5 and 6.
+Rule: reference-metadata, reference-isolation-values
 """
 
 from collections.abc import Callable
@@ -39,7 +39,7 @@ from pcloud.rules import hints
 from pcloud.rules import ratios
 from pcloud.rules import units
 
-# Gets what a key has behind its prefix, and the value.
+# Gets the rest of a key after the prefix, and the value.
 Check: TypeAlias = Callable[[str, str], object]
 
 _TYPES = (names.TYPE_POOL, names.TYPE_PCLOUD, names.TYPE_POLICY,
@@ -47,10 +47,10 @@ _TYPES = (names.TYPE_POOL, names.TYPE_PCLOUD, names.TYPE_POLICY,
 
 
 def check_metadata(key: str, value: str) -> None:
-    """Refuse a value that no metadata key of ours can have on any aggregate.
+    """Refuse a value that a metadata key of Pcloud can have on no aggregate.
 
-    A key that is not ours may have any value, and so may the ratios of other
-    aggregates than Pclouds.
+    Keys of other programs may have any value, and so may the ratios of
+    aggregates other than Pclouds.
 
     :raises: `exception.Invalid`
     """
@@ -63,7 +63,7 @@ def check_metadata(key: str, value: str) -> None:
 
 
 def check_ratio(key: str, value: str) -> None:
-    """Refuse a ratio that no Pcloud can have; other keys may be anything.
+    """Refuse a ratio that no Pcloud can have; other keys may have any value.
 
     :raises: `exception.InvalidRatio`
     """
@@ -72,7 +72,7 @@ def check_ratio(key: str, value: str) -> None:
 
 
 def check_extra_spec(key: str, value: str) -> None:
-    """Refuse a value that no extra spec of ours can have.
+    """Refuse a value that no extra spec of Pcloud can have.
 
     :raises: `exception.Invalid`
     """
@@ -83,7 +83,7 @@ def check_extra_spec(key: str, value: str) -> None:
 
 
 def is_ratio_of_pcloud(name: str, metadata: Mapping[str, str]) -> bool:
-    """Whether the ratios among metadata are those of a Pcloud, or meant so."""
+    """Whether ratios in metadata are a Pcloud's, or meant for a Pcloud."""
     kind = metadata.get(names.TYPE)
     return kind == names.TYPE_PCLOUD or kind is None and (
         name.startswith(names.PREFIX) and not name.startswith(
@@ -118,9 +118,9 @@ _check_name = _that(_is_name, 'a text that is not blank and can be printed')
 
 
 def _check_tenant(key: str, value: str) -> None:
-    """Look at a key that makes a project a tenant, and can mean nothing else.
+    """Check a key that can only mean that a project is a tenant.
 
-    Keys with another colon are for versions to come.
+    Keys with another colon are for later versions.
     """
     project = key.removeprefix(names.TENANT_PREFIX)
     if ':' not in project and value != names.TENANT_VALUE:
@@ -162,7 +162,7 @@ def _check_node_key(name: str, value: str) -> None:
 
 def _check_sticky_key(name: str, value: str) -> None:
     affinity_keys.node_key_name(name)
-    # The copy that a server gets of it is a key with this weight.
+    # A server's copy of the sticky key is a key with the weight.
     affinity.key(name, f'0:{value}')
 
 
