@@ -9,16 +9,16 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
-"""Find what a hand or an outage has left behind, and what repairs it.
+"""Find what a hand or an outage has left behind, and the repairs.
 
-A change is one transaction, so that no crash leaves half of one. What is due
-for a host is a row until Placement has been told; hosts, names and keys that
-somebody changed by other means do not fit together any more.
+A change is one transaction, so that no crash leaves half of a change. What is
+due for a host is a row until Placement has been told; hosts, names and keys
+that somebody changed by other means do not fit together any more.
 
-Each part is looked at by itself: what one part of the cloud does not tell
-hides nothing of what the others do.
+Each part is checked alone: the silence of one part of the cloud hides no
+finding in another part.
 
-Source: CONTRACT section 1 for what belongs together.
+Rule: reference-states-inconsistent, reference-metadata-whole
 """
 
 from collections.abc import Callable
@@ -48,8 +48,8 @@ from pcloud import names
 from pcloud.objects import reconcile
 
 # Seconds after which what is due for a host is taken for stuck, and not for
-# a request at work. Nothing depends on it: to reconcile a host twice at the
-# same moment does no harm.
+# a request at work. Nothing depends on the number: to reconcile a host twice
+# at the same moment does no harm.
 SETTLE = 5.0
 
 
@@ -58,11 +58,11 @@ def find(
 ) -> list[findings.Finding]:
     """Return what is wrong, and what could not be looked at.
 
-    Hosts for which something is due are left out of what is compared with
-    Placement: the rows tell that a request may be at work.
+    Hosts for which something is due are left out of the comparison with
+    Placement: the rows show that a request may be at work.
 
-    :param settle: how long, in seconds, something may be due for a host
-        before that is a finding
+    :param settle: the seconds for which something may be due for a host
+        without a finding
     :raises: `oslo_db.exception.DBError` when the rows cannot be read
     """
     marks = journal.marks(context)
@@ -87,12 +87,12 @@ def _unchanged(
     context: nova_context.RequestContext, known: row_checks.Known,
     marks: Mapping[str, str], found: list[findings.Finding],
 ) -> list[findings.Finding]:
-    """Leave out what a request has changed while it was looked at.
+    """Leave out findings about what a request has changed during the audit.
 
-    A change may have been made and taken back again, which the marks of the
-    changes tell; the rows tell what was written by other means.
+    The marks of the changes show also a change taken back again; the rows show
+    what was written by other means.
 
-    :param marks: of all changes, before anything was looked at
+    :param marks: the marks of all changes before the audit
     """
     dues = journal.dues(context)
     marked = journal.marks(context)
@@ -128,7 +128,7 @@ def _read(context: nova_context.RequestContext) -> row_checks.Known:
 def _look(
     what: str, check: Callable[[], Iterator[findings.Finding]],
 ) -> list[findings.Finding]:
-    """Return what a check finds until a part of the cloud is silent."""
+    """Return the findings of a check until a part of the cloud is silent."""
     found: list[findings.Finding] = []
     try:
         for each in check():
@@ -151,7 +151,7 @@ def _silent(known: row_checks.Known) -> list[findings.Finding]:
 
 
 def _check_servers(known: row_checks.Known) -> Iterator[findings.Finding]:
-    """Find servers on hosts that they have no right to."""
+    """Find servers on hosts to which the servers have no right."""
     hosts = [host for host, each in known.computes.items() if each.answered]
     servers = computes.instances(known.context, hosts)
     hints = request_specs.hints(
@@ -161,7 +161,7 @@ def _check_servers(known: row_checks.Known) -> Iterator[findings.Finding]:
 
 
 def _check_services(known: row_checks.Known) -> Iterator[findings.Finding]:
-    """Find hosts whose name has a compute service in another cell too."""
+    """Find hosts with a compute service of the same name in another cell."""
     for host, cells in sorted(stray_services.find(
             known.context, known.computes).items()):
         yield findings.Finding(
@@ -177,8 +177,8 @@ def _stuck(
 ) -> Iterator[findings.Finding]:
     """Find hosts that nobody has reconciled for a while.
 
-    A host that settles is none of them, unless the host would never settle:
-    all requests are over, and still the host is not empty.
+    A host that settles is no finding, unless the host would never settle: all
+    requests are over, and the host is still not empty.
     """
     if dues and settle:
         time.sleep(settle)

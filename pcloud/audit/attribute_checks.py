@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Find attributes of hosts that contradict each other."""
+"""Find host attributes with conflicting or invalid values."""
 
 from collections.abc import Iterator
 import functools
@@ -30,7 +30,7 @@ from pcloud.rules import attributes as attribute_rules
 def check(
     context: nova_context.RequestContext,
 ) -> Iterator[findings.Finding]:
-    """Find attributes that contradict each other or make no sense."""
+    """Find host attributes with conflicting or invalid values."""
     aggregates = inherited_metadata.saying_attributes(context)
     yield from _check_platforms(aggregates)
     for aggregate in aggregates:

@@ -9,7 +9,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
-"""What an audit finds."""
+"""The findings of an audit."""
 
 from collections.abc import Callable
 import dataclasses
@@ -19,14 +19,14 @@ from nova import context as nova_context
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """Something that is not as it should be.
+    """A defect found by an audit.
 
-    :ivar kind: a short name for this sort of thing
-    :ivar aggregate: the name of the aggregate it is in
-    :ivar subject: the host, name or key it is about
+    :ivar kind: a short name for the sort of defect
+    :ivar aggregate: the name of the aggregate with the defect
+    :ivar subject: the host, name or key with the defect
     :ivar message: what is wrong, for an administrator: real names are shown
-    :ivar repair: repairs it when called with a context, and tells what it
-        did; None where an administrator has to decide
+    :ivar repair: repairs the defect when called with a context, and returns
+        what was done; None where an administrator has to decide
     """
 
     kind: str

@@ -26,11 +26,12 @@ from pcloud.objects import allocation_ratios
 
 
 def check(known: row_checks.Known) -> Iterator[findings.Finding]:
-    """Find what Placement has otherwise than the rows.
+    """Find differences between Placement and the rows.
 
-    One call an aggregate, and one a host of a Pcloud that has a ratio.
+    One call an aggregate, one call a host of a Pcloud with a ratio, and one
+    call a host that Placement lacks in an aggregate.
 
-    :raises: `exception.Unavailable` when Placement does not tell
+    :raises: `exception.Unavailable` when Placement does not answer
     """
     for aggregate in known.aggregates:
         yield from _check_members(known, aggregate)

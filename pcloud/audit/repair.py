@@ -10,10 +10,11 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Repair what `audit` finds; each function returns what it did.
+"""Repair what `audit` finds; each function returns what was done.
 
-A repair is a change like any other: it locks what requests lock, looks at
-what is there by then, and finding it done is as good.
+A repair is a change like any other change: the repair locks what requests
+lock, and reads the present rows. A defect that is gone by then counts as
+repaired.
 """
 
 from nova import context as nova_context
@@ -42,7 +43,7 @@ def settle_stateless(
     aggregate: rows.Aggregate, host: str, node: str,
     context: nova_context.RequestContext,
 ) -> str:
-    """Let an empty host go, and give one with servers back as disabled."""
+    """Release an empty host, or give a host with servers back as disabled."""
     is_empty = not emptiness.reasons(context, computes.one(context, host))
 
     def work(written: writes.Rows) -> bool:
@@ -83,7 +84,7 @@ def keep_node(
     aggregate: rows.Aggregate, host: str, node: str,
     context: nova_context.RequestContext,
 ) -> str:
-    """Keep the name of a host's compute node with the Pcloud."""
+    """Keep the name of a host's compute node in the Pcloud's metadata."""
     def work(written: writes.Rows) -> bool:
         if host not in written.members(aggregate.id):
             return False
@@ -99,7 +100,7 @@ def drop_key(
     aggregate: rows.Aggregate, key: str,
     context: nova_context.RequestContext,
 ) -> str:
-    """Delete a metadata key, if it still has the value that was found."""
+    """Delete a metadata key without a host, unless the value has changed."""
     value = aggregate.metadata[key]
     host = (key.removeprefix(names.NODE_PREFIX)
             if key.startswith(names.NODE_PREFIX) else None)
@@ -122,9 +123,9 @@ def give_back_ratio(
     aggregate: rows.Aggregate, key: str,
     context: nova_context.RequestContext,
 ) -> str:
-    """Set the ratio of a host that has left to what it was.
+    """Give a host that has left a Pcloud the host's own ratio back.
 
-    Of one that cannot be read the key is deleted and nothing else.
+    Of an unreadable ratio the key is deleted and nothing else.
     """
     ratio, node = names.saved_ratios(aggregate.metadata)[key]
     value = aggregate.metadata[key]
@@ -158,7 +159,7 @@ def tell_placement(
     aggregate: rows.Aggregate, host: str,
     context: nova_context.RequestContext,
 ) -> str:
-    """Have Placement know of a host what the rows tell."""
+    """Bring Placement's records of a host after the rows."""
     change.run(context, [_anchor(aggregate)],
                lambda written: written.remind([host]))
     reconcile.host(context, host)
@@ -169,7 +170,7 @@ def have_placement_forget(
     aggregate: rows.Aggregate, provider: str,
     context: nova_context.RequestContext,
 ) -> str:
-    """Have Placement forget a membership that Nova does not know of."""
+    """Remove a membership unknown to Nova from Placement."""
     host = computes.every_node(context).get(provider, (None, None))[0]
     if host is None:
         _forget(context, provider, aggregate.uuid)
@@ -185,7 +186,7 @@ def have_placement_forget(
 def _forget(
     context: nova_context.RequestContext, provider: str, uuid: str,
 ) -> None:
-    """Take a provider of which Nova knows nothing out of an aggregate."""
+    """Take a provider unknown to Nova out of an aggregate."""
     found = inventories.aggregates(context, provider)
     if found is not None:
         found['aggregates'] = sorted(set(found['aggregates']) - {uuid})

@@ -36,8 +36,9 @@ class Known:
     """What the checks look at.
 
     :ivar aggregates: all pools and Pclouds, whole or not
-    :ivar computes: their hosts, as far as Nova knows the hosts
-    :ivar dues: service host to what is due for the host
+    :ivar computes: ``service host -> Compute`` of the aggregates' hosts that
+        Nova knows
+    :ivar dues: ``service host -> what is due``
     """
 
     context: nova_context.RequestContext
@@ -47,13 +48,13 @@ class Known:
 
     @functools.cached_property
     def pclouds_of(self) -> Mapping[str, list[str]]:
-        """Service host to the Pclouds that have the host, whole or not."""
+        """``service host -> ids of the host's Pclouds``, whole or not."""
         return self._holders(lambda each: isolation.is_pcloud(
             each.name, each.metadata))
 
     @functools.cached_property
     def pools_of(self) -> Mapping[str, list[str]]:
-        """Service host to the host flavors that have the host."""
+        """``service host -> ids of the host flavors with the host``."""
         return self._holders(lambda each: pool_rows.is_whole(
             each.name, each.metadata))
 
@@ -68,7 +69,10 @@ class Known:
         return found
 
     def node_of(self, aggregate: rows.Aggregate) -> dict[str, str]:
-        """Return service host to hypervisor hostname, of a Pcloud's hosts."""
+        """Return the nodes of a Pcloud's hosts.
+
+        :returns: ``service host -> hypervisor hostname``
+        """
         kept = {host: node for host, node
                 in names.nodes(aggregate.metadata).items()
                 if host in aggregate.hosts}
@@ -84,13 +88,13 @@ class Known:
         return found
 
 
-# What has to be there for an aggregate to be what it is.
+# The metadata that a whole pool or Pcloud has.
 _FRAMES = {names.TYPE_POOL: (names.FLAVOR_ID, names.UNITS),
            names.TYPE_PCLOUD: (names.ID,)}
 
 
 def check(known: Known) -> Iterator[findings.Finding]:
-    """Find what the rows alone tell."""
+    """Find the defects that the rows alone show."""
     for aggregate in known.aggregates:
         if pool_rows.is_whole(aggregate.name, aggregate.metadata):
             yield from _check_pool(known, aggregate)
@@ -192,10 +196,10 @@ def check_servers(
     known: Known, aggregate: rows.Aggregate,
     servers: Mapping[str, list[str]], hints: Mapping[str, Mapping],
 ) -> Iterator[findings.Finding]:
-    """Find servers that have no right to the hosts of an aggregate.
+    """Find servers without a right to the hosts of an aggregate.
 
-    :param servers: service host to the uuids of the servers on it
-    :param hints: uuid to the scheduler hints of a server
+    :param servers: ``service host -> uuids of the servers on the host``
+    :param hints: ``server uuid -> scheduler hints``
     """
     if pool_rows.is_whole(aggregate.name, aggregate.metadata):
         for host in sorted(aggregate.hosts):

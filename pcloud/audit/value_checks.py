@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Find values that somebody has written by hand and that are not right."""
+"""Find invalid values written by hand."""
 
 from collections.abc import Iterator
 
@@ -30,9 +30,9 @@ KIND = 'value-not-valid'
 def check(
     context: nova_context.RequestContext,
 ) -> Iterator[findings.Finding]:
-    """Find values of aggregates and flavors that cannot be read.
+    """Find invalid values of aggregates and of flavors.
 
-    Four queries. Those of host attributes are for `attribute_checks`.
+    Four queries. `attribute_checks` checks the values of host attributes.
     """
     for aggregate in rows.with_values(context):
         for key, value in sorted(aggregate.metadata.items()):
@@ -69,7 +69,7 @@ def _check_metadata(
 def _check_frame(
     aggregate: rows.Aggregate,
 ) -> Iterator[findings.Finding]:
-    """Find what should be there and is not."""
+    """Find missing and wrong metadata of a whole Pcloud or of a policy."""
     metadata = aggregate.metadata
     if pcloud_rows.is_whole(aggregate.name, metadata):
         for key in (names.NAME, names.OWNER):
@@ -100,7 +100,7 @@ def _frame_of_policy(name: str) -> dict[str, str]:
 
 
 def _effect(key: str) -> str:
-    """Tell what comes of a value that cannot be read."""
+    """Return the effect of a value that cannot be read."""
     if key in _EFFECTS:
         return _EFFECTS[key]
     if key.startswith((names.STATE_PREFIX, names.DUE_PREFIX)):
