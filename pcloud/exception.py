@@ -12,21 +12,22 @@
 
 """Every error that Pcloud raises itself, in one tree.
 
-Nothing here knows of HTTP: ``pcloud.api.wsgi`` translates the five branches
-below `PcloudError` to status codes, once, at the edge.
+No error knows of HTTP: ``pcloud.api.wsgi`` translates the branches below
+`PcloudError` to status codes, once, at the edge.
 """
 
 from pcloud.rules import text
 
 
 class PcloudError(Exception):
-    """Base of all errors of this package.
+    """Base of all errors of Pcloud.
 
     A subclass sets `message`, a format string; the keyword arguments of the
-    constructor fill it. The result says what was wrong, with the value, and
-    what would be right. It may reach a tenant, so it never names a real
-    host, a rack, or anything of another project. It becomes a line of a log
-    and the fault of a server, so what cannot be printed is escaped in it.
+    constructor fill the message. The message shows what was wrong, with the
+    value, and what would be right. A message may reach a tenant, so no message
+    for a tenant names a real host, a rack, or anything of another project. A
+    message becomes a line of a log and the fault of a server, so characters
+    that cannot be printed are escaped.
     """
 
     message = 'An error of Pcloud.'
@@ -41,33 +42,33 @@ class Invalid(PcloudError):
 
 
 class NotFound(PcloudError):
-    """Something that is not there, or not for this caller (404)."""
+    """The object does not exist, or not for the caller (404)."""
 
 
 class Conflict(PcloudError):
-    """A request that the present state does not allow (409)."""
+    """The present state does not allow the request (409)."""
 
 
 class Denied(PcloudError):
-    """A request that the caller may not make (403)."""
+    """The caller may not make the request (403)."""
 
 
 class Unavailable(PcloudError):
-    """A part of the cloud that does not answer just now (503)."""
+    """A part of the cloud does not answer just now (503)."""
 
     message = ('A part of the cloud does not answer at the moment; nothing '
                'was changed. Repeat the request when that part is back.')
 
 
 class WrongContentType(PcloudError):
-    """A request that says it is no JSON (415)."""
+    """The content type of the request is not JSON (415)."""
 
     message = ("The content type '%(found)s' is not supported; send "
                'application/json.')
 
 
 class PlacementSilent(Unavailable):
-    """Placement does not answer; in the words of any part that does not."""
+    """Placement does not answer; the message is the same as for any part."""
 
 
 class OutcomeUnknown(Unavailable):

@@ -10,9 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Names of Pcloud's aggregates and of their metadata keys.
+"""Names of Pcloud's aggregates, and keys of the aggregates' metadata.
 
-Source: CONTRACT section 1.
+Rule: reference-metadata
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ LIMIT = 255
 
 PREFIX = 'Pcloud:'
 POOL_PREFIX = 'Pcloud:host_flavor:'
-# Aggregates that say something about hosts but take none of them away.
+# Aggregates with settings or attributes, which close no hosts.
 POLICY_PREFIX = 'Pcloud:policy:'
 ATTRIBUTE_PREFIX = 'Pcloud:attribute:'
 OPEN_PREFIXES = (ATTRIBUTE_PREFIX, POLICY_PREFIX)
@@ -54,8 +54,8 @@ TENANT_PREFIX = 'pcloud:'
 TENANT_VALUE = 'pcloud-tenant'
 
 # The journal: an aggregate without hosts, with the marks of changes and with
-# what is still due for hosts. It is no Pcloud, and its name says so to
-# earlier versions too.
+# what is still due for hosts. The journal is no Pcloud, and the name of the
+# journal says so to earlier versions too.
 JOURNAL = 'pcloud-journal'
 CHANGES_PREFIX = 'pcloud:changes:'
 DUE_PREFIX = 'pcloud:due:'
@@ -80,8 +80,8 @@ ATTRIBUTE_NAME_PATTERN = re.compile(forms.ATTRIBUTE_NAME)
 CPU_RATIO = 'cpu_allocation_ratio'
 RAM_RATIO = 'ram_allocation_ratio'
 
-# A tenant's key is the bare prefix and its id: an id that is one of these
-# would overwrite a key that means something else.
+# A tenant's key is the bare prefix and the project id: a project with a
+# reserved id would overwrite a key with another meaning.
 _RESERVED = frozenset(
     key.removeprefix(TENANT_PREFIX)
     for key in (TYPE, FLAVOR_ID, DESCRIPTION, UNITS, ID, NAME, OWNER, SCOPE,
@@ -99,7 +99,7 @@ def pcloud(pcloud_id: str) -> str:
 
 
 def host_key(name: str) -> str:
-    """Return the metadata key that holds what host a name stands for."""
+    """Return the metadata key for the host with an owner's host name."""
     return HOST_PREFIX + name
 
 
@@ -113,7 +113,7 @@ def state_key(node: str) -> str:
 
 
 def node_key(host: str) -> str:
-    """Return the metadata key that holds a service host's compute node.
+    """Return the metadata key of a service host's compute node.
 
     :raises: `exception.NameTooLong` when Nova could not hold the key
     """
@@ -129,7 +129,7 @@ def due_key(host: str) -> str:
 
 
 def saved_ratio_key(ratio: str, node: str) -> str:
-    """Return the metadata key of what a host's ratio was before.
+    """Return the metadata key of a host's own ratio, kept by a Pcloud.
 
     :param ratio: `CPU_RATIO` or `RAM_RATIO`
     :raises: `exception.NameTooLong` when Nova could not hold the key
@@ -139,9 +139,10 @@ def saved_ratio_key(ratio: str, node: str) -> str:
 
 
 def saved_ratios(metadata: dict[str, str]) -> dict[str, tuple[str, str]]:
-    """Return the keys of saved ratios to what ratio of which node it was.
+    """Return the saved ratios in metadata, by metadata key.
 
-    The value is (`CPU_RATIO` or `RAM_RATIO`, hypervisor hostname).
+    :returns: ``metadata key -> (ratio, hypervisor hostname)``, where the ratio
+        is `CPU_RATIO` or `RAM_RATIO`
     """
     return {SAVED_PREFIX + rest: rest.partition(':')[::2]
             for rest in stripped(metadata, SAVED_PREFIX)}
@@ -150,7 +151,7 @@ def saved_ratios(metadata: dict[str, str]) -> dict[str, tuple[str, str]]:
 def policy(scope: str, scope_id: str) -> str:
     """Return the name of the aggregate with the settings of a scope.
 
-    :raises: `exception.NameTooLong` when Nova could not hold it
+    :raises: `exception.NameTooLong` when Nova could not hold the name
     """
     return _checked(f'{POLICY_PREFIX}{scope}:{scope_id}', 'Scope id',
                     scope_id)
@@ -159,13 +160,13 @@ def policy(scope: str, scope_id: str) -> str:
 def project_policy(project_id: str) -> str:
     """Return the name of the aggregate with a project's own settings.
 
-    :raises: `exception.NameTooLong` when Nova could not hold it
+    :raises: `exception.NameTooLong` when Nova could not hold the name
     """
     return policy('project', project_id)
 
 
 def placement_key(prefix: str, name: str) -> str:
-    """Return the metadata key of a placement key; Nova lets no "#" in."""
+    """Return the metadata key of a placement key; Nova refuses "#" in keys."""
     return prefix + name.replace('#', 'special.')
 
 
@@ -173,7 +174,7 @@ def attribute_key(name: str) -> str:
     """Return the metadata key of a host attribute.
 
     :raises: `exception.InvalidAttributeName` when Nova would not let an
-        administrator write it by hand too
+        administrator write the key by hand too
     """
     if not ATTRIBUTE_NAME_PATTERN.fullmatch(name):
         raise exception.InvalidAttributeName(name=name)
@@ -184,7 +185,7 @@ def attribute(name: str, value: str) -> str:
     """Return the name of the aggregate of a host attribute's value.
 
     :raises: `exception.InvalidAttributeName`, `exception.NameTooLong` when
-        Nova could not hold it
+        Nova could not hold the name
     """
     attribute_key(name)
     return _checked(f'{ATTRIBUTE_PREFIX}{name}={value}', 'Host attribute',
@@ -192,7 +193,7 @@ def attribute(name: str, value: str) -> str:
 
 
 def attributes(metadata: Mapping[str, str]) -> dict[str, str]:
-    """Return the host attributes that metadata give, name to value."""
+    """Return the host attributes in metadata: ``name -> value``."""
     return stripped(metadata, ATTRIBUTE_KEY_PREFIX)
 
 
@@ -223,22 +224,22 @@ def tenants(metadata: dict[str, str]) -> frozenset[str]:
 
 
 def states(metadata: dict[str, str]) -> dict[str, str]:
-    """Return hypervisor hostname to state."""
+    """Return the states in metadata: ``hypervisor hostname -> state``."""
     return stripped(metadata, STATE_PREFIX)
 
 
 def nodes(metadata: Mapping[str, str]) -> dict[str, str]:
-    """Return service hosts to hypervisor hostnames."""
+    """Return the nodes: ``service host -> hypervisor hostname``."""
     return stripped(metadata, NODE_PREFIX)
 
 
 def hosts(metadata: dict[str, str]) -> dict[str, str]:
-    """Return the owner's host names to hypervisor hostnames."""
+    """Return the hosts: ``owner's host name -> hypervisor hostname``."""
     return stripped(metadata, HOST_PREFIX)
 
 
 def stripped(metadata: Mapping[str, str], prefix: str) -> dict[str, str]:
-    """Return what has a prefix, without it."""
+    """Return the entries whose keys have a prefix, without the prefix."""
     return {key.removeprefix(prefix): value
             for key, value in metadata.items() if key.startswith(prefix)}
 
