@@ -26,7 +26,8 @@ from pcloud.sandbox import settings
 class CommandNotRun(errors.SandboxError):
     """The command cannot be run.
 
-    :ivar status: what a shell would return: 127 not found, else 126
+    :ivar status: the status that a shell would return: 127 for a command
+        that was not found, else 126
     """
 
     def __init__(self, message: str, status: int):
@@ -36,10 +37,10 @@ class CommandNotRun(errors.SandboxError):
 
 @contextlib.contextmanager
 def signals_passed_on(child_of):
-    """Leave it to the command to end on a signal.
+    """Leave the reaction to a signal to the command.
 
-    Ctrl-C reaches the command without us. A handler, unlike "ignore", is
-    not inherited by the command.
+    The terminal sends Ctrl-C to the command too, so SIGINT is not passed
+    on. A handler, unlike "ignore", is not inherited by the command.
 
     :param child_of: returns the command's process, or None
     """
@@ -58,20 +59,20 @@ def signals_passed_on(child_of):
 
 
 def search_path(path: str) -> str:
-    """A PATH on which the clients are found.
+    """Return a PATH that leads to the clients.
 
-    They are installed beside this program; the folder need not be on the
-    PATH of a user who calls it by its full name.
+    The clients are installed beside this program. The folder need not be
+    on the PATH of a user who calls this program by the full name.
     """
     return path + os.pathsep + os.path.dirname(sys.executable)
 
 
 def run(argv: list[str], chosen: settings.Settings, user: str) -> int:
-    """Run a command and wait for it.
+    """Run a command and wait for the end.
 
-    :returns: its status as a shell tells it: 128 and the signal's number
-        for one that a signal ended
-    :raises CommandNotRun: it cannot be run
+    :returns: the command's status as a shell shows the status: 128 plus
+        the signal's number for a command that a signal ended
+    :raises CommandNotRun: the command cannot be run
     :raises SandboxError: there is no such user
     """
     variables = environment.apply(dict(os.environ), chosen, user)

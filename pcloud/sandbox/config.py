@@ -55,14 +55,14 @@ post_fork = gunicorn_hooks.post_fork
 post_worker_init = gunicorn_hooks.post_worker_init
 """
 
-# What a service of Nova has to itself when it has a process to itself.
+# The settings of a service of Nova in a process of its own.
 OWN = """\
 [DEFAULT]
 host = {host}
 state_path = {folder}
 """
 
-# What a service in another cell than the first has besides.
+# More settings of a service in any cell but the first.
 OWN_CELL = """\
 transport_url = {transport_url}
 [database]
@@ -78,12 +78,12 @@ APPLICATIONS = {
     'neutron': 'neutron.wsgi.api:application',
     'nova': 'nova.wsgi.osapi_compute:application',
 }
-# The others have one.
+# The default is one worker.
 API_WORKERS = {'nova': 2}
 
 
 def write_all(where: layout.Layout, chosen: settings.Settings) -> None:
-    """Write every file the services read, and make their folders."""
+    """Write every file that the services read, and make the folders."""
     where.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     for folder in where.folders():
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -116,7 +116,7 @@ def write_all(where: layout.Layout, chosen: settings.Settings) -> None:
 
 def write_own(where: layout.Layout, chosen: settings.Settings, host: str,
               cell: int) -> None:
-    """Write the settings that one host of Nova has to itself."""
+    """Write the settings of a single host of Nova."""
     folder = where.host_data(host)
     folder.mkdir(parents=True)
     path = where.host_conf(host)
@@ -131,7 +131,7 @@ def write_own(where: layout.Layout, chosen: settings.Settings, host: str,
 
 
 def write_keys(where: layout.Layout) -> None:
-    """Draw the keys that Keystone signs tokens and seals secrets with."""
+    """Draw Keystone's keys for signing tokens and for sealing secrets."""
     for repository in ('fernet-keys', 'credential-keys'):
         for number in ('0', '1'):
             key = base64.urlsafe_b64encode(secrets.token_bytes(32))
@@ -142,7 +142,7 @@ def write_keys(where: layout.Layout) -> None:
 
 def substitutions(where: layout.Layout,
                   chosen: settings.Settings) -> dict[str, str]:
-    """What the templates' placeholders stand for."""
+    """Return placeholder -> value, for the templates."""
     names = {'auth_url': chosen.auth_url, 'password': chosen.password,
              'domain': settings.DOMAIN, 'region': settings.REGION}
     service_auth = SERVICE_AUTH.format(**names)

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Where a sandbox's services keep their data: files, or a MariaDB server."""
+"""The databases of a sandbox's services: files, or a MariaDB server."""
 
 import pathlib
 
@@ -38,7 +38,7 @@ def cell_name(cell: int) -> str:
 
 
 def url(where: layout.Layout, chosen: settings.Settings, name: str) -> str:
-    """Return the URL of one of the databases, with its password."""
+    """Return the URL of a database, with the password."""
     if chosen.database is None:
         return f'sqlite:///{_file(where, name)}?timeout=60'
     return _server(chosen).set(
@@ -49,7 +49,7 @@ def url(where: layout.Layout, chosen: settings.Settings, name: str) -> str:
 def check(chosen: settings.Settings) -> None:
     """Make sure that the server can be used.
 
-    :raises: `SandboxError`
+    :raises: `SandboxError` when the server refuses, or does not answer
     """
     if chosen.database is not None:
         _execute(chosen, ['SELECT 1'])
@@ -69,7 +69,7 @@ def create(where: layout.Layout, chosen: settings.Settings) -> None:
 
 
 def drop(chosen: settings.Settings) -> None:
-    """Drop the databases on the server; files are not its business.
+    """Drop the databases on the server; leave databases in files alone.
 
     :raises: `SandboxError` when the server refuses, or does not answer
     """

@@ -34,7 +34,7 @@ STORIES = {'basic': basic.tell, 'placement': placement.tell,
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Tell stories, each on a sandbox made for it.
+    """Tell stories, each story on a new sandbox.
 
     :returns: the exit status
     """

@@ -12,8 +12,9 @@
 
 """Run a phase of the devstack plugin without devstack.
 
-So that what devstack's users get is what runs here. Of devstack's functions
-there is what the plugin's post-config and clean phases need.
+The plugin configures the sandbox's Nova as the plugin configures Nova in
+devstack. Of devstack's functions, FUNCTIONS has the functions that the
+plugin's post-config and clean phases need.
 """
 
 import os
@@ -42,9 +43,9 @@ source "$PCLOUD_PLUGIN/plugin.sh" "$@"
 
 
 def folder() -> pathlib.Path:
-    """Return where the plugin is: in a source tree, or installed.
+    """Return the folder of the plugin: in a source tree, or installed.
 
-    :raises: `FileNotFoundError`
+    :raises: `FileNotFoundError` when the distribution has no plugin
     """
     beside = pathlib.Path(pcloud.__file__).parents[1] / 'devstack'
     if (beside / 'plugin.sh').exists():
@@ -60,10 +61,10 @@ def run_phase(
 
     :param nova_conf: the nova.conf to change
     :param api_paste: the api-paste.ini to change
-    :param nova_filters: the filters where nova.conf names none
+    :param nova_filters: the filters when nova.conf names no filters
     :param settings: settings of the plugin
-    :returns: what it says
-    :raises: `SandboxError` when it fails
+    :returns: the output of the plugin
+    :raises: `SandboxError` when the plugin fails
     """
     variables = {
         'DEST': str(folder().parent),

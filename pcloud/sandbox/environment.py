@@ -10,14 +10,14 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What a client has to know to work with a sandbox as one of its users."""
+"""The environment variables of a client that acts as a sandbox's user."""
 
 import shlex
 
 from pcloud.sandbox import errors
 from pcloud.sandbox import settings
 
-# Variables that would win over, or contradict, those set here.
+# Variables that would override, or contradict, the variables set here.
 CONFLICTING = (
     'OS_ACCESS_TOKEN', 'OS_APPLICATION_CREDENTIAL_ID',
     'OS_APPLICATION_CREDENTIAL_NAME', 'OS_APPLICATION_CREDENTIAL_SECRET',
@@ -44,7 +44,7 @@ def check_user(user: str) -> None:
 
 
 def variables(chosen: settings.Settings, user: str) -> dict[str, str]:
-    """The variables of a user; the project has the user's name.
+    """Return the variables of a user; the project has the user's name.
 
     :raises SandboxError: there is no such user
     """
@@ -53,8 +53,8 @@ def variables(chosen: settings.Settings, user: str) -> dict[str, str]:
         'OS_AUTH_TYPE': 'password',
         'OS_AUTH_URL': chosen.auth_url,
         'OS_IDENTITY_API_VERSION': '3',
-        # The default of "nova", but not of "openstack", which without it
-        # knows neither servers without a network nor their hints.
+        # The default of "nova", but not of "openstack", whose default
+        # knows neither servers without a network nor a server's hints.
         'OS_COMPUTE_API_VERSION': '2.latest',
         'OS_USERNAME': user,
         'OS_PASSWORD': chosen.password,
@@ -66,7 +66,7 @@ def variables(chosen: settings.Settings, user: str) -> dict[str, str]:
 
 
 def shell_lines(chosen: settings.Settings, user: str) -> list[str]:
-    """What a shell evaluates to become a user.
+    """Return the lines that a shell evaluates to act as a user.
 
     :raises SandboxError: there is no such user
     """
@@ -77,7 +77,9 @@ def shell_lines(chosen: settings.Settings, user: str) -> list[str]:
 
 def apply(base: dict[str, str], chosen: settings.Settings,
           user: str) -> dict[str, str]:
-    """An environment like another one, but as a user of the sandbox.
+    """Return an environment with the variables of a sandbox's user.
+
+    :param base: the environment that the variables are added to
 
     :raises SandboxError: there is no such user
     """

@@ -10,14 +10,14 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What can go wrong with a sandbox, in words for its user."""
+"""Errors of a sandbox, with messages for the user."""
 
 
 class SandboxError(Exception):
     """The sandbox cannot do what was asked.
 
-    The message tells what was wrong and what would be right; the command
-    line prints it and ends with status 1.
+    The message says what was wrong and what would be right; the command
+    line prints the message and ends with status 1.
     """
 
 
@@ -29,7 +29,7 @@ class StartFailed(SandboxError):
     """A part of the cloud did not start.
 
     :param message: what did not start
-    :param log: path of the log that tells why, or None
+    :param log: path of the log that shows the reason, or None
     """
 
     def __init__(self, message: str, log: str | None = None):

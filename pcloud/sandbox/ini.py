@@ -13,8 +13,8 @@
 """Change single options of an INI file, as devstack's functions do.
 
 Run as a program: ``python -m pcloud.sandbox.ini FUNCTION FILE SECTION OPTION
-[VALUE]...``. The functions are named and behave as those of devstack's
-inc/ini-config; the rest of the file stays as it is.
+[VALUE]...``. The functions have the names and the behaviour of devstack's
+inc/ini-config; the rest of the file does not change.
 """
 
 import pathlib
@@ -23,7 +23,7 @@ import sys
 
 
 class Ini:
-    """An INI file, line by line; a missing one is empty."""
+    """An INI file, line by line; a missing file is empty."""
 
     def __init__(self, path: pathlib.Path) -> None:
         self.path = path
@@ -34,12 +34,12 @@ class Ini:
         self.path.write_text('\n'.join(self.lines) + '\n')
 
     def values(self, section: str, option: str) -> list[str]:
-        """Return what an option is set to, once for each line of it."""
+        """Return the values of an option, one for each line."""
         return [self.lines[number].split('=', 1)[1].strip()
                 for number in self._find(section, option)]
 
     def set(self, section: str, option: str, values: list[str]) -> None:
-        """Set an option to values, a line each, instead of what it has."""
+        """Replace an option's values by new values, a line each."""
         known = self._find(section, option)
         self.delete(section, option)
         if f'[{section}]' not in self.lines:
@@ -64,7 +64,7 @@ class Ini:
 
 
 def main() -> None:
-    """Do what one of devstack's functions does."""
+    """Run one of devstack's functions."""
     function, path, section, option, *values = sys.argv[1:]
     ini = Ini(pathlib.Path(path))
     known = ini.values(section, option)

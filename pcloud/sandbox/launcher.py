@@ -38,8 +38,8 @@ from pcloud.sandbox import rest
 from pcloud.sandbox import restarts
 from pcloud.sandbox import settings
 
-# Seconds that a supervisor may take to end its children, which have
-# processes.GRACE, and itself.
+# Seconds that a supervisor may take to end; the children have
+# processes.GRACE of these seconds.
 STOP_TIMEOUT = processes.GRACE + 10
 # Seconds that one service may take to start.
 SERVICE_TIMEOUT = 120
@@ -48,7 +48,7 @@ Report = collections.abc.Callable[[str], None]
 
 
 def running(where: layout.Layout) -> settings.State | None:
-    """The state of a sandbox that can be used, or None."""
+    """Return the state of a running, usable sandbox, or None."""
     state = settings.load(where)
     if state and state.ready and owner(state):
         return state
@@ -56,14 +56,14 @@ def running(where: layout.Layout) -> settings.State | None:
 
 
 def owner(state: settings.State) -> psutil.Process | None:
-    """The living supervisor of a sandbox, or None."""
+    """Return the running supervisor of a sandbox, or None."""
     return processes.find(state.processes.get('supervisor'))
 
 
 def need_running(where: layout.Layout) -> settings.State:
-    """The state of a sandbox that can be used.
+    """Return the state of a running, usable sandbox.
 
-    :raises SandboxError: there is none
+    :raises SandboxError: no sandbox is running
     """
     state = running(where)
     if state is None:
@@ -75,15 +75,15 @@ def need_running(where: layout.Layout) -> settings.State:
 
 def up(where: layout.Layout, chosen: settings.Settings,
        port_base: int | None, attached: bool, report: Report) -> None:
-    """Start a sandbox and wait until everything is usable.
+    """Start a sandbox and wait until all parts are usable.
 
-    :param chosen: what it is to be; its ports are filled in
-    :param port_base: the first of its ports; None finds free ones
-    :param attached: it ends with this process; otherwise it stays
-    :param report: is called with each line for the user
-    :raises StartFailed: a part did not start; nothing is left running
-    :raises SandboxError: one is there already, or the folder, a port or a
-        server cannot be used; nothing has been changed
+    :param chosen: settings of the sandbox; the ports are filled in
+    :param port_base: the first port; None finds free ports
+    :param attached: whether the sandbox ends with this process
+    :param report: called with each line for the user
+    :raises StartFailed: a part did not start; no process is left running
+    :raises SandboxError: a sandbox is already running, or the folder, a
+        port or a server cannot be used; nothing has been changed
     """
     where.check_usable()
     with lock_or_tell(where) as descriptor:
@@ -96,12 +96,12 @@ def up(where: layout.Layout, chosen: settings.Settings,
         except errors.SandboxError:
             clean(where)
             raise
-        # The supervisor has the lock too, and keeps it.
+        # The supervisor has the lock too, and keeps the lock.
         supervisor = spawn(where, descriptor, attached)
     try:
         follow(supervisor, report)
     except BaseException:
-        # Whatever came in between, above all Ctrl-C: leave nothing.
+        # Whatever interrupted the start, above all Ctrl-C: leave nothing.
         supervisor.terminate()
         wait_for_end(where, supervisor)
         raise
@@ -111,7 +111,8 @@ def up(where: layout.Layout, chosen: settings.Settings,
 def lock_or_tell(where: layout.Layout):
     """Hold the lock of a folder in which no sandbox runs.
 
-    :raises SandboxError: one does, or something else is going on in it
+    :raises SandboxError: a sandbox runs in the folder, or another
+        pcloud-sandbox command holds the lock
     """
     try:
         descriptor = lock.acquire(where)
@@ -130,12 +131,12 @@ def lock_or_tell(where: layout.Layout):
 
 
 def clean(where: layout.Layout) -> None:
-    """Remove what a sandbox that is gone has left behind.
+    """Remove all leftovers of a sandbox that has ended.
 
-    The caller holds the lock, so its supervisor is gone.
+    The caller holds the lock, so the supervisor has ended.
 
-    :raises SandboxError: a server on which something is left does not
-        answer
+    :raises SandboxError: a server that holds databases or virtual hosts of
+        the sandbox refuses, or does not answer
     """
     state = settings.load(where)
     if state is not None:
@@ -150,7 +151,10 @@ def clean(where: layout.Layout) -> None:
 
 
 def prepare(where: layout.Layout, chosen: settings.Settings) -> None:
-    """Write what the parts read."""
+    """Write configuration and state; make databases and virtual hosts.
+
+    :raises SandboxError: a server refuses, or does not answer
+    """
     config.write_all(where, chosen)
     settings.save(where, settings.State(settings=chosen))
     databases.create(where, chosen)
@@ -159,7 +163,7 @@ def prepare(where: layout.Layout, chosen: settings.Settings) -> None:
 
 def spawn(where: layout.Layout, descriptor: int,
           attached: bool) -> subprocess.Popen:
-    """Start the supervisor, and give it the lock."""
+    """Start the supervisor, and pass on the lock."""
     argv = [sys.executable, '-m', 'pcloud.sandbox.supervisor',
             str(where.directory)]
     if attached:
@@ -173,14 +177,17 @@ def spawn(where: layout.Layout, descriptor: int,
 
 
 def end_with_launcher() -> None:
-    """In the supervisor before it starts: end when the launcher ends."""
+    """Have the supervisor end with the launcher.
+
+    The function runs in the supervisor's process, before the program.
+    """
     processes.die_with_parent(signal.SIGTERM)
 
 
 def follow(supervisor: subprocess.Popen, report: Report) -> None:
-    """Tell the user how the start goes, until it is over.
+    """Report the progress of the start to the user until the end.
 
-    :raises StartFailed: it failed
+    :raises StartFailed: a part did not start, or the sandbox was stopped
     """
     for line in supervisor.stdout:
         message = json.loads(line)
@@ -198,7 +205,10 @@ def follow(supervisor: subprocess.Popen, report: Report) -> None:
 
 def wait_for_end(where: layout.Layout,
                  supervisor: subprocess.Popen) -> None:
-    """Wait for a supervisor that was told to end, and make sure."""
+    """Wait for a supervisor that was asked to end; kill a late supervisor.
+
+    Processes that the supervisor did not end are killed too.
+    """
     try:
         supervisor.wait(STOP_TIMEOUT)
     except subprocess.TimeoutExpired:
@@ -210,11 +220,12 @@ def wait_for_end(where: layout.Layout,
 
 
 def down(where: layout.Layout, keep: bool) -> bool:
-    """Stop a sandbox, and remove what it made.
+    """Stop a sandbox, and remove all that the sandbox made.
 
-    :param keep: leave its files
-    :returns: whether anything was running
-    :raises SandboxError: the folder is not a sandbox's
+    :param keep: whether to leave the files, databases and virtual hosts
+    :returns: whether a supervisor was running
+    :raises SandboxError: the folder is not a sandbox's, or another
+        pcloud-sandbox command holds the lock, or a server does not answer
     """
     if not where.directory.exists():
         return False
@@ -232,7 +243,7 @@ def down(where: layout.Layout, keep: bool) -> bool:
 
 
 def stop_leftovers(where: layout.Layout) -> None:
-    """End what a supervisor did not end; note that nothing runs."""
+    """Kill processes that a supervisor left; record that none runs."""
     state = settings.load(where)
     if state is not None:
         processes.kill_leftovers(state.processes)
@@ -240,13 +251,13 @@ def stop_leftovers(where: layout.Layout) -> None:
 
 
 def remove(where: layout.Layout) -> None:
-    """Remove the sandbox's files and, if it is then empty, its folder."""
+    """Remove the sandbox's files, and the folder if no file is left."""
     clean(where)
     where.lock.unlink()
     try:
         where.directory.rmdir()
     except OSError as error:
-        # Somebody has begun to make the next one here.
+        # Another command has begun to make the next sandbox here.
         if error.errno != errno.ENOTEMPTY:
             raise
 
@@ -254,7 +265,8 @@ def remove(where: layout.Layout) -> None:
 def stop_service(where: layout.Layout, name: str) -> None:
     """Stop one service of a running sandbox, as an operator does.
 
-    :raises SandboxError: no sandbox is running, or it has no such service
+    :raises SandboxError: no sandbox is running, or the sandbox has no such
+        service
     """
     state = need_running(where)
     need_service(where, state, name)
@@ -264,10 +276,11 @@ def stop_service(where: layout.Layout, name: str) -> None:
 
 
 def start_service(where: layout.Layout, name: str) -> None:
-    """Start a service that was stopped or has ended, and wait for it.
+    """Start a service that was stopped or has ended, and wait.
 
-    :raises SandboxError: no sandbox is running, or it has no such service,
-        or it does not start
+    :raises StartFailed: the service does not start in time
+    :raises SandboxError: no sandbox is running, or the sandbox has no such
+        service
     """
     part = need_service(where, need_running(where), name)
     restarts.put(where, name)
@@ -284,9 +297,9 @@ def start_service(where: layout.Layout, name: str) -> None:
 
 def need_service(where: layout.Layout, state: settings.State,
                  name: str) -> parts.Part:
-    """The service with a name.
+    """Return the service with a name.
 
-    :raises SandboxError: there is none
+    :raises SandboxError: the sandbox has no such service
     """
     known = {part.name: part
              for part in parts.services(where, state.settings)}
@@ -299,7 +312,7 @@ def need_service(where: layout.Layout, state: settings.State,
 def service_states(
     where: layout.Layout, state: settings.State,
 ) -> list[tuple[str, str | None, int | None, bool]]:
-    """Name, URL, process number and whether it runs, of each service."""
+    """Return name, URL, process number and running of each service."""
     found = []
     for part in parts.services(where, state.settings):
         process = processes.find(state.processes.get(part.name))

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Where a sandbox keeps what it makes: the paths in its state folder."""
+"""The paths of a sandbox's files and folders in the state folder."""
 
 import os
 import pathlib
@@ -25,10 +25,10 @@ OURS = frozenset([STATE_FILE, FRESH_STATE_FILE, LOCK_FILE,
 
 
 def default_directory() -> pathlib.Path:
-    """The state folder when none is named on the command line.
+    """Return the state folder when the command line names no folder.
 
-    ``$PCLOUD_SANDBOX_DIR``, else ``pcloud-sandbox`` in the user's cache
-    folder.
+    The folder is ``$PCLOUD_SANDBOX_DIR``, else ``pcloud-sandbox`` in the
+    user's cache folder.
     """
     chosen = os.environ.get('PCLOUD_SANDBOX_DIR')
     if chosen:
@@ -43,7 +43,7 @@ def default_directory() -> pathlib.Path:
 class Layout:
     """The files and folders of one sandbox.
 
-    :param directory: the state folder; it need not exist yet
+    :param directory: the state folder; the folder need not exist yet
     """
 
     def __init__(self, directory: os.PathLike | str):
@@ -57,32 +57,33 @@ class Layout:
         self.requests = self.data / 'requests'
 
     def log(self, name: str) -> pathlib.Path:
-        """The log file of a service or of a step of the start."""
+        """Return the log file of a service or of a step of the start."""
         return self.logs / f'{name}.log'
 
     def host_conf(self, host: str) -> pathlib.Path:
-        """The settings that one host of Nova has to itself."""
+        """Return the file with the settings of a single host of Nova."""
         return self.etc / 'hosts' / f'{host}.conf'
 
     def host_data(self, host: str) -> pathlib.Path:
-        """What one host of Nova keeps: its ``state_path``."""
+        """Return the ``state_path`` of a host of Nova."""
         return self.data / 'hosts' / host
 
     def folders(self) -> list[pathlib.Path]:
-        """Every folder that the services expect to find."""
+        """Return every folder that the services expect to exist."""
         data = ['images', 'requests', 'staging', 'tasks', 'image-cache',
                 'locks', 'instances', 'fernet-keys', 'credential-keys']
         return [self.etc, self.logs, self.data,
                 *(self.data / name for name in data)]
 
     def check_usable(self) -> None:
-        """Refuse a folder that holds somebody else's files.
+        """Refuse a folder that holds files of another program.
 
-        Stopping a sandbox removes what is in its folder, so the folder has
-        to be the sandbox's own.
+        Stopping a sandbox removes the content of the state folder, so the
+        folder has to be the sandbox's own.
 
-        :raises SandboxError: it is not a folder, or holds other files, or
-            its path cannot be written into a configuration file
+        :raises SandboxError: the path is not a folder, or the folder holds
+            files of another program, or the path cannot be written into a
+            configuration file
         """
         if any(c in '$#?%\'"\n' for c in str(self.directory)):
             raise errors.SandboxError(

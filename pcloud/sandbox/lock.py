@@ -10,10 +10,11 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""One sandbox a folder: the lock that its owner holds.
+"""One sandbox a folder: the lock of a state folder.
 
-The lock is the kernel's: it goes when its last holder ends, however that
-comes about. A process shares it with the children it passes it to.
+The kernel keeps the lock, and releases the lock when the last process that
+holds a copy ends, for whatever reason. A process shares the lock with the
+children that inherit the file descriptor.
 """
 
 import contextlib
@@ -32,11 +33,12 @@ class Busy(errors.SandboxError):
 
 
 def acquire(where: layout.Layout, timeout: float = 0) -> int:
-    """Take the lock of a sandbox's folder, which is made if need be.
+    """Take the lock of a sandbox's folder; make a missing folder.
 
-    :param timeout: seconds to wait for whoever holds it
-    :returns: a file descriptor; the lock goes when all copies are closed
-    :raises Busy: it is held
+    :param timeout: seconds to wait for the holder of the lock
+    :returns: a file descriptor; the kernel releases the lock when all
+        copies of the descriptor are closed
+    :raises Busy: another process holds the lock
     """
     deadline = time.monotonic() + timeout
     while True:
@@ -59,8 +61,8 @@ def _try(where: layout.Layout) -> int | None:
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Whoever held it may have removed the file meanwhile: then this
-        # lock is on nothing.
+        # The last holder may have removed the file meanwhile: then this
+        # lock is on a file that no other process can open.
         if os.path.samestat(os.fstat(descriptor), os.stat(where.lock)):
             return descriptor
     except (BlockingIOError, FileNotFoundError):

@@ -12,9 +12,9 @@
 
 """The broker through which Nova's processes talk: a RabbitMQ.
 
-A virtual host keeps one cloud's queues apart from another's: their names
-are the same, and so are those of two cells. Where the URL names none, the
-sandbox makes one of its own for each cell.
+Two clouds, and two cells of a cloud, have queues of the same names: a
+virtual host keeps the queues apart. Where the URL names no virtual host,
+the sandbox makes a virtual host for each cell.
 """
 
 import shutil
@@ -33,7 +33,7 @@ CONNECT_TIMEOUT = 5
 def url(chosen: settings.Settings, cell: int = 1) -> str:
     """Return the transport URL of Nova's processes in a cell.
 
-    Those that belong to no cell have that of the first.
+    Processes that belong to no cell use the URL of the first cell.
     """
     if chosen.messaging is None:
         return 'fake://'
@@ -44,9 +44,10 @@ def url(chosen: settings.Settings, cell: int = 1) -> str:
 
 
 def check(chosen: settings.Settings) -> None:
-    """Make sure that the URL can be one of a broker.
+    """Check the settings of messaging, without a call to the broker.
 
-    :raises: `SandboxError`
+    :raises: `SandboxError` when the URL is not a broker's, or does not go
+        with the database or the number of cells
     """
     if chosen.messaging is None:
         if chosen.cells > 1:
@@ -67,9 +68,9 @@ def check(chosen: settings.Settings) -> None:
 
 
 def create(chosen: settings.Settings) -> None:
-    """Make the virtual hosts, and make sure that the first can be used.
+    """Make the virtual hosts, and connect to the first virtual host.
 
-    :raises: `SandboxError`
+    :raises: `SandboxError` when the broker refuses, or does not answer
     """
     if chosen.messaging is None:
         return
@@ -83,9 +84,11 @@ def create(chosen: settings.Settings) -> None:
 
 
 def delete(chosen: settings.Settings) -> None:
-    """Delete the virtual hosts, with their queues, if the sandbox made them.
+    """Delete the sandbox's virtual hosts, with all queues.
 
-    :raises: `SandboxError`
+    A virtual host that the URL names stays.
+
+    :raises: `SandboxError` when the broker refuses, or does not answer
     """
     if chosen.messaging is None or not _has_own_host(chosen):
         return
@@ -114,7 +117,7 @@ def _own(chosen: settings.Settings, cell: int) -> str:
 
 
 def _control(*arguments: str) -> str:
-    """Run the broker's command and return what it prints."""
+    """Run the broker's command and return the output."""
     hint = ('; or make a virtual host yourself and name it in --messaging, '
             'as in rabbit://user:password@127.0.0.1:5672/mine')
     if shutil.which(CONTROL) is None:

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Tell a story: type each command as its user, show what it prints."""
+"""Tell a story: run each command as a user, show the command's output."""
 
 from collections.abc import Mapping
 import json
@@ -21,18 +21,18 @@ import subprocess
 import sys
 import textwrap
 
-# Seconds that one command may take; the slowest waits for a server.
+# Seconds that a command may take; the slowest command waits for a server.
 TIMEOUT = 180
 
 
 class PromiseBroken(Exception):
-    """A command did not do what the story says."""
+    """A command did not do what the story promises."""
 
 
 class Narrator:
-    """Types commands into a shell and holds their output against promises.
+    """Runs commands in a shell and checks the promises of a story.
 
-    :ivar kept: how many promises were kept so far
+    :ivar kept: number of promises kept so far
     """
 
     def __init__(self) -> None:
@@ -45,10 +45,10 @@ class Narrator:
         print('\n' + textwrap.fill(plain, 72), flush=True)
 
     def run(self, user: str, command: str) -> str:
-        """Type a command as a user, and return all that it printed.
+        """Run a command as a user, and return the command's output.
 
         :param user: 'admin', 'alice', ...; '' is the owner of the machine
-        :raises: `PromiseBroken` when it ends with an error
+        :raises: `PromiseBroken` when the command ends with an error
         """
         status, output = self._type(user, command)
         if status:
@@ -56,9 +56,9 @@ class Narrator:
         return output
 
     def fails(self, user: str, command: str) -> str:
-        """Type a command that has to fail, and return what it printed.
+        """Run a command that has to fail, and return the output.
 
-        :raises: `PromiseBroken` when it succeeds
+        :raises: `PromiseBroken` when the command succeeds
         """
         status, output = self._type(user, command)
         if not status:
@@ -66,13 +66,14 @@ class Narrator:
         return output
 
     def forget(self) -> None:
-        """Forget the users' logins: the next story is of another cloud."""
+        """Forget the users' logins: the next story has a new cloud."""
         self._variables.clear()
 
     def promise(self, holds: bool, text: str) -> None:
-        """Say what has been shown.
+        """Check and print a promise of the story.
 
-        :raises: `PromiseBroken` when it has not
+        :param holds: whether the output has shown the promise
+        :raises: `PromiseBroken` when the promise does not hold
         """
         if not holds:
             raise PromiseBroken(text)

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Of what a sandbox consists: its services, and the steps before them."""
+"""The parts of a sandbox: services, and the steps before the services."""
 
 import dataclasses
 import importlib.util
@@ -30,13 +30,18 @@ NEEDED = ('gunicorn', 'psutil', 'werkzeug', 'keystone', 'placement',
 class Part:
     """One process of the sandbox.
 
-    :ivar name: also of its log
+    :ivar name: also the name of the log
     :ivar argv: the command
-    :ivar needs: names of the parts that have to be done before it starts
-    :ivar url: a service is done when this URL answers, if it has one
-    :ivar stays: whether it is a service, which keeps running; a step is
-        done when it has ended with status 0
-    :ivar says: what the user reads when it is done
+    :ivar says: what the user reads when the part is done
+    :ivar needs: names of the parts that must be done before the start of
+        this part
+    :ivar url: a service with a URL is done when the URL answers; a service
+        without a URL is done as soon as the process runs
+    :ivar stays: whether the part is a service, which keeps running; a step
+        is done when the process has ended with status 0
+    :ivar environment: variables of the process beside the supervisor's
+    :ivar folder: the current folder of the process; None is the sandbox's
+        data folder
     """
 
     name: str
@@ -50,9 +55,9 @@ class Part:
 
 
 def check_installed() -> None:
-    """Make sure that what a sandbox runs is installed.
+    """Make sure that the packages of a sandbox's services are installed.
 
-    :raises NotInstalled: something is missing
+    :raises NotInstalled: a package is missing
     """
     missing = [name for name in NEEDED
                if importlib.util.find_spec(name) is None]
@@ -64,7 +69,7 @@ def check_installed() -> None:
 
 def all_parts(where: layout.Layout,
               chosen: settings.Settings) -> list[Part]:
-    """Every part, the most urgent first."""
+    """Return every part, the most urgent first."""
     directory = str(where.directory)
     nova = (_nova_processes if chosen.separate else _nova_in_one)(
         where, chosen)
@@ -94,7 +99,7 @@ def all_parts(where: layout.Layout,
 
 def services(where: layout.Layout,
              chosen: settings.Settings) -> list[Part]:
-    """The parts that keep running."""
+    """Return the parts that keep running."""
     return [part for part in all_parts(where, chosen) if part.stays]
 
 
@@ -136,7 +141,7 @@ def _compute(where: layout.Layout, host: str) -> Part:
 
 
 def _nova(where: layout.Layout, name: str, command: str, host: str) -> Part:
-    """A service of Nova that only speaks through the broker."""
+    """Return a service of Nova that listens to the broker alone."""
     return _command(
         name, f'nova.cmd.{command}',
         ['--config-file', str(where.etc / 'nova.conf'),
@@ -152,9 +157,9 @@ def _own(name: str, module: str, arguments: list[str], **rest) -> Part:
 
 
 def _command(name: str, module: str, arguments: list[str], **rest) -> Part:
-    """A command line of another project, by its main function.
+    """Return a part that calls the main function of another project.
 
-    Not by its script, which need not be on the PATH.
+    The script of that project need not be on the PATH.
     """
     code = f'import sys; from {module} import main; sys.exit(main())'
     argv = [sys.executable, '-c', code, *arguments]
@@ -163,10 +168,10 @@ def _command(name: str, module: str, arguments: list[str], **rest) -> Part:
 
 def _web(where: layout.Layout, chosen: settings.Settings, service: str,
          needs: tuple[str, ...]) -> Part:
-    """A service under gunicorn.
+    """Return a service under gunicorn.
 
-    gunicorn finds its settings in the current folder. They are not on its
-    command line because the services look at that for options of theirs.
+    gunicorn reads the settings from the current folder. The command line
+    has no settings because the services parse the command line too.
     """
     return Part(
         name=service, argv=[sys.executable, '-m', 'gunicorn'], needs=needs,

@@ -10,10 +10,11 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Paste configurations that come with the services, as an operator has them.
+"""The paste configurations that the services install for an operator.
 
-The wheels carry them as data files; where those end up depends on how they
-were installed, so their own list of files is asked.
+The wheels carry the paste configurations as data files. The folder of the
+data files depends on the installer, so the list of files in the metadata
+of the distribution is read.
 """
 
 from importlib import metadata
@@ -27,9 +28,9 @@ paste.filter_factory = pcloud.api:filter_factory
 
 
 def installed(distribution: str, name: str) -> pathlib.Path:
-    """Return where a data file of an installed distribution is.
+    """Return the path of a data file of an installed distribution.
 
-    :param name: how its path ends, for example 'etc/nova/api-paste.ini'
+    :param name: the end of the path, for example 'etc/nova/api-paste.ini'
     :raises: `FileNotFoundError` when the distribution has no such file
     """
     for path in metadata.files(distribution) or ():
@@ -39,7 +40,7 @@ def installed(distribution: str, name: str) -> pathlib.Path:
 
 
 def with_pcloud(text: str) -> str:
-    """Return Nova's api-paste.ini with Pcloud in both of its pipelines."""
+    """Return Nova's api-paste.ini with Pcloud in both pipelines."""
     return re.sub(
         r'(?m)^(keystone = .*\bkeystonecontext( legacy_v2_compatible)?)\b',
         r'\1 pcloud', text) + FILTER

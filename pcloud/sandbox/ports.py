@@ -24,10 +24,10 @@ ATTEMPTS = 50
 
 
 def choose(base: int | None) -> dict[str, int]:
-    """One port for each service.
+    """Return a port for each service.
 
-    :param base: Keystone's port, the others follow it in the order of
-        ``SERVICES``; None finds free ones
+    :param base: Keystone's port; the ports of the next services follow in
+        the order of ``SERVICES``; None finds free ports
     :returns: service name -> port
     :raises SandboxError: a chosen port is taken or out of range
     """
@@ -44,13 +44,15 @@ def choose(base: int | None) -> dict[str, int]:
 
 
 def find_free() -> dict[str, int]:
-    """Free ports, one after another.
+    """Return free ports with consecutive numbers.
 
-    They are looked for below the kernel's range for outgoing connections,
-    so that no connection takes one before its service listens; and at
-    random, so that two sandboxes that start together do not meet.
+    The search stays below the kernel's range for outgoing connections, so
+    that no connection takes a port before the service listens. The search
+    is random, so that two sandboxes that start together choose different
+    ports.
 
-    :raises SandboxError: none of the places tried was free
+    :returns: service name -> port
+    :raises SandboxError: no range that was tried was free
     """
     for base in random.sample(range(*SEARCHED, len(SERVICES)), ATTEMPTS):
         try:
@@ -65,7 +67,8 @@ def find_free() -> dict[str, int]:
 def check_free(name: str, port: int) -> None:
     """Make sure that a service can listen on a port.
 
-    :raises SandboxError: it cannot; the message names port and service
+    :raises SandboxError: the service cannot listen; the message names the
+        port and the service
     """
     with socket.socket() as listener:
         # As the services do: a port in TIME_WAIT may be used again.

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Start processes that cannot outlive their parent, and end them."""
+"""Start processes that cannot outlive the parent, and end processes."""
 
 import ctypes
 import os
@@ -32,9 +32,9 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def die_with_parent(signum: int = signal.SIGKILL) -> None:
-    """Have the kernel send a signal to this process when its parent ends.
+    """Have the kernel send this process a signal when the parent ends.
 
-    :param signum: which signal; 0 takes the request back
+    :param signum: which signal; 0 withdraws the request
     :raises OSError: the kernel refuses
     """
     if _LIBC.prctl(PR_SET_PDEATHSIG, int(signum), 0, 0, 0):
@@ -42,21 +42,25 @@ def die_with_parent(signum: int = signal.SIGKILL) -> None:
 
 
 def identity(pid: int) -> dict:
-    """What tells a process from a later one that gets its number.
+    """Return the identity of a process.
 
-    :raises psutil.NoSuchProcess: it has ended
+    The creation time distinguishes the process from a later process with
+    the same number.
+
+    :returns: ``{'pid': int, 'created': float}``
+    :raises psutil.NoSuchProcess: the process has ended
     """
     return {'pid': pid, 'created': psutil.Process(pid).create_time()}
 
 
 def find(known: dict | None) -> psutil.Process | None:
-    """The living process with this identity, or None."""
+    """Return the running process with an identity, or None."""
     if not known:
         return None
     try:
         process = psutil.Process(known['pid'])
-        # The clock that creation times are told by may have been set since;
-        # a number is not used again within a second.
+        # The clock of creation times may have been set since; the kernel
+        # does not use a number again within a second.
         same = abs(process.create_time() - known['created']) < 1
         if same and process.status() != psutil.STATUS_ZOMBIE:
             return process
@@ -66,9 +70,9 @@ def find(known: dict | None) -> psutil.Process | None:
 
 
 def end_all(found: list[psutil.Process], grace: float = GRACE) -> None:
-    """End processes: SIGTERM, then SIGKILL for those that stay.
+    """End processes: SIGTERM, then SIGKILL for processes that still run.
 
-    :param grace: seconds in between
+    :param grace: seconds between the two signals
     """
     send(found, signal.SIGTERM)
     _, alive = psutil.wait_procs(found, timeout=grace)
@@ -77,7 +81,7 @@ def end_all(found: list[psutil.Process], grace: float = GRACE) -> None:
 
 
 def descendants(children: list[subprocess.Popen]) -> list[psutil.Process]:
-    """The processes that children of this one have started themselves."""
+    """Return the processes that children of this process have started."""
     found = []
     for child in children:
         try:
@@ -88,7 +92,7 @@ def descendants(children: list[subprocess.Popen]) -> list[psutil.Process]:
 
 
 def send(found: list[psutil.Process], signum: int) -> None:
-    """Send a signal to each process that is still there."""
+    """Send a signal to each process that still runs."""
     for process in found:
         try:
             process.send_signal(signum)
@@ -97,10 +101,10 @@ def send(found: list[psutil.Process], signum: int) -> None:
 
 
 def kill_leftovers(known: dict[str, dict]) -> None:
-    """Kill what is left of a sandbox whose supervisor is gone.
+    """Kill the processes of a sandbox whose supervisor has ended.
 
-    :param known: name -> identity, of processes that may have ended or
-        whose numbers others may have got since
+    :param known: part name -> identity; the process may have ended, and
+        a new process may have the number
     """
     found = []
     for one in known.values():
@@ -116,7 +120,11 @@ def kill_leftovers(known: dict[str, dict]) -> None:
 
 
 def wait_gone(process: psutil.Process, timeout: float) -> bool:
-    """Whether a process that need not be a child ends within a time."""
+    """Return whether a process ends within a time.
+
+    :param process: any process, not only a child of this process
+    :param timeout: seconds
+    """
     deadline = time.monotonic() + timeout
     while time.monotonic() < deadline:
         if (not process.is_running()
@@ -127,10 +135,11 @@ def wait_gone(process: psutil.Process, timeout: float) -> bool:
 
 
 def clean_environment() -> dict[str, str]:
-    """This process's environment without what would mislead a service.
+    """Return this process's environment without misleading variables.
 
-    OpenStack's variables are for clients, and the services read some of
-    them too. No request to a service on this machine goes to a proxy.
+    OpenStack's variables are for clients, but the services read some of
+    the variables too. No request to a service on this machine goes to a
+    proxy.
     """
     kept = {name: value for name, value in os.environ.items()
             if not name.startswith('OS_')

@@ -10,9 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""A small client of OpenStack's APIs, with nothing but the standard library.
+"""A small client of OpenStack's APIs, from the standard library alone.
 
-It runs once, for some dozen requests, in a process that has to start fast.
+The client sends some dozen requests, in a process that has to start fast.
 """
 
 import json
@@ -22,9 +22,9 @@ import urllib.request
 from pcloud.sandbox import errors
 from pcloud.sandbox import settings
 
-# Seconds that a request may take, and that somebody who only wants to know
-# whether a service answers waits. gunicorn accepts connections long before
-# its service has been loaded.
+# Seconds that a request may take, and that a check whether a service
+# answers may take. gunicorn accepts connections long before the service
+# has been loaded.
 TIMEOUT = 60
 GLIMPSE_TIMEOUT = 0.3
 
@@ -33,7 +33,7 @@ _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def answers(url: str) -> bool:
-    """Whether an HTTP service listens at a URL, whatever it says."""
+    """Return whether a URL answers over HTTP, with any status."""
     try:
         _OPENER.open(url, timeout=GLIMPSE_TIMEOUT).close()
     except urllib.error.HTTPError as error:
@@ -46,9 +46,9 @@ def answers(url: str) -> bool:
 class Client:
     """An authenticated user.
 
-    :param chosen: tells where the services are
-    :param user: a user of the sandbox; its project has the same name
-    :raises SandboxError: Keystone refuses
+    :param chosen: settings with the URLs of the services
+    :param user: a user of the sandbox; the user's project has the same name
+    :raises SandboxError: Keystone refuses, or does not answer
     """
 
     def __init__(self, chosen: settings.Settings, user: str):
@@ -65,14 +65,15 @@ class Client:
         self._token = headers['X-Subject-Token']
 
     def get(self, url: str) -> dict:
-        """Read something; see :meth:`send`."""
+        """Send a GET request; see :meth:`send`."""
         return self.send('GET', url)
 
     def send(self, method: str, url: str, body=None) -> dict:
-        """Send one request and decode its answer, {} when it is empty.
+        """Send a request and decode the answer.
 
-        :param body: bytes as they are, anything else as JSON
-        :raises SandboxError: the answer is an error
+        :param body: bytes are sent unchanged, any other value as JSON
+        :returns: the decoded answer; {} for an empty answer
+        :raises SandboxError: the answer is an error, or there is no answer
         """
         content, _ = self._send(method, url, body)
         return json.loads(content) if content else {}

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Which services a sandbox's supervisor is asked to start again.
+"""Requests to a sandbox's supervisor to start services again.
 
 A request is an empty file with the service's name.
 """
@@ -19,12 +19,12 @@ from pcloud.sandbox import layout
 
 
 def put(where: layout.Layout, service: str) -> None:
-    """Ask for a service to be started."""
+    """Request the start of a service."""
     (where.requests / service).touch()
 
 
 def take(where: layout.Layout) -> list[str]:
-    """Return the services that were asked for, and forget the requests."""
+    """Return the requested services, and delete the requests."""
     found = sorted(where.requests.iterdir())
     for path in found:
         path.unlink()

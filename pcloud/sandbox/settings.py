@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What a sandbox was asked to be, and what it is: its state file."""
+"""The settings and the state of a sandbox, in the state file."""
 
 import dataclasses
 import json
@@ -24,30 +24,33 @@ USERS = ('admin', 'alice', 'bob', 'carol')
 REGION = 'RegionOne'
 DOMAIN = 'default'
 ZONES = ('az1', 'az2')
-# Hosts of conductor and schedulers where those are processes of their own.
+# Hosts of conductor and schedulers that are processes of their own.
 CONTROLLERS = ('controller-1', 'controller-2')
 
 
 def cell_controller(cell: int) -> str:
-    """The host of the conductor of a cell; of the first, of all of Nova."""
+    """Return the host name of a cell's conductor.
+
+    The conductor of the first cell is also the conductor of the cloud.
+    """
     return CONTROLLERS[0] if cell == 1 else f'controller-cell{cell}'
 
 
 @dataclasses.dataclass
 class Settings:
-    """A sandbox's settings; they do not change while it runs.
+    """A sandbox's settings, which do not change while the sandbox runs.
 
-    :ivar hosts: how many fake computes
+    :ivar hosts: number of compute hosts, all fake
     :ivar ports: service name -> TCP port
     :ivar debug: whether the services log at DEBUG
     :ivar database: URL of the MariaDB server for the databases; None keeps
-        them in files
+        the databases in files
     :ivar messaging: URL of the RabbitMQ through which Nova's processes
-        talk; None makes all of Nova one process
-    :ivar cells: over how many cells of Nova the computes are spread; more
-        than one only where Nova's services are processes of their own
-    :ivar key: tells this sandbox from others on the same servers
-    :ivar password: of every user; drawn anew for each sandbox
+        talk; None makes all of Nova a single process
+    :ivar cells: number of cells over which the compute hosts are spread;
+        several cells need services of Nova in processes of their own
+    :ivar key: distinguishes the sandboxes that share a server
+    :ivar password: password of every user; drawn for each sandbox
     """
 
     hosts: int
@@ -62,12 +65,12 @@ class Settings:
         default_factory=lambda: secrets.token_hex(16))
 
     def url(self, service: str) -> str:
-        """The root URL of a service, without a final slash."""
+        """Return the root URL of a service, without a final slash."""
         return f'http://{ports.HOST}:{self.ports[service]}'
 
     @property
     def auth_url(self) -> str:
-        """Where Keystone gives out tokens."""
+        """The URL at which Keystone issues tokens."""
         return self.url('keystone') + '/v3'
 
     @property
@@ -76,40 +79,46 @@ class Settings:
         return self.messaging is not None
 
     def host_names(self) -> list[str]:
-        """The compute hosts' names, in order."""
+        """Return the compute hosts' names, in order."""
         return [f'node-{n}' for n in range(1, self.hosts + 1)]
 
     def cell_numbers(self) -> range:
-        """The numbers of the cells, from 1."""
+        """Return the numbers of the cells, from 1."""
         return range(1, self.cells + 1)
 
     def cell_of(self, host: str) -> int:
-        """The number of a compute host's cell.
+        """Return the number of a compute host's cell.
 
-        Each cell has hosts in every zone, where there are enough.
+        Each cell has hosts in every availability zone, if there are enough
+        hosts.
         """
         place = self.host_names().index(host)
         return place // len(ZONES) % self.cells + 1
 
     def cell_hosts(self) -> dict[str, list[str]]:
-        """Cell -> its hosts."""
+        """Return cell -> names of the compute hosts."""
         return {f'cell{cell}': [host for host in self.host_names()
                                 if self.cell_of(host) == cell]
                 for cell in self.cell_numbers()}
 
     def zone_hosts(self) -> dict[str, list[str]]:
-        """Availability zone -> its hosts; the hosts alternate."""
+        """Return availability zone -> names of the compute hosts.
+
+        The hosts alternate between the zones.
+        """
         names = self.host_names()
         return {zone: names[n::len(ZONES)] for n, zone in enumerate(ZONES)}
 
 
 @dataclasses.dataclass
 class State:
-    """What is in the state file.
+    """The content of the state file.
 
-    :ivar processes: name -> {'pid': int, 'created': float}; the creation
-        time tells a process from a later one with the same number
-    :ivar ready: whether everything is usable
+    :ivar settings: the settings of the sandbox
+    :ivar processes: part name -> {'pid': int, 'created': float}; the
+        creation time distinguishes a process from a later process with the
+        same number
+    :ivar ready: whether all parts are usable
     """
 
     settings: Settings
@@ -118,9 +127,10 @@ class State:
 
 
 def save(where: layout.Layout, state: State) -> None:
-    """Write the state file; a reader sees the old or the new one, whole.
+    """Write the state file.
 
-    It holds passwords: nobody but its owner can read it.
+    A reader sees either the whole old state or the whole new state. The
+    state file holds a password: only the owner can read the file.
     """
     descriptor = os.open(
         where.fresh_state, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -130,7 +140,7 @@ def save(where: layout.Layout, state: State) -> None:
 
 
 def load(where: layout.Layout) -> State | None:
-    """Read the state file; None when there is none."""
+    """Read the state file; return None when there is no state file."""
     try:
         content = json.loads(where.state.read_text())
     except FileNotFoundError:

@@ -13,25 +13,25 @@
 """Make SQLite bear the many threads of a cloud.
 
 oslo.db begins each transaction with a plain BEGIN, which only takes the
-write lock when the first write comes. When two transactions have read and
-then both want to write, SQLite refuses one of them at once, whatever the
+write lock at the first write. When two transactions have read and then
+both want to write, SQLite refuses the second at once, whatever the
 timeout, and the request fails with "database is locked".
 
-Here a transaction begins with its first write, and waits for its turn
-(BEGIN IMMEDIATE honours the timeout in the connection's URL). Reads before
-it see what is committed, which is what Nova gets from PostgreSQL too.
+Here a transaction begins with the first write, and waits for the write
+lock (BEGIN IMMEDIATE honours the timeout in the connection's URL). Reads
+before the first write see committed rows, as in PostgreSQL.
 """
 
 import pathlib
 import sqlite3
 
-# What takes no lock for writing. A SAVEPOINT outside a transaction would
-# begin a plain one, so it counts as a write.
+# Statements that take no write lock. A SAVEPOINT outside a transaction
+# would begin a plain transaction, so a SAVEPOINT counts as a write.
 READS = ('SELECT', 'PRAGMA', 'ROLLBACK', 'COMMIT', 'RELEASE', 'EXPLAIN')
 
 
 def create(path: pathlib.Path) -> None:
-    """An empty database in which reading does not block writing."""
+    """Make an empty database in which reading does not block writing."""
     connection = sqlite3.connect(path)
     try:
         connection.execute('PRAGMA journal_mode = WAL')
@@ -40,7 +40,10 @@ def create(path: pathlib.Path) -> None:
 
 
 def begin_late(conn, cursor, statement, parameters, context, executemany):
-    """SQLAlchemy's before_cursor_execute: replace BEGIN, begin to write."""
+    """Replace BEGIN by SELECT; begin a transaction before the first write.
+
+    The function handles SQLAlchemy's event before_cursor_execute.
+    """
     if conn.dialect.name != 'sqlite':
         return statement, parameters
     if statement == 'BEGIN':

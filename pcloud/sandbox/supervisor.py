@@ -12,14 +12,15 @@
 
 """The process that owns a running sandbox.
 
-Run as a program, by ``launcher``: it starts the parts, tells how it goes
-on standard output, one JSON object a line, and then stays to be told to
-stop. It leads its own session. Its children are killed by the kernel when
-it ends, however that comes about. It holds the sandbox's lock, which it
-was born with, as long as it lives.
+``launcher`` runs the supervisor as a program: the supervisor starts the
+parts, reports the progress on standard output, one JSON object a line, and
+then waits for a signal to stop. The supervisor leads a session. The kernel
+kills the children when the supervisor ends, for whatever reason. The
+supervisor inherits the sandbox's lock and holds the lock until the end.
 
-Keep it free of threads: what asks the kernel for a signal at the parent's
-end (die_with_parent) gets it when the *thread* ends that made the child.
+Keep the supervisor free of threads: a child that asks the kernel for a
+signal at the parent's end (die_with_parent) gets the signal when the
+*thread* ends that made the child.
 """
 
 import json
@@ -37,24 +38,27 @@ from pcloud.sandbox import rest
 from pcloud.sandbox import restarts
 from pcloud.sandbox import settings
 
-# Seconds: for everything to start, between looks, between looks later on.
+# Seconds: for all parts to start; between two checks during the start;
+# between two checks after the start.
 START_TIMEOUT = 300
 LOOK = 0.1
 WATCH = 0.5
 
 
 class Stopped(BaseException):
-    """A signal told this process to stop.
+    """A signal asked this process to stop.
 
-    Not an Exception, lest something that handles those swallows it.
+    The class is not an Exception, lest a handler of exceptions swallows
+    the request to stop.
     """
 
 
 class Supervisor:
-    """Starts the parts of one sandbox in order, and ends them.
+    """Starts the parts of one sandbox in order, and ends the parts.
 
     :param where: the sandbox's folder
-    :param state: its state, which this process writes from now on
+    :param state: the sandbox's state; from now on this process alone
+        writes the state
     """
 
     def __init__(self, where: layout.Layout, state: settings.State):
@@ -67,12 +71,12 @@ class Supervisor:
         self.done: set[str] = set()
 
     def start(self) -> None:
-        """Start everything.
+        """Start all parts.
 
         :raises StartFailed: a part ended, or took too long
         """
         deadline = time.monotonic() + START_TIMEOUT
-        # More at a time than processors would only make each one slower.
+        # More parts at a time than processors would only slow each part.
         slots = max(2, len(os.sched_getaffinity(0)))
         while self.waiting or self.starting:
             for part in self.ready_to_start(slots - len(self.starting)):
@@ -89,7 +93,7 @@ class Supervisor:
             time.sleep(LOOK)
 
     def ready_to_start(self, slots: int) -> list[parts.Part]:
-        """The most urgent parts whose needs are met, as many as slots."""
+        """Return the most urgent startable parts, at most ``slots``."""
         able = [part for part in self.waiting
                 if self.done.issuperset(part.needs)]
         return able[:max(slots, 0)]
@@ -113,12 +117,12 @@ class Supervisor:
         settings.save(self.where, self.state)
 
     def check_children(self) -> None:
-        """Look after the services that have started.
+        """Check that the services that have started still run.
 
-        One may have been taken for started because something else answered
-        on its port.
+        A service may have counted as started because another program
+        answered on the service's port.
 
-        :raises StartFailed: one has ended
+        :raises StartFailed: a service has ended
         """
         for name in self.done & self.children.keys():
             status = self.children[name].poll()
@@ -126,14 +130,14 @@ class Supervisor:
                 raise self.ended(name, status)
 
     def ended(self, name: str, status: int) -> errors.StartFailed:
-        """The error that tells of a part that has ended."""
+        """Return the error for a part that has ended."""
         return errors.StartFailed(f'{name} ended with status {status}',
                                   str(self.where.log(name)))
 
     def is_done(self, part: parts.Part) -> bool:
-        """Whether a part has done what others wait for.
+        """Return whether the parts that need a part may start.
 
-        :raises StartFailed: it has failed
+        :raises StartFailed: the part has failed
         """
         status = self.children[part.name].poll()
         if status is None:
@@ -144,7 +148,7 @@ class Supervisor:
         raise self.ended(part.name, status)
 
     def finish(self, part: parts.Part) -> None:
-        """Note that a part is done, and tell."""
+        """Record that a part is done, and report the progress."""
         self.starting.remove(part)
         self.done.add(part.name)
         if not part.stays:
@@ -154,10 +158,10 @@ class Supervisor:
               'of': self.total})
 
     def watch(self) -> None:
-        """Stay until told to stop.
+        """Watch the services until a signal asks to stop.
 
-        Services that end are noted; those that are asked for are started
-        again.
+        The log records each service that ends; a requested service that
+        does not run is started again.
         """
         services = {part.name: part for part in parts.services(
             self.where, self.state.settings)}
@@ -174,7 +178,7 @@ class Supervisor:
             time.sleep(WATCH)
 
     def stop(self) -> None:
-        """End every child and wait for it."""
+        """End every child, and wait for the end of each child."""
         alive = [c for c in self.children.values() if c.poll() is None]
         workers = processes.descendants(alive)
         for child in alive:
@@ -190,9 +194,10 @@ class Supervisor:
 
 
 def tell(message: dict) -> None:
-    """Tell the launcher something.
+    """Send the launcher a message.
 
-    Where nobody listens any more, a signal is on its way to tell so.
+    :raises Stopped: the launcher has ended; the signal that says so is on
+        the way
     """
     try:
         print(json.dumps(message), flush=True)
@@ -201,7 +206,7 @@ def tell(message: dict) -> None:
 
 
 def let_go() -> None:
-    """Close the pipe to the launcher, which may end now."""
+    """Close the pipe to the launcher; the launcher may end now."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     sys.stdout.flush()
     os.dup2(nothing, 1)
@@ -209,17 +214,17 @@ def let_go() -> None:
 
 
 def stop_once(signum, frame):
-    """Handle a signal to stop; a second one changes nothing."""
+    """Handle a signal to stop; a second signal changes nothing."""
     for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(one, signal.SIG_IGN)
     raise Stopped()
 
 
 def supervise(supervisor: Supervisor, attached: bool) -> None:
-    """Start, tell, watch.
+    """Start the parts, report to the launcher, watch the services.
 
-    :param attached: whether the sandbox ends with its launcher even when
-        everything has started
+    :param attached: whether the sandbox ends with the launcher even after
+        all parts have started
     """
     try:
         supervisor.start()

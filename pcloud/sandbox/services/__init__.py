@@ -10,4 +10,4 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Programs that are the processes of a sandbox, and what they need inside."""
+"""The programs of a sandbox's processes, and modules for the programs."""

@@ -24,8 +24,8 @@ from pcloud.sandbox import rest
 from pcloud.sandbox import settings
 
 # name: (vcpus, MiB of memory, GiB of disk). A fake host has 10 vCPUs, which
-# Nova lends out four times, 8192 MiB and 1028 GiB: it holds 16, 4, 2 or 1 of
-# these.
+# Nova overcommits four times, 8192 MiB and 1028 GiB: a fake host holds 16,
+# 4, 2 or 1 servers of these flavors.
 FLAVORS = {
     'm1.tiny': (1, 512, 1),
     'm1.small': (1, 2048, 20),
@@ -33,14 +33,14 @@ FLAVORS = {
     'm1.large': (4, 8192, 80),
 }
 IMAGE = 'cirros'
-# The fake hypervisor never reads it.
+# The fake hypervisor never reads the content.
 IMAGE_CONTENT = b'A disk for servers that are not there.\n'
 # Seconds for the hosts to appear.
 HOSTS_TIMEOUT = 120
 
 
 def create_image(admin: rest.Client, glance: str) -> None:
-    """A public image."""
+    """Create a public image."""
     image = admin.send('POST', glance + '/v2/images', {
         'name': IMAGE, 'disk_format': 'raw', 'container_format': 'bare',
         'visibility': 'public'})
@@ -49,7 +49,7 @@ def create_image(admin: rest.Client, glance: str) -> None:
 
 
 def create_flavors(admin: rest.Client, compute: str) -> None:
-    """Public flavors; they are numbered from 1, as they used to be."""
+    """Create public flavors, with ids from 1 as in Nova's old defaults."""
     for number, (name, size) in enumerate(FLAVORS.items(), start=1):
         vcpus, memory, disk = size
         admin.send('POST', compute + '/flavors', {'flavor': {
@@ -58,9 +58,9 @@ def create_flavors(admin: rest.Client, compute: str) -> None:
 
 
 def wait_for_hosts(admin: rest.Client, chosen: settings.Settings) -> None:
-    """Wait until each host is up, and Placement knows what it has.
+    """Wait until each host is up and has an inventory in Placement.
 
-    :raises SandboxError: one is not after a time
+    :raises SandboxError: a host is not ready after HOSTS_TIMEOUT seconds
     """
     deadline = time.monotonic() + HOSTS_TIMEOUT
     while missing := set(chosen.host_names()) - ready_hosts(admin, chosen):
@@ -72,7 +72,7 @@ def wait_for_hosts(admin: rest.Client, chosen: settings.Settings) -> None:
 
 
 def ready_hosts(admin: rest.Client, chosen: settings.Settings) -> set[str]:
-    """Names of the hosts that servers can be placed on."""
+    """Return the names of the hosts that servers can be placed on."""
     services = admin.get(chosen.url('nova')
                          + '/v2.1/os-services?binary=nova-compute')
     providers = admin.get(chosen.url('placement')
@@ -84,7 +84,7 @@ def ready_hosts(admin: rest.Client, chosen: settings.Settings) -> set[str]:
 
 def create_zone(admin: rest.Client, compute: str, zone: str,
                 hosts: list[str]) -> None:
-    """An availability zone: an aggregate of its hosts."""
+    """Create an availability zone: an aggregate of the zone's hosts."""
     made = admin.send('POST', compute + '/os-aggregates', {
         'aggregate': {'name': zone, 'availability_zone': zone}})
     url = f'{compute}/os-aggregates/{made["aggregate"]["id"]}/action'

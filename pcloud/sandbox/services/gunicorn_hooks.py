@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What a sandbox's gunicorn workers do around loading their service."""
+"""Hooks of a sandbox's gunicorn workers."""
 
 from sqlalchemy import orm
 
@@ -19,16 +19,17 @@ from pcloud.sandbox import sqlite
 
 
 def post_fork(server, worker):
-    """gunicorn's hook in a new worker."""
+    """Have a new worker end with gunicorn's master; prepare SQLite."""
     processes.die_with_parent()
     sqlite.install()
 
 
 def post_worker_init(worker):
-    """gunicorn's hook in a worker that has loaded its service.
+    """Connect the database models of the service that was loaded.
 
     Some attributes of Neutron's models (Port.port_forwardings) appear when
-    SQLAlchemy connects the models, which it does at the first query that
-    needs it. A query that names such an attribute must not be the first.
+    SQLAlchemy connects the models, by default at the first query that needs
+    the connection. A query that names such an attribute must not be the
+    first query.
     """
     orm.configure_mappers()

@@ -10,10 +10,11 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Give a fake host an identity that it keeps when it is started again.
+"""Give a fake host a lasting node identity.
 
-The hypervisor of a real host has one. Nova's fake one makes up a new one in
-each process, and Nova refuses a host that comes back as another.
+The hypervisor of a real host keeps the node's identity. Nova's fake
+hypervisor draws a new identity in each process, and Nova refuses a host
+that restarts with a new identity.
 """
 
 import uuid
@@ -25,9 +26,12 @@ from pcloud.sandbox import layout
 
 
 def keep(where: layout.Layout, host: str) -> None:
-    """Have the fake hypervisor of a host tell the same as ever."""
+    """Have the fake hypervisor of a host report the recorded identity.
+
+    The first start draws and records the identity.
+    """
     path = where.host_data(host) / node.COMPUTE_ID_FILE
     if not path.exists():
         path.write_text(str(uuid.uuid4()))
-    # What the driver asks for the identity of its node.
+    # The attribute from which the driver takes the node's identity.
     setattr(fake.uuids, f'node_{host}', path.read_text())

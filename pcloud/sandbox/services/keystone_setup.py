@@ -14,7 +14,8 @@
 
 Run as a program: ``python -m pcloud.sandbox.services.keystone_setup DIR``.
 The program does in one process what ``keystone-manage db_sync`` and
-``bootstrap`` and some dozens of ``openstack`` commands would do in as many.
+``bootstrap`` and some dozens of ``openstack`` commands would do in some
+dozens of processes.
 """
 
 import sys
@@ -42,7 +43,7 @@ INTERFACES = ('public', 'internal', 'admin')
 
 
 def run_bootstrap(chosen: settings.Settings) -> bootstrap.Bootstrapper:
-    """What ``keystone-manage bootstrap`` does, with its default roles."""
+    """Do what ``keystone-manage bootstrap`` does, with the default roles."""
     worker = bootstrap.Bootstrapper()
     worker.admin_username = 'admin'
     worker.admin_password = chosen.password
@@ -59,7 +60,7 @@ def run_bootstrap(chosen: settings.Settings) -> bootstrap.Bootstrapper:
 
 
 def create_project(name: str) -> str:
-    """A project in the default domain; returns its id."""
+    """Create a project in the default domain, and return the id."""
     project_id = uuid.uuid4().hex
     PROVIDERS.resource_api.create_project(project_id, {
         'id': project_id, 'name': name, 'domain_id': settings.DOMAIN,
@@ -69,7 +70,7 @@ def create_project(name: str) -> str:
 
 def create_user(name: str, password: str, project_id: str,
                 role_ids: list[str]) -> None:
-    """A user of the default domain, with roles in one project."""
+    """Create a user of the default domain, with roles in a project."""
     user = PROVIDERS.identity_api.create_user({
         'name': name, 'password': password, 'domain_id': settings.DOMAIN,
         'default_project_id': project_id, 'enabled': True})
@@ -79,7 +80,7 @@ def create_user(name: str, password: str, project_id: str,
 
 
 def create_endpoint(name: str, kind: str, url: str) -> None:
-    """A service in the catalog, with the same URL on each interface."""
+    """Create a service in the catalog, with one URL on all interfaces."""
     service_id = uuid.uuid4().hex
     PROVIDERS.catalog_api.create_service(service_id, {
         'id': service_id, 'name': name, 'type': kind, 'enabled': True})

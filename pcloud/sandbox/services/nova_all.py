@@ -13,9 +13,9 @@
 """All of Nova in one process: conductor, scheduler, computes and API.
 
 Run as a program: ``python -m pcloud.sandbox.services.nova_all DIR``. The
-services are Nova's own, started as Nova's own commands start them, but for
-what these commands do because they have a process for themselves: they fork
-workers and wait.
+services are Nova's own. The program starts the services as Nova's commands
+do, but does not fork workers or wait for a service, as a command does for
+the only service of a process.
 """
 
 from nova import monkey_patch; monkey_patch.patch(backend='threading')  # noqa
@@ -55,17 +55,17 @@ API_PROGRAM = 'nova-api-os-compute'
 def exit_at_once(signum, frame):
     """Handle SIGTERM.
 
-    Nova's services would each wait for what they are doing, one after the
-    other. Nothing here is worth waiting for.
+    Nova's services would wait in turn for all work under way. No work in
+    a sandbox is worth a wait.
     """
     os._exit(0)
 
 
 def read_configuration(where: layout.Layout) -> None:
-    """What each of Nova's commands does before it starts its service."""
+    """Do what each of Nova's commands does before starting a service."""
     os.environ['OS_NOVA_CONFIG_DIR'] = str(where.etc)
     os.environ['OS_NOVA_CONFIG_FILES'] = f'{config.NOVA_PASTE};nova.conf'
-    # Options can be read only once, and the API insists on doing it.
+    # Options can be read only once, and the API insists on reading.
     wsgi_app.init_global_data(
         [str(where.etc / config.NOVA_PASTE), str(where.etc / 'nova.conf')],
         API, API_PROGRAM)
@@ -74,7 +74,7 @@ def read_configuration(where: layout.Layout) -> None:
 
 
 def start_control() -> list[service.Service]:
-    """Start the conductor, and the scheduler."""
+    """Start the conductor and the scheduler."""
     started = []
     for binary, topic in (('nova-conductor', conductor_rpcapi.RPC_TOPIC),
                           ('nova-scheduler', scheduler_rpcapi.RPC_TOPIC)):
@@ -85,10 +85,11 @@ def start_control() -> list[service.Service]:
 
 
 def start_compute(where: layout.Layout, host: str) -> service.Service:
-    """Start one compute service.
+    """Start a compute service.
 
-    Its name and its state folder, where it notes its identity, are global
-    settings in Nova; what reads them does so while the service starts.
+    The host name and the state folder, which holds the node's identity, are
+    global settings in Nova. Nova reads both settings while the service
+    starts.
     """
     folder = where.host_data(host)
     folder.mkdir(parents=True, exist_ok=True)
@@ -110,7 +111,7 @@ def start_compute(where: layout.Layout, host: str) -> service.Service:
 def serve_api(port: int) -> None:
     """Serve the compute API until the process ends."""
     application = wsgi_app.init_application(API, API_PROGRAM)
-    # One line a request; Nova's own middleware writes a better one.
+    # Werkzeug logs each request; Nova's own middleware logs better.
     python_logging.getLogger('werkzeug').setLevel(python_logging.WARNING)
     server = serving.make_server(ports.HOST, port, application,
                                  threaded=True)
@@ -119,7 +120,7 @@ def serve_api(port: int) -> None:
 
 
 def run(where: layout.Layout, chosen: settings.Settings) -> None:
-    """Start everything, and serve until the process ends."""
+    """Start all services, and serve the API until the process ends."""
     read_configuration(where)
     started = start_control()
     for host in chosen.host_names():

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Run nova-compute, for one fake host, as a process of its own.
+"""Run nova-compute for a single fake host in a process of its own.
 
 Run as a program: ``python -m pcloud.sandbox.services.nova_compute DIR HOST``.
 """

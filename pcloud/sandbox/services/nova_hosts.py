@@ -10,10 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Wait until Nova's processes have reported, and map its hosts.
+"""Wait until Nova's processes have reported, and map Nova's hosts.
 
 Run as a program: ``python -m pcloud.sandbox.services.nova_hosts DIR``. The
-second half is what ``nova-manage cell_v2 discover_hosts`` does.
+mapping is the work of ``nova-manage cell_v2 discover_hosts``.
 """
 
 from nova import monkey_patch; monkey_patch.patch(backend='threading')  # noqa
@@ -31,12 +31,12 @@ from nova.objects import service
 from pcloud.sandbox import layout
 from pcloud.sandbox import settings
 
-# Seconds between looks. The supervisor ends what takes too long.
+# Seconds between looks. The supervisor ends a program that takes too long.
 LOOK = 0.5
 
 
 def expected(chosen: settings.Settings) -> set[tuple[str, str]]:
-    """Return which services have to report: binary and host."""
+    """Return the services that have to report: (binary, host)."""
     first, second = settings.CONTROLLERS
     return {('nova-scheduler', first), ('nova-scheduler', second),
             *(('nova-conductor', settings.cell_controller(cell))
@@ -45,9 +45,9 @@ def expected(chosen: settings.Settings) -> set[tuple[str, str]]:
 
 
 def reported(admin: context.RequestContext) -> set[tuple[str, str]]:
-    """Return which services have reported since they were started.
+    """Return the services that have reported: (binary, host).
 
-    They do it when they have begun to listen to the broker.
+    A service reports after the service has begun to listen to the broker.
     """
     return {(each.binary, each.host)
             for cell in cell_mapping.CellMappingList.get_all(admin)
@@ -62,7 +62,7 @@ def _services(admin: context.RequestContext,
 
 
 def main() -> None:
-    """Do it for the sandbox in the folder sys.argv[1]."""
+    """Map the hosts of the sandbox in the folder sys.argv[1]."""
     where = layout.Layout(sys.argv[1])
     wanted = expected(settings.load(where).settings)
     config.parse_args(

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Make Nova's databases and its cells.
+"""Make Nova's databases and cells.
 
 Run as a program: ``python -m pcloud.sandbox.services.nova_setup DIR``. The
 program does in one process what ``nova-manage api_db sync``, ``db sync``,
@@ -39,7 +39,7 @@ _UUID = '5ab1ab1e-0000-4000-8000-0000000ce{:03d}'
 
 
 def create_cells(where: layout.Layout, chosen: settings.Settings) -> None:
-    """Map cell0, where servers go that got no host, and the others."""
+    """Map cell0, which keeps the servers that got no host, and the cells."""
     admin = context.get_admin_context()
     cell0 = objects.CellMapping(
         admin, uuid=objects.CellMapping.CELL0_UUID, name='cell0',

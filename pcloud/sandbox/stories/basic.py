@@ -19,7 +19,7 @@ POOL = ('node-1', 'node-2')
 
 
 def tell(teller: narrator.Narrator) -> None:
-    """Tell it.
+    """Tell the story.
 
     :raises: `narrator.PromiseBroken` at the first step that goes wrong
     """

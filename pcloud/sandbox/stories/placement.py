@@ -22,7 +22,7 @@ STRICT = '--hint locality=strict'
 
 
 def tell(teller: narrator.Narrator) -> None:
-    """Tell it.
+    """Tell the story.
 
     :raises: `narrator.PromiseBroken` at the first step that goes wrong
     """
@@ -38,7 +38,12 @@ def _hosts(*names: str) -> str:
 
 
 def _lands_on(teller: narrator.Narrator, options: str, *hosts: str) -> str:
-    """Boot a server, see that it is on one of some hosts, and which."""
+    """Boot a server, check that an expected host runs the server.
+
+    :param options: arguments of CREATE; the last is the server's name
+    :param hosts: names of the expected hosts
+    :returns: the name of the server's host
+    """
     teller.run('alice', f'{servers.CREATE} {options}')
     name = options.split()[-1]
     status, host = servers.found(teller, name)

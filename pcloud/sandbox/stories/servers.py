@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Servers in stories: how to boot one, and what became of it."""
+"""Servers in stories: commands that boot servers, and a server's state."""
 
 from pcloud.sandbox import narrator
 
@@ -20,7 +20,7 @@ CREATE = ('openstack server create --flavor m1.small --image cirros '
 
 
 def found(teller: narrator.Narrator, name: str) -> tuple[str, str]:
-    """Return the status of a server and its real host, as an operator."""
+    """Return a server's status and real host, as an operator sees both."""
     listed = teller.run(
         'admin', f'openstack server list --all-projects --name {name} '
                  '--long -c Name -c Status -c Host')

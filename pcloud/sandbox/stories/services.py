@@ -23,7 +23,7 @@ AGENT = '--image cirros --flavor agent --nic none'
 
 
 def tell(teller: narrator.Narrator) -> None:
-    """Tell it.
+    """Tell the story.
 
     :raises: `narrator.PromiseBroken` at the first step that goes wrong
     """
@@ -45,7 +45,7 @@ def _listed(teller: narrator.Narrator, options: str = '') -> list[dict]:
 
 
 def _launched(teller: narrator.Narrator, name: str) -> tuple[str, str]:
-    """Return when a server was started, and its host's id."""
+    """Return the time of a server's start, and the id of the host."""
     shown = json.loads(teller.run(
         'alice', f'openstack server show {name} -f json -c hostId '
                  '-c OS-SRV-USG:launched_at'))
