@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""A whole Nova in this process, with Pcloud loaded as an operator does."""
+"""A whole Nova in this process, with Pcloud loaded as in a real cloud."""
 
 from collections.abc import Callable
 import json
@@ -44,11 +44,11 @@ CAROL = 'c' * 32
 
 
 class Client(client.TestOpenStackClient):
-    """Calls of Nova's and Pcloud's API, as one user."""
+    """Calls of Nova's and Pcloud's API, as a single user."""
 
     def call(self, method: str, path: str, body: dict | None = None,
              **options):
-        """Return the response, whatever its status."""
+        """Return the response to a call, whatever the status."""
         if body is not None:
             options['body'] = json.dumps(body)
         return self.api_request(path.lstrip('/'), method=method, **options)
@@ -68,7 +68,7 @@ class Client(client.TestOpenStackClient):
 
 
 class PatientNotifiers(fixtures.Fixture):
-    """Have Nova's stand-ins take note of how often a broker is tried."""
+    """Have Nova's fake notifiers record the option ``retry``."""
 
     def _setUp(self):
         prepare = notifications.FakeNotifier.prepare
@@ -83,7 +83,11 @@ class PatientNotifiers(fixtures.Fixture):
 
 
 class Kept(typing.NamedTuple):
-    """What a cloud was like: as `dump` tells it, and the database's rows."""
+    """The kept state of a cloud.
+
+    :ivar dump: the return value of `dump`
+    :ivar rows: (table, rows) of each table with aggregates
+    """
 
     dump: dict
     rows: list
@@ -126,7 +130,7 @@ class PcloudTestCase(
             'admin', CAROL, ['reader', 'member', 'admin'])
         self.alice = self.client_of('alice', ALICE)
         self.bob = self.client_of('bob', BOB)
-        # What Nova's own helpers use.
+        # Attributes that Nova's own helpers use.
         self.api = self.admin_api = self.admin
         self.context = nova_context.get_admin_context()
         self.start_service('conductor')
@@ -143,7 +147,7 @@ class PcloudTestCase(
         original = paste.installed('nova', 'etc/nova/api-paste.ini')
         (folder / 'api-paste.ini').write_text(
             paste.with_pcloud(original.read_text()))
-        # As in Nova's own configuration; its fixtures set them back.
+        # As in Nova's own configuration; Nova's fixtures change the option.
         self.flags(enforce_new_defaults=True, group='oslo_policy')
         self.flags(instances=-1, cores=-1, ram=-1, group='quota')
         self.flags(api_paste_config=str(folder / 'api-paste.ini'),
@@ -166,14 +170,14 @@ class PcloudTestCase(
                     self.admin.add_host_to_aggregate(aggregate['id'], host)
 
     def client_of(self, user, project_id, roles=('reader', 'member')):
-        """Return the API as one user of one project sees it."""
+        """Return a client of the API for a user of a project."""
         made = Client(user, self.base_url, project_id=project_id,
                       roles=list(roles))
         made.microversion = 'latest'
         return made
 
     def make_pool(self, flavor_id: str, *hosts: str, units: int = 1):
-        """Define a host flavor and put hosts into its pool."""
+        """Define a host flavor and put hosts into the pool."""
         self.admin.call_json('POST', '/os-host-flavors', {
             'host_flavor': {'id': flavor_id, 'units': units}})
         for host in hosts:
@@ -183,9 +187,10 @@ class PcloudTestCase(
                 {'host': {'host': host}})
 
     def make_flavor(self, flavor_id: str, **more) -> str:
-        """Make a small flavor of this id and name, and return its id.
+        """Make a small flavor, and return the id.
 
-        :param more: members of the flavor that are not as usual
+        :param flavor_id: the id and the name
+        :param more: members of the flavor that differ from the defaults
         """
         objects.Flavor(self.context, **{
             'name': flavor_id, 'flavorid': flavor_id, 'vcpus': 1,
@@ -204,13 +209,13 @@ class PcloudTestCase(
             binary='nova-compute', host=host))
 
     def make_pcloud(self, user: Client, name: str = 'mine') -> str:
-        """Create a Pcloud and return its id."""
+        """Create a Pcloud and return the id."""
         return user.call_json('POST', '/os-pclouds', {
             'pcloud': {'name': name}})['pcloud']['id']
 
     def add_host(self, user: Client, pcloud: str, name: str,
                  flavor_id: str, enable: bool = True, **more) -> str:
-        """Add a host, enable it, and return its real name."""
+        """Add a host, enable the host, and return the real host name."""
         path = f'/os-pclouds/{pcloud}/hosts'
         user.call_json('POST', path, {
             'host': {'name': name, 'host_flavor': flavor_id, **more}})
@@ -223,7 +228,7 @@ class PcloudTestCase(
     def boot(self, user: Client, hints: dict | None = None,
              expected: str = 'ACTIVE', host: str | None = None,
              zone: str | None = None, **more) -> dict:
-        """Boot a server and return it when it has the expected state.
+        """Boot a server, and return the server in the expected state.
 
         :param more: members of the server's body, such as min_count
         """
@@ -245,25 +250,25 @@ class PcloudTestCase(
         return self.admin.get_server(server['id'])['OS-EXT-SRV-ATTR:host']
 
     def aggregate(self, name: str) -> objects.Aggregate:
-        """Return an aggregate as Nova has it, by name."""
+        """Return Nova's aggregate with a name."""
         return next(each for each in objects.AggregateList.get_all(
             self.context) if each.name == name)
 
     def make_aggregate(self, name: str, **metadata: str) -> int:
-        """Make an aggregate by Nova's own means, and return its id."""
+        """Make an aggregate without Pcloud, and return the id."""
         made = objects.Aggregate(
             self.context, name=name, metadata=metadata)
         made.create()
         return made.id
 
     def act(self, server: dict, body: dict) -> None:
-        """Ask for an action on a server, as the administrator."""
+        """Request an action on a server, as the administrator."""
         response = self.admin.call(
             'POST', f'/servers/{server["id"]}/action', body)
         self.assertIn(response.status_code, (200, 202, 204), response.text)
 
     def wait_for(self, server: dict, **expected) -> dict:
-        """Wait until a server has these attributes and is at rest."""
+        """Wait until a server has expected attributes and no task state."""
         expected['OS-EXT-STS:task_state'] = None
 
         def reached():
@@ -274,25 +279,27 @@ class PcloudTestCase(
         return self.wait_until(reached)
 
     def wait_until(self, check: Callable):
-        """Return what a function returns once it raises no AssertionError.
+        """Call a function until the function raises no AssertionError.
 
-        Nobody waits longer than it takes, so the limit is for machines that
-        are slow beyond all measure.
+        The wait ends with the first success, so only a machine that is slow
+        beyond all measure reaches the limit.
+
+        :returns: the function's return value
         """
         return self._wait_for_assert(check, max_retries=600, sleep=0.1)
 
     def _wait_for_server_parameter(
             self, server, expected_params, max_retries=10, **options):
-        """Nova's helper, with more patience than five seconds."""
+        """Wait as Nova's helper does, but for more than five seconds."""
         return super()._wait_for_server_parameter(
             server, expected_params, max_retries=12 * max_retries, **options)
 
     def set_down(self, host: str, down: bool = True):
-        """Have Nova take a host for down, so that it can be evacuated."""
+        """Force a host's service down, so that Nova can evacuate servers."""
         self.admin.put_service(self.service_id(host), {'forced_down': down})
 
     def engines(self) -> tuple[sa.Engine, sa.Engine, sa.Engine]:
-        """Return the databases of the API, of the cell and of Placement."""
+        """Return the engines of Nova's API, of cell1 and of Placement."""
         with nova_context.target_cell(
                 self.context, self.cell_mappings['cell1']) as targeted:
             cell = targeted.db_connection.writer.get_engine()
@@ -314,7 +321,7 @@ class PcloudTestCase(
         }
 
     def keep(self) -> Kept:
-        """Return what `put_back` needs."""
+        """Return the state that `put_back` restores."""
         tables = [each.__table__ for each in (
             models.Aggregate, models.AggregateHost,
             models.AggregateMetadata)]
@@ -325,7 +332,7 @@ class PcloudTestCase(
         return Kept(self.dump(), rows)
 
     def put_back(self, kept: Kept) -> None:
-        """Make everything in `dump` what it was, quicker than by calls."""
+        """Restore the kept state, faster than by calls of the API."""
         now = self.dump()
         with api_db.context_manager.writer.using(self.context) as session:
             for table, _ in reversed(kept.rows):

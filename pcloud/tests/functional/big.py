@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""A cloud in this process that is large in its databases."""
+"""A cloud in this process with many hosts in the databases."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ SIZE = 20
 
 
 class BigCloud(base.PcloudTestCase):
-    """Two compute services that run, and any number that are only rows.
+    """Two compute services that run, and any number of hosts in rows alone.
 
-    Half of the latter are in pools, and all these in Pclouds, one of which
-    is Alice's. A server is on each.
+    Half of the hosts in rows are in pools; each pooled host is in a Pcloud,
+    and the first Pcloud is Alice's. Each host in rows runs a server.
 
-    :ivar rows: what writes rows
+    :ivar rows: writes the rows
     :ivar pcloud: the id of Alice's Pcloud; None before `grow`
     """
 
@@ -40,7 +40,7 @@ class BigCloud(base.PcloudTestCase):
 
     def setUp(self):
         super().setUp()
-        # Nobody reports for services that do not run.
+        # Services in rows alone never report.
         self.flags(service_down_time=1000000)
         self.rows = bulk.Rows(placement_db.get_placement_engine())
         self.pcloud = None
@@ -57,9 +57,9 @@ class BigCloud(base.PcloudTestCase):
             group='filter_scheduler')
 
     def grow(self, count: int) -> None:
-        """Add hosts until there are `count` beside those that run.
+        """Add hosts in rows until there are `count` of such hosts.
 
-        The scheduler starts anew and knows all of them then.
+        The scheduler is restarted, and then knows all hosts.
         """
         added = [f'bulk-{number:05}'
                  for number in range(len(self._servers), count)]
@@ -84,20 +84,20 @@ class BigCloud(base.PcloudTestCase):
         self.wait_until(lambda: self.assertGreaterEqual(
             len(self.manager.host_manager._instance_info),
             len(self._servers)))
-        # As compute services do from time to time; until then the scheduler
-        # asks the database about each host.
+        # Compute services send this message from time to time; until then
+        # the scheduler asks the database about each host.
         for host, server in self._servers.items():
             self.manager.sync_instance_info(self.context, host, [server])
 
     @property
     def manager(self):
-        """Nova's scheduler, as its RPC server calls it."""
+        """Nova's scheduler manager, which the RPC server calls."""
         return self.scheduler.manager
 
     def request(self, pcloud: str | None) -> objects.RequestSpec:
-        """Return a request for one server of Alice's, never asked before.
+        """Return a new request for a server of Alice's.
 
-        :param pcloud: its hint; None for a request without it
+        :param pcloud: the hint of the request; None for no hint
         """
         spec = objects.RequestSpec.get_by_instance_uuid(
             self.context, self._server['id'])
@@ -112,7 +112,7 @@ class BigCloud(base.PcloudTestCase):
     def select(self, spec: objects.RequestSpec) -> str:
         """Return the host that the scheduler chooses and claims.
 
-        :raises: `nova.exception.NoValidHost`
+        :raises: `nova.exception.NoValidHost` when no host is left
         """
         selections = self.manager.select_destinations(
             self.context, spec_obj=spec, instance_uuids=[spec.instance_uuid],
@@ -120,6 +120,6 @@ class BigCloud(base.PcloudTestCase):
         return selections[0][0].service_host
 
     def give_up(self, spec: objects.RequestSpec) -> None:
-        """Take back what `select` has claimed."""
+        """Delete the allocation that `select` has claimed."""
         self.manager.placement_client.delete_allocation_for_instance(
             self.context, spec.instance_uuid, force=True)

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""A virt driver for tests."""
+"""Virt drivers for tests."""
 
 import random
 import threading
@@ -20,10 +20,11 @@ from nova.virt import fake
 
 
 class RenamingDriver(fake.MediumFakeDriver):
-    """A fake hypervisor with another name than its service host.
+    """A fake hypervisor whose name differs from the service host's name.
 
     On many clouds ``aggregate_hosts.host`` and ``hypervisor_hostname``
-    differ; what mixes them up works on one where they do not.
+    differ. Code that confuses the two names works only on clouds where the
+    names are equal.
     """
 
     def _set_nodes(self, nodes):
@@ -43,10 +44,11 @@ class SizedDriver(RenamingDriver):
 
 
 class Gate:
-    """Where builds and resizes wait, and may fail when they go on.
+    """A gate at which builds and resizes wait, and may fail afterwards.
 
-    :ivar waiting: the service hosts on which something waits or has waited
-    :ivar failures: how many of them are going to fail
+    :ivar waiting: the service hosts of builds and resizes that wait or have
+        waited
+    :ivar failures: number of builds and resizes that are going to fail
     """
 
     def __init__(self) -> None:
@@ -57,18 +59,21 @@ class Gate:
         self.failures = 0
 
     def close(self, failures: int) -> None:
-        """Let everything wait that comes from now on."""
+        """Let all later builds and resizes wait.
+
+        :param failures: number of builds and resizes that are to fail
+        """
         self.waiting, self.failures = [], failures
         self._opened.clear()
 
     def open(self) -> None:
-        """Let everything go on."""
+        """Let all builds and resizes go on."""
         self._opened.set()
 
     def pass_through(self, host: str) -> None:
         """Wait until the gate is open.
 
-        :raises: `RuntimeError` when this one is to fail
+        :raises: `RuntimeError` when the build or resize is to fail
         """
         with self._lock:
             self.waiting.append(host)
@@ -94,7 +99,7 @@ class HeldDriver(RenamingDriver):
 
 
 class LateDriver(RenamingDriver):
-    """Builds and resizes take their time, and many of them fail late."""
+    """Builds and resizes are slow, and many builds and resizes fail late."""
 
     def spawn(self, *args, **kwargs):
         _be_late()

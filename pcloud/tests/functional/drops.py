@@ -10,11 +10,11 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Whatever leaves the process while a call is handled, and losing it.
+"""Losing the messages that leave the process while a call is handled.
 
-Nothing of Pcloud itself is looked at: statements and commits are met below
-SQLAlchemy, the calls of Placement, RPC and notifications where Nova hands
-them to a library, and Keystone is a stand-in.
+The fixture does not change Pcloud: statements and commits are intercepted
+below SQLAlchemy, calls of Placement, RPC and notifications at the border
+between Nova and a library, and Keystone is a fake.
 """
 
 from __future__ import annotations
@@ -43,30 +43,32 @@ NOTIFICATIONS, KEYSTONE = 'notifications', 'Keystone'
 
 COMMIT = 'COMMIT'
 
-# oslo.db's own, for SQLite alone; others begin with the first statement.
+# oslo.db's statement, for SQLite alone; transactions in other databases begin
+# with the first statement.
 _BEGIN = 'BEGIN'
 
-# Far more than any call needs: who comes so far turns in a circle.
+# Far more points than any call needs: a call with more is in an endless loop.
 _MOST_POINTS = 2000
 _SHOWN = 110
 
 
 class When(enum.Enum):
-    """Whether what was asked for has taken effect when a call is lost."""
+    """Whether a message is lost before or after taking effect."""
 
     BEFORE = 'before'
     AFTER = 'after'
 
 
 class Endless(BaseException):
-    """A call that never comes to an end; nothing catches this."""
+    """A call is in an endless loop; no handler catches the error."""
 
 
 class _LostConnection(sqlite3.ProgrammingError):
-    """What SQLAlchemy and oslo.db take for a lost connection to SQLite.
+    """An error that SQLAlchemy and oslo.db take for a lost connection.
 
-    The connection itself lives on and is rolled back, as the server does
-    when a client is gone: oslo.db cannot lose one to SQLite.
+    The connection to SQLite stays open and is rolled back, as a database
+    server rolls back when a client is gone: oslo.db cannot lose a connection
+    to SQLite.
     """
 
     def __init__(self) -> None:
@@ -75,13 +77,14 @@ class _LostConnection(sqlite3.ProgrammingError):
 
 @dataclasses.dataclass(frozen=True)
 class Point:
-    """A moment at which a call could be lost.
+    """A moment at which a message could be lost.
 
-    :ivar part: the part of the cloud that is spoken to
+    :ivar part: the part of the cloud that receives the message
     :ivar text: the statement, or the method and the URL
-    :ivar whens: where a difference is to be expected
-    :ivar within: whether this is a statement within a transaction, but not
-        the first one: the transaction is lost as well when that one is
+    :ivar whens: the values of `When` that can make a difference
+    :ivar within: whether the message is a statement of a transaction after
+        the first statement: the transaction is lost with the first statement
+        too
     """
 
     part: str
@@ -98,10 +101,11 @@ class Point:
 
 @dataclasses.dataclass(frozen=True)
 class Drop:
-    """A call to lose.
+    """A message to lose.
 
     :ivar number: the number of the point, from 1
-    :ivar stays_away: whether the part answers nothing any more after this
+    :ivar when: whether the message is lost before or after taking effect
+    :ivar stays_away: whether the part never answers again after the loss
     """
 
     number: int
@@ -111,10 +115,10 @@ class Drop:
 
 @dataclasses.dataclass
 class Met:
-    """What happened while a call was handled.
+    """The events while a call was handled.
 
-    :ivar points: all points, those that were lost included
-    :ivar lost: how many drops came to pass
+    :ivar points: all points, lost messages included
+    :ivar lost: number of drops that happened
     :ivar waited: seconds for which the call would have slept
     """
 
@@ -124,14 +128,14 @@ class Met:
 
 
 class Outgoing(fixtures.Fixture):
-    """Loses calls of the thread that asks for it, and lets all others be.
+    """Loses messages of the thread in `dropping`, and of no other thread.
 
-    Other threads are other services of the cloud. Cells are asked one after
-    the other in the very thread, and sleeping takes no time, but counts on
-    the thread's own clock.
+    All other threads are services of the cloud. The thread asks cells in
+    sequence, and sleeping takes no time, but counts on the thread's own
+    clock.
 
-    :param engines: the databases by the names that they have in a report
-    :param placement: the keystoneauth adapter that Placement is called by
+    :param engines: name of a database in reports -> engine
+    :param placement: the keystoneauth adapter that calls Placement
     """
 
     def __init__(
@@ -172,7 +176,7 @@ class Outgoing(fixtures.Fixture):
 
     @contextlib.contextmanager
     def dropping(self, *drops: Drop) -> Iterator[Met]:
-        """Lose calls of this thread; yields what is met on the way."""
+        """Lose messages of this thread; yields the events."""
         self._drops = {drop.number: drop for drop in drops}
         self._away, self._begun, self._met = set(), set(), Met()
         self._thread = threading.get_ident()
@@ -187,10 +191,11 @@ class Outgoing(fixtures.Fixture):
     def _pass(
         self, point: Point, error: Exception, go: Callable = lambda: None,
     ) -> object:
-        """Do what was asked for, unless this is to be lost.
+        """Send a message, unless the message is to be lost.
 
-        :param error: what the caller sees when it is lost
-        :param go: does it
+        :param error: raised for a lost message
+        :param go: sends the message
+        :raises: `error`, or `Endless` after too many points
         """
         if not self._is_watched():
             return go()
@@ -288,7 +293,7 @@ class Outgoing(fixtures.Fixture):
 
 @dataclasses.dataclass(frozen=True)
 class _Project:
-    """Keystone's answer about a project, which it always knows."""
+    """Keystone's answer about a project; Keystone knows every project."""
 
     id: str
     status_code = 200
@@ -303,7 +308,7 @@ class _Keystone:
         self._pass = pass_
 
     def get(self, url: str) -> _Project:
-        """Return what Keystone knows of a project."""
+        """Return Keystone's answer about a project."""
         return self._pass(
             Point(KEYSTONE, f'GET {url}', (When.BEFORE,)),
             ks_exc.ConnectFailure(f'GET {url} was lost'),
@@ -311,12 +316,12 @@ class _Keystone:
 
 
 def _one_by_one(context, cell_mappings, timeout, function, *args, **kwargs):
-    """Ask cells as `nova.context.scatter_gather_cells` does, in a row."""
+    """Ask cells as `nova.context.scatter_gather_cells`, but in sequence."""
     results = {}
     for mapping in cell_mappings:
         with nova_context.target_cell(context, mapping) as targeted:
             try:
                 results[mapping.uuid] = function(targeted, *args, **kwargs)
-            except Exception as error:  # Nova returns whatever it is.
+            except Exception as error:  # Nova returns any exception.
                 results[mapping.uuid] = error
     return results

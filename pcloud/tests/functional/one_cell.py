@@ -10,17 +10,17 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""One cell with computes, for many threads at once."""
+"""A single cell with compute services, for many threads at once."""
 
 import fixtures
 from nova import context as nova_context
 
 
 class OneCell(fixtures.Fixture):
-    """Has what targets no cell use the one with the computes.
+    """Queries without a target cell use the cell of the compute services.
 
-    Nova's own fixture lets threads wait for each other where one uses cell0
-    and another does not, and forever where many do.
+    With Nova's own fixture, threads that use different cells wait for each
+    other, and many such threads wait forever.
     """
 
     def _setUp(self):

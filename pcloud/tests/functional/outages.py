@@ -11,7 +11,7 @@
 # under the License.
 
 
-"""Parts of the cloud that are away for a while, whoever asks for them."""
+"""Parts of the cloud that do not answer for a while."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ import sqlalchemy as sa
 
 
 def cell_engine(cell: objects.CellMapping) -> sa.Engine:
-    """Return the database of a cell."""
+    """Return the engine of a cell's database."""
     with nova_context.target_cell(
             nova_context.get_admin_context(), cell) as context:
         return main_db.get_engine(context=context)
@@ -66,7 +66,7 @@ class SilentCell(SilentDatabase):
 class SilentPlacement(fixtures.Fixture):
     """Placement cannot be reached.
 
-    :param client: the keystoneauth adapter that Placement is called by
+    :param client: the keystoneauth adapter that calls Placement
     """
 
     def __init__(self, client):
@@ -83,13 +83,13 @@ class SilentPlacement(fixtures.Fixture):
 
 
 class SilentBroker(fixtures.Fixture):
-    """The broker cannot be reached by the thread that sets this up.
+    """The thread that sets the fixture up cannot reach the broker.
 
-    All other threads are other services of the cloud. Notifications get
-    lost: oslo.messaging logs that, and tells nobody.
+    All other threads are services of the cloud. Notifications get lost:
+    oslo.messaging logs the loss, and raises no error.
 
-    :ivar endless: what was sent in such a way that oslo.messaging would try
-        until the broker is back, as each call does
+    :ivar endless: RPC methods and notifications that oslo.messaging would
+        retry until the broker is back, which holds for each RPC call
     """
 
     def _setUp(self):
@@ -111,7 +111,7 @@ class SilentBroker(fixtures.Fixture):
                 return send(caller, context, method, **arguments)
             self._note(method, None if send.__name__ == 'call'
                        else caller.retry)
-            # What a process comes to that has no connection yet.
+            # The error in a process that has no connection yet.
             raise kombu_exc.OperationalError(f'{method}: connection refused')
         return sent
 
@@ -120,7 +120,7 @@ class SilentBroker(fixtures.Fixture):
             if threading.get_ident() != self._thread:
                 return notify(notifier, priority, context, event_type,
                               payload)
-            # Those of Nova itself go by an option of Nova.
+            # An option of Nova limits the retries of Nova's notifications.
             if event_type.startswith('pcloud.'):
                 self._note(event_type, notifier.retry)
         return notified
@@ -145,7 +145,7 @@ class Keystone(fixtures.Fixture):
             utils, 'get_ksa_adapter', adapter))
 
     def get(self, url: str) -> _Project:
-        """Return what Keystone knows of a project."""
+        """Return Keystone's answer about a project."""
         return _Project(url.rsplit('/', 1)[1])
 
 
@@ -163,14 +163,14 @@ class SilentKeystone(Keystone):
     """Keystone cannot be reached."""
 
     def get(self, url):
-        """Refuse to be called."""
+        """Raise the error of a refused connection."""
         raise ks_exc.ConnectFailure(f'GET {url}: connection refused')
 
 
 class SilentGlance(fixtures.Fixture):
     """Glance cannot be reached.
 
-    :param glance: Nova's stand-in
+    :param glance: Nova's fake Glance
     """
 
     def __init__(self, glance):

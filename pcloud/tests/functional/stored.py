@@ -12,7 +12,7 @@
 
 """The rows that requests read and write, as they are at one moment.
 
-They are looked at thousands of times, so this is SQL for SQLite.
+The tests read the rows thousands of times, so the module has SQL for SQLite.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _DUE = 'pcloud:due:'
 class Server(typing.NamedTuple):
     """A server that runs on a host.
 
-    :ivar hint: the Pcloud that it was started for, or None
+    :ivar hint: the id of the Pcloud in the server's hint, or None
     """
 
     uuid: str
@@ -80,22 +80,22 @@ class Rows:
         self._hints: dict[str, str | None] = {}
 
     def close(self) -> None:
-        """Let the files go."""
+        """Close the connections."""
         for connection, _ in self._databases:
             connection.close()
 
     def all(self) -> list[list[tuple]]:
-        """Return all rows; the numbers that databases give do not count."""
+        """Return all rows, sorted; names replace the ids of aggregates."""
         return [sorted(connection.execute(statement), key=repr)
                 for connection, statements in self._databases
                 for statement in statements]
 
     def members(self) -> list[tuple[str, str]]:
-        """Return the names of aggregates, each with one of its hosts."""
+        """Return (name of the aggregate, host) of each member."""
         return self._api(_API[1])
 
     def dues(self) -> set[str]:
-        """Return the hosts for which something is due."""
+        """Return the hosts for which an update is due."""
         return {key.removeprefix(_DUE) for _, key, _ in self._api(_API[2])
                 if key.startswith(_DUE)}
 

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What changes have written, read from the databases alone, and put back."""
+"""The rows that changes write: read from the databases, and put back."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DUE = 'pcloud:due:'
 _PCLOUD = re.compile(r'Pcloud:([0-9a-f-]{36})')
 _TIME = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*(Z|\+00:00)?')
 
-# What may differ of a host for which something is due, as `State.flat` has it.
+# The names in `State.flat` of values that may differ for a host that is due.
 _BEHIND = (r'(due|service) {host}|Placement {host}\.hv\..*|'
            r'.* pcloud:saved:[^:]*:{host}\.hv\..*')
 
@@ -48,14 +48,15 @@ _PROVIDER = placement_models.ResourceProvider.__table__
 
 @dataclasses.dataclass(frozen=True)
 class State:
-    """What the contract speaks of, and what is still due.
+    """The state that a change writes, and the hosts that are due.
 
-    :ivar aggregates: name to hosts and metadata, but for the journal; new
-        Pclouds are numbered instead of their ids, and times are left out
-    :ivar services: compute service host to whether it is disabled
-    :ivar providers: node to the names of the aggregates that Placement has
-        it in, and the allocation ratios of its inventories
-    :ivar due: the hosts for which something is due in the journal
+    :ivar aggregates: name -> (hosts, metadata), without the journal; the ids
+        of new Pclouds are replaced by numbers, and times by a word
+    :ivar services: host of a compute service -> whether the service is
+        disabled
+    :ivar providers: node -> (names of the resource provider's aggregates in
+        Placement, resource class id -> allocation ratio)
+    :ivar due: the hosts for which an update is due in the journal
     """
 
     aggregates: Mapping[str, tuple[list[str], dict[str, str]]]
@@ -64,7 +65,7 @@ class State:
     due: frozenset[str]
 
     def flat(self) -> dict[str, object]:
-        """Return the values of all that can differ, each by a name."""
+        """Return name -> value of every part that can differ."""
         found: dict[str, object] = {f'due {host}': True for host in self.due}
         for name, (hosts, metadata) in self.aggregates.items():
             found[f'{name} hosts'] = hosts
@@ -81,10 +82,10 @@ class State:
 def differences(
     wanted: State, found: State, behind: Collection[str] = (),
 ) -> Iterator[str]:
-    """Tell what is not as it should be.
+    """Return the differences between two states, a line each.
 
-    :param behind: hosts whose compute services and providers still have to
-        follow, and whose own ratios may still have to be read
+    :param behind: hosts for which an update is due: the compute service, the
+        resource provider and the saved ratios of such a host may differ
     """
     before, after = wanted.flat(), found.flat()
     ignored = re.compile('|'.join(
@@ -112,14 +113,14 @@ class Databases:
         self._pclouds: set[str] = set()
 
     def know_pclouds(self) -> None:
-        """Take the Pclouds that are there for known ones, not new ones."""
+        """Count all present Pclouds as known, not as new."""
         with self._api.connect() as connection:
             names = connection.scalars(sa.select(api_models.Aggregate.name))
             self._pclouds = {
                 match[1] for match in map(_PCLOUD.fullmatch, names) if match}
 
     def read(self) -> State:
-        """Return the state of now."""
+        """Return the present state."""
         aggregates, due = self._read_aggregates()
         with self._cell.connect() as connection:
             services = dict(connection.execute(sa.select(
@@ -169,7 +170,7 @@ class Databases:
                 for name, aggregates, ratios in found.values()}
 
     def drop_journal(self) -> None:
-        """Make it as if no change had ever been written down."""
+        """Delete the journal, as if no change had ever been recorded."""
         aggregate, _, metadata = _API_TABLES
         journal = sa.select(aggregate.c.id).where(aggregate.c.name == JOURNAL)
         with self._api.begin() as connection:
@@ -179,7 +180,7 @@ class Databases:
                 aggregate.c.name == JOURNAL))
 
     def keep(self) -> dict:
-        """Return what `put_back` needs."""
+        """Return the rows that `put_back` restores."""
         kept = {}
         for engine, tables in ((self._api, _API_TABLES),
                                (self._placement, _PLACEMENT_TABLES)):
@@ -191,10 +192,10 @@ class Databases:
         return kept
 
     def put_back(self, kept: dict) -> None:
-        """Make the rows what they were.
+        """Restore the kept rows.
 
-        Generations of Placement's providers only ever grow: computes
-        remember them.
+        Generations of resource providers stay, because compute services
+        remember generations.
         """
         for engine, tables in ((self._api, _API_TABLES),
                                (self._placement, _PLACEMENT_TABLES)):
