@@ -10,9 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Tests of a cloud whose services are processes of their own.
+"""Tests of a cloud whose services are separate processes.
 
-They need a MariaDB and a RabbitMQ, and make what they keep there:
-``PCLOUD_TEST_DATABASE`` and ``PCLOUD_TEST_MESSAGING`` say where, if not on
-this machine at the usual ports.
+The tests need a MariaDB and a RabbitMQ, and make databases and virtual hosts
+there. ``PCLOUD_TEST_DATABASE`` and ``PCLOUD_TEST_MESSAGING`` are the URLs; the
+defaults are the usual ports of this machine.
 """

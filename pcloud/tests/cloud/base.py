@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""A cloud of separate processes, and its users."""
+"""A cloud of separate processes, and the cloud's users."""
 
 import json
 import os
@@ -37,7 +37,7 @@ SERVER_TIMEOUT = 120
 
 
 def skip(reason: str) -> None:
-    """Skip the tests; in CI that is a failure.
+    """Skip the tests; fail the tests in CI.
 
     :raises: `unittest.SkipTest`, or `AssertionError` in CI
     """
@@ -50,7 +50,7 @@ class User:
     """A user of the cloud, who has a project of the same name.
 
     :ivar pclouds: the client of Pcloud's API
-    :ivar cloud: openstacksdk's connection, for all else
+    :ivar cloud: openstacksdk's connection, for all other calls
     :ivar project_id: the project's id
     """
 
@@ -68,13 +68,13 @@ class User:
     def call(
         self, method: str, path: str, body: dict | None = None,
     ) -> requests.Response:
-        """Make a call of the compute API and return whatever it answers."""
+        """Make a call of the compute API and return any response."""
         return self._session.request(
             path, method, json=body, raise_exc=False,
             endpoint_filter={'service_type': 'compute'})
 
     def boot(self, name: str, flavor: str = 'm1.tiny', **hints: str):
-        """Start a server without waiting for it."""
+        """Start a server, and return before the server is active."""
         compute = self.cloud.compute
         return compute.create_server(
             name=name, networks='none',
@@ -83,7 +83,10 @@ class User:
             scheduler_hints=hints)
 
     def settled(self, server):
-        """Return a server as it is when its start is over, well or not."""
+        """Wait for the end of a server's start, and return the server.
+
+        The server is then active or in error.
+        """
         compute = self.cloud.compute
         try:
             return compute.wait_for_server(
@@ -92,7 +95,7 @@ class User:
             return compute.get_server(server)
 
     def delete(self, servers) -> None:
-        """Delete servers, and wait until they are gone."""
+        """Delete servers, and wait until all servers are gone."""
         for server in servers:
             self.cloud.compute.delete_server(server)
         for server in servers:
@@ -103,9 +106,10 @@ class User:
 class CloudTest(base.SharedSandboxTest):
     """One cloud for all tests of a class.
 
-    :cvar database: the URL of its MariaDB
-    :cvar messaging: the URL of its RabbitMQ
-    :cvar users: its users, by name
+    :cvar hosts: number of compute hosts
+    :cvar database: the URL of the cloud's MariaDB
+    :cvar messaging: the URL of the cloud's RabbitMQ
+    :cvar users: name -> user
     """
 
     hosts = 4
@@ -126,13 +130,13 @@ class CloudTest(base.SharedSandboxTest):
 
     @classmethod
     def log_in(cls):
-        """Have all users begin anew, with connections of their own."""
+        """Log all users in again, with new connections."""
         cls.users = {name: User(cls.chosen, name)
                      for name in settings.USERS}
 
     @classmethod
     def audit(cls, *options):
-        """What ``pcloud-manage audit`` finds: (status, findings)."""
+        """Run ``pcloud-manage audit``; return (status, findings)."""
         done = subprocess.run(
             [sys.executable, '-m', 'pcloud.cmd.manage', '--config-file',
              str(cls.where.etc / 'nova.conf'), 'audit', '--format', 'json',
@@ -142,7 +146,7 @@ class CloudTest(base.SharedSandboxTest):
 
     @classmethod
     def fill_pool(cls, flavor_id, hosts, units=1):
-        """Make a host flavor with hosts in its pool."""
+        """Make a host flavor with hosts in the pool."""
         admin = cls.users['admin']
         admin.pclouds.create_host_flavor(flavor_id, units)
         for host in hosts:
@@ -150,12 +154,12 @@ class CloudTest(base.SharedSandboxTest):
             admin.pclouds.add_pool_host(flavor_id, host)
 
     def host_of(self, server):
-        """The host on which a server is."""
+        """Return the real host of a server."""
         return self.users['admin'].cloud.compute.get_server(
             server).compute_host
 
     def new_pcloud(self, name, flavor_id, hosts=1):
-        """A Pcloud of Alice's with hosts h1, h2, ... that are enabled."""
+        """Make a Pcloud of Alice's with enabled hosts h1, h2, ..."""
         pclouds = self.users['alice'].pclouds
         made = pclouds.create_pcloud(name)
         for number in range(1, hosts + 1):
@@ -164,7 +168,7 @@ class CloudTest(base.SharedSandboxTest):
         return made
 
     def remove_pcloud(self, pcloud):
-        """Give back what `new_pcloud` made."""
+        """Delete a Pcloud of `new_pcloud`, with all hosts."""
         pclouds = self.users['alice'].pclouds
         for host in pclouds.list_hosts(pcloud.id):
             pclouds.set_host_state(pcloud.id, host.name, 'disabled')
@@ -172,7 +176,7 @@ class CloudTest(base.SharedSandboxTest):
         pclouds.delete_pcloud(pcloud.id)
 
     def empty_pool(self, flavor_id):
-        """Take back what `fill_pool` made."""
+        """Delete a host flavor of `fill_pool`, and enable the hosts."""
         admin = self.users['admin']
         for host in admin.pclouds.get_host_flavor(flavor_id).hosts:
             admin.pclouds.remove_pool_host(flavor_id, host.host)

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""A MariaDB and a RabbitMQ of a test's own, which it may restart."""
+"""A private MariaDB and RabbitMQ of a test, which the test may restart."""
 
 import os
 import pathlib
@@ -33,10 +33,10 @@ _TIMEOUT = 120
 
 
 class Server:
-    """A server process with a folder for what it keeps.
+    """A server process with a folder for the server's data.
 
-    :cvar program: what it needs
-    :ivar port: where it listens
+    :cvar program: the program that has to be installed
+    :ivar port: the port on which the server listens
     """
 
     program: str
@@ -48,13 +48,14 @@ class Server:
 
     @classmethod
     def is_installed(cls) -> bool:
-        """Whether this machine has what the server needs."""
+        """Return whether this machine has the server's program."""
         return shutil.which(cls.program) is not None
 
     def start(self) -> None:
-        """Start it, and wait until it answers.
+        """Start the server, and wait until the server listens.
 
-        :raises: `AssertionError` with its log's tail when it does not
+        :raises: `AssertionError` with the log's tail when the server ends
+            or does not listen in time
         """
         with open(self._folder / 'log', 'ab') as log:
             self._process = subprocess.Popen(
@@ -70,7 +71,7 @@ class Server:
             time.sleep(0.2)
 
     def stop(self) -> None:
-        """Stop it; what it keeps stays."""
+        """Stop the server; the data stays."""
         if self._process is not None:
             workers = processes.descendants([self._process])
             processes.end_all([psutil.Process(self._process.pid), *workers])
@@ -78,7 +79,7 @@ class Server:
             self._process = None
 
     def kill(self) -> None:
-        """End it as a power failure does."""
+        """Kill the server, as a power failure does."""
         workers = processes.descendants([self._process])
         self._process.kill()
         processes.send(workers, signal.SIGKILL)
@@ -87,7 +88,7 @@ class Server:
         self._process = None
 
     def remove(self) -> None:
-        """Stop it, and remove what it kept."""
+        """Stop the server, and remove the data."""
         self.stop()
         shutil.rmtree(self._folder)
 
@@ -112,7 +113,7 @@ class MariaDB(Server):
 
     @property
     def url(self) -> str:
-        """What ``pcloud-sandbox up --database`` takes."""
+        """The URL for ``pcloud-sandbox up --database``."""
         return f'mysql+pymysql://root@{ports.HOST}:{self.port}'
 
     @property
@@ -120,7 +121,7 @@ class MariaDB(Server):
         return self._folder / 'data'
 
     def _command(self) -> list[str]:
-        # What was committed survives the process, not the machine.
+        # Committed rows survive a killed process, not a killed machine.
         return [shutil.which('mariadbd') or '/usr/sbin/mariadbd',
                 '--no-defaults', f'--datadir={self._data}', *_run_as(),
                 f'--socket={self._folder / "socket"}',
@@ -136,7 +137,10 @@ class RabbitMQ(Server):
 
     @property
     def url(self) -> str:
-        """What ``pcloud-sandbox up --messaging`` takes: its only host."""
+        """The URL for ``pcloud-sandbox up --messaging``.
+
+        The URL names the default virtual host.
+        """
         return f'rabbit://guest:guest@{ports.HOST}:{self.port}/%2F'
 
     def _command(self) -> list[str]:
@@ -161,12 +165,12 @@ class RabbitMQ(Server):
 
 
 def free_port() -> int:
-    """Return a port on which nothing listens."""
+    """Return a port on which no process listens."""
     return ports.find_free()['keystone']
 
 
 def _run_as() -> list[str]:
-    # MariaDB does not run as root unless told to.
+    # MariaDB runs as root only with this option.
     return ['--user=root'] if os.geteuid() == 0 else []
 
 

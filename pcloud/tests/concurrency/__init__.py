@@ -12,8 +12,8 @@
 
 """Many requests at once on MariaDB, and processes killed in the middle.
 
-The API runs in processes of its own and over real HTTP. No server boots
-here, so there are no computes: hosts are rows that a test writes.
+The API runs in separate processes and over real HTTP. Most tests boot no
+server, so there are no compute services: hosts are rows that a test writes.
 """
 
 import os

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The API processes, their databases, and hosts that are only rows."""
+"""API processes, databases, and hosts that are only rows."""
 
 import atexit
 from collections.abc import Mapping
@@ -86,15 +86,16 @@ paste.filter_factory = pcloud.tests.concurrency.headers:filter_factory
 class Cloud:
     """Several API processes over one set of databases.
 
-    :param processes: how many
-    :param server: what they are: 'faulty-nova' lets requests ask for their
-        process to be killed, 'nova' does not
+    :param processes: number of API processes
+    :param server: the program of the API processes (see `server`):
+        'faulty-nova' lets a request ask for the kill of the process, 'nova'
+        does not
     :param options: further lines for nova.conf
     :param transport: the URL of a message broker
-    :ivar urls: where the API processes answer
-    :ivar folder: where everything is kept while it runs
+    :ivar urls: the URLs of the API processes
+    :ivar folder: the folder of all files while the cloud runs
     :ivar config: the configuration that this process uses
-    :ivar placement_port: where Placement answers
+    :ivar placement_port: the port of Placement
     """
 
     def __init__(self, processes: int = PROCESSES,
@@ -111,11 +112,12 @@ class Cloud:
         self.urls = [f'http://127.0.0.1:{port}' for port in self._ports]
 
     def start(self, detours: Mapping[int, int] | None = None) -> None:
-        """Start everything.
+        """Create the databases, and start Placement and the API processes.
 
-        :param detours: ports of servers to the ports through which the API
-            processes are to reach them
-        :raises: `AssertionError` with a log's tail when something does not
+        :param detours: port of a server -> port of the proxy through which
+            the API processes are to reach the server
+        :raises: `AssertionError` with the tails of the logs when a process
+            does not answer
         """
         mariadb.create()
         served = self.folder / 'nova.conf'
@@ -136,9 +138,10 @@ class Cloud:
             nova_context.get_admin_context()) if not each.is_cell0()][0]
 
     def kill(self, number: int) -> bool:
-        """Kill the process that serves one of `urls`; another takes over.
+        """Kill the process that serves a URL of `urls`; a new one follows.
 
-        :returns: False when there is none at this moment
+        :param number: the index in `urls`
+        :returns: False when no process serves the URL at this moment
         """
         keeper = self._processes[1 + number].pid
         children = pathlib.Path(
@@ -149,7 +152,7 @@ class Cloud:
         return bool(children)
 
     def stop(self) -> None:
-        """Stop everything, and leave nothing."""
+        """Stop all processes, drop the databases, and remove the files."""
         for process in self._processes:
             process.terminate()
         for process in self._processes:
@@ -158,7 +161,7 @@ class Cloud:
         shutil.rmtree(self.folder)
 
     def errors(self) -> str:
-        """Return what the API processes logged at ERROR, tracebacks too."""
+        """Return the ERROR lines of the API processes' log."""
         lines = self.log.read_text().splitlines()
         return '\n'.join(line for line in lines if ' ERROR ' in line)
 
@@ -200,20 +203,21 @@ class Cloud:
                 stderr=subprocess.DEVNULL)
 
     def serve(self, kind: str, conf_file: pathlib.Path, port: int) -> None:
-        """Start a process that serves something, as `server` says."""
+        """Start a process of a kind of the program `server`."""
         self.spawn('server', kind, conf_file, str(port))
 
     def spawn(self, program: str, *arguments: str | pathlib.Path) -> None:
-        """Start a program of this package; it is ended by `stop`."""
+        """Start a program of this package; `stop` ends the program."""
         with open(self.folder / f'{arguments[0]}.out', 'a') as output:
             self._processes.append(subprocess.Popen(
                 [sys.executable, '-m', f'pcloud.tests.concurrency.{program}',
                  *arguments], stdout=output, stderr=output))
 
     def wait_for(self, url: str) -> None:
-        """Wait until somebody answers.
+        """Wait until a server answers at a URL.
 
-        :raises: `AssertionError` with a log's tail when nobody does
+        :raises: `AssertionError` with the tails of the logs when no server
+            answers
         """
         deadline = time.monotonic() + _TIMEOUT
         while time.monotonic() < deadline:
@@ -228,7 +232,7 @@ class Cloud:
         raise AssertionError(f'{url} does not answer: {told}')
 
     def seed(self, flavor_id: str, count: int, units: int = 1) -> list[str]:
-        """Make a host flavor with free hosts; return their names."""
+        """Make a host flavor with free hosts; return the hosts' names."""
         context = nova_context.get_admin_context()
         pool = objects.Aggregate(
             context, name=names.pool(flavor_id), metadata={
@@ -243,7 +247,7 @@ class Cloud:
         return hosts
 
     def make_host(self, host: str, *, disabled: bool = False) -> None:
-        """Make a host that no pool has; its compute service is only a row."""
+        """Make a host in no pool, whose compute service is only a row."""
         context = nova_context.get_admin_context()
         objects.HostMapping(
             context, host=host, cell_mapping=self._cell).create()
@@ -270,7 +274,7 @@ class Cloud:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports on which nothing listens."""
+    """Return ports on which no process listens."""
     sockets = [socket.create_server(('127.0.0.1', 0)) for _ in range(count)]
     ports = [each.getsockname()[1] for each in sockets]
     for each in sockets:
@@ -286,10 +290,10 @@ _running: list[Cloud] = []
 
 
 def get() -> Cloud:
-    """Return the cloud of this test process, started when first asked for.
+    """Return the cloud of this test process, started at the first call.
 
-    Nova's databases can be chosen only once in a process, so there is one
-    for all tests; each makes host flavors of its own.
+    Nova's databases can be chosen only once in a process, so all tests share
+    a cloud; each test makes separate host flavors.
     """
     if not _running:
         mariadb.need()

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Many clients at once, each answer written down."""
+"""Many clients at once, whose answers are counted."""
 
 import collections
 from collections.abc import Callable
@@ -23,9 +23,9 @@ import requests
 
 
 class User:
-    """One project's calls, spread over all API processes.
+    """A project's calls, spread over all API processes.
 
-    :ivar answers: the status codes of all users, counted by call
+    :cvar answers: (method, status code) -> number of answers to all users
     """
 
     answers: collections.Counter = collections.Counter()
@@ -42,7 +42,7 @@ class User:
 
     def call(self, method: str, path: str, body: dict | None = None,
              **headers: str) -> requests.Response:
-        """Make a call, at the next process in turn.
+        """Make a call to the next process in turn.
 
         :raises: `requests.ConnectionError` when the process is killed
         """
@@ -54,11 +54,13 @@ class User:
     def call_at(self, number: int, method: str, path: str,
                 body: dict | None = None, *, timeout: float = 60,
                 **headers: str) -> requests.Response:
-        """Make a call at one of the processes, counted round.
+        """Make a call to a process.
 
+        :param number: the number of the process, modulo the number of
+            processes
         :param timeout: seconds to wait for the answer
         :raises: `requests.ConnectionError` when the process is killed,
-            `requests.Timeout`
+            `requests.Timeout` when the answer is late
         """
         url = self._urls[number % len(self._urls)]
         return requests.request(
@@ -67,7 +69,7 @@ class User:
             headers={**self._headers, **headers})
 
     def make_pcloud(self, name: str = 'mine') -> str:
-        """Create a Pcloud and return its id."""
+        """Create a Pcloud and return the id."""
         response = self.call('POST', '/os-pclouds',
                              {'pcloud': {'name': name}})
         assert response.status_code == 201, response.text
@@ -75,13 +77,13 @@ class User:
 
     def add_host(self, pcloud: str, name: str, flavor_id: str,
                  **headers: str) -> requests.Response:
-        """Ask for a host."""
+        """Add a host to a Pcloud."""
         return self.call('POST', f'/os-pclouds/{pcloud}/hosts', {
             'host': {'name': name, 'host_flavor': flavor_id}}, **headers)
 
     def remove_host(self, pcloud: str, name: str,
                     **headers: str) -> requests.Response:
-        """Give a host back."""
+        """Remove a host from a Pcloud."""
         return self.call('DELETE', f'/os-pclouds/{pcloud}/hosts/{name}',
                          **headers)
 
@@ -93,7 +95,7 @@ class User:
 
 
 def at_once(work: Iterable[Callable]) -> list:
-    """Do everything at the same moment, and return what each returned."""
+    """Call all functions at the same moment, and return all results."""
     work = list(work)
     with concurrent.futures.ThreadPoolExecutor(len(work) or 1) as pool:
         return [each.result() for each in [

@@ -12,8 +12,8 @@
 
 """Kill the process at a chosen write of a request.
 
-A request with the header ``X-Kill-At: before:3`` ends its process with
-SIGKILL before the third thing it writes; ``after:3`` right after it.
+A request with the header ``X-Kill-At: before:3`` ends the process with
+SIGKILL before the request's third write; ``after:3`` right after that write.
 """
 
 import contextvars
@@ -28,7 +28,7 @@ _plan: contextvars.ContextVar[list | None] = contextvars.ContextVar(
 
 
 def install() -> None:
-    """Wrap every step."""
+    """Wrap every write of `steps.WRITES`."""
     from pcloud.tests import steps
 
     for holder, name in steps.WRITES:
@@ -36,7 +36,7 @@ def install() -> None:
 
 
 def plan(environ: dict) -> None:
-    """Take what a request asks for; nothing, for most."""
+    """Plan the kill that a request's header asks for, if any."""
     asked = environ.get(HEADER)
     if asked:
         when, number = asked.split(':')

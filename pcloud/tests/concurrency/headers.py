@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Stands where authtoken and keystonecontext stand: headers say who calls."""
+"""Replaces authtoken and keystonecontext: headers name the caller."""
 
 from nova import context
 

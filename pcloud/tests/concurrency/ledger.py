@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What the databases and Placement hold, and what must be true of it."""
+"""The state in the databases and Placement, and the state's invariants."""
 
 import collections
 
@@ -32,7 +32,9 @@ HostState = collections.namedtuple('HostState', ['host', 'nodename'])
 def dump(hosts: list[str]) -> dict:
     """Return all that a change could touch: rows, members and ratios.
 
-    :param hosts: the hosts whose providers in Placement are looked at
+    :param hosts: the hosts whose resource providers are read
+    :returns: name of an aggregate -> (hosts, metadata), and host ->
+        (aggregates in Placement, resource class -> allocation ratio)
     """
     client = report.report_client_singleton()
     providers = client.get('/resource_providers').json()['resource_providers']
@@ -75,7 +77,7 @@ def kept_twice() -> list[str]:
 
 
 def broken_promises() -> list[str]:
-    """Return what is wrong when nothing is under way any more."""
+    """Return the broken invariants; no request must be under way."""
     wrong = []
     holders = collections.defaultdict(list)
     for aggregate in pclouds():
@@ -95,7 +97,7 @@ def broken_promises() -> list[str]:
 
 
 def passes(host: str, project_id: str, pcloud_id: str | None) -> bool:
-    """Ask the real filter about one host and one request."""
+    """Return whether the real filter passes a host for a request."""
     spec = objects.RequestSpec(
         project_id=project_id, scheduler_hints={
             'pcloud': [pcloud_id]} if pcloud_id else {})
@@ -104,7 +106,7 @@ def passes(host: str, project_id: str, pcloud_id: str | None) -> bool:
 
 
 def given_to(hosts: list[str]) -> set[str]:
-    """Return which of `hosts` anybody could start a server on."""
+    """Return the hosts on which some project could start a server."""
     requests = [('stranger', None)]
     for aggregate in pclouds():
         requests += [(tenant, aggregate.metadata[names.ID])
@@ -114,7 +116,7 @@ def given_to(hosts: list[str]) -> set[str]:
 
 
 def state_of(pcloud_id: str, name: str) -> str | None:
-    """Return the state of a Pcloud's host; None when it is not complete."""
+    """Return the state of a Pcloud's host; None for an incomplete host."""
     aggregate = next(each for each in pclouds()
                      if each.metadata[names.ID] == pcloud_id)
     node = names.hosts(aggregate.metadata).get(name)

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Databases of a test's own on the MariaDB of this machine."""
+"""Databases of a test process on the MariaDB of this machine."""
 
 import os
 import re
@@ -24,7 +24,7 @@ NAMES = ('nova_api', 'nova_cell0', 'nova_cell1', 'placement')
 
 
 def need() -> None:
-    """Skip the tests where there is no MariaDB; in CI that is a failure.
+    """Skip the tests on a machine without MariaDB; fail the tests in CI.
 
     :raises: `unittest.SkipTest`, or `pymysql.err.OperationalError` in CI
     """
@@ -39,15 +39,17 @@ def need() -> None:
 
 
 def url(name: str, port: int | str = PORT) -> str:
-    """Return the URL of one of this process's databases.
+    """Return the URL of a database of this process.
 
-    :param port: another port than MariaDB's, or a template of Nova's cells
+    :param name: a name of `NAMES`
+    :param port: MariaDB's port, a proxy's port, or a template for Nova's
+        cell mappings
     """
     return f'mysql+pymysql://{USER}@{HOST}:{port}/{own(name)}?charset=utf8'
 
 
 def create() -> None:
-    """Create this process's databases, and drop those of dead processes."""
+    """Create this process's databases; drop databases of dead processes."""
     with pymysql.connect(host=HOST, user=USER) as connection:
         with connection.cursor() as cursor:
             _drop_stale(cursor)
@@ -65,7 +67,7 @@ def drop() -> None:
 
 
 def own(name: str) -> str:
-    """Return what one of `NAMES` is called for this process."""
+    """Return the name of this process's database for a name of `NAMES`."""
     return f'{_PREFIX}{os.getpid()}_{name}'
 
 

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Glance and Neutron, as Nova's own tests have them in each process."""
+"""Fakes of Glance and Neutron from Nova's own tests, in this process."""
 
 import fixtures
 import nova.conf
@@ -20,14 +20,14 @@ CONF = nova.conf.CONF
 
 
 class Neighbours(fixtures.Fixture):
-    """Answers what Nova asks of its neighbours about servers without ports."""
+    """Answers Nova's calls of Glance and Neutron for servers without ports."""
 
     def _setUp(self):
         self.useFixture(nova_fixtures.GlanceFixture(self))
         self.useFixture(nova_fixtures.NeutronFixture(self))
 
     def stub_out(self, old: str, new: object) -> None:
-        """Put something in the place of an attribute."""
+        """Replace an attribute."""
         self.useFixture(fixtures.MonkeyPatch(old, new))
 
     def flags(self, group: str | None = None, **options: object) -> None:

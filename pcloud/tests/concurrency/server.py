@@ -12,12 +12,12 @@
 
 """One API process: ``python -m pcloud.tests.concurrency.server ...``.
 
-``nova CONFIG PORT`` serves Nova's API with Pcloud, ``faulty-nova CONFIG PORT``
-the same for requests that ask for their own end, ``launching-nova CONFIG
-PORT`` the same for requests that start servers, and ``placement CONFIG PORT``
-serves Placement. The process that is started only keeps the socket; a
-child serves, and when it is killed another takes its place, so that a test
-can kill one without waiting for the next to load.
+``nova CONFIG PORT`` serves Nova's API with Pcloud. ``faulty-nova CONFIG PORT``
+serves the same API for requests that ask for the end of the process, and
+``launching-nova CONFIG PORT`` for requests that start servers. ``placement
+CONFIG PORT`` serves Placement. The started process only keeps the socket; a
+child serves. A new child replaces a killed child, so that a test can kill a
+child without waiting for Nova to load.
 """
 
 import ctypes
@@ -70,12 +70,12 @@ def _placement(config: str):
 
 
 def go_with_parent() -> None:
-    """Have this process killed when the one that started it ends."""
+    """Have the kernel kill this process when the parent ends."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _serve(application, listener: socket.socket) -> None:
-    """Serve in this process until it is killed; go with the parent."""
+    """Serve in this process until the process is killed."""
     from werkzeug import serving
 
     go_with_parent()
@@ -87,7 +87,7 @@ def _serve(application, listener: socket.socket) -> None:
 
 
 def main() -> None:
-    """Keep one child serving."""
+    """Keep a serving child running."""
     kind, config, port = sys.argv[1:]
     go_with_parent()
     listener = socket.create_server(('127.0.0.1', int(port)), backlog=128)

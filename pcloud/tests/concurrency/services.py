@@ -12,8 +12,8 @@
 
 """Services of Nova: ``python -m pcloud.tests.concurrency.services ...``.
 
-``control CONFIG`` is a conductor and a scheduler, ``computes CONFIG HOST...``
-is compute services whose builds take their time and often fail late.
+``control CONFIG`` runs a conductor and a scheduler. ``computes CONFIG
+HOST...`` runs compute services whose builds are slow and often fail late.
 """
 
 import os
@@ -23,7 +23,7 @@ import sys
 
 import pcloud.tests.concurrency  # noqa: F401
 
-# Loads the threading of Nova before anything of Nova.
+# Loads the threading of Nova before any module of Nova.
 from nova.compute import rpcapi as compute_rpcapi  # noqa: E402
 from nova.conductor import rpcapi as conductor_rpcapi
 from nova import config as nova_config
@@ -49,7 +49,8 @@ def _start_control() -> list[service.Service]:
 
 
 def _start_compute(host: str, folder: pathlib.Path) -> service.Service:
-    # Nova reads both while a service starts, and keeps its identity there.
+    # Nova reads both options while a service starts, and keeps the node's
+    # identity in the folder.
     state = folder / host
     state.mkdir()
     CONF.set_override('host', host)
@@ -62,7 +63,7 @@ def _start_compute(host: str, folder: pathlib.Path) -> service.Service:
 
 
 def main() -> None:
-    """Start services, and run until the process is ended."""
+    """Start services, and run until the process is killed."""
     kind, config, *hosts = sys.argv[1:]
     server.go_with_parent()
     nova_config.parse_args(['nova', '--config-file', config])
