@@ -9,7 +9,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
-"""Small worlds whole: every order of what happens in them."""
+"""Small worlds, explored in every order of the actors' steps."""
 
-# Decides how Nova runs its threads, so it comes before anything of Nova.
+# Decides how Nova runs threads, so the import precedes all imports of Nova.
 from pcloud.tests import functional  # noqa: F401

@@ -10,12 +10,12 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Which states a small world can come to, and which way leads where.
+"""The graph of the states that a small world can reach.
 
-A world is deterministic but for whose turn it is. So it is a graph: a state,
-and for each actor whose turn it may be the state that comes next. States that
-differ in nothing that anybody can see are one, whatever way led there; every
-way through the graph is one interleaving.
+A world is deterministic but for the order of turns. So a world is a graph: an
+edge leads from a state, for each actor that may have the turn, to the next
+state. States without a visible difference are a single state, whatever the way
+to the state; every way through the graph is an interleaving.
 """
 
 import collections
@@ -24,20 +24,21 @@ from collections.abc import Iterator
 
 
 class Unlike(Exception):
-    """The same turn in the same state led elsewhere this time."""
+    """The same turn in the same state has led to two states."""
 
 
 class Graph:
-    """States, by their digests, and the turns between them."""
+    """States, named by digests, and the turns between states."""
 
     def __init__(self) -> None:
         self._next: dict[str, dict[str, str | None]] = {}
         self._root: str | None = None
 
     def meet(self, state: str, choices: Collection[str]) -> bool:
-        """Take note of a state and whose turn it may be there.
+        """Record a state and the actors that may have the turn there.
 
-        :returns: whether the state is a new one
+        :param choices: the actors that stand
+        :returns: whether the state is new
         """
         self._root = self._root or state
         if state in self._next:
@@ -46,9 +47,9 @@ class Graph:
         return True
 
     def choose(self, state: str) -> str:
-        """Return whose turn brings a run where no run has been.
+        """Return the actor whose turn leads a run towards an unknown turn.
 
-        In a state from which there is no such place any more it is anybody's.
+        When a state leads to no unknown turn any more, any actor is returned.
         """
         for way in self._ways(state):
             if self._unknown(way[-1][0]) is not None:
@@ -57,9 +58,9 @@ class Graph:
         return next(iter(self._next[state]))
 
     def went(self, state: str, choice: str, to: str) -> None:
-        """Take note of where a turn has led.
+        """Record the state to which a turn has led.
 
-        :raises Unlike: when it led somewhere else before
+        :raises Unlike: when the turn led to a different state before
         """
         known = self._next[state][choice]
         if known not in (None, to):
@@ -68,23 +69,23 @@ class Graph:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every turn in every state has been taken."""
+        """Return whether every turn in every state has been taken."""
         return self._root is not None and not any(
             to is None for turns in self._next.values()
             for to in turns.values())
 
     @property
     def states(self) -> int:
-        """How many states there are."""
+        """The number of states."""
         return len(self._next)
 
     @property
     def turns(self) -> int:
-        """How many turns there are in all states together."""
+        """The number of turns in all states together."""
         return sum(map(len, self._next.values()))
 
     def interleavings(self) -> int:
-        """Return how many ways there are from the first state to an end."""
+        """Return the number of ways from the first state to an end."""
         ways: dict[str, int] = {}
         pending = [self._root] if self._root else []
         while pending:
@@ -103,9 +104,9 @@ class Graph:
                      if to is None), None)
 
     def _ways(self, start: str) -> Iterator[list[tuple[str, str]]]:
-        """Yield the shortest ways from a state to all others, by length.
+        """Yield the shortest ways from a state to all states, by length.
 
-        Each is a list of states, each with the turn that led there.
+        Each way is a list of (state, turn that led to the state).
         """
         pending = collections.deque([[(start, '')]])
         seen = {start}

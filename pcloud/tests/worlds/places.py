@@ -10,14 +10,14 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Where actors of a small world stand, and what they have seen by then.
+"""The places at which actors of a small world stand, and actors' readings.
 
 An actor that makes a call of Pcloud's API stands before each transaction that
-writes, each call of Placement, each cast and each question that decides
-something, but not within one of them. An actor that has servers built stands
-where Nova has done a part of that. What an actor has read is all that its
-further way depends on, since time goes by turns, and chance is the same each
-time.
+writes, each call of Placement, each cast and each reading on which a decision
+depends, but not inside such a step. An actor that has servers built stands
+between the steps of a build in Nova. The further steps of an actor depend on
+the actor's readings alone, since time goes by turns, and random numbers are
+the same in each run.
 """
 
 from collections.abc import Iterator
@@ -56,8 +56,8 @@ from pcloud.objects import quotas
 from pcloud.tests.functional import driver
 from pcloud.tests.worlds import turns as turns_
 
-# Further apart than clocks may be, so that what is decided by time is decided
-# by the order of turns.
+# A turn is longer than the greatest difference of clocks, so that the order of
+# turns decides what time decides.
 _TURN = 20
 _START = datetime.datetime(2030, 1, 1)
 
@@ -65,15 +65,15 @@ _TIME = re.compile(
     r'\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?|(?<=\bt=)[0-9a-f]{8}\b')
 
 
-# What is asked of the databases before something is decided.
+# Readings of the databases on which decisions depend.
 _QUESTIONS = (
     (pcloud_rows, 'find'), (pool_rows, 'unallocated'), (pool_rows, 'settling'),
     (isolation, 'closed_uuids_of'), (pcloud_rows, 'with_host'),
     (computes, 'load'), (emptiness, 'reasons'), (arrivals, 'awaited'),
     (journal, 'dues'), (quotas, 'check'))
-# Where Nova builds a server, each with who gets there: a request is known to
-# the database, its hosts are looked at, each of them is claimed, it is built,
-# and built anew after that has failed. No lock of Nova is held there.
+# The steps of a build in Nova: the request is in the database, hosts are
+# filtered, a host is claimed, the server is built, and built again after a
+# failure. No thread holds a lock of Nova at these places.
 _BUILDING = (
     (conductor_api.ComputeTaskAPI, 'schedule_and_build_instances'),
     (scheduler_manager.SchedulerManager, '_get_all_host_states'),
@@ -85,10 +85,10 @@ _BUILDING_ONE = (
 
 
 class Places(fixtures.Fixture):
-    """Has actors stand at places, and keeps what each has seen.
+    """Has actors stand at places, and records the readings of each actor.
 
-    :param placement: the keystoneauth adapter that Placement is called by
-    :ivar turns: those of the present run, None between runs
+    :param placement: the keystoneauth adapter that calls Placement
+    :ivar turns: the turns of the present run; None between runs
     """
 
     def __init__(self, placement) -> None:
@@ -138,7 +138,7 @@ class Places(fixtures.Fixture):
 
     @contextlib.contextmanager
     def run(self) -> Iterator[turns_.Turns]:
-        """Let a run begin, at the time at which all begin."""
+        """Begin a run, at the start time of all runs."""
         self._seen, self._drawn = {}, {}
         self.turns = turns_.Turns()
         timeutils.set_time_override(_START)
@@ -150,16 +150,16 @@ class Places(fixtures.Fixture):
             self.turns = None
 
     def go(self, key: str) -> None:
-        """Let one go on; time goes on as well."""
+        """Let an actor go on, and advance the time."""
         timeutils.advance_time_seconds(_TURN)
         self.turns.go(key)
 
     def seen(self) -> dict[str, str]:
-        """Return a digest of all that each actor has seen."""
+        """Return name of an actor -> digest of the actor's readings."""
         return {name: each.hexdigest() for name, each in self._seen.items()}
 
     def note(self, value: object) -> None:
-        """Take note of something that an actor has seen."""
+        """Record a reading of the actor of this thread."""
         actor = self._actor()
         if actor is not None:
             self._seen.setdefault(actor.name, hashlib.sha256()).update(
@@ -169,7 +169,7 @@ class Places(fixtures.Fixture):
         return self.turns and self.turns.current()
 
     def arrive(self, place: str) -> None:
-        """Stand before what is not within anything else."""
+        """Stand before a step that is not inside a further step."""
         actor = self._actor()
         if actor is not None and actor.stands and not self._depth():
             self.turns.arrive(place)
@@ -268,7 +268,7 @@ class Places(fixtures.Fixture):
                 with turns.working_for(name):
                     return dispatch(rpc_dispatcher, incoming)
             finally:
-                # A call has its caller wait; nobody waits for a cast.
+                # The caller of a call waits; no caller waits for a cast.
                 if incoming._reply_q is None:
                     turns.ended(name)
         return dispatched
@@ -314,7 +314,7 @@ class Places(fixtures.Fixture):
 
 
 def plain(value: object) -> str:
-    """Return a value as text, with its times in their order alone."""
+    """Return a value as text, with times replaced by their ranks."""
     text = json.dumps(value, default=str)
     times = {each: _seconds(each) for each in _TIME.findall(text)}
     ranks = {seconds: rank for rank, seconds

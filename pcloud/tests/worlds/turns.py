@@ -10,12 +10,12 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Actors of a small world that go on one at a time.
+"""Actors of a small world, of which a single actor goes on at a time.
 
-An actor stands at a place before it reads or writes what others can see, and
-goes on when it is its turn. What it starts elsewhere, by calls and casts of
-RPC, is still this actor. Where two of its threads are at work at the same
-time, each is a strand of its own.
+An actor stands (waits) at a place before reading or writing shared state, and
+goes on when the test gives the actor a turn. Work that an actor starts in
+other services, by calls and casts of RPC, belongs to the actor. Where two
+threads of an actor work at the same time, each thread is a strand.
 """
 
 import collections
@@ -27,19 +27,19 @@ import faulthandler
 import sys
 import threading
 
-# Seconds without any progress, on the slowest of machines: a lock is held by
-# somebody who stands.
+# Seconds without any progress, on the slowest of machines: after so long, an
+# actor that stands must hold a lock.
 _SILENCE = 600
 
 
 @dataclasses.dataclass(frozen=True)
 class Actor:
-    """Somebody who does something.
+    """An actor of a small world.
 
-    :ivar name: the id of the user for whom it does so
-    :ivar work: what it does, in a thread of its own
-    :ivar stands: whether it stands before each transaction and each call,
-        and not only at the places that have a name
+    :ivar name: the id of the user for whom the actor works
+    :ivar work: the function that the actor runs, in a thread
+    :ivar stands: whether the actor stands before each transaction and each
+        call (True), or at the named places of a build alone (False)
     """
 
     name: str
@@ -48,13 +48,13 @@ class Actor:
 
 
 class Stuck(Exception):
-    """Actors do not come to a place, nor to an end."""
+    """Actors reach neither a place nor an end."""
 
 
 class Turns:
-    """Who stands where, and who goes on.
+    """The places at which actors stand, and the actors that go on.
 
-    :ivar errors: what actors raised
+    :ivar errors: the exceptions that actors raised
     """
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class Turns:
         self.errors: list[BaseException] = []
 
     def start(self, actor: Actor) -> None:
-        """Let an actor come to its first place."""
+        """Start an actor, which goes to the first place."""
         self._actors[actor.name] = actor
         self._running[actor.name] = 1
         threading.Thread(
@@ -85,17 +85,17 @@ class Turns:
             self.ended(actor.name)
 
     def knows(self, name: str | None) -> bool:
-        """Whether there is an actor of a name."""
+        """Return whether there is an actor of a name."""
         return name in self._actors
 
     def current(self) -> Actor | None:
-        """Return the actor that this thread works for."""
+        """Return the actor that this thread works for, or None."""
         name = self._threads.get(threading.get_ident())
         return None if name is None else self._actors[name]
 
     @contextlib.contextmanager
     def working_for(self, name: str) -> Iterator[None]:
-        """Have this thread work for an actor, whatever contexts it makes."""
+        """Have this thread work for an actor, whatever request contexts."""
         ident = threading.get_ident()
         before = self._threads.get(ident)
         self._threads[ident] = name
@@ -108,9 +108,9 @@ class Turns:
                 self._threads[ident] = before
 
     def arrive(self, place: str, strand: str = '') -> None:
-        """Stand at a place until it is this actor's turn.
+        """Stand at a place until the actor of this thread has the turn.
 
-        :param strand: which of an actor's threads this is
+        :param strand: the name of this thread among the actor's threads
         """
         actor = self.current()
         if actor is None or self._is_over:
@@ -125,22 +125,23 @@ class Turns:
                 lambda: key not in self._standing or self._is_over)
 
     def began(self, name: str) -> None:
-        """Take note that an actor has something done in another thread."""
+        """Record that an actor has started work in a further thread."""
         with self._moved:
             if name in self._running:
                 self._running[name] += 1
 
     def ended(self, name: str) -> None:
-        """Take note that something an actor had begun has come to its end."""
+        """Record that work of an actor in a thread has ended."""
         with self._moved:
             if name in self._running:
                 self._running[name] -= 1
                 self._moved.notify_all()
 
     def standing(self) -> dict[str, str]:
-        """Return who stands where, when nobody is under way.
+        """Wait until no actor runs, and return the places of all actors.
 
-        :raises Stuck: when somebody waits for one that stands
+        :returns: actor, or actor and strand -> place
+        :raises Stuck: when an actor waits for an actor that stands
         """
         with self._moved:
             if not self._moved.wait_for(
@@ -150,14 +151,14 @@ class Turns:
             return dict(self._standing)
 
     def go(self, key: str) -> None:
-        """Let one go on."""
+        """Let an actor, or a strand of an actor, go on."""
         with self._moved:
             del self._standing[key]
             self._running[key.split()[0]] += 1
             self._moved.notify_all()
 
     def release(self) -> None:
-        """Let everybody go on to the end, in any order."""
+        """Let all actors go on to the end, in any order."""
         with self._moved:
             self._is_over = True
             for key in self._standing:

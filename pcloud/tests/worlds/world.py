@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Small worlds: a whole Nova, two hosts, and all that can happen to them."""
+"""Small worlds: a whole Nova, two hosts, and all orders of some calls."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ ADMIN = (*MEMBER, 'admin')
 
 
 class WorldTestCase(base.PcloudTestCase):
-    """Two hosts, and actors that go on in every order there is."""
+    """Two hosts, and actors that go on in every possible order."""
 
     hosts = {'node-1': 'az1', 'node-2': 'az1'}
 
     def setUp(self):
         self._computes = []
-        # Nobody but the actors does anything.
+        # The actors alone act: services neither report nor run tasks.
         self.flags(report_interval=_NEVER, service_down_time=2 * _NEVER,
                    periodic_enable=False)
         self.useFixture(fixtures.MonkeyPatch(
@@ -74,9 +74,9 @@ class WorldTestCase(base.PcloudTestCase):
         return self._computes[-1]
 
     def actor(self, name, *calls):
-        """Return an actor that makes calls, one after the other.
+        """Return an actor that makes calls in sequence.
 
-        :param calls: each a project, its roles, and what a client is given
+        :param calls: (project, roles, arguments of `base.Client.call`)
         """
         def work():
             for project, roles, call in calls:
@@ -90,12 +90,12 @@ class WorldTestCase(base.PcloudTestCase):
     def explore(self, *actors: turns_.Actor) -> graphs.Graph:
         """Let actors go on in every order, and check each state.
 
-        :returns: the states, and the ways through them
+        :returns: the graph of the states
         """
         graph, runs = graphs.Graph(), 0
         kept = self._keep()
         while not graph.is_complete:
-            # Before the first run too: services remember what they have read.
+            # Before the first run too: services cache rows.
             self._put_back(kept)
             self.answers = {}
             self.begin()
@@ -133,7 +133,7 @@ class WorldTestCase(base.PcloudTestCase):
                 raise
 
     def _digest(self, standing):
-        # What somebody who has come to an end has seen matters no more.
+        # The readings of an actor that has ended matter no more.
         at_work = {key.split()[0] for key in standing}
         seen = [standing, self.answers, self.rows.all(), {
             name: each for name, each in self.places.seen().items()
@@ -141,7 +141,7 @@ class WorldTestCase(base.PcloudTestCase):
         return hashlib.sha256(places.plain(seen).encode()).hexdigest()
 
     def check(self):
-        """Check what has to hold in every state."""
+        """Check the invariants of every state."""
         holders = {}
         for name, host in self.rows.members():
             if name.startswith('Pcloud:'):
@@ -158,10 +158,10 @@ class WorldTestCase(base.PcloudTestCase):
                 self.assertIsNone(each.hint)
 
     def begin(self):
-        """Make ready for a run."""
+        """Prepare a run."""
 
     def end(self):
-        """Check what has to hold when everything has come to its end."""
+        """Check the invariants after the end of all actors."""
         self.assertEqual([], all_checks.find(self.context, settle=0))
 
     def _keep(self):
