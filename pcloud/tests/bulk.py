@@ -12,12 +12,13 @@
 
 """Hosts, servers, pools and Pclouds by the thousand, as rows.
 
-Hosts and servers are copies of one that Nova itself has written, in its
-databases and in Placement's; pools and Pclouds are what `pcloud.objects`
-writes, made at once instead of call by call.
+Hosts and servers are copies of a host and a server that Nova itself has
+written, in Nova's databases and in Placement's. Pools and Pclouds have the
+rows that `pcloud.objects` writes, but in one step instead of call by call.
 """
 
-# Nova's objects are registered when its services start, perhaps after us.
+# Nova's objects are registered when Nova's services start, perhaps after this
+# import.
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -79,11 +80,14 @@ def pcloud(
     owner: str, hosts: Sequence[str], ratios: Mapping[str, str],
     tenants: Iterable[str] = (),
 ) -> Aggregate:
-    """Return a Pcloud with all its hosts enabled.
+    """Return a Pcloud whose hosts are all enabled.
 
-    Its owner is among its tenants; its hosts are called after themselves.
+    The owner is a tenant; the name of each host is the name of the service
+    host.
 
-    :param ratios: what its hosts came with, from `Rows.ratios`
+    :param tenants: further tenants
+    :param ratios: the original allocation ratios of the hosts, from
+        `Rows.ratios`
     """
     pcloud_id = uuidutils.generate_uuid()
     metadata = {
@@ -106,7 +110,7 @@ def zone(name: str, hosts: Sequence[str]) -> Aggregate:
 
 
 class Rows:
-    """Writes into the databases of a cloud with one cell.
+    """Writes into the databases of a cloud with a single cell.
 
     :param placement: Placement's database
     """
@@ -121,9 +125,10 @@ class Rows:
             self._context) if not each.is_cell0())
 
     def hosts(self, like: str, wanted: Sequence[str]) -> None:
-        """Copy a host, with its service, node, inventories and traits.
+        """Copy a host, with service, node, inventories and traits.
 
-        :param like: the service host to copy; its node has one provider
+        :param like: the service host to copy, whose node has a single
+            resource provider
         :param wanted: the service hosts to make
         """
         uuids = {host: uuidutils.generate_uuid() for host in wanted}
@@ -143,10 +148,10 @@ class Rows:
             host + NODE_SUFFIX: uuid for host, uuid in uuids.items()})
 
     def servers(self, like: str, hosts: Sequence[str]) -> dict[str, str]:
-        """Copy a server to each of `hosts`, with its allocations.
+        """Copy a server to each of `hosts`, with allocations.
 
         :param like: the uuid of the server to copy
-        :returns: service host to the uuid of the server on it
+        :returns: service host -> uuid of the server on the host
         """
         uuids = {host: uuidutils.generate_uuid() for host in hosts}
         nodes = self._in_cell(_node_ids, hosts)
@@ -168,11 +173,11 @@ class Rows:
         return uuids
 
     def ratios(self, like: str) -> dict[str, str]:
-        """Return the allocation ratios of a host, as a Pcloud keeps them."""
+        """Return the allocation ratios of a host in a Pcloud's format."""
         return self._in_placement(_read_ratios, like + NODE_SUFFIX)
 
     def aggregates(self, wanted: Sequence[Aggregate]) -> None:
-        """Make aggregates, in Nova and with their hosts in Placement."""
+        """Make aggregates in Nova, and the memberships in Placement."""
         self._in_api(_make_aggregates, wanted)
         self._in_placement(_make_memberships, wanted)
 
@@ -201,7 +206,11 @@ def _copy(
     execute: _Execute, table: sa.Table, where: _Changes,
     changes: Iterable[_Changes],
 ) -> None:
-    """Copy the one row of a table that has certain values."""
+    """Copy the only row of a table with certain values.
+
+    :param where: column -> value
+    :param changes: column -> value in a copy, for each copy
+    """
     row = dict(execute(sa.select(table).where(*_equal(
         table, where))).one()._mapping)
     del row['id']
@@ -255,7 +264,7 @@ def _copy_each(
     execute: _Execute, table: sa.Table, column: str, value: object,
     changes: Sequence[_Changes],
 ) -> None:
-    """Copy all rows of a table that have a value, once for each change."""
+    """Copy all rows of a table with a value, once for each change."""
     rows = [dict(row._mapping) for row in execute(
         sa.select(table).where(table.c[column] == value))]
     for row in rows:
@@ -278,9 +287,10 @@ def _read_ratios(execute: _Execute, provider: str) -> dict[str, str]:
 def _copy_consumers(
     execute: _Execute, like: str, providers: Mapping[str, str],
 ) -> None:
-    """Copy a consumer and its allocations.
+    """Copy a consumer and the consumer's allocations.
 
-    :param providers: consumer's uuid to the provider it gets them from
+    :param providers: uuid of a copy -> name of the resource provider of the
+        copy's allocations
     """
     ids = _provider_ids(execute)
     _copy(execute, placement_models.Consumer.__table__, {'uuid': like},

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Count what is sent to databases and to Placement."""
+"""Count the statements to databases and the calls of Placement."""
 
 from collections.abc import Callable
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _CALLS = ('get', 'post', 'put', 'delete')
 
 @dataclasses.dataclass(order=True)
 class Count:
-    """What was sent.
+    """The number of statements and calls.
 
     :ivar sql: statements to all databases of this process
     :ivar http: calls to Placement
@@ -39,7 +39,7 @@ class Count:
 
 @contextlib.contextmanager
 def counted() -> Iterator[Count]:
-    """Count what the whole process sends from here to the end.
+    """Count the statements and calls of the whole process.
 
     The services of a process read too, now and then: see `least`.
     """
@@ -69,17 +69,18 @@ def _calls(name: str, found: Count):
 
 
 def count(call: Callable[[], object]) -> Count:
-    """Return what the whole process sends during a call."""
+    """Count the statements and calls of the whole process during a call."""
     with counted() as found:
         call()
     return found
 
 
 def least(call: Callable[[], object], times: int = 5) -> Count:
-    """Return what a call sends, whatever else its process does.
+    """Count the statements and calls of a call alone.
 
-    The least of several counts, after one that is not counted: what is read
-    once and cached is not the call's.
+    The result is the least of several counts, because services of the process
+    may read during a count. A first call is not counted: readings that are
+    made once and cached do not belong to the call.
     """
     call()
     return min(count(call) for _ in range(times))

@@ -9,7 +9,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
-"""What a request of ours does to databases and to Placement, step by step."""
+"""The steps of a request of Pcloud at databases and Placement."""
 
 from nova.compute import api as compute_api
 from nova.scheduler.client import report
@@ -19,15 +19,15 @@ from pcloud.backend import journal
 from pcloud.backend import writes
 from pcloud.objects import emptiness
 
-# Between these other requests may do anything. Where each is found, and its
-# name there.
+# Between two steps other requests may make any change. A step is (holder, name
+# of the holder's attribute).
 STEPS = [
     (emptiness, 'reasons'), (change, 'run'), (journal, 'settle'),
     (report.SchedulerReportClient, 'put'),
     (compute_api.HostAPI, 'service_update_by_host_and_binary'),
 ]
 
-# These are all that is written; those of one change are one transaction.
+# All steps that write; the writes of a change are a single transaction.
 WRITES = [
     *((writes.Rows, name) for name in (
         'create', 'delete', 'touch', 'join', 'leave', 'insert', 'exchange',

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Many pools and Pclouds of many projects, and the calls that read them."""
+"""Many pools and Pclouds of many projects, and calls that read or write."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from oslo_utils import uuidutils
 
 from pcloud.tests import bulk
 
-# Of ten hosts of a pool one is free.
+# Of ten hosts of a pool a single host is free.
 _FREE = 10
 
 _POOLS = 10
@@ -33,7 +33,7 @@ _TENANTS_OF_PCLOUD = 10
 
 
 class Who(enum.Enum):
-    """Who makes a call."""
+    """The user who makes a call."""
 
     OWNER = 'owner'
     TENANT = 'tenant of all'
@@ -44,7 +44,7 @@ class Who(enum.Enum):
 class Call:
     """A call of the API.
 
-    :ivar name: what it is called in a table
+    :ivar name: the call's name in a table
     """
 
     who: Who
@@ -56,12 +56,12 @@ class Call:
 
 @dataclasses.dataclass(frozen=True)
 class Tenancy:
-    """Who has what.
+    """Projects, Pclouds, hosts and host flavors for calls.
 
     :ivar owner: a project with four Pclouds
     :ivar tenant: a project that is a tenant of every Pcloud
     :ivar pcloud: the id of a Pcloud of the owner
-    :ivar host: the name of a host of this Pcloud
+    :ivar host: the name of a host of the owner's Pcloud
     :ivar flavor: the id of a host flavor with half of all hosts
     :ivar middle: the id in the middle of all Pclouds' ids
     """
@@ -78,10 +78,10 @@ def fill(
     rows: bulk.Rows, like: str, prefix: str, hosts: int, pclouds: int,
     owner: str, tenant: str,
 ) -> Tenancy:
-    """Make hosts, put them all into pools and most of them into Pclouds.
+    """Make hosts, put all hosts into pools and most hosts into Pclouds.
 
-    :param like: the service host of which all are copies
-    :param prefix: what the names of hosts and host flavors begin with
+    :param like: the service host that is copied
+    :param prefix: the prefix of the names of hosts and host flavors
     :param owner: the project that has the first Pclouds
     :param tenant: the project that is a tenant of all Pclouds
     """
@@ -145,7 +145,7 @@ def reads(there: Tenancy) -> list[Call]:
 
 
 def writes(there: Tenancy) -> list[Call]:
-    """Return the calls that write: together they leave what was there."""
+    """Return the calls that write; all calls together restore the state."""
     hosts = f'/os-pclouds/{there.pcloud}/hosts'
     host, shown = {'name': 'new'}, '/os-pclouds/{id}/hosts'
     remove = Call(

@@ -10,11 +10,11 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""A guide: text with commands and what they print, and a shell for them.
+"""A guide: text with commands and their outputs, and a shell for commands.
 
-In a block of reStructuredText of the language ``console`` a line that begins
-with ``$ `` is typed, with those after it that begin with ``> ``; what follows
-is what it prints. A line ``...`` stands for any lines.
+In a block of reStructuredText of the language ``console``, a command is a line
+that begins with ``$ `` and the next lines that begin with ``> ``; the lines
+after the command are the output. A line ``...`` matches any lines.
 """
 
 import dataclasses
@@ -26,10 +26,10 @@ _BLOCK = re.compile(
     r'^\.\. code-block:: console\n\n((?:   .*\n|\n)+)', re.MULTILINE)
 _MARK = 'END-OF-OUTPUT'
 _ANY = '...'
-# What nova says before everything else, and the guide says once.
+# The warning that nova prints first, and that the guide mentions once.
 _EVERY_TIME = 'nova CLI is deprecated and will be removed in a future release'
 
-# What differs from one run to the next, and what to read instead.
+# Texts that differ from run to run, each with a replacement.
 _VARYING = [
     (re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}'), '<uuid>'),
     (re.compile(r'\b[0-9a-f]{32}\b'), '<id>'),
@@ -41,7 +41,7 @@ _VARYING = [
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """A command and what the guide says that it prints."""
+    """A command and the output in the guide."""
 
     command: str
     output: str
@@ -64,7 +64,7 @@ def steps(text: str) -> list[Step]:
 
 
 def normal(output: str) -> list[str]:
-    """Return the lines of an output without what varies."""
+    """Return the lines of an output, with varying texts replaced."""
     lines = [line.rstrip() for line in output.strip().split('\n')]
     for pattern, instead in _VARYING:
         lines = [pattern.sub(instead, line) for line in lines]
@@ -72,7 +72,7 @@ def normal(output: str) -> list[str]:
 
 
 def agree(promised: str, printed: str) -> bool:
-    """Whether an output is what the guide says."""
+    """Return whether an output agrees with the guide."""
     pattern = ''.join(
         r'(?:.*\n)*' if line == _ANY else re.escape(line) + r'\n'
         for line in normal(promised))
@@ -80,7 +80,7 @@ def agree(promised: str, printed: str) -> bool:
 
 
 class Shell:
-    """A shell into which one command after the other is typed."""
+    """A shell that runs commands in sequence."""
 
     def __init__(self, environment: dict) -> None:
         self._process = subprocess.Popen(
@@ -89,7 +89,7 @@ class Shell:
             stderr=subprocess.STDOUT)
 
     def type(self, command: str) -> str:
-        """Return what a command prints, to either stream."""
+        """Run a command, and return the output of both streams."""
         self._process.stdin.write(
             f'{{ {command}\n}} </dev/null\necho; echo {_MARK}\n')
         self._process.stdin.flush()
@@ -109,9 +109,9 @@ class Shell:
 
 
 def rewrite(path: pathlib.Path, printed: list[str]) -> None:
-    """Put what was really printed into a guide.
+    """Replace the outputs in a guide by the real outputs.
 
-    What is written with ``...`` stays as it is.
+    Outputs with ``...`` stay.
     """
     text = path.read_text()
     outputs = iter(zip(steps(text), printed))

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Run ``pcloud-sandbox`` as a user does, and look for what it leaves."""
+"""Run ``pcloud-sandbox`` as a user does, and look for leftovers."""
 
 import json
 import os
@@ -46,10 +46,10 @@ def call(folder, *arguments, **options):
 
 
 def processes_of(folder):
-    """Every process that has to do with the sandbox in a folder.
+    """Return every process of the sandbox in a folder.
 
-    gunicorn writes its title over its arguments and its environment, but
-    its current folder is the sandbox's.
+    gunicorn overwrites the arguments and the environment with a title, but
+    the current folder of gunicorn is in the sandbox's folder.
     """
     found = []
     for process in psutil.process_iter():
@@ -64,12 +64,12 @@ def processes_of(folder):
 
 
 class SandboxTest(unittest.TestCase):
-    """A folder for a sandbox; nothing may be left of it."""
+    """Tests with a folder for a sandbox."""
 
     maxDiff = None
 
     def new_folder(self):
-        """A folder whose sandbox is stopped in the end."""
+        """Return a folder; the folder's sandbox is stopped at the end."""
         parent = tempfile.mkdtemp(prefix='pcloud-sandbox-test-')
         self.addCleanup(shutil.rmtree, parent)
         folder = pathlib.Path(parent, 'sandbox')
@@ -77,21 +77,21 @@ class SandboxTest(unittest.TestCase):
         return folder
 
     def assert_no_process(self, folder):
-        """Nothing runs for the sandbox in a folder."""
+        """Assert that no process of the sandbox in a folder runs."""
         self.assertEqual([], processes_of(folder))
 
     @staticmethod
     def command_environment():
-        """A user's environment that contradicts the sandbox's."""
+        """Return an environment that contradicts the sandbox's users."""
         return os.environ | {'OS_CLOUD': 'elsewhere', 'OS_TOKEN': 'old'}
 
 
 class SharedSandboxTest(SandboxTest):
-    """One sandbox that runs, for all tests of a class.
+    """A single running sandbox for all tests of a class.
 
-    :cvar up_options: what it is started with
-    :cvar folder: its folder
-    :cvar started: what the start returned, as of `call`
+    :cvar up_options: the options of ``pcloud-sandbox up``
+    :cvar folder: the sandbox's folder
+    :cvar started: the return value of `call` for the start
     """
 
     up_options: tuple[str, ...] = ()
@@ -107,7 +107,10 @@ class SharedSandboxTest(SandboxTest):
 
     @classmethod
     def shell(cls, user, script):
-        """What a shell shows that has become a user; it must succeed."""
+        """Run a script in a user's shell, and return the output.
+
+        :raises: `subprocess.CalledProcessError` when the script fails
+        """
         become = ' '.join(map(shlex.quote, [
             *COMMAND, '--dir', str(cls.folder), 'env', user]))
         environment = cls.command_environment()
@@ -118,7 +121,7 @@ class SharedSandboxTest(SandboxTest):
 
     @classmethod
     def environment_of(cls, user):
-        """The environment of a shell that has become a user."""
+        """Return the environment of a user's shell."""
         read = 'import json, os; print(json.dumps(dict(os.environ)))'
         return json.loads(cls.shell(
             user, shlex.join([sys.executable, '-c', read])))
