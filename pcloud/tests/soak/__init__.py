@@ -12,10 +12,10 @@
 
 """Clients, faults and a checker, at work on one cloud for a long time.
 
-API processes are killed, and their connections to MariaDB and Placement are
-broken on the way, while clients make all changing calls. Whether what they
-were answered is true is read from the databases, by SQL alone.
+API processes are killed, and connections of API processes to MariaDB and
+Placement are broken, while clients make all changing calls. The checker reads
+the databases by SQL alone, and compares rows with answers.
 """
 
-# Loads the threading of Nova, so it comes first.
+# Loads the threading of Nova, so the import comes first.
 from pcloud.tests import concurrency  # noqa: F401

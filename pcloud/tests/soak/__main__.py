@@ -36,15 +36,16 @@ from pcloud.tests.soak import stage as soak_stage
 from pcloud.tests.soak import wishes
 
 CLIENTS, PROCESSES = 16, 4
-# Host flavor to its units and how many hosts it has, some too few for all.
+# Host flavor -> (units, number of hosts); some have too few hosts for all.
 _FLAVORS = {'soak-one': (1, 160), 'soak-two': (2, 16), 'soak-few': (1, 6),
             'soak-free': (0, 60)}
 _SPARE = 2
-# The hosts on which servers start: always public, in a pool, now and then.
+# The numbers of hosts on which servers start: always public, always in a pool,
+# in a pool now and then.
 _PUBLIC, _POOLED, _SWINGING = 3, 5, 4
-# The clients that have their hosts among these.
+# The number of clients that use the real hosts.
 _HOSTING = 4
-# Most hosts are rows without a nova-compute, so nobody waits for an answer.
+# Most hosts are rows without a nova-compute, so no call waits for an answer.
 _OPTIONS = f"""quota_units = {soak_stage.DEFAULT_QUOTA}
 [DEFAULT]
 long_rpc_timeout = 0
@@ -53,9 +54,9 @@ debug = False
 
 
 def main() -> int:
-    """Run, tell what was found, and leave nothing behind.
+    """Run, print the figures, and leave no process and no database.
 
-    :returns: the exit status, 1 when something was violated
+    :returns: the exit status, 1 when a promise was violated
     """
     arguments = _arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -76,13 +77,13 @@ def main() -> int:
 
 def _run(arguments: argparse.Namespace,
          output: pathlib.Path) -> soak_stage.Stage:
-    """Run from the first process to the last; stop all that was started."""
+    """Build a run, play the run, and stop all processes."""
     with contextlib.ExitStack() as left:
         journal = left.enter_context(open(output / 'calls.jsonl', 'w'))
         stage = _build(left, arguments.seed, journal)
         left.callback(_keep_log, stage, output)
         left.callback(stage.ended.set)
-        # What has been begun is taken away, however often it is asked for.
+        # A second Ctrl-C does not interrupt the removal.
         left.callback(signal.signal, signal.SIGINT, signal.SIG_IGN)
         clients = [
             soak_client.Client(stage, number, _taste(stage, number))
@@ -112,7 +113,7 @@ def _arguments() -> argparse.Namespace:
 
 def _build(left: contextlib.ExitStack, seed: int,
            journal) -> soak_stage.Stage:
-    """Start all processes, and make the hosts that everybody may have."""
+    """Start all processes, and make the hosts for all clients."""
     broker = computes.broker()
     left.callback(broker.remove)
     broker.start()
@@ -134,7 +135,10 @@ def _build(left: contextlib.ExitStack, seed: int,
 def _build_real(
     cloud: concurrency_cloud.Cloud,
 ) -> tuple[computes.Computes, list[str], list[str]]:
-    """Start the hosts on which servers start; returns which of them swing."""
+    """Start the hosts on which servers start.
+
+    :returns: compute services, names of all hosts, names of swinging hosts
+    """
     real = [f'real-{number}'
             for number in range(_PUBLIC + _POOLED + _SWINGING)]
     made = computes.Computes(cloud, real)
@@ -160,7 +164,7 @@ def _keep_log(stage: soak_stage.Stage, output: pathlib.Path) -> None:
 
 def _play(stage: soak_stage.Stage, clients: list[soak_client.Client],
           arguments: argparse.Namespace) -> None:
-    """Let faults and clients loose, then let owners remove everything."""
+    """Run clients and faults, then let owners remove all resources."""
     reader, sampler = rows.Reader(), soak_sampler.Sampler(stage)
     ratios, services = reader.ratios(), reader.services()
     stage.switch(True)
@@ -189,13 +193,13 @@ def _play(stage: soak_stage.Stage, clients: list[soak_client.Client],
 
 def _start(stage: soak_stage.Stage, work: Callable,
            *arguments: object) -> threading.Thread:
-    """Start something in a thread; an error that ends it is a violation."""
+    """Start a function in a thread; count the function's error."""
     def watched() -> None:
         try:
             work(*arguments)
         except Exception as error:
             if stage.ended.is_set():
-                # Interrupted: what a thread was at work with is gone.
+                # Interrupted: the processes of the run are gone.
                 return
             stage.figures.violation('the run itself failed', str(work),
                                     repr(error))
@@ -220,7 +224,7 @@ def _wait(stage: soak_stage.Stage, seconds: float, allocations: int) -> None:
 
 
 def _tell(stage: soak_stage.Stage, seconds: float) -> None:
-    """Print how far a run is."""
+    """Print the progress of a run."""
     counts, made = stage.figures.counts, stage.figures.allocations()
     broken = sum(stage.proxies.counts().values())
     print(f'{seconds / 60:6.1f} min: {stage.figures.calls()} calls, '

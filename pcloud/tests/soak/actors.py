@@ -10,13 +10,12 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Who else is at work during a run.
+"""The actors that work beside the clients during a run.
 
-An actor is a function that takes the run, does its work until the run's
-`stop` is set, and counts what it did in the run's figures. Each has a thread
-of its own; what is appended to `ACTORS` takes part. How often it does
-something goes by calls and not by seconds, so that a slow machine has no more
-faults than a fast one.
+An actor is a function that takes the run (`stage.Stage`), works until the
+run's `stop` is set, and counts events in the run's figures. Each function in
+`ACTORS` runs in a thread. Actors act after a number of calls and not of
+seconds, so that a slow machine has no more faults than a fast machine.
 """
 
 from collections.abc import Callable
@@ -34,7 +33,7 @@ _SILENT = 300
 
 
 def kill(stage: soak_stage.Stage) -> None:
-    """Kill API processes, one now and then; others take their places."""
+    """Kill an API process now and then; a new process follows."""
     chance = random.Random(f'{stage.seed} kill')
     while stage.wait_for_calls(chance.randint(200, 800)):
         time.sleep(chance.uniform(0, 0.2))
@@ -43,7 +42,7 @@ def kill(stage: soak_stage.Stage) -> None:
 
 
 def take_away(stage: soak_stage.Stage) -> None:
-    """Keep everybody from a server for a moment."""
+    """Have MariaDB or Placement refuse all connections for a moment."""
     chance = random.Random(f'{stage.seed} away')
     while stage.wait_for_calls(chance.randint(100, 300)):
         name, longest = chance.choice((('placement', 4), ('database', 1)))
@@ -52,7 +51,7 @@ def take_away(stage: soak_stage.Stage) -> None:
 
 
 def audit(stage: soak_stage.Stage) -> None:
-    """Let ``pcloud-manage audit --fix`` run beside it all."""
+    """Run ``pcloud-manage audit --fix`` beside all calls."""
     chance = random.Random(f'{stage.seed} audit')
     while stage.wait_for_calls(chance.randint(800, 1600)):
         status, findings = run_audit(stage, '--fix')
@@ -65,9 +64,9 @@ def audit(stage: soak_stage.Stage) -> None:
 def run_audit(
     stage: soak_stage.Stage, *options: str,
 ) -> tuple[int | None, list[dict]]:
-    """Run ``pcloud-manage audit``, past the proxies: it can always look.
+    """Run ``pcloud-manage audit``, which reads past the proxies.
 
-    :returns: exit status, None when it did not end; and what it found
+    :returns: exit status, None when the command did not end; and findings
     """
     try:
         done = subprocess.run(

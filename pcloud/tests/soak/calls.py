@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Calls of the API, each with what it changes."""
+"""Calls of the API, each with the call's effects."""
 
 from collections.abc import Mapping
 import dataclasses
@@ -24,14 +24,14 @@ RATIOS = ('cpu_allocation_ratio', 'ram_allocation_ratio')
 class Call:
     """A call.
 
-    :ivar kind: what the figures call it
-    :ivar effects: what it leaves behind when it succeeds; None is nothing
-    :ivar clears: the anchor of which it leaves nothing at all
-    :ivar birth: the name of the Pcloud that it makes; until its id is known
-        the anchor is empty
-    :ivar refusals: the status codes with which it may be refused, apart
-        from 503
-    :ivar lowers: whether more may be in use than the quota afterwards
+    :ivar kind: the name of the call in the figures
+    :ivar effects: register -> value after success; None is no value
+    :ivar clears: the anchor whose registers the call removes
+    :ivar birth: the name of the Pcloud that the call makes; until the id is
+        known, the anchor of the effects is empty
+    :ivar refusals: the status codes with which the API may refuse the call,
+        apart from 503
+    :ivar lowers: whether more units than the quota may be in use afterwards
     """
 
     kind: str
@@ -56,7 +56,7 @@ def _call(kind: str, path: str, body: dict | None = None,
 
 
 def make_pcloud(project: str, name: str) -> Call:
-    """Make a Pcloud, whose first tenant is its owner."""
+    """Make a Pcloud, whose first tenant is the owner."""
     return _call('POST pcloud', '/os-pclouds', {'pcloud': {'name': name}},
                  {('', 'pcloud', ''): name, ('', 'tenant', project): True},
                  birth=name)
@@ -101,26 +101,26 @@ def remove_host(pcloud: str, name: str) -> Call:
 
 
 def add_tenant(pcloud: str, project: str) -> Call:
-    """Let a project in."""
+    """Make a project a tenant of a Pcloud."""
     return _call('PUT tenant', f'/os-pclouds/{pcloud}/tenants/{project}',
                  effects={(pcloud, 'tenant', project): True})
 
 
 def remove_tenant(pcloud: str, project: str) -> Call:
-    """Shut a project out."""
+    """Remove a tenant from a Pcloud."""
     return _call('DELETE tenant', f'/os-pclouds/{pcloud}/tenants/{project}',
                  effects={(pcloud, 'tenant', project): None})
 
 
 def set_quota(project: str, limit: int, lowers: bool) -> Call:
-    """Give a project a limit of its own."""
+    """Set the limit of a project."""
     return _call('PUT quota', f'/os-pcloud-quotas/{project}',
                  {'quota': {'units': {'limit': limit}}},
                  {(project, 'quota', ''): limit}, admin=True, lowers=lowers)
 
 
 def reset_quota(project: str) -> Call:
-    """Take a project's limit back."""
+    """Reset the limit of a project."""
     return _call('DELETE quota', f'/os-pcloud-quotas/{project}',
                  effects={(project, 'quota', ''): None}, admin=True,
                  lowers=True)
@@ -142,7 +142,7 @@ def set_policy(scope: str, anchor: str, value: int) -> Call:
 
 
 def delete_policy(scope: str, anchor: str, there: bool) -> Call:
-    """Take the policy of a project or Pcloud back."""
+    """Delete the policy of a project or Pcloud."""
     return _call(f'DELETE policy of a {scope}',
                  f'/os-pcloud-policies/{scope}/{anchor}',
                  effects={(anchor, 'policy', ''): None},
@@ -158,7 +158,7 @@ def set_attribute(name: str, value: str, hosts: list[str]) -> Call:
 
 
 def delete_attribute(name: str, hosts: list[str]) -> Call:
-    """Take an attribute from hosts that have it."""
+    """Take an attribute from hosts."""
     query = '&'.join(f'host={host}' for host in hosts)
     return _call('DELETE attribute',
                  f'/os-pcloud-attributes/{name}?{query}',
@@ -203,5 +203,5 @@ def empty_pool(flavor: str, host: str) -> Call:
 
 
 def read(path: str, admin: bool = False) -> Call:
-    """Read something that is there."""
+    """Read a resource that exists."""
     return _call('GET', path, admin=admin)

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""A client: it makes calls, writes the answers down, and checks the rows."""
+"""A client, which makes calls, records answers, and checks the rows."""
 
 import concurrent.futures
 import itertools
@@ -33,7 +33,7 @@ _turns = itertools.count()
 
 
 class Client:
-    """The only one who changes a project and what belongs to it."""
+    """The only client that changes a project and the project's Pclouds."""
 
     def __init__(self, stage: soak_stage.Stage, number: int,
                  taste: wishes.Taste) -> None:
@@ -59,7 +59,7 @@ class Client:
             time.sleep(self._chance.uniform(0, _PAUSE))
 
     def make(self, wanted: list[calls.Call]) -> list[judge.Outcome]:
-        """Make calls, all at once, and compare rows with answers."""
+        """Make calls at the same time, and compare rows with answers."""
         excused = any(call.lowers for call in wanted)
         if excused:
             self.stage.excused.add(self.project)
@@ -81,7 +81,7 @@ class Client:
                 number, call.method, call.path, call.body, timeout=TIMEOUT)
             code, text = response.status_code, response.text
         except requests.Timeout:
-            # Nobody waits for it any more; dead it changes nothing later.
+            # A killed process cannot change rows after the comparison.
             self.stage.figures.violation(
                 'no answer in time', f'{call.method} {call.path}',
                 f'{call.body} took more than {TIMEOUT} s')
@@ -95,10 +95,11 @@ class Client:
         return outcome
 
     def _compare(self, outcomes: list[judge.Outcome]) -> None:
-        """Read the rows, and hold them against what was answered.
+        """Read the rows, and compare the rows with the answers.
 
-        What has no answer, or one that tells of a fault, may still be on
-        its way through the proxies and MariaDB: first it has to be over.
+        A call without an answer, or with an answer 5xx, may still be on the
+        way through the proxies and MariaDB: the rows are read after the end
+        of all bytes and transactions that were under way.
         """
         if any(each.code is None or each.code >= 500 for each in outcomes):
             self.stage.proxies.wait_until_passed()
@@ -120,7 +121,10 @@ class Client:
                 f'{outcome.says()} at {outcome.start:.3f}')
 
     def _mend(self, outcome: judge.Outcome) -> None:
-        """Repeat a call that failed, until it is done or refused."""
+        """Repeat a failed call until the call is done or refused.
+
+        There are at most `_REPEATS` repetitions.
+        """
         for _ in range(_REPEATS):
             if outcome.code is not None and outcome.code < 500:
                 return
@@ -135,7 +139,7 @@ class Client:
             register[0] == call.clears for register in self.values)
 
     def _in_use(self) -> int:
-        """Return the units in use, at most; 2 is what the dearest cost."""
+        """Return an upper bound of the units in use: 2 for each host."""
         return 2 * sum(register[1] == 'host' for register in self.values)
 
     def _is_over(self) -> bool:

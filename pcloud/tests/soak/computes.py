@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Hosts on which servers start: real computes, over a real broker."""
+"""Hosts on which servers start: real compute services, over a real broker."""
 
 import time
 
@@ -43,7 +43,7 @@ weight_classes = pcloud.scheduler.weights.all_weighers
 
 
 def broker() -> servers.RabbitMQ:
-    """Return a broker of this run's own.
+    """Return a private broker of this run.
 
     :raises: `RuntimeError` where there is no RabbitMQ
     """
@@ -54,12 +54,12 @@ def broker() -> servers.RabbitMQ:
 
 
 class Computes:
-    """A conductor, a scheduler, computes, and an API without faults.
+    """A conductor, a scheduler, compute services, and an API without faults.
 
-    Requests for servers go through a process that nobody kills, whose
-    connections nobody breaks: what Nova makes of such faults is not asked.
+    Requests for servers go through an API process without kills and without
+    broken connections: the soak test does not judge how Nova handles faults.
 
-    :param hosts: the names of the computes
+    :param hosts: the names of the compute services' hosts
     """
 
     def __init__(self, cloud: concurrency_cloud.Cloud,
@@ -72,7 +72,7 @@ class Computes:
         self._admin = self.user(_ADMIN, admin=True)
 
     def start(self) -> None:
-        """Start all, and wait until servers can be asked for."""
+        """Start all services, and wait until servers can be requested."""
         config = self._cloud.folder / 'services.conf'
         config.write_text(self._cloud.config.read_text() + _OPTIONS)
         self._cloud.spawn('services', 'control', config)
@@ -86,11 +86,11 @@ class Computes:
         self._make_flavors()
 
     def user(self, project: str, admin: bool = False) -> crowd.User:
-        """Return somebody who asks for servers."""
+        """Return a user who requests servers."""
         return crowd.User([self.url], project, admin=admin)
 
     def fill_pool(self, flavor: str, hosts: list[str]) -> None:
-        """Make a host flavor with hosts that are computes."""
+        """Make a host flavor whose hosts have real compute services."""
         _done(self._admin.call('POST', '/os-host-flavors', {
             'host_flavor': {'id': flavor, 'description': '', 'units': 1}}))
         for host in hosts:

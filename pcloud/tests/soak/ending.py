@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The end of a run: owners remove everything, and nothing may be left."""
+"""The end of a run: owners remove all resources, and checks find leftovers."""
 
 import collections
 import time
@@ -29,12 +29,12 @@ _RATIOS = {'cpu_allocation_ratio': 'VCPU', 'ram_allocation_ratio': 'MEMORY_MB'}
 
 
 def remove_pclouds(client: soak_client.Client) -> None:
-    """Remove an owner's Pclouds with their hosts; count what cannot be."""
+    """Remove an owner's Pclouds with all hosts; count failed removals."""
     _remove(client, {'host', 'pcloud'})
 
 
 def remove_rest(client: soak_client.Client) -> None:
-    """Remove what is left when nobody has a Pcloud any more."""
+    """Remove an owner's other resources, after the end of all Pclouds."""
     _remove(client, {'pool', 'flavor', 'attribute', 'quota', 'policy'})
 
 
@@ -64,7 +64,7 @@ def _remove(client: soak_client.Client, kinds: set[str]) -> None:
 
 
 def _removals(values: dict, project: str) -> list[calls.Call]:
-    """Return calls that remove what is there, hosts first."""
+    """Return calls that remove an owner's resources, hosts first."""
     found = collections.defaultdict(list)
     for (anchor, what, detail), value in sorted(values.items()):
         if what == 'host':
@@ -88,7 +88,7 @@ def _removals(values: dict, project: str) -> list[calls.Call]:
 
 
 def check_audit(stage: soak_stage.Stage) -> None:
-    """Let audit repair once; after that it has to find nothing."""
+    """Let audit repair once; a second audit must find nothing."""
     status, findings = actors.run_audit(stage, '--fix')
     stage.figures.count(f'audit --fix at the end -> {status}')
     for finding in findings:
@@ -102,7 +102,7 @@ def check_audit(stage: soak_stage.Stage) -> None:
 
 
 def check_in_force(stage: soak_stage.Stage, reader: rows.Reader) -> None:
-    """Compare Placement with Pclouds, but for hosts where that is due."""
+    """Compare Placement with Pclouds, without hosts that are due."""
     stage.proxies.wait_until_passed()
     reader.wait_until_settled()
     found = reader.aggregates(f'({rows.CLOSED}) OR a.name = %(journal)s',
@@ -128,7 +128,7 @@ def check_in_force(stage: soak_stage.Stage, reader: rows.Reader) -> None:
 
 def check_placement(stage: soak_stage.Stage, reader: rows.Reader,
                     ratios: list[tuple[str, str, float]]) -> None:
-    """Compare Placement with the rows, and ratios with those at the start."""
+    """Compare Placement with the rows, and ratios with the start's ratios."""
     wanted = {(host + cloud.NODE_SUFFIX, each.uuid)
               for each in reader.aggregates(rows.CLOSED)
               for host in each.hosts}
@@ -144,7 +144,7 @@ def check_placement(stage: soak_stage.Stage, reader: rows.Reader,
 
 def check_services(stage: soak_stage.Stage, reader: rows.Reader,
                    services: list[tuple[str, int]]) -> None:
-    """Compare compute services with those at the start."""
+    """Compare the compute services with the state at the start."""
     for host, disabled in set(reader.services()) - set(services):
         if host in stage.swinging:
             continue
@@ -154,7 +154,7 @@ def check_services(stage: soak_stage.Stage, reader: rows.Reader,
 
 
 def check_rows(stage: soak_stage.Stage, reader: rows.Reader) -> None:
-    """Find Pclouds that are left, and policies of Pclouds that are gone."""
+    """Find remaining Pclouds, and policies of deleted Pclouds."""
     for each in reader.aggregates(rows.CLOSED):
         if not each.name.startswith(rows.POOL):
             stage.figures.violation(

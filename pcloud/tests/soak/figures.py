@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What is counted, by all threads of a run."""
+"""The figures that all threads of a run count."""
 
 import collections
 import threading
@@ -19,11 +19,11 @@ EXAMPLES = 3
 
 
 class Figures:
-    """Counts of what happened, and of what must not happen.
+    """Counts of events, and of violations.
 
-    :ivar counts: what happened, to how often
-    :ivar longest: kind of call to the seconds that the longest one took
-    :ivar violations: kind to the texts of its first examples
+    :ivar counts: event -> number of occurrences
+    :ivar longest: kind of call -> seconds of the longest call
+    :ivar violations: kind of violation -> texts of the first examples
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Figures:
         self.violations: dict[str, list[str]] = {}
 
     def count(self, what: str, number: int = 1) -> None:
-        """Count something that may happen."""
+        """Count an event that may happen."""
         with self._lock:
             self.counts[what] += number
 
@@ -48,7 +48,7 @@ class Figures:
             self.longest[kind] = max(self.longest.get(kind, 0), seconds)
 
     def violation(self, kind: str, subject: str, text: str) -> None:
-        """Count something that must not happen, once a subject."""
+        """Count a violation, once for each subject."""
         with self._lock:
             if (kind, subject) in self._seen:
                 return
@@ -59,26 +59,26 @@ class Figures:
                 examples.append(f'{subject}: {text}')
 
     def broken(self) -> int:
-        """Return how many violations there are."""
+        """Return the number of violations."""
         with self._lock:
             return sum(number for what, number in self.counts.items()
                        if what.startswith('violation: '))
 
     def allocations(self) -> int:
-        """Return how many hosts were given, and acknowledged."""
+        """Return the number of acknowledged allocations of hosts."""
         with self._lock:
             return sum(number for what, number in self.counts.items()
                        if what.startswith('POST host') and
                        what.endswith(' -> 201'))
 
     def calls(self) -> int:
-        """Return how many calls were made."""
+        """Return the number of calls."""
         with self._lock:
             return sum(number for what, number in self.counts.items()
                        if ' -> ' in what)
 
     def table(self) -> str:
-        """Return everything, a line each."""
+        """Return all figures, a line each."""
         lines = [f'{self.calls():>9}  calls',
                  f'{self.allocations():>9}  allocations acknowledged', '']
         lines += [f'{number:>9}  {what}'

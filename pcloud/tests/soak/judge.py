@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Whether the rows are what the answers to calls have promised."""
+"""Compares rows with the promises in the answers to calls."""
 
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -24,10 +24,10 @@ from pcloud.tests.soak import registers
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """A call with its answer.
+    """A call with the answer.
 
-    :ivar code: the status code; None when no answer came, and nobody knows
-        whether it was done
+    :ivar code: the status code; None when no answer came, so that the outcome
+        of the call is unknown
     """
 
     call: calls.Call
@@ -38,23 +38,23 @@ class Outcome:
 
     @property
     def done(self) -> bool:
-        """Whether the answer says that it was done."""
+        """Whether the answer says that the call was done."""
         return self.code is not None and self.code < 300
 
     def touches(self, register: registers.Register) -> bool:
-        """Whether the call would change a register."""
+        """Return whether the call would change a register."""
         return (register in self.call.effects or
                 register[0] == self.call.clears)
 
     def says(self) -> str:
-        """Return call and answer in a line."""
+        """Return a line with call and answer."""
         return (f'{self.call.method} {self.call.path} {self.call.body} -> '
                 f'{self.code} {self.text[:300]}')
 
 
 @dataclasses.dataclass(frozen=True)
 class Violation:
-    """Something that must not be."""
+    """A broken promise of Pcloud."""
 
     kind: str
     subject: str
@@ -65,8 +65,8 @@ def judge(before: Mapping, after: Mapping,
           outcomes: Sequence[Outcome]) -> Iterator[Violation]:
     """Compare the registers of an owner before and after calls.
 
-    Nobody else changes them. Of calls at the same time any may have been
-    the last.
+    No other client changes the registers. Among calls at the same time, any
+    call may have been the last.
     """
     born = {register[0]: value for register, value in after.items()
             if register[1] == 'pcloud' and register not in before}
@@ -87,7 +87,7 @@ def judge(before: Mapping, after: Mapping,
 
 
 def _named(outcome: Outcome, born: Mapping[str, object]) -> Outcome:
-    """Give the call that made a Pcloud its effects, now that it has an id."""
+    """Return an outcome whose effects name the id of the new Pcloud."""
     for pcloud, name in born.items():
         if name == outcome.call.birth:
             return dataclasses.replace(outcome, call=dataclasses.replace(
@@ -99,11 +99,11 @@ def _named(outcome: Outcome, born: Mapping[str, object]) -> Outcome:
 
 def _fault(register: registers.Register, was: object, now: object,
            outcomes: Iterable[Outcome]) -> str | None:
-    """Return what is wrong with a register, None when nothing is."""
+    """Return the kind of a register's violation, or None."""
     if registers.is_half(now):
         return 'half-made'
     if registers.is_half(was):
-        # Told already; whatever has become of it is better.
+        # Reported before; any further change is an improvement.
         return None
     touching = [each for each in outcomes if each.touches(register)]
     done = {each.call.effects.get(register) for each in touching if each.done}
@@ -118,7 +118,10 @@ def _fault(register: registers.Register, was: object, now: object,
 
 def _follows(register: registers.Register, before: Mapping,
              after: Mapping) -> bool:
-    """Whether a tenant came or went with its Pcloud, which is told of."""
+    """Return whether a tenant came or went with a Pcloud.
+
+    The change of the Pcloud is judged by itself.
+    """
     whole = (register[0], 'pcloud', '')
     return register[1] == 'tenant' and (whole in before) != (whole in after)
 
@@ -136,7 +139,7 @@ def _given_twice(outcomes: Iterable[Outcome],
 
 def _torn(outcome: Outcome, before: Mapping, after: Mapping,
           told: str) -> Iterator[Violation]:
-    """A call without an answer has done all or nothing."""
+    """Yield a violation when a call without an answer was half done."""
     effects = outcome.call.effects
     if outcome.code is not None or any(
             registers.is_half(after.get(each)) for each in effects):
@@ -149,9 +152,10 @@ def _torn(outcome: Outcome, before: Mapping, after: Mapping,
 
 
 def refusal(outcome: Outcome, faults: bool) -> str | None:
-    """Return what is wrong with the answer to a call made by itself.
+    """Return the kind of an answer's violation, or None.
 
-    :param faults: whether servers are being kept away
+    :param outcome: a call that was made alone
+    :param faults: whether the proxies cause faults
     """
     if outcome.code is None or outcome.done:
         return None

@@ -33,17 +33,17 @@ def launch_outside(stage: soak_stage.Stage) -> None:
 
 
 def launch_outside_too(stage: soak_stage.Stage) -> None:
-    """Start others of the same kind at the same time."""
+    """Start servers that name no Pcloud, as a second sender."""
     _Sender(stage, 'public2', _nobody).run()
 
 
 def launch_inside(stage: soak_stage.Stage) -> None:
-    """Start servers in Pclouds, for their owners."""
+    """Start servers in Pclouds, for the owners of the Pclouds."""
     _Sender(stage, 'owner', _owner).run()
 
 
 def launch_inside_too(stage: soak_stage.Stage) -> None:
-    """Start others of the same kind at the same time."""
+    """Start servers in Pclouds for the owners, as a second sender."""
     _Sender(stage, 'owner2', _owner).run()
 
 
@@ -69,10 +69,10 @@ def _stranger(pclouds: list[rows.Aggregate], mine: str,
 
 
 class _Sender:
-    """Has servers started, several at once, then resized and deleted.
+    """Starts several servers at once, then resizes and deletes the servers.
 
-    :param mark: what its servers are called after
-    :param aim: chooses project and Pcloud
+    :param mark: the prefix of the servers' names
+    :param aim: function that chooses project and Pcloud
     """
 
     def __init__(self, stage: soak_stage.Stage, mark: str, aim) -> None:
@@ -84,7 +84,7 @@ class _Sender:
         self._serial = itertools.count()
 
     def run(self) -> None:
-        """Go on until the run ends; leave no server."""
+        """Start and delete servers until the run ends; leave no server."""
         while self._stage.wait_for_calls(self._chance.randint(3, 15)):
             pclouds = self._pclouds()
             if pclouds or self._aim is _nobody:
@@ -110,7 +110,7 @@ class _Sender:
             'networks': computes.NETWORK, 'min_count': number}}
         if pcloud is not None:
             body['os:scheduler_hints'] = {'pcloud': pcloud}
-        # Who may not see a Pcloud may still name it.
+        # A project may name a Pcloud that the project may not see.
         self._stage.ask_nova(
             self._stage.computes.user(project), f'launch by {self._mark}',
             'POST', '/servers', body)
@@ -138,7 +138,10 @@ class _Sender:
         self._wait(_is_there)
 
     def _wait(self, is_waited_for) -> None:
-        """Wait while any server is so."""
+        """Wait until no server is in a state.
+
+        :param is_waited_for: function that shows whether a state is awaited
+        """
         last, since = None, time.monotonic()
         while any(map(is_waited_for, (
                 found := self._reader.left_of(self._mark)).values())):
@@ -164,7 +167,7 @@ def _is_there(state: str | None) -> bool:
 
 
 def swing(stage: soak_stage.Stage) -> None:
-    """Have hosts enter a pool when nobody uses them, and leave it again."""
+    """Have unused hosts enter a pool, and leave the pool again."""
     chance = random.Random(f'{stage.seed} swing')
     reader, admin = rows.Reader(), stage.computes.user(f'{0:032x}', True)
     while stage.wait_for_calls(chance.randint(5, 20)):

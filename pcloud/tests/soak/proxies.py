@@ -10,20 +10,19 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""TCP proxies that break connections: a process of its own.
+"""TCP proxies that break connections, in a separate process.
 
-The API processes reach MariaDB and Placement through them. What a chunk of
-bytes from an API process meets is drawn by chance:
+The API processes reach MariaDB and Placement through the proxies. Chance
+decides the fault of each chunk of bytes from an API process:
 
 * ``reset``: both ends are reset before the server gets the chunk;
 * ``lost answer``: the server gets the chunk and answers; then the client is
-  reset. After the COMMIT of a transaction that is the moment when nobody at
-  this end can know;
+  reset. After the COMMIT of a transaction the client cannot know the outcome;
 * ``delay``: the chunk waits;
-* ``half-close to the client``: the client is told that nothing more comes;
-* ``half-close to the server``: the server is.
+* ``half-close to the client``: the client sees the end of the answers;
+* ``half-close to the server``: the server sees the end of the requests.
 
-A chunk that makes a change last meets more of this than others.
+A chunk that makes a change last meets more faults than any other chunk.
 """
 
 import asyncio
@@ -42,8 +41,8 @@ from pcloud.tests.concurrency import server
 
 FAULTS = ('reset', 'lost answer', 'delay', 'half-close to the client',
           'half-close to the server')
-# How many chunks of an upstream meet a fault, out of 10,000: any, and those
-# that make a change last.
+# Number of chunks to a server that meet each of FAULTS, out of 10,000: for
+# most chunks, and for chunks that make a change last.
 _RATES = {'database': ((1, 1, 4, 1, 1), (20, 40, 20, 10, 5)),
           'placement': ((10, 5, 25, 5, 5), (20, 40, 30, 10, 10))}
 _LASTING = {'database': (b'\x03COMMIT',), 'placement': (b'PUT ', b'POST ')}
@@ -54,10 +53,10 @@ _ABORT = struct.pack('ii', 1, 0)
 
 
 class Proxies:
-    """Ports of this machine with faults in front of the servers behind them.
+    """Ports of this machine that forward to servers, with faults.
 
-    :param upstreams: name ('database', 'placement') to a server's port
-    :ivar detours: the port of a server to that of its proxy
+    :param upstreams: name ('database', 'placement') -> port of the server
+    :ivar detours: port of a server -> port of the server's proxy
     """
 
     def __init__(self, upstreams: dict[str, int]) -> None:
@@ -78,42 +77,45 @@ class Proxies:
         self._process = context.Process(target=self._serve, daemon=True)
 
     def start(self) -> None:
-        """Start to serve, without faults."""
+        """Start the process of the proxies, without faults."""
         self._process.start()
         for listener in self._listeners:
             listener.close()
 
     def stop(self) -> None:
-        """Stop to serve."""
+        """End the process of the proxies."""
         if self._process.pid:
             self._process.kill()
             self._process.join()
 
     def switch(self, on: bool) -> None:
-        """Begin or end to break connections."""
+        """Turn faults on or off."""
         self._on.value = on
         if not on:
             self._away[:] = [0] * len(self._names)
 
     def take_away(self, name: str, seconds: float) -> None:
-        """Let nobody through to a server for a while."""
+        """Reset all connections to a server for a while."""
         self._away[self._names.index(name)] = time.monotonic() + seconds
 
     def counts(self) -> dict[str, int]:
-        """Return how often each fault was met."""
+        """Return fault -> number of occurrences."""
         kinds = (*FAULTS, 'refused while away')
         met = [f'{name}: {kind}' for name in self._names for kind in kinds]
         return dict(zip(met, self._counts))
 
     def wait_until_passed(self) -> None:
-        """Wait until all that was sent to us before has been passed on."""
+        """Wait until the proxies have forwarded all earlier chunks.
+
+        :raises: `ConnectionError` when the process of the proxies has ended
+        """
         began, turns = time.monotonic(), self._turns.value
         while self._turns.value < turns + 5 or self._held.value <= began:
             if not self._process.is_alive():
                 raise ConnectionError('The proxies have come to an end')
             time.sleep(0.01)
 
-    # What follows runs in the process of the proxies.
+    # The next methods run in the process of the proxies.
 
     def _serve(self) -> None:
         server.go_with_parent()
@@ -143,7 +145,7 @@ class Proxies:
         return handle
 
     def draw(self, number: int, name: str, chunk: bytes) -> str | None:
-        """Return what a chunk meets."""
+        """Return the fault of a chunk, or None."""
         if not self._on.value:
             return None
         kinds = len(FAULTS) + 1
@@ -160,7 +162,7 @@ class Proxies:
         return None
 
     async def hold(self, holding: set[float] = set()) -> None:
-        """Let a chunk wait, and let it be known since when."""
+        """Let a chunk wait, and publish the time of the oldest wait."""
         since = time.monotonic()
         holding.add(since)
         self._held.value = min(holding)
@@ -172,7 +174,7 @@ class Proxies:
 
 
 class _Link:
-    """One connection, from an API process to a server."""
+    """A connection from an API process to a server."""
 
     def __init__(self, proxies: Proxies, number: int, name: str,
                  client: tuple, upstream: tuple) -> None:
@@ -183,7 +185,7 @@ class _Link:
         self._answered = asyncio.Event()
 
     async def run(self) -> None:
-        """Pass bytes on until one end closes."""
+        """Forward bytes until the client or the server closes."""
         ways = [asyncio.ensure_future(self._forward()),
                 asyncio.ensure_future(self._backward())]
         try:

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What an owner can change, one value each, as the rows have it.
+"""Registers: the values that an owner can change, read from the rows.
 
 A register is (anchor, what, detail). The anchor is the id of a Pcloud, of a
 project, of a host flavor, or the name of a host attribute.
@@ -34,9 +34,10 @@ _SETTINGS = ('pcloud:constraint:', 'pcloud:system_key:',
 
 
 def read(reader: rows.Reader, project: str, mark: str) -> dict:
-    """Return the registers of an owner to their values.
+    """Return register -> value, for the registers of an owner.
 
-    :param mark: what the names of its attribute and host flavors begin with
+    :param mark: the name of the owner's attribute, and the prefix of the ids
+        of the owner's host flavors
     """
     found = reader.aggregates(
         'a.id IN (SELECT aggregate_id FROM aggregate_metadata WHERE '
@@ -104,10 +105,10 @@ def _pcloud(aggregate: rows.Aggregate) -> dict:
 
 
 def hosts(aggregate: rows.Aggregate) -> dict[str, str]:
-    """Return the names of a Pcloud's hosts, in lower case, to their states.
+    """Return name of a host, in lower case, -> state, for a Pcloud's hosts.
 
-    Where name, membership and state are not all there, a text that tells so.
-    What has no name is called after its node, with a star before it.
+    The value of a host without name, membership or state is a text that begins
+    with `HALF`. The key of a host without a name is a star and the node.
     """
     metadata = aggregate.metadata
     names = collections.defaultdict(list)
@@ -132,13 +133,13 @@ def _state(named: int, state: str | None, member: bool) -> str:
 
 
 def is_half(value: object) -> bool:
-    """Whether a value is of something that is not there as a whole."""
+    """Return whether a value is that of an incomplete host or attribute."""
     return isinstance(value, str) and value.startswith(HALF)
 
 
 def used(pclouds: Iterable[rows.Aggregate],
          pools: Iterable[rows.Aggregate]) -> dict[str, int]:
-    """Return project to the units of the hosts in its Pclouds."""
+    """Return project -> units of all hosts in the project's Pclouds."""
     units = {host: int(pool.metadata['pcloud:units'])
              for pool in pools for host in pool.hosts}
     total: collections.Counter[str] = collections.Counter()

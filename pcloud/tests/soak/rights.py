@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Which servers may be where, from the rows of one moment."""
+"""Servers without a right to their hosts, from the rows of a moment."""
 
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -24,13 +24,13 @@ _DUE = 'pcloud:due:'
 def holders(
     pools: Iterable[rows.Aggregate], pclouds: Iterable[rows.Aggregate],
 ) -> dict[str, rows.Aggregate | None]:
-    """Return the hosts of pools to their Pclouds; those of nobody to None."""
+    """Return host -> Pcloud of the host, None for a pooled free host."""
     return {host: None for pool in pools for host in pool.hosts} | {
         host: pcloud for pcloud in pclouds for host in pcloud.hosts}
 
 
 def due(journals: Iterable[rows.Aggregate]) -> set[str]:
-    """Return the hosts for which something is due."""
+    """Return the hosts for which an update is due."""
     return {key.removeprefix(_DUE) for journal in journals
             for key in journal.metadata}
 
@@ -39,10 +39,10 @@ def violations(
     servers: Iterable[rows.Server],
     held: Mapping[str, rows.Aggregate | None], due_hosts: set[str],
 ) -> Iterator[tuple[str, str]]:
-    """Find active servers that have no right to their hosts.
+    """Yield active servers that have no right to their hosts.
 
-    :param held: what `holders` returns
-    :returns: each such server, and where it is
+    :param held: the return value of `holders`
+    :returns: (uuid of the server, description of server and host)
     """
     for each in servers:
         holder = held.get(each.host)
@@ -50,7 +50,7 @@ def violations(
             is_right = (each.hint == holder.metadata['pcloud:id'] and
                         each.project == holder.metadata['pcloud:owner'])
         elif each.host in held:
-            # While a host settles nobody else can have it.
+            # No further project can have a host while the host settles.
             is_right = each.host in due_hosts
         else:
             is_right = each.hint is None

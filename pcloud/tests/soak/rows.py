@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What the databases hold, read by SQL alone, past proxies and Pcloud."""
+"""Rows of the databases, read by SQL alone, past proxies and Pcloud."""
 
 import collections
 from collections.abc import Iterator
@@ -30,19 +30,19 @@ POOL = 'Pcloud:host_flavor:'
 ATTRIBUTE = 'Pcloud:attribute:'
 POLICY = 'Pcloud:policy:'
 
-# Pclouds and pools; attributes and policies are in their own namespaces.
+# Pclouds and pools, without attributes and policies.
 CLOSED = ("a.name LIKE 'Pcloud:%%' AND a.name NOT LIKE 'Pcloud:policy:%%' "
           "AND a.name NOT LIKE 'Pcloud:attribute:%%'")
 JOURNAL = 'pcloud-journal'
 _LONGEST_TRANSACTION = 300
-# MariaDB's list of transactions is only made anew when nobody has read it
-# for a tenth of a second.
+# MariaDB renews the list of transactions only after a tenth of a second
+# without a reader.
 _LIST_LASTS = 0.15
 
 
 @dataclasses.dataclass(frozen=True)
 class Aggregate:
-    """An aggregate of Nova, as its rows are."""
+    """An aggregate of Nova, from the rows."""
 
     uuid: str
     name: str
@@ -54,7 +54,7 @@ class Aggregate:
 class Server:
     """A server that runs on a host.
 
-    :ivar hint: the Pcloud that it was started for, or None
+    :ivar hint: the id of the Pcloud in the server's hint, or None
     """
 
     uuid: str
@@ -64,7 +64,7 @@ class Server:
 
 
 class Reader:
-    """A connection of its own to the databases; for one thread."""
+    """A connection to the databases, for a single thread."""
 
     def __init__(self) -> None:
         self._connection = pymysql.connect(
@@ -79,7 +79,7 @@ class Reader:
 
     @contextlib.contextmanager
     def moment(self) -> Iterator[None]:
-        """Have everything that is read here be as it was at one moment."""
+        """Read all rows within the context as of a single moment."""
         self.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY')
         try:
             yield
@@ -88,7 +88,7 @@ class Reader:
 
     def aggregates(self, where: str, values: object = None,
                    ) -> list[Aggregate]:
-        """Return aggregates, all as they were at one moment.
+        """Return aggregates as of a single moment.
 
         :param where: a condition on the table ``a``
         """
@@ -101,7 +101,7 @@ class Reader:
 
         :param where: a condition on the table ``a``
         """
-        # Percent signs are doubled in it, with or without values.
+        # Percent signs are doubled in `where`, with or without values.
         values = values or {}
         joined = f'JOIN aggregates a ON a.id = x.aggregate_id WHERE {where}'
         found = self.query(
@@ -131,9 +131,11 @@ class Reader:
                     "AND i.vm_state IN ('active', 'resized')")]
 
     def left_of(self, name: str) -> dict[str, str | None]:
-        """Return the servers of a name to their states; None is asked for.
+        """Return uuid -> state of the servers whose names have a prefix.
 
-        :param name: what their names begin with
+        The state of a server that is only a build request is None.
+
+        :param name: the prefix of the names
         """
         values = (f'{name}-%',)
         asked_for = dict.fromkeys(uuid for uuid, in self.query(
@@ -150,7 +152,7 @@ class Reader:
     def wait_until_settled(self) -> None:
         """Wait until each transaction that is open now has ended.
 
-        :raises: `TimeoutError` when one does not
+        :raises: `TimeoutError` when a transaction does not end
         """
         before = _transactions.read(self)
         deadline = time.monotonic() + _LONGEST_TRANSACTION
@@ -192,7 +194,7 @@ def _hint(spec: str | None) -> str | None:
 
 
 class _Transactions:
-    """The open transactions, read once for all who ask at that time."""
+    """The open transactions, read once for all threads that wait."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -200,13 +202,13 @@ class _Transactions:
         self._found: set[tuple] = set()
 
     def read(self, reader: Reader) -> set[tuple]:
-        """Return the transactions of some moment after the call."""
+        """Return the open transactions at a moment after the call."""
         called_at = time.monotonic()
         with self._lock:
             if self._read_at < called_at:
                 time.sleep(_LIST_LASTS)
                 self._read_at = time.monotonic()
-                # Others may use the same MariaDB.
+                # Other programs may use the same MariaDB.
                 self._found = set(reader.query(
                     'SELECT t.trx_id, p.id, t.trx_started '
                     'FROM information_schema.innodb_trx t '

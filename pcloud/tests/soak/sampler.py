@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Looks at all rows, all the time, for what must not be in any of them."""
+"""Reads all rows, all the time, and finds broken promises."""
 
 import collections
 import threading
@@ -24,7 +24,7 @@ _PAUSE = 0.25
 
 
 class Sampler:
-    """Counts samples, and what is wrong in them.
+    """Counts samples, and the violations in samples.
 
     :ivar stop: set when no more samples are wanted
     """
@@ -37,12 +37,12 @@ class Sampler:
         self.stop = threading.Event()
 
     def run(self) -> None:
-        """Take samples until told to stop."""
+        """Take samples until `stop` is set."""
         while not self.stop.wait(_PAUSE):
             self.sample()
 
     def sample(self) -> None:
-        """Take one sample."""
+        """Take a sample."""
         excused = set(self._stage.excused)
         with self._reader.moment():
             found = self._reader.aggregates_now(
@@ -76,7 +76,7 @@ class Sampler:
                 f'{text} at {soak_stage.now():.3f}')
 
     def _count(self, servers: list[rows.Server], held: dict) -> None:
-        """Count new servers, and hosts of computes that changed hands."""
+        """Count new servers, and real hosts that changed hands."""
         new = {each.uuid for each in servers} - self._seen
         self._seen |= new
         self._stage.figures.count('servers seen active', len(new))

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What all who take part in a run share."""
+"""The run, which clients, actors and checkers share."""
 
 import dataclasses
 import json
@@ -34,15 +34,16 @@ REAL = 'soak-real'
 class Stage:
     """A run.
 
-    :ivar seed: what chance begins with
-    :ivar stop: set when everybody is to come to an end
-    :ivar ended: set when processes and databases are taken away
-    :ivar faults: whether servers are being kept away
-    :ivar excused: projects that may use more than their quota, because the
-        quota was lowered
-    :ivar journal: each call with its start, end and answer
+    :ivar seed: the seed of all random choices
+    :ivar journal: each call with start, end and answer
+    :ivar shared: host flavor -> hosts, of host flavors for all clients
     :ivar real: the hosts on which servers start
-    :ivar swinging: those of them that are public at times
+    :ivar swinging: hosts in `real` that are public at times
+    :ivar stop: set when clients and actors are to end
+    :ivar ended: set when processes and databases are removed
+    :ivar faults: whether the proxies cause faults
+    :ivar excused: projects that may use more than the quota, because the
+        quota was lowered
     """
 
     cloud: concurrency_cloud.Cloud
@@ -64,12 +65,12 @@ class Stage:
     _lock: threading.Lock = dataclasses.field(default_factory=threading.Lock)
 
     def switch(self, on: bool) -> None:
-        """Begin or end to break things."""
+        """Turn the faults of the proxies on or off."""
         self.proxies.switch(on)
         self.faults = on
 
     def wait_for_calls(self, number: int) -> bool:
-        """Wait until so many more calls were answered.
+        """Wait until a number of further calls was answered.
 
         :returns: False when the run ends before
         """
@@ -80,12 +81,12 @@ class Stage:
         return False
 
     def user(self, project: str, admin: bool = False) -> crowd.User:
-        """Return somebody who makes calls."""
+        """Return a user who makes calls."""
         return crowd.User(self.cloud.urls, project, admin=admin)
 
     def ask_nova(self, user: crowd.User, kind: str, method: str, path: str,
                  body: dict | None = None) -> int:
-        """Make a call that meets no fault; return the answer's status."""
+        """Make a call without faults; return the answer's status code."""
         start = now()
         response = user.call(method, path, body, **soak_computes.NEW)
         self.figures.call(kind, response.status_code, now() - start)
@@ -96,7 +97,7 @@ class Stage:
         return response.status_code
 
     def write_down(self, who: str, outcome: judge.Outcome) -> None:
-        """Keep a call with its answer."""
+        """Write a call and the answer to the journal."""
         call = outcome.call
         self.figures.call(call.kind, outcome.code,
                           outcome.end - outcome.start)
@@ -108,13 +109,13 @@ class Stage:
             self.journal.write(line + '\n')
 
     def tell_of_error(self, outcome: judge.Outcome) -> None:
-        """Count an answer 500, with the end of what the log says of it."""
+        """Count an answer 500, with the last errors of the log."""
         self.figures.violation(
             'answer 500', f'{outcome.call.kind} at {outcome.start:.3f}',
             f'{outcome.says()}{self.last_errors(" ERROR ")}')
 
     def last_errors(self, mark: str) -> str:
-        """Return the last lines of the log that have a mark."""
+        """Return the last lines of the log that contain a mark."""
         log = self.cloud.log
         with log.open('rb') as lines:
             lines.seek(max(0, log.stat().st_size - 1_000_000))

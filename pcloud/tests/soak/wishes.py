@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What a client wants next: drawn by chance from what can be wanted."""
+"""The next calls of a client, drawn by chance from all possible calls."""
 
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -27,11 +27,11 @@ _STRANGERS = [f'{number:032x}' for number in range(4)]
 
 @dataclasses.dataclass(frozen=True)
 class Taste:
-    """What an owner chooses from.
+    """The hosts and chances that an owner's calls are drawn from.
 
-    :ivar shared: the host flavors that are for others too, with their hosts
-    :ivar spare: hosts that nobody else puts into a pool
-    :ivar enabling: how likely a host is enabled before it is removed
+    :ivar shared: host flavor -> hosts, of host flavors that several owners use
+    :ivar spare: hosts that this owner alone puts into a pool
+    :ivar enabling: probability that a host is enabled before the removal
     """
 
     shared: Mapping[str, Sequence[str]]
@@ -40,9 +40,10 @@ class Taste:
 
 
 class Wishes:
-    """Draws the calls of one owner.
+    """Draws the calls of an owner.
 
-    :param mark: what its attribute and its host flavors are called after
+    :param mark: the name of the owner's attribute, and the prefix of the ids
+        of the owner's host flavors
     """
 
     def __init__(self, chance: random.Random, project: str, mark: str,
@@ -59,10 +60,10 @@ class Wishes:
             self._flavor: 3, self._pool: 5, self._read: 6}
 
     def draw(self, values: dict, in_use: int) -> list[calls.Call]:
-        """Return what to call next, more than one at the same time at times.
+        """Return the next calls: sometimes several calls at the same time.
 
         :param values: the owner's registers
-        :param in_use: the units that its hosts cost
+        :param in_use: the units that the owner's hosts cost
         """
         self._values, self._in_use = values, in_use
         number = self._chance.choices((1, 2, 3), (92, 5, 3))[0]
@@ -78,7 +79,7 @@ class Wishes:
         return drawn
 
     def _fight(self) -> list[calls.Call]:
-        """More hosts at once than the quota may have, or one name."""
+        """Return calls that compete for the quota, or for a host name."""
         pclouds = self._anchors('pcloud')
         if not pclouds:
             return [self._pcloud()]
@@ -107,7 +108,7 @@ class Wishes:
         if pcloud is None:
             return self._pcloud()
         hosts = self._details(pcloud, 'host')
-        # Few at a time, so that most calls find a host that is free.
+        # A Pcloud has few hosts, so that most calls find a free host.
         if self._chance.random() < (0.7, 0.6, 0.25)[min(len(hosts), 2)]:
             return self._add(pcloud, None)
         if not hosts:
@@ -125,7 +126,8 @@ class Wishes:
         if self._chance.random() < 0.05:
             return calls.add_host(pcloud, name, 'constraints',
                                   constraints=self._constraints())
-        # The more hosts the likelier, so that most calls find one.
+        # The probability of a host flavor grows with the number of hosts, so
+        # that most calls find a free host.
         sizes = {flavor: len(hosts) for flavor, hosts in self._shared.items()}
         sizes |= {flavor: 1 + len(self._details(flavor, 'pool'))
                   for flavor in self._anchors('flavor')}
@@ -197,7 +199,8 @@ class Wishes:
         if self._chance.random() < 0.3:
             return calls.delete_flavor(
                 flavor, bool(self._details(flavor, 'pool')))
-        # Never dearer: others may have its hosts, within their quotas.
+        # Units never grow: hosts of the host flavor may be in Pclouds whose
+        # owners have used up their quotas.
         now = int(self._values[flavor, 'flavor', ''][0])
         return calls.change_flavor(flavor, min(units, now),
                                    f'change {next(self._serial)}')
