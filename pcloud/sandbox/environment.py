@@ -79,7 +79,8 @@ def apply(base: dict[str, str], chosen: settings.Settings,
           user: str) -> dict[str, str]:
     """Return an environment with the variables of a sandbox's user.
 
-    :param base: the environment that the variables are added to
+    :param base: the environment to which the variables are added, and from
+        which conflicting variables are removed
 
     :raises SandboxError: there is no such user
     """

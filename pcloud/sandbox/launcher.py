@@ -312,7 +312,7 @@ def need_service(where: layout.Layout, state: settings.State,
 def service_states(
     where: layout.Layout, state: settings.State,
 ) -> list[tuple[str, str | None, int | None, bool]]:
-    """Return name, URL, process number and running of each service."""
+    """Return (name, URL, process number, whether running) per service."""
     found = []
     for part in parts.services(where, state.settings):
         process = processes.find(state.processes.get(part.name))
