@@ -10,4 +10,4 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What Pcloud costs, measured."""
+"""Benchmarks of Pcloud."""

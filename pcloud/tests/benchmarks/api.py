@@ -14,8 +14,8 @@
 
 ``python -m pcloud.tests.benchmarks.api`` fills databases on the MariaDB of
 this machine with 2,000 Pclouds and 20,000 hosts, and makes calls of Nova's
-API with Pcloud, which runs in this process. Placement is a process of its
-own.
+API with Pcloud, which runs in this process. Placement runs in a separate
+process.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import statistics
 import sys
 import time
 
-# Loads the threading of Nova, so it comes first.
+# Loads the threading of Nova, so the import comes first.
 from pcloud.tests import concurrency  # noqa: F401
 
 from nova import config
@@ -53,9 +53,9 @@ _OWNER, _TENANT, _ADMIN = 'a' * 32, 'b' * 32, 'c' * 32
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """What a call costs.
+    """The cost of a call.
 
-    :ivar seconds: from call to answer, of each time it was made
+    :ivar seconds: seconds from call to answer, for each repetition
     """
 
     who: str
@@ -76,7 +76,7 @@ class Api:
     def call(self, call: tenancy.Call) -> None:
         """Make a call.
 
-        :raises: `AssertionError` when it does not succeed
+        :raises: `AssertionError` when the call does not succeed
         """
         roles = 'reader,member'
         if call.who is tenancy.Who.ADMIN:
@@ -96,7 +96,7 @@ class Api:
 
 @contextlib.contextmanager
 def running(hosts: int, pclouds: int) -> Iterator[tenancy.Tenancy]:
-    """Run Placement and MariaDB's databases, filled."""
+    """Run Placement over filled databases on MariaDB."""
     made = concurrency_cloud.Cloud(processes=0)
     try:
         made.start()
@@ -109,7 +109,7 @@ def running(hosts: int, pclouds: int) -> Iterator[tenancy.Tenancy]:
 
 
 def measure(api: Api, call: tenancy.Call, repeat: int) -> Measured:
-    """Make a call that changes nothing again and again."""
+    """Repeat a call that changes nothing."""
     api.call(call)  # What is read once and cached is not the call's.
     return Measured(call.who.value, f'{call.method} {call.name}',
                     [_time(lambda: api.call(call)) for _ in range(repeat)],
@@ -119,7 +119,7 @@ def measure(api: Api, call: tenancy.Call, repeat: int) -> Measured:
 def measure_together(
     api: Api, calls: list[tenancy.Call], repeat: int,
 ) -> list[Measured]:
-    """Make calls that undo each other in turn, again and again."""
+    """Repeat a sequence of calls that undo each other."""
     for call in calls:
         api.call(call)
     times = [[_time(functools.partial(api.call, call)) for call in calls]
@@ -134,7 +134,7 @@ def measure_together(
 
 
 def measure_audit() -> Measured:
-    """Look for what is wrong, once."""
+    """Run all checks of the audit once."""
     def find() -> None:
         found = all_checks.find(nova_context.get_admin_context(), settle=0)
         assert not found, found[:5]
@@ -151,7 +151,7 @@ def _time(work: Callable[[], None]) -> float:
 
 
 def table(measured: list[Measured]) -> str:
-    """Return what was measured in milliseconds, as reStructuredText."""
+    """Return the measurements in milliseconds, as reStructuredText."""
     rows = [['Call', 'by', 'median', 'worst', 'SQL', 'Placement']]
     rows += [
         [f'``{each.name}``', each.who,

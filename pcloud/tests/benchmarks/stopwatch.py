@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""How long the parts of a call take."""
+"""The processor time of the parts of a call."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from unittest import mock
 
 
 class Stopwatch:
-    """Adds up the processor time of what it is told to watch.
+    """Adds up the processor time of watched functions.
 
-    A part that is called within another one counts as itself and not as the
-    other one, and is called after both. Each thread's own time is taken, so
-    that neither other threads nor other processes count.
+    The time of a part inside an outer part does not count for the outer part;
+    the name of the inner part contains both names. Each thread's own time is
+    taken, so that neither other threads nor other processes count.
 
-    :ivar seconds: what each part took since `clear`, in order of first use
+    :ivar seconds: part -> seconds since `clear`, in order of first use
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Stopwatch:
         self._stack.close()
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Set all times to zero."""
         self.seconds.clear()
 
     def watch(
@@ -54,8 +54,8 @@ class Stopwatch:
     ) -> None:
         """Have a function or method count as a part, until the end.
 
-        :param finish: called with its result, and part of it; for one that
-            only begins when it returns
+        :param finish: called with the function's result, within the part; for
+            a function that returns an iterator, whose work follows the return
         """
         original = getattr(owner, name)
 
@@ -78,7 +78,7 @@ class Stopwatch:
 
     @contextlib.contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """Count what is done within as a part."""
+        """Count all work within the context as a part."""
         outer = getattr(self._thread, 'inside', ())
         full_name = ': '.join((*outer[-1:], name))
         self._thread.inside = (*outer, full_name)

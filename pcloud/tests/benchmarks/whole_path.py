@@ -13,10 +13,11 @@
 """What a request for a server costs in clouds of several sizes.
 
 ``python -m pcloud.tests.benchmarks.whole_path`` runs Nova's scheduler and
-Placement in this process, over SQLite, and asks it for servers with and
-without the hint of a Pcloud of 20 hosts. It fails when more is sent for a
-request with the hint in a larger cloud, when it takes longer there than what
-Nova and Placement do for any request explains, or when it finds no host.
+Placement in this process, over SQLite, and requests servers with and without
+the hint of a Pcloud of 20 hosts. The benchmark fails when a request with the
+hint sends more statements or calls in a larger cloud, when the request takes
+longer there than the work of Nova and Placement for any request explains, or
+when the request finds no host.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ import statistics
 import sys
 import time
 
-# Loads the threading of Nova, so it comes first.
+# Loads the threading of Nova, so the import comes first.
 from pcloud.tests import functional  # noqa: F401
 
 from nova import exception as nova_exception
@@ -64,10 +65,10 @@ REST = 'Nova: everything else'
 # that grows with it shows as up to 5.
 BOUND = 1.3
 
-# What takes less than these seconds everywhere is not shown.
+# A part that takes less than these seconds in all runs is not shown.
 _SHOWN = 0.0005
 
-# Other threads may send something too; of so many the least is taken.
+# Other threads may send statements too; the least of so many counts is taken.
 _COUNTED = 5
 
 # Far fewer candidates than there are hosts.
@@ -75,19 +76,19 @@ FEW = 10
 
 
 class Cloud(big.BigCloud):
-    """The cloud that is measured."""
+    """The measured cloud."""
 
     def runTest(self):
-        """Only for its fixtures; the measuring is in `main`."""
+        """Do nothing: only the fixtures are used, and `main` measures."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One request.
+    """The times of a request.
 
     :ivar wall: seconds from call to answer
     :ivar cpu: seconds of processor time, of the whole process
-    :ivar parts: part to its share of `cpu`
+    :ivar parts: part -> seconds of `cpu`
     """
 
     wall: float
@@ -96,7 +97,7 @@ class Run:
 
     @property
     def steady(self) -> float:
-        """Processor time of all that has no reason to grow."""
+        """The processor time of all parts that must not grow."""
         return sum(
             seconds for part, seconds in self.parts.items()
             if not part.endswith((SERVICES, CANDIDATES)))
@@ -104,10 +105,10 @@ class Run:
 
 @dataclasses.dataclass
 class Measured:
-    """What one kind of request costs in a cloud of one size.
+    """The cost of a kind of request in a cloud of one size.
 
-    :ivar count: what one request sends
-    :ivar placed: whether it finds a host among `FEW` candidates
+    :ivar count: the statements and calls of a request
+    :ivar placed: whether a request finds a host among `FEW` candidates
     """
 
     hosts: int
@@ -117,13 +118,13 @@ class Measured:
     runs: list[Run] = dataclasses.field(default_factory=list)
 
     def median(self, read: Callable[[Run], float]) -> float:
-        """Return the median of something over all runs."""
+        """Return the median of a value over all runs."""
         return statistics.median(map(read, self.runs))
 
 
 @contextlib.contextmanager
 def running() -> Iterator[Cloud]:
-    """Run a cloud, logging what a cloud in production logs."""
+    """Run a cloud with the log level of a production cloud."""
     cloud = Cloud()
     cloud.setUp()
     try:
@@ -151,7 +152,7 @@ def watch_all(watch: stopwatch.Stopwatch, cloud: Cloud) -> None:
     watch.watch(host_manager.HostManager, '_get_host_states',
                 'Nova: host states')
     for each in cloud.manager.host_manager.enabled_filters:
-        # It works only when its hosts are asked for.
+        # The function works only when the returned iterator is consumed.
         watch.watch(each, 'filter_all', type(each).__name__, finish=list)
     for each in cloud.manager.host_manager.weighers:
         watch.watch(each, 'weigh_objects', type(each).__name__)
@@ -159,7 +160,7 @@ def watch_all(watch: stopwatch.Stopwatch, cloud: Cloud) -> None:
 
 
 def count(cloud: Cloud, pcloud: str | None) -> counting.Count:
-    """Return what a request sends, once what is cached is there."""
+    """Return the statements and calls of a request, with filled caches."""
     counts = []
     for _ in range(_COUNTED):
         spec = cloud.request(pcloud)
@@ -169,7 +170,7 @@ def count(cloud: Cloud, pcloud: str | None) -> counting.Count:
 
 
 def run(cloud: Cloud, pcloud: str | None) -> Run:
-    """Ask for one server, and return how long that took."""
+    """Request a server, and return the times of the request."""
     spec = cloud.request(pcloud)
     with stopwatch.Stopwatch() as watched:
         watch_all(watched, cloud)
@@ -183,7 +184,7 @@ def run(cloud: Cloud, pcloud: str | None) -> Run:
 
 
 def is_placed(cloud: Cloud, pcloud: str | None) -> bool:
-    """Whether a request finds a host among hardly any candidates."""
+    """Return whether a request finds a host among `FEW` candidates."""
     spec = cloud.request(pcloud)
     cloud.flags(max_placement_results=FEW, group='scheduler')
     try:
@@ -197,11 +198,11 @@ def is_placed(cloud: Cloud, pcloud: str | None) -> bool:
 
 
 def serve(hosts: int, connection) -> None:
-    """Run a cloud in a process of its own, and measure when told to.
+    """Run a cloud in this process, and call functions on request.
 
-    :param connection: the end of a pipe; a function of this module that
-        comes through it is called with the cloud and with the id of a
-        Pcloud or None, and its result is sent back
+    :param connection: the end of a pipe. The process receives a function of
+        this module and the id of a Pcloud or None, calls the function with the
+        cloud and the id, and sends the result back
     """
     with running() as cloud:
         cloud.grow(hosts)
@@ -217,7 +218,7 @@ def serve(hosts: int, connection) -> None:
 
 @contextlib.contextmanager
 def apart(hosts: int) -> Iterator[Callable]:
-    """Yield what calls functions in a cloud in a process of its own."""
+    """Run a cloud in a new process; yield a caller of functions there."""
     context = multiprocessing.get_context('spawn')
     here, there = context.Pipe()
     process = context.Process(target=serve, args=(hosts, there), daemon=True)
@@ -237,7 +238,7 @@ def apart(hosts: int) -> Iterator[Callable]:
 def measure(sizes: Sequence[int], repeat: int) -> list[Measured]:
     """Measure in clouds of several sizes, taking turns.
 
-    So that whatever else the machine does meets all alike.
+    Because the clouds take turns, other work of the machine hits all alike.
     """
     measured = []
     with contextlib.ExitStack() as stack:
@@ -255,9 +256,10 @@ def measure(sizes: Sequence[int], repeat: int) -> list[Measured]:
 
 
 def growth(small: Measured, large: Measured) -> float:
-    """Return how much more processor time a request costs in a larger cloud.
+    """Return the ratio of a request's processor times in two clouds.
 
-    Of runs that followed each other; what all requests pay for is left out.
+    The ratio compares runs that followed each other, without the parts that
+    every request pays for.
     """
     return statistics.median(
         there.steady / here.steady
@@ -265,7 +267,7 @@ def growth(small: Measured, large: Measured) -> float:
 
 
 def missed(measured: list[Measured]) -> Iterator[str]:
-    """Yield what a request with the hint should cost, and does not."""
+    """Yield the goals that a request with the hint misses."""
     hinted = [each for each in measured if each.hinted]
     small, large = hinted[0], hinted[-1]
     for each in hinted:
@@ -281,7 +283,7 @@ def missed(measured: list[Measured]) -> Iterator[str]:
 
 
 def table(measured: list[Measured]) -> str:
-    """Return what was measured in milliseconds, as reStructuredText."""
+    """Return the measurements in milliseconds, as reStructuredText."""
     lines = ['.. list-table::', '   :header-rows: 1', '']
     lines += _row('', *(
         f'{each.hosts:,} hosts, with{"" if each.hinted else "out"} hint'
@@ -305,7 +307,7 @@ def table(measured: list[Measured]) -> str:
 
 
 def _parts(measured: list[Measured]) -> list[str]:
-    """Return all parts, what is left of everything last."""
+    """Return all parts, with the part for the remaining time last."""
     parts = dict.fromkeys(
         name for each in measured for run in each.runs for name in run.parts)
     return [*(name for name in parts if name != REST), REST]

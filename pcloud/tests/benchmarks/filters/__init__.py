@@ -10,15 +10,15 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What filters and weighers cost, beside those of others.
+"""The cost of Pcloud's filters and weighers, and of comparable filters.
 
 ``python -m pcloud.tests.benchmarks.filters`` needs the MariaDB of this
-machine, and leaves nothing there.
+machine, and leaves no database there.
 """
 
 import os
 
-# Before anything of Nova is imported.
+# Before any module of Nova is imported.
 os.environ['OS_NOVA_DISABLE_EVENTLET_PATCHING'] = '1'
 
 from nova import monkey_patch  # noqa: E402

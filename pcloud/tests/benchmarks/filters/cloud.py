@@ -10,11 +10,11 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The cloud that is measured: what it has, and its rows.
+"""The plan and the rows of the measured cloud.
 
-Half of the hosts are in pools, and nine tenths of these in Pclouds. Each host
-is in an availability zone and in a rack, which has attributes and placement
-keys, and runs one server.
+Half of the hosts are in pools, and nine tenths of the pooled hosts in Pclouds.
+Each host is in an availability zone and in a rack, which has attributes and
+placement keys, and runs a server.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from pcloud.tests.benchmarks.filters import databases
 
 TENANTS = 100
 KEYS = 10
-# Whose requests are measured: a tenant of the first Pcloud.
+# The project of the measured requests: a tenant of the first Pcloud.
 PROJECT = 'a' * 32
 
 _LARGEST = 50
@@ -48,7 +48,7 @@ _SERVICE_EVERY = 97
 
 @dataclasses.dataclass(frozen=True)
 class Host:
-    """A service host with the node that it has."""
+    """A service host with the host's node."""
 
     name: str
     node: str
@@ -57,7 +57,7 @@ class Host:
 
 @dataclasses.dataclass(frozen=True)
 class Pcloud:
-    """A Pcloud with its tenants, the first of which owns it."""
+    """A Pcloud with tenants, of which the first is the owner."""
 
     id: str
     tenants: tuple[str, ...]
@@ -66,7 +66,7 @@ class Pcloud:
 
 @dataclasses.dataclass(frozen=True)
 class Cloud:
-    """Everything there is.
+    """The plan of a cloud.
 
     :ivar pools: the hosts of each pool
     :ivar own: servers of `PROJECT`, units of the service ``db``
@@ -83,7 +83,7 @@ class Cloud:
 def plan(host_count: int, pcloud_count: int) -> Cloud:
     """Return a cloud, always the same for the same numbers.
 
-    The first Pcloud has as many hosts as one may have.
+    The first Pcloud has the maximum number of hosts of a Pcloud.
     """
     chance = random.Random(host_count * pcloud_count)
     hosts = tuple(
@@ -161,7 +161,7 @@ def _rack(number: int) -> dict[str, str]:
 
 
 def write(cloud: Cloud, cell: objects.CellMapping) -> None:
-    """Write a cloud into the databases, in place of what is there."""
+    """Replace the rows in the databases by the rows of a cloud."""
     numbered = list(enumerate(_aggregates(cloud), start=1))
     for model, rows in (
             (api_models.AggregateMetadata, (
@@ -192,7 +192,7 @@ def _owner(cloud: Cloud, host: Host) -> str:
 
 
 def _request_specs(cloud: Cloud) -> Iterator[dict]:
-    """Yield what the servers were started with, each with a customer key."""
+    """Yield the request specs of the servers, each with a customer key."""
     for number, host in enumerate(cloud.hosts):
         hints = {'placement_key': [f'app{number % KEYS}=1:10']}
         if host.server in cloud.own:

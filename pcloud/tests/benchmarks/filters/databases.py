@@ -51,7 +51,7 @@ _ROWS = 5000
 
 @contextlib.contextmanager
 def running() -> Iterator[objects.CellMapping]:
-    """Have databases of this process's own; yield their one cell."""
+    """Create databases for this process; yield the only cell mapping."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / 'nova.conf'
         path.write_text(_NOVA_CONF.format(folder=folder, **{
@@ -80,7 +80,7 @@ def _cell() -> objects.CellMapping:
 def fill(
     model: type, rows: Iterable[Mapping], cell: objects.CellMapping,
 ) -> None:
-    """Empty a table, write rows, and have MariaDB count them."""
+    """Empty a table, write rows, and renew the table's statistics."""
     with _session(model, cell) as session:
         session.execute(sa.text('SET foreign_key_checks = 0'))
         session.execute(sa.text(f'TRUNCATE TABLE {model.__tablename__}'))

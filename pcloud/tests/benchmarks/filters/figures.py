@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The figures that are wanted, and whether they were met."""
+"""The wanted figures, and whether the measurements meet the figures."""
 
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -21,8 +21,8 @@ import itertools
 from pcloud.tests.benchmarks.filters import measuring
 from pcloud.tests.benchmarks.filters import subjects
 
-# Times and memory are judged in clouds of this size; in small ones they are
-# those of a few statements.
+# Times and memory are judged in clouds of this size; in small clouds a few
+# statements dominate the times.
 HOSTS = 10_000
 
 _TIMES_FASTER = 5
@@ -35,7 +35,7 @@ _Found = Mapping[tuple[str, str], measuring.Measured]
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
-    """One figure: what is wanted and what it is."""
+    """A figure, with the wanted and the measured value."""
 
     what: str
     wanted: str
@@ -58,7 +58,7 @@ def judge(measured: Sequence[measuring.Measured]) -> list[Figure]:
 def clouds(
     measured: Sequence[measuring.Measured],
 ) -> dict[tuple[int, int], dict[tuple[str, str], measuring.Measured]]:
-    """Return what was measured, by cloud (hosts, Pclouds) and subject."""
+    """Return (hosts, Pclouds) -> subject -> measurement."""
     found: dict = {}
     for each in measured:
         found.setdefault((each.hosts, each.pclouds), {})[each.subject] = each
@@ -68,9 +68,10 @@ def clouds(
 def ratio(
     one: measuring.Measured, other: measuring.Measured,
 ) -> float:
-    """Return how many times as long as another a subject takes.
+    """Return the ratio of the times of two subjects.
 
-    The fastest turn of each counts: what else a machine does only adds.
+    The fastest turn of each subject counts: other work of the machine only
+    adds time.
     """
     return min(one.wall) / min(other.wall)
 
@@ -78,7 +79,7 @@ def ratio(
 def _constant(
     measured: Sequence[measuring.Measured],
 ) -> Iterator[Figure]:
-    """Statements and calls are the same in each cloud."""
+    """Yield figures: statements and calls are the same in each cloud."""
     by_subject: dict = {}
     for each in measured:
         by_subject.setdefault(each.subject, []).append(

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Hosts as nova-scheduler has them."""
+"""Host states, as in nova-scheduler."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _VALUE = 255
 def in_pclouds(
     cloud: clouds.Cloud, cell: objects.CellMapping,
 ) -> list[host_manager.HostState]:
-    """Return all hosts with the aggregates that the database has for them."""
+    """Return all hosts, with the aggregates from the database."""
     return _hosts(cloud, cell, objects.AggregateList.get_all(
         nova_context.get_admin_context()))
 
@@ -40,10 +40,10 @@ def in_pclouds(
 def for_multi_tenancy(
     cloud: clouds.Cloud, cell: objects.CellMapping,
 ) -> list[host_manager.HostState]:
-    """Return all hosts as `AggregateMultiTenancyIsolation` wants them.
+    """Return all hosts, for `AggregateMultiTenancyIsolation`.
 
-    What are Pclouds elsewhere are aggregates with the same tenants here, in
-    as few metadata as hold them.
+    An aggregate with the same tenants replaces each Pcloud. The tenants are in
+    the smallest possible number of metadata rows.
     """
     return _hosts(cloud, cell, [*_zones(cloud), *(
         _aggregate(f'tenants-{pcloud.id}', pcloud.hosts, _packed(
@@ -53,10 +53,10 @@ def for_multi_tenancy(
 def for_blazar(
     cloud: clouds.Cloud, cell: objects.CellMapping,
 ) -> list[host_manager.HostState]:
-    """Return all hosts as `BlazarFilter` wants them.
+    """Return all hosts, for `BlazarFilter`.
 
-    What are Pclouds elsewhere are reservations here, and hosts of pools that
-    are in no Pcloud are in the freepool.
+    A reservation replaces each Pcloud, and pooled hosts in no Pcloud are in
+    the freepool.
     """
     reserved = {host for pcloud in cloud.pclouds for host in pcloud.hosts}
     free = [host for pool in cloud.pools for host in pool
@@ -104,7 +104,7 @@ def _hosts(
     cloud: clouds.Cloud, cell: objects.CellMapping,
     aggregates: Iterable[objects.Aggregate],
 ) -> list[host_manager.HostState]:
-    """Return hosts that share their aggregates, as in `HostManager`."""
+    """Return hosts that share aggregate objects, as in `HostManager`."""
     its: dict[str, list[objects.Aggregate]] = {
         host.name: [] for host in cloud.hosts}
     for aggregate in aggregates:

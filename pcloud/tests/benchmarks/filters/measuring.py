@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""How long things take, what they ask others for, and what they hold."""
+"""The times, statements, HTTP requests and memory of subjects."""
 
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -38,16 +38,16 @@ class Counted:
 
 @dataclasses.dataclass
 class Measured:
-    """What was found of a subject on one cloud.
+    """The measurements of a subject on a cloud.
 
-    :ivar subject: its name, and what was asked of it
-    :ivar hosts: how many there are
-    :ivar pclouds: how many there are
-    :ivar kept: how many hosts it returned
-    :ivar grown: bytes more than before, once the first request is over
-    :ivar peak: bytes more than before at the worst moment of a request
+    :ivar subject: (name of the subject, kind of request)
+    :ivar hosts: number of hosts in the cloud
+    :ivar pclouds: number of Pclouds in the cloud
+    :ivar kept: number of hosts that the subject returned
+    :ivar grown: bytes that the first request has added and kept
+    :ivar peak: bytes that the first request has added at the worst moment
     :ivar wall: seconds of each run
-    :ivar cpu: seconds of this process's processor in each run
+    :ivar cpu: seconds of this process's processor time in each run
     """
 
     subject: tuple[str, str]
@@ -65,14 +65,14 @@ def measure(
     each: Sequence[subjects.Subject], host_count: int, pcloud_count: int,
     repeat: int,
 ) -> list[Measured]:
-    """Measure subjects on one cloud.
+    """Measure subjects on a cloud.
 
-    They take turns, in another order each time, so that what else the
-    machine does hits all alike.
+    The subjects take turns, in a new order each time, so that other work of
+    the machine hits all alike.
 
-    :param repeat: how often each is timed
+    :param repeat: number of timed runs of each subject
     """
-    # Hosts that are there already do not concern the collector any more.
+    # The collector ignores the existing hosts from here on.
     gc.collect()
     gc.freeze()
     try:
@@ -93,7 +93,7 @@ def measure(
 def _held(
     subject: subjects.Subject, host_count: int, pcloud_count: int,
 ) -> Measured:
-    """Run for the first time, and see what memory that takes."""
+    """Run a subject for the first time, and measure the memory."""
     with subject.around():
         request = subject.request()
         gc.collect()
@@ -121,7 +121,7 @@ def _counted(subject: subjects.Subject) -> Counted:
 
 @contextlib.contextmanager
 def counting() -> Iterator[Counted]:
-    """Count what this process asks of databases and over HTTP."""
+    """Count this process's statements to databases and HTTP requests."""
     count = Counted()
 
     def on_execute(*args) -> None:

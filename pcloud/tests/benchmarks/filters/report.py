@@ -30,7 +30,7 @@ _PACKAGES = ('nova', 'blazar-nova', 'SQLAlchemy', 'PyMySQL')
 
 
 def versions() -> str:
-    """Return what was measured with, in one line."""
+    """Return a line with the versions of the measured software."""
     with (pymysql.connect(host=mariadb.HOST, user=mariadb.USER) as connection,
           connection.cursor() as cursor):
         cursor.execute('SELECT version()')
@@ -47,8 +47,8 @@ def versions() -> str:
 def tables(measured: Sequence[measuring.Measured]) -> Iterator[str]:
     """Yield the lines of a table for each number of Pclouds.
 
-    They are simple tables of reStructuredText. Times are those of the
-    fastest turn, in milliseconds.
+    The tables are simple tables of reStructuredText. Times are the times of
+    the fastest turn, in milliseconds.
     """
     for pclouds in sorted({each.pclouds for each in measured}):
         yield ''
@@ -89,7 +89,7 @@ def _milliseconds(seconds: Sequence[float]) -> str:
 
 
 def verdicts(found: Sequence[figures.Figure]) -> Iterator[str]:
-    """Yield a line for each figure, those that were missed last."""
+    """Yield a line for each figure, missed figures last."""
     for each in sorted(found, key=lambda figure: not figure.met):
         yield (f'{"met   " if each.met else "MISSED"} {each.what}: wanted '
                f'{each.wanted}, got {each.got}')
@@ -98,7 +98,7 @@ def verdicts(found: Sequence[figures.Figure]) -> Iterator[str]:
 def write(
     path: pathlib.Path, measured: Sequence[measuring.Measured],
 ) -> None:
-    """Write what was measured as a suite of pyperf.
+    """Write the measurements as a suite of pyperf.
 
     Each subject on each cloud is a benchmark, whose values are seconds.
     """

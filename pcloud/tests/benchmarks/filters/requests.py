@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Requests as the scheduler gets them."""
+"""Requests, as in nova-scheduler."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from oslo_utils import uuidutils
 
 from pcloud.tests.benchmarks.filters import cloud
 
-# Of nobody who has a Pcloud.
+# A project without a Pcloud.
 STRANGER = 'c' * 32
 
 
 def ordinary() -> objects.RequestSpec:
-    """Return a request that asks nothing of Pcloud."""
+    """Return a request without any hint or key of Pcloud."""
     return _request(STRANGER, {}, {})
 
 

@@ -10,10 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What is measured: filters and weighers, each with a request.
+"""The subjects of the benchmark: filters and weighers, each with a request.
 
-They run through Nova's own handlers, which find the classes as they do in
-nova-scheduler.
+Nova's own handlers find and run the classes, as in nova-scheduler.
 """
 
 from __future__ import annotations
@@ -63,14 +62,15 @@ _Around = Callable[[], contextlib.AbstractContextManager]
 
 @dataclasses.dataclass(frozen=True)
 class Subject:
-    """A filter or weigher with what is asked of it.
+    """A filter or weigher, with a kind of request.
 
-    :ivar name: its class
-    :ivar asked: what the request asks
-    :ivar request: makes such a request; a new one each time, for what is
-        read for a request is kept with it
-    :ivar run: hands hosts and request to it; returns the hosts
-    :ivar around: what has to be so meanwhile
+    :ivar name: the name of the class
+    :ivar asked: the kind of request
+    :ivar request: function that makes a request; each run needs a new request,
+        because readings for a request are kept with the request
+    :ivar run: function that runs the filter or weigher on hosts and request,
+        and returns the hosts
+    :ivar around: context manager around a run, such as changed options
     """
 
     name: str
@@ -81,12 +81,12 @@ class Subject:
 
 
 def has_blazar() -> bool:
-    """Whether blazar-nova is installed."""
+    """Return whether blazar-nova is installed."""
     return importlib.util.find_spec('blazarnova') is not None
 
 
 def of(cloud: clouds.Cloud, cell: objects.CellMapping) -> list[Subject]:
-    """Return everything that is measured on a cloud."""
+    """Return all subjects on a cloud."""
     states = hosts.in_pclouds(cloud, cell)
     return [*_peers(cloud, cell, states), *_pcloud_filter(cloud, states),
             *_filters(cloud, states), *_weighers(states)]
@@ -124,7 +124,7 @@ def _pcloud_filter(
 
 
 def _handed_in(reader: str, read: Any) -> _Around:
-    """Have a function of `isolation` return what was read before."""
+    """Have a function of `isolation` return rows that were read before."""
     return lambda: fixtures.MonkeyPatch(
         f'{isolation.__name__}.{reader}', lambda *args: read)
 
@@ -189,7 +189,10 @@ def _weighers(states: _States) -> Iterator[Subject]:
 def _system_keys(
     key_weights: Mapping[str, str],
 ) -> Callable[[], objects.RequestSpec]:
-    """Return what makes a request with system keys, by name."""
+    """Return a function that makes a request with system keys.
+
+    :param key_weights: name of a system key -> weight
+    """
     return lambda: requests.with_extra_specs({
         f'pcloud:system_key:{name}': f'0.5:{weight}'
         for name, weight in key_weights.items()})
