@@ -10,15 +10,16 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The rooms of the house, and what each may import.
+"""The packages (rooms) of Pcloud, and the imports that each room allows.
 
-Whatever is not allowed here is a fault. A room names the other parts of
-Pcloud that its modules may import, and the third parties; a part of dots
-allows what is below it. Standard libraries are for everybody.
+Every import that the table does not allow is a fault. A room names the other
+parts of Pcloud that the room's modules may import, and the third parties; a
+dotted name allows all modules below the name. All rooms may import the
+standard library.
 
-The floors of a room are listed from top to bottom. A module imports from
-lower floors of its room alone, so that there are no circles; a folder in a
-room is on a floor of the room, and has floors of its own.
+The floors of a room are listed from top to bottom. Within a room, a module
+imports from lower floors alone, so that there are no circles. A folder in a
+room is on a floor of the room, and has floors inside.
 """
 
 import ast
@@ -30,7 +31,7 @@ import sys
 
 @dataclasses.dataclass(frozen=True)
 class Room:
-    """What the modules of a room may import.
+    """The imports that the modules of a room may make.
 
     :ivar pcloud: parts of Pcloud outside of the room
     :ivar others: third parties
@@ -47,7 +48,7 @@ def _room(pcloud: str, others: str, *floors: str) -> Room:
                 tuple(frozenset(floor.split()) for floor in floors))
 
 
-# What every room that touches Nova may import.
+# Parts of Pcloud that every room that touches Nova may import.
 _COMMON = 'rules names exception'
 _OSLO = 'oslo_config oslo_log oslo_utils'
 # Nova's scheduler without its client of Placement.
@@ -217,10 +218,10 @@ _OPEN = ('tests', '__init__')
 
 
 def faults(root: pathlib.Path) -> list[str]:
-    """Return what the modules below a folder import and may not.
+    """Return the forbidden imports and misplaced modules below a folder.
 
     :param root: the folder of the package `pcloud`
-    :returns: each a path and what is wrong
+    :returns: lines with a path and a fault
     """
     found = []
     for path in sorted(root.rglob('*.py')):

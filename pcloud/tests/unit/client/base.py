@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""A cloud of canned answers, and both command lines in front of it."""
+"""A fake cloud with canned answers, for both command lines."""
 
 import contextlib
 import io
@@ -72,7 +72,7 @@ _CREDENTIALS = (
 
 
 class Result(typing.NamedTuple):
-    """What a command left behind."""
+    """The status and the output of a command."""
 
     status: int
     out: str
@@ -80,7 +80,7 @@ class Result(typing.NamedTuple):
 
     @property
     def json(self):
-        """What it printed, where that is JSON."""
+        """The decoded output of a command that printed JSON."""
         return json.loads(self.out)
 
 
@@ -94,9 +94,10 @@ class Call(typing.NamedTuple):
 
 
 class Clock:
-    """A time that passes only while somebody sleeps.
+    """A clock that advances only while a caller sleeps.
 
-    :ivar at_nap: what is called then, or None
+    :ivar naps: the seconds of each sleep
+    :ivar at_nap: function that is called at each sleep, or None
     """
 
     def __init__(self):
@@ -105,11 +106,11 @@ class Clock:
         self.at_nap = None
 
     def monotonic(self):
-        """Tell the time."""
+        """Return the clock's time."""
         return self.now
 
     def sleep(self, seconds):
-        """Let time pass."""
+        """Advance the clock's time."""
         self.naps.append(seconds)
         if self.at_nap:
             self.at_nap()
@@ -117,11 +118,12 @@ class Clock:
 
 
 class CloudTestCase(testtools.TestCase):
-    """Keystone lets everybody in; what Nova says, each test tells."""
+    """Keystone accepts every user; each test sets Nova's answers."""
 
     def setUp(self):
         super().setUp()
-        # A process has one of each, as it runs one command.
+        # OpenStackClient caches clients for a process, which normally runs a
+        # single command.
         for cache in vars(clientmanager.ClientManager).values():
             if isinstance(cache, clientmanager.ClientCache):
                 cache._handle = None
@@ -148,30 +150,30 @@ class CloudTestCase(testtools.TestCase):
                        headers={'X-Subject-Token': 'token'})
 
     def session(self):
-        """Log in."""
+        """Return a session of a user who has logged in."""
         return ksa_session.Session(v3.Password(
             KEYSTONE, username='user', password='secret',
             project_name='own', user_domain_id='default',
             project_domain_id='default'))
 
     def answer(self, method, path, *answers, **answer):
-        """Tell what Nova says to a call: one answer, or several in turn."""
+        """Set Nova's answer to a call, or several answers in turn."""
         return self.http.register_uri(
             method, NOVA + path, list(answers) or [answer])
 
     def answer_pclouds(self, *pclouds):
-        """Let the list of Pclouds be these, on one page."""
+        """Answer the list of Pclouds with a single page."""
         def page(request, _context):
             after_first = 'marker' in request.qs
             return {'pclouds': [] if after_first else list(pclouds)}
         return self.answer('GET', '/os-pclouds', json=page)
 
     def answer_farm(self):
-        """Let there be one Pcloud, named farm."""
+        """Answer the list of Pclouds with the Pcloud farm."""
         self.answer_pclouds(PCLOUD)
 
     def calls(self):
-        """Return what was asked of Pcloud's API so far, in order."""
+        """Return all calls of Pcloud's API so far, in order."""
         calls = []
         for request in self.http.request_history:
             path = request.url.partition('?')[0]
@@ -187,7 +189,7 @@ class CloudTestCase(testtools.TestCase):
         return method, path, body
 
     def changes(self):
-        """Return the method and path of each call that is no GET."""
+        """Return the method and path of each call that is not a GET."""
         return [(call.method, call.path) for call in self.calls()
                 if call.method != 'GET']
 
@@ -214,7 +216,7 @@ class CloudTestCase(testtools.TestCase):
             line for line in lines if 'nova CLI is deprecated' not in line))
 
     def assert_one_line(self, text, result):
-        """Assert that a command failed with one line that holds a text."""
+        """Assert that a command failed with a single line with a text."""
         self.assertEqual(1, result.status)
         self.assertEqual('', result.out)
         self.assertIn(text, result.err)

@@ -10,11 +10,11 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Tests of the thinking, which needs no Nova."""
+"""Tests of the rules, which need no Nova."""
 
 import hypothesis
 
-# How fast a machine is says nothing of the rules.
+# The speed of a machine says nothing about the rules.
 hypothesis.settings.register_profile(
     'any-machine', deadline=None,
     suppress_health_check=[hypothesis.HealthCheck.too_slow])

@@ -58,21 +58,21 @@ def image_id(name):
 
 
 def server_id(name):
-    """Return the id that a server of a name gets."""
+    """Return the id of servers with a name."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, name))
 
 
 class ServersTestCase(base.CloudTestCase):
     """Servers are building until they were looked at once, and so on.
 
-    :ivar servers: id to body
-    :ivar done: what happened, each as a verb and the name of a server
-    :ivar created: the bodies of requests that create
-    :ivar faults: name of a server to the fault it ends in
-    :ivar surprises: verb and name to an exception that is raised then, once,
-        to a status and a message that are answered, or to what is called
-    :ivar stuck: verbs and names of what never comes to an end
-    :ivar page: how many servers are listed at once
+    :ivar servers: id -> body
+    :ivar done: the events so far: (verb, name of a server)
+    :ivar created: the bodies of requests that create servers
+    :ivar faults: name of a server -> message of the server's fault
+    :ivar surprises: (verb, name of a server) -> an exception to raise once,
+        (status, message) to answer, or a function to call
+    :ivar stuck: (verb, name of a server) of actions that never end
+    :ivar page: number of servers in a page of the list
     """
 
     def setUp(self):
@@ -102,7 +102,7 @@ class ServersTestCase(base.CloudTestCase):
 
     def have(self, name, service=None, host='h1', status='ACTIVE',
              metadata=None, image='part', **hints):
-        """Let there be a server; return its id."""
+        """Add a server to the cloud; return the server's id."""
         hints = {key.rstrip('_'): value if isinstance(value, list)
                  else [value] for key, value in hints.items()}
         if service:
@@ -116,7 +116,12 @@ class ServersTestCase(base.CloudTestCase):
         return server_id(name)
 
     def have_room(self, groups, reason=None, **query):
-        """Let there be room for so many groups where a query has all this."""
+        """Set the room for groups of servers.
+
+        :param groups: the number of groups with room
+        :param query: parameters of the queries that the room holds for; other
+            queries find room for 1000 groups
+        """
         def answer(request, _context):
             if any(request.qs.get(name.rstrip('_')) != [value]
                    for name, value in query.items()):
@@ -136,7 +141,7 @@ class ServersTestCase(base.CloudTestCase):
                 for call in self.calls() if call.path == ROOM]
 
     def names(self):
-        """Return the names of all servers that there are."""
+        """Return the names of all existing servers."""
         return sorted(each['name'] for each in self.servers.values())
 
     def hints(self, name):
