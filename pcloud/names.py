@@ -138,7 +138,7 @@ def saved_ratio_key(ratio: str, node: str) -> str:
                     node)
 
 
-def saved_ratios(metadata: dict[str, str]) -> dict[str, tuple[str, str]]:
+def saved_ratios(metadata: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """Return the saved ratios in metadata, by metadata key.
 
     :returns: ``metadata key -> (ratio, hypervisor hostname)``, where the ratio
@@ -214,7 +214,7 @@ def tenant_key(project_id: str) -> str:
     return _checked(TENANT_PREFIX + project_id, 'Project id', project_id)
 
 
-def tenants(metadata: dict[str, str]) -> frozenset[str]:
+def tenants(metadata: Mapping[str, str]) -> frozenset[str]:
     """Return the ids of the projects that the metadata make tenants."""
     return frozenset(
         key.removeprefix(TENANT_PREFIX) for key, value in metadata.items()
@@ -223,7 +223,7 @@ def tenants(metadata: dict[str, str]) -> frozenset[str]:
         key.removeprefix(TENANT_PREFIX) not in _RESERVED)
 
 
-def states(metadata: dict[str, str]) -> dict[str, str]:
+def states(metadata: Mapping[str, str]) -> dict[str, str]:
     """Return the states in metadata: ``hypervisor hostname -> state``."""
     return stripped(metadata, STATE_PREFIX)
 
@@ -233,7 +233,7 @@ def nodes(metadata: Mapping[str, str]) -> dict[str, str]:
     return stripped(metadata, NODE_PREFIX)
 
 
-def hosts(metadata: dict[str, str]) -> dict[str, str]:
+def hosts(metadata: Mapping[str, str]) -> dict[str, str]:
     """Return the hosts: ``owner's host name -> hypervisor hostname``."""
     return stripped(metadata, HOST_PREFIX)
 

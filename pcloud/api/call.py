@@ -15,6 +15,7 @@
 from collections.abc import Mapping
 import dataclasses
 import functools
+import typing
 
 from nova import context as nova_context
 
@@ -40,7 +41,7 @@ class Call:
     rbac: enforcer.Enforcer
     rule: str
     parameters: Mapping[str, str]
-    query: Mapping[str, str]
+    query: Mapping[str, typing.Any]
     body: Mapping
 
     @property

@@ -14,10 +14,13 @@
 
 import json
 import re
+import typing
+from wsgiref import types
 
 import jsonschema
 from nova.api import openstack
 from nova.api.openstack import wsgi as nova_wsgi
+from nova import context as nova_context
 from nova import exception as nova_exception
 from oslo_config import cfg
 from oslo_log import log as logging
@@ -51,7 +54,9 @@ _FAULTS = [
 ]
 
 
-def in_front_of(application):
+def in_front_of(
+    application: types.WSGIApplication,
+) -> types.WSGIApplication:
     """Return Pcloud's filter, after a second legacy filter where needed.
 
     Below ``/v2`` a filter of Nova removes the microversion from a request.
@@ -74,7 +79,7 @@ class Middleware:
     :param application: the next application in the pipeline
     """
 
-    def __init__(self, application) -> None:
+    def __init__(self, application: types.WSGIApplication) -> None:
         conf.register_opts(cfg.CONF)
         self._application = application
         self._mapper = routes.mapper()
@@ -175,7 +180,9 @@ def _check_method(request: nova_wsgi.Request) -> None:
         raise exception.OtherMethod(meant=meant, method=request.method)
 
 
-def _check_project(context, project_id: str | None) -> None:
+def _check_project(
+    context: nova_context.RequestContext, project_id: str | None,
+) -> None:
     """Refuse a project in the path that is not the caller's, as Nova does."""
     if project_id is not None and project_id != context.project_id:
         raise exception.InvalidQuery(
@@ -209,7 +216,7 @@ def _body(request: nova_wsgi.Request, route: routes.Route) -> dict:
     return next(iter(body.values()))
 
 
-def _no_constant(name: str):
+def _no_constant(name: str) -> typing.NoReturn:
     """Refuse NaN and Infinity, which Python reads and JSON does not have."""
     raise ValueError(name)
 

@@ -17,6 +17,7 @@ import functools
 from pcloud.audit import findings
 from pcloud.audit import repair
 from pcloud.audit import row_checks
+from pcloud.backend import computes
 from pcloud.backend import due
 from pcloud.backend import inventories
 from pcloud.backend import pcloud_rows
@@ -75,7 +76,9 @@ def _check_members(
                 functools.partial(repair.tell_placement, aggregate, host))
 
 
-def _nodes(known: row_checks.Known, host: str):
+def _nodes(
+    known: row_checks.Known, host: str,
+) -> tuple[computes.Node, ...]:
     return known.computes[host].nodes if host in known.computes else ()
 
 

@@ -109,7 +109,7 @@ def check(known: Known) -> Iterator[findings.Finding]:
                     f'{key}={aggregate.metadata[key]!r}'
                     if key in aggregate.metadata else f'no {key}'
                     for key in _FRAMES.get(aggregate.metadata.get(
-                        names.TYPE), (names.TYPE,))))
+                        names.TYPE, ''), (names.TYPE,))))
         for host in sorted(aggregate.hosts - known.computes.keys()):
             yield findings.Finding(
                 'host-without-service', aggregate.name, host,

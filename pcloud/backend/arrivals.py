@@ -77,8 +77,9 @@ def awaited(
     found, silent = _under_way(context, dues.keys())
     return silent | {
         host for host, what in dues.items()
-        if any(settling.may_land(each, what.pcloud, what.since)
-               for each in found)}
+        if what.since is None or any(
+            settling.may_land(each, what.pcloud, what.since)
+            for each in found)}
 
 
 def _under_way(
@@ -119,7 +120,7 @@ def _queued(
 
 @main_db.pick_context_manager_reader
 def _in_cell(
-    context, oldest: datetime.datetime,
+    context: nova_context.RequestContext, oldest: datetime.datetime,
 ) -> dict[str, datetime.datetime | None]:
     """Return the servers under way in a cell.
 
@@ -132,7 +133,9 @@ def _in_cell(
     return found
 
 
-def _built(context, oldest: datetime.datetime) -> Iterator[str]:
+def _built(
+    context: nova_context.RequestContext, oldest: datetime.datetime,
+) -> Iterator[str]:
     server = models.Instance
     # Nova may give up a build that goes on all the same: the server is
     # scheduled again then.
@@ -143,7 +146,7 @@ def _built(context, oldest: datetime.datetime) -> Iterator[str]:
 
 
 def _moved(
-    context, oldest: datetime.datetime,
+    context: nova_context.RequestContext, oldest: datetime.datetime,
 ) -> Iterator[tuple[str, datetime.datetime]]:
     server, action = models.Instance, models.InstanceAction
     migration = models.Migration

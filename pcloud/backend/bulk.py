@@ -69,6 +69,8 @@ def _values(
         if not count:
             # Rows without a value; to leave them out in the query is slow.
             continue
+        if text is None or length is None:
+            return None
         values = text.split(_SEPARATOR)
         if len(values) != count or len(text) != length + count - 1:
             return None

@@ -78,7 +78,7 @@ class Answers(Generic[_Question, _Answer]):
 def of_hosts(
     context: nova_context.RequestContext,
     hosts: Collection[str] | None = None,
-) -> dict[int, frozenset[str]]:
+) -> dict[int | None, frozenset[str]]:
     """Return the cells of hosts (one query).
 
     A host in no cell is left out.
@@ -197,7 +197,7 @@ def _mappings(
 ) -> list[objects.CellMapping]:
     """Return cells by their ids."""
     nova_context.load_cells()
-    wanted = frozenset(ids) - {None}
+    wanted = frozenset(each for each in ids if each is not None)
     known = {each.id: each for each in nova_context.CELLS}
     if not wanted <= known.keys():
         # Nova knows the cells from the start of the process.
@@ -220,5 +220,5 @@ def silent(timeout: float) -> list[str]:
 
 
 @main_db.pick_context_manager_reader
-def _ping(context, _):
+def _ping(context: nova_context.RequestContext, _: None) -> int:
     return context.session.scalar(sa.select(sa.literal(1)))

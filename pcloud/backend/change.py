@@ -61,7 +61,7 @@ _DATABASE = (writes.Again, db_exc.DBError, sa_exc.SQLAlchemyError)
 def run(
     context: nova_context.RequestContext, anchors: Collection[str],
     work: Callable[[writes.Rows], Result],
-) -> Result | None:
+) -> Result:
     """Make a change in one transaction.
 
     :param anchors: what no other change may touch meanwhile, see `journal`
@@ -95,10 +95,11 @@ class _Change(Generic[Result]):
         self._anchors = anchors
         self._work = work
         self._before: Mapping[str, str | None] = {}
-        self._result: Result | None = None
+        # Not there before the first attempt asks for its commit.
+        self._result: Result
         self._asked: str | None = None
 
-    def run(self) -> Result | None:
+    def run(self) -> Result:
         """Try until the change is made or refused, or time is up."""
         attempts = tenacity.Retrying(
             retry=tenacity.retry_if_exception(self._may_be_done_anew),
@@ -118,7 +119,7 @@ class _Change(Generic[Result]):
         return isinstance(error, _AGAIN) or (
             self._asked is not None and isinstance(error, _DATABASE))
 
-    def _attempt(self) -> Result | None:
+    def _attempt(self) -> Result:
         mark = secrets.token_hex(due.MARK_LENGTH // 2)
         journal_id = journal.find(self._context)
         with api_db.context_manager.writer.using(self._context) as session:

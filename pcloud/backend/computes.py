@@ -52,26 +52,35 @@ _MIGRATION_OVER = ('confirmed', 'reverted', 'error', 'failed', 'completed',
 class Node:
     """A compute node.
 
-    While the node's cell is silent, every field except for the name is None.
-
     :ivar uuid: also the uuid of the node's resource provider in Placement
     :ivar hypervisor_hostname: the name of the node and of the resource
         provider
     :ivar vcpus: physical CPUs; memory and disk are in MiB and GiB
     """
 
-    uuid: str | None
+    uuid: str
     hypervisor_hostname: str
-    vcpus: int | None
-    vcpus_used: int | None
-    memory_mb: int | None
-    memory_mb_used: int | None
-    disk_gb: int | None
+    vcpus: int
+    vcpus_used: int
+    memory_mb: int
+    memory_mb_used: int
+    disk_gb: int
 
 
-def unknown_node(hypervisor_hostname: str) -> Node:
-    """Return a compute node of which only the name is known."""
-    return Node(None, hypervisor_hostname, None, None, None, None, None)
+@dataclasses.dataclass(frozen=True)
+class UnknownNode:
+    """A compute node of which only the name is known.
+
+    The cell of the node does not answer.
+    """
+
+    hypervisor_hostname: str
+    uuid: None = None
+    vcpus: None = None
+    vcpus_used: None = None
+    memory_mb: None = None
+    memory_mb_used: None = None
+    disk_gb: None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -282,7 +291,9 @@ def migrations(context: nova_context.RequestContext, host: str) -> list[str]:
 
 
 @main_db.pick_context_manager_reader
-def _services_and_nodes(context, hosts):
+def _services_and_nodes(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> tuple[list[dict], list[sa.Row]]:
     services = context.session.execute(
         sa.select(models.Service.host, models.Service.disabled,
                   models.Service.forced_down, models.Service.last_seen_up,
@@ -295,19 +306,25 @@ def _services_and_nodes(context, hosts):
             context.session.execute(_select_nodes(hosts)).all())
 
 
-def _details(context, hosts):
+def _details(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> tuple[list[dict], objects.ComputeNodeList]:
     services, nodes = _services_and_nodes(context, hosts)
     uuids = [each.uuid for each in nodes]
     return services, objects.ComputeNodeList.get_all_by_uuids(context, uuids)
 
 
 @main_db.pick_context_manager_reader
-def _nodes(context, hosts):
+def _nodes(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[sa.Row]:
     return context.session.execute(_select_nodes(hosts)).all()
 
 
 @main_db.pick_context_manager_reader
-def _every_node(context, hosts):
+def _every_node(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[sa.Row]:
     node = models.ComputeNode
     return [row for row in context.session.execute(
         sa.select(node.uuid, node.host, node.hypervisor_hostname)
@@ -327,7 +344,9 @@ def _select_nodes(hosts: Collection[str]) -> sa.Select:
 
 
 @main_db.pick_context_manager_reader
-def _instances(context, hosts):
+def _instances(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[sa.Row]:
     return context.session.execute(
         sa.select(models.Instance.host, models.Instance.uuid)
         .where(models.Instance.deleted == 0,
@@ -336,7 +355,9 @@ def _instances(context, hosts):
 
 
 @main_db.pick_context_manager_reader
-def _running(context, hosts):
+def _running(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[sa.Row]:
     """Return the host, and then the columns of `Server` in order."""
     server = models.Instance
     return context.session.execute(
@@ -347,7 +368,9 @@ def _running(context, hosts):
 
 
 @main_db.pick_context_manager_reader
-def _migrations(context, hosts):
+def _migrations(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[str]:
     return context.session.scalars(
         sa.select(models.Migration.uuid)
         .where(models.Migration.deleted == 0,

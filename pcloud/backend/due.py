@@ -79,7 +79,7 @@ class Due:
 
     def __str__(self) -> str:
         """Return the metadata value, the mark first."""
-        parts = {'m': self.mark}
+        parts: dict[str, str | None] = {'m': self.mark}
         parts |= {key: getattr(self, field)
                   for key, field in _FIELDS.items()}
         # Placement keeps six digits of a ratio; nine fit.

@@ -17,6 +17,7 @@ Names of HTTP calls are the names of the Placement API reference.
 
 import collections
 from collections.abc import Iterable
+import typing
 import urllib.parse
 
 from keystoneauth1 import exceptions as ks_exc
@@ -49,7 +50,7 @@ class Outdated(Exception):
     """A resource provider has changed since the last read."""
 
 
-def _give_up(_: tenacity.RetryCallState):
+def _give_up(_: tenacity.RetryCallState) -> typing.NoReturn:
     raise exception.Unavailable()
 
 
@@ -128,11 +129,12 @@ def offered(
     requests, summaries, _ = (
         report.report_client_singleton().get_allocation_candidates(
             context, wanted) or (None, None, None))
-    return None if requests is None else (requests, summaries)
+    return None if requests is None or summaries is None else (
+        requests, summaries)
 
 
 def _host(providers: Iterable[dict]) -> capacity.Host:
-    free = collections.defaultdict(tuple)
+    free: dict[str, tuple[int, ...]] = collections.defaultdict(tuple)
     traits: set[str] = set()
     for each in providers:
         traits.update(each['traits'])
@@ -236,7 +238,7 @@ def _get_if_there(
     return _read(url, response)
 
 
-def _read(url: str, response) -> dict:
+def _read(url: str, response: typing.Any) -> dict:
     if not response:
         _log(url, response)
         raise exception.PlacementSilent()
@@ -245,7 +247,7 @@ def _read(url: str, response) -> dict:
 
 def _ask(
     context: nova_context.RequestContext, url: str, version: str | None,
-):
+) -> typing.Any:
     try:
         return report.report_client_singleton().get(
             url, version, global_request_id=context.global_id)
@@ -253,7 +255,7 @@ def _ask(
         raise exception.PlacementSilent() from error
 
 
-def _log(url: str, response) -> None:
+def _log(url: str, response: typing.Any) -> None:
     LOG.error('Placement answered %(status)d to %(url)s: %(text)s',
               {'status': response.status_code, 'url': url,
                'text': response.text})

@@ -82,7 +82,7 @@ def find(
     cells_of = cells.of_servers(context, servers, *_of_project(project_id))
     hosts: dict[str, str | None] = dict.fromkeys(
         frozenset().union(*cells_of.values()))
-    questions = dict.fromkeys(
+    questions: dict[int | None, frozenset[str]] = dict.fromkeys(
         _cells_of_project(context, project_id), frozenset()) if tags else {}
     answers = cells.ask(
         {**questions, **cells_of},
@@ -169,7 +169,10 @@ def _cells_of_project(
 
 
 @main_db.pick_context_manager_reader
-def _instances(context, servers, project_id, tags):
+def _instances(
+    context: nova_context.RequestContext, servers: Collection[str],
+    project_id: str, tags: Collection[str],
+) -> list[sa.Row]:
     server, tag = models.Instance, models.Tag
     return context.session.execute(
         sa.select(server.uuid, server.host, tag.tag)
@@ -183,7 +186,9 @@ def _instances(context, servers, project_id, tags):
 
 
 @main_db.pick_context_manager_reader
-def _hosts_of_servers(context, uuids):
+def _hosts_of_servers(
+    context: nova_context.RequestContext, uuids: Collection[str],
+) -> list[sa.Row]:
     server = models.Instance
     return context.session.execute(
         sa.select(server.uuid, server.host)
@@ -195,7 +200,9 @@ def _hosts_of_servers(context, uuids):
 
 
 @main_db.pick_context_manager_reader
-def _hosts_of_actions(context, servers):
+def _hosts_of_actions(
+    context: nova_context.RequestContext, servers: Collection[str],
+) -> list[str]:
     action, event = models.InstanceAction, models.InstanceActionEvent
     instance = models.Instance
     now = sa.select(instance.host).where(

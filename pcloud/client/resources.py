@@ -309,13 +309,13 @@ class Quota:
     units_in_use: int | None = None
 
     @classmethod
-    def from_body(cls, project_id: str, body: object) -> typing.Self:
+    def from_body(cls, project_id: str, body: typing.Any) -> typing.Self:
         """Make a project's quota from a body of the API.
 
         :raises exceptions.UnexpectedResponse: for a body without a limit
         """
         try:
-            units = body['units']  # type: ignore[index]
+            units = body['units']
             return cls(project_id, units['limit'], units.get('in_use'))
         except (AttributeError, KeyError, TypeError):
             raise exceptions.UnexpectedResponse(

@@ -12,6 +12,7 @@
 
 """``pcloud-manage``: the commands of operators."""
 
+import argparse
 import os
 import sys
 
@@ -48,7 +49,7 @@ FAILED = 2
 _PATIENCE = 5
 
 
-def _add_commands(subparsers) -> None:
+def _add_commands(subparsers: argparse._SubParsersAction) -> None:
     subparsers.required = True
     audit.add_parser(subparsers)
     explain.add_parser(subparsers)

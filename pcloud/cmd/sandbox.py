@@ -14,10 +14,12 @@
 
 import argparse
 import collections
+from collections.abc import Callable
 import os
 import pathlib
 import signal
 import sys
+import types
 
 from pcloud.sandbox import errors
 from pcloud.sandbox import layout
@@ -36,7 +38,7 @@ def positive(text: str) -> int:
     return number
 
 
-def common_options(default) -> argparse.ArgumentParser:
+def common_options(default: str | None) -> argparse.ArgumentParser:
     """Return the options that are allowed before and after the verb.
 
     :param default: the value of an option that is not given; argparse.SUPPRESS
@@ -94,7 +96,11 @@ def build_parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest='verb', metavar='VERB', required=True)
     after = common_options(argparse.SUPPRESS)
 
-    def verb(name, function, text, *more):
+    def verb(
+        name: str,
+        function: Callable[[argparse.Namespace, layout.Layout], int],
+        text: str, *more: argparse.ArgumentParser,
+    ) -> argparse.ArgumentParser:
         made = verbs.add_parser(name, parents=[after, *more], help=text,
                                 description=text)
         made.set_defaults(function=function)
@@ -127,7 +133,7 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def parse(argv: list[str]):
+def parse(argv: list[str]) -> argparse.Namespace:
     """Read the command line.
 
     The arguments after ``--`` are the command of ``run``, and are not parsed.
@@ -152,7 +158,7 @@ def report(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def do_up(args, where: layout.Layout) -> int:
+def do_up(args: argparse.Namespace, where: layout.Layout) -> int:
     """Start a sandbox."""
     from pcloud.sandbox import launcher
 
@@ -164,7 +170,7 @@ def do_up(args, where: layout.Layout) -> int:
     return 0
 
 
-def wanted(args) -> settings.Settings:
+def wanted(args: argparse.Namespace) -> settings.Settings:
     """Return the settings of a new sandbox, from the options."""
     return settings.Settings(
         hosts=args.hosts, ports={}, debug=args.debug,
@@ -172,13 +178,13 @@ def wanted(args) -> settings.Settings:
         cells=args.cells)
 
 
-def own_command(args) -> str:
+def own_command(args: argparse.Namespace) -> str:
     """Return the command line of this program for the same sandbox."""
     return f'pcloud-sandbox --dir {args.dir}' if args.dir else (
         'pcloud-sandbox')
 
 
-def do_down(args, where: layout.Layout) -> int:
+def do_down(args: argparse.Namespace, where: layout.Layout) -> int:
     """Stop a sandbox."""
     from pcloud.sandbox import launcher
 
@@ -189,7 +195,7 @@ def do_down(args, where: layout.Layout) -> int:
     return 0
 
 
-def do_status(args, where: layout.Layout) -> int:
+def do_status(args: argparse.Namespace, where: layout.Layout) -> int:
     """Show a sandbox."""
     from pcloud.sandbox import launcher
 
@@ -211,7 +217,7 @@ def do_status(args, where: layout.Layout) -> int:
     return 0 if all(up for *_, up in services) else 1
 
 
-def do_stop(args, where: layout.Layout) -> int:
+def do_stop(args: argparse.Namespace, where: layout.Layout) -> int:
     """Stop one service."""
     from pcloud.sandbox import launcher
 
@@ -219,7 +225,7 @@ def do_stop(args, where: layout.Layout) -> int:
     return 0
 
 
-def do_start(args, where: layout.Layout) -> int:
+def do_start(args: argparse.Namespace, where: layout.Layout) -> int:
     """Start one service."""
     from pcloud.sandbox import launcher
 
@@ -227,7 +233,7 @@ def do_start(args, where: layout.Layout) -> int:
     return 0
 
 
-def do_env(args, where: layout.Layout) -> int:
+def do_env(args: argparse.Namespace, where: layout.Layout) -> int:
     """Print a user's variables."""
     from pcloud.sandbox import environment
     from pcloud.sandbox import launcher
@@ -237,7 +243,7 @@ def do_env(args, where: layout.Layout) -> int:
     return 0
 
 
-def do_run(args, where: layout.Layout) -> int:
+def do_run(args: argparse.Namespace, where: layout.Layout) -> int:
     """Run a command in the running sandbox, else in a temporary sandbox."""
     from pcloud.sandbox import command
     from pcloud.sandbox import environment
@@ -265,7 +271,7 @@ def tail(path: str) -> str:
         f'    {line}' for line in lines)
 
 
-def interrupt(signum, frame):
+def interrupt(signum: int, frame: types.FrameType | None) -> None:
     """Handle SIGTERM and SIGHUP as Ctrl-C."""
     raise KeyboardInterrupt
 

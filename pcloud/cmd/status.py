@@ -49,14 +49,16 @@ _SAFE = {32: '32.2.1', 33: '33.0.2'}
 _OLDEST, _NEWEST = '32.2.1', 34
 
 
-def _result(code: upgradecheck.Code, details: str | None = None):
+def _result(
+    code: upgradecheck.Code, details: str | None = None,
+) -> upgradecheck.Result:
     return upgradecheck.Result(code, details)
 
 
 class Checks(upgradecheck.UpgradeCommands):
     """The checks of the configuration of this machine."""
 
-    def check_nova_version(self):
+    def check_nova_version(self) -> upgradecheck.Result:
         """The release of Nova is supported and safe."""
         found = version.version_string()
         release = packaging_version.Version(found)
@@ -73,7 +75,7 @@ class Checks(upgradecheck.UpgradeCommands):
                 f'({_NEWEST}).')
         return _result(upgradecheck.Code.SUCCESS)
 
-    def check_filter(self):
+    def check_filter(self) -> upgradecheck.Result:
         """The scheduler loads and enables PcloudFilter."""
         group = CONF.filter_scheduler
         if _FILTERS not in group.available_filters:
@@ -88,7 +90,7 @@ class Checks(upgradecheck.UpgradeCommands):
                 'Add PcloudFilter to [filter_scheduler] enabled_filters.')
         return _result(upgradecheck.Code.SUCCESS)
 
-    def check_request_filter(self):
+    def check_request_filter(self) -> upgradecheck.Result:
         """The filters that the scheduler loads register the request filter."""
         try:
             filters.HostFilterHandler().get_matching_classes(
@@ -106,7 +108,7 @@ class Checks(upgradecheck.UpgradeCommands):
                 '[filter_scheduler] available_filters brings it.')
         return _result(upgradecheck.Code.SUCCESS)
 
-    def check_weighers(self):
+    def check_weighers(self) -> upgradecheck.Result:
         """Nova's own weighers are still configured."""
         classes = CONF.filter_scheduler.weight_classes
         if 'nova.scheduler.weights.all_weighers' not in classes:
@@ -118,7 +120,7 @@ class Checks(upgradecheck.UpgradeCommands):
                 'only the last counts.')
         return _result(upgradecheck.Code.SUCCESS)
 
-    def check_paste(self):
+    def check_paste(self) -> upgradecheck.Result:
         """Both pipelines of nova-api have the filter after keystonecontext."""
         path = CONF.find_file(CONF.wsgi.api_paste_config)
         if not path:
@@ -136,7 +138,7 @@ class Checks(upgradecheck.UpgradeCommands):
                 f' in: {", ".join(missing or _PIPELINES)}.')
         return _result(upgradecheck.Code.SUCCESS)
 
-    def check_ratios(self):
+    def check_ratios(self) -> upgradecheck.Result:
         """nova-compute keeps the allocation ratios that Pcloud sets."""
         pinned = [name for name in ('cpu_allocation_ratio',
                                     'ram_allocation_ratio')

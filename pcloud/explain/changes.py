@@ -158,7 +158,9 @@ def _flavor(
     """Yield the largest smaller flavor that a host would take now."""
     ready = [each.host.node for each in found.hosts
              if {obstacle.rule for obstacle in each.in_the_way} ==
-             {obstacles.ROOM} and each.host.node.uuid in found.left]
+             {obstacles.ROOM} and
+             isinstance(each.host.node, computes.Node) and
+             each.host.node.uuid in found.left]
     smaller = [each for each in flavors.visible(context).values()
                if not each.disabled and _is_smaller(each, flavor) and
                _fits(found, each, ready)]

@@ -281,7 +281,7 @@ def _host(seen: _Seen, host: hosts.Host) -> HostRoom:
     if not host.compute.answered:
         return HostRoom(host, 0, (*_state(seen, host), *_status(host)))
     shortages = _shortages(seen, host)
-    left = seen.left.get(host.node.uuid)
+    left = seen.left.get(host.node.uuid or '')
     room = (0 if shortages or left is None else
             capacity.fits(seen.need, left))
     return HostRoom(
@@ -308,7 +308,7 @@ def _status(host: hosts.Host) -> list[Obstacle]:
 
 
 def _shortages(seen: _Seen, host: hosts.Host) -> list[str]:
-    uuid = host.node.uuid
+    uuid = host.node.uuid or ''
     # A host without an entry has no free resources and unknown traits.
     nothing = capacity.Host(dict.fromkeys(seen.need.amounts, (0,)),
                             seen.need.required)

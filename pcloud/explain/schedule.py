@@ -157,14 +157,15 @@ class _Manager(host_manager.HostManager):
     thread beforehand.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.refresh_cells_caches()
         self.filter_handler = host_filters.HostFilterHandler()
-        self.enabled_filters = []
-        self.aggs_by_id = {}
-        self.host_aggregates_map = collections.defaultdict(set)
+        self.enabled_filters: list = []
+        self.aggs_by_id: dict = {}
+        self.host_aggregates_map: dict[str, set] = (
+            collections.defaultdict(set))
         self._init_aggregates()
-        self._instance_info = {}
+        self._instance_info: dict[str, dict] = {}
 
     def know_servers(
         self, context: nova_context.RequestContext, hosts: Collection[str],

@@ -253,12 +253,12 @@ def _take(
     return change.run(
         context, [journal.pcloud_anchor(pcloud.id),
                   journal.owner_anchor(pcloud.owner)],
-        lambda written: _write(context, written, pcloud, added))
+        lambda written: _write(context, written, pcloud, added, flavor_id))
 
 
 def _write(
     context: nova_context.RequestContext, written: writes.Rows,
-    pcloud: pclouds.Pcloud, added: hosts.Host,
+    pcloud: pclouds.Pcloud, added: hosts.Host, flavor_id: str,
 ) -> hosts.Host:
     """Write the rows of a new host, and read what other changes did meanwhile.
 
@@ -272,7 +272,7 @@ def _write(
             written.mark, provider=added.node.uuid, event=due.ADDED,
             pcloud=pcloud.id, name=added.name))
         quotas.check(context, pcloud.owner, host_flavors.units(
-            context, added.host_flavor))
+            context, flavor_id))
         if not written.free_name(aggregate_id, added.name):
             raise exception.HostNameInUse(
                 name=added.name, pcloud=pcloud.id)

@@ -19,6 +19,7 @@ import collections
 from collections.abc import Mapping
 import dataclasses
 import datetime
+import typing
 
 from nova import context as nova_context
 from oslo_log import log as logging
@@ -143,7 +144,7 @@ def create(
 
 def update(
     context: nova_context.RequestContext, flavor_id: str,
-    changes: dict[str, str | int],
+    changes: Mapping[str, typing.Any],
 ) -> HostFlavor:
     """Change 'description' or 'units' of a host flavor, or both.
 
@@ -296,8 +297,8 @@ def remove_host(
         # Without a service nothing can be on the host, nor be disabled.
         _claim(written, host, due.Due(
             written.mark, left=pool.uuid,
-            provider=compute and compute.node.uuid,
-            service=compute and due.OFF))
+            provider=compute.node.uuid if compute else None,
+            service=due.OFF if compute else None))
         if not written.leave(pool.id, [host]):
             raise exception.PoolHostNotFound(
                 host=host, host_flavor=flavor_id)

@@ -68,7 +68,7 @@ class Host:
 
     name: str
     compute: computes.Compute
-    node: computes.Node
+    node: computes.Node | computes.UnknownNode
     host_flavor: str | None
     units: int
     state: str | None
@@ -132,11 +132,13 @@ def _hosts_of_nodes(
                    if host in aggregate.hosts}
 
 
-def _node(compute: computes.Compute, name: str) -> computes.Node:
+def _node(
+    compute: computes.Compute, name: str,
+) -> computes.Node | computes.UnknownNode:
     """Return a host's node; a node with only a name for a silent cell."""
     return next((node for node in compute.nodes
                  if node.hypervisor_hostname == name),
-                computes.unknown_node(name))
+                computes.UnknownNode(name))
 
 
 def _racks(
@@ -158,9 +160,9 @@ def _of_pool(metadata: Mapping[str, str] | None) -> dict:
 
 
 def _of_place(said: Mapping[str, str], racks: Mapping[str, int]) -> dict:
-    date = said.get(rules.REBOOT)
+    date, rack = said.get(rules.REBOOT), said.get(rules.RACK)
     return {'next_reboot': date and rules.reboot(date),
-            'rack': racks.get(said.get(rules.RACK))}
+            'rack': None if rack is None else racks.get(rack)}
 
 
 def new(
@@ -212,7 +214,7 @@ def set_state(
     changed = dataclasses.replace(host, state=state)
     reconcile.announced(context, [pcloud.aggregate.uuid])
     reconcile.notified(notifications.host, context, 'update', _event(
-        pcloud, changed))
+        pcloud, changed, state))
     return changed
 
 
@@ -235,11 +237,13 @@ def _write_state(
     change.run(context, [journal.pcloud_anchor(pcloud.id)], work)
 
 
-def _event(pcloud: pclouds.Pcloud, host: Host) -> notifications.HostEvent:
+def _event(
+    pcloud: pclouds.Pcloud, host: Host, state: str,
+) -> notifications.HostEvent:
     return notifications.HostEvent(
         pcloud_id=pcloud.id, owner=pcloud.owner, name=host.name,
         host_flavor=host.host_flavor, units=host.units,
-        availability_zone=host.compute.zone, state=host.state)
+        availability_zone=host.compute.zone, state=state)
 
 
 def _finish(context: nova_context.RequestContext, host: Host) -> None:

@@ -174,8 +174,9 @@ def _machines(
 
 
 def _sizes(flavor: host_flavors.HostFlavor) -> dict[str, int]:
-    return {rules.CPU: flavor.vcpus, rules.RAM: flavor.memory_mb,
-            rules.STORAGE: flavor.disk_gb * _MIB}
+    # The size is known where there is a free host.
+    return {rules.CPU: flavor.vcpus or 0, rules.RAM: flavor.memory_mb or 0,
+            rules.STORAGE: (flavor.disk_gb or 0) * _MIB}
 
 
 def _reasons(

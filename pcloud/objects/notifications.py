@@ -19,6 +19,7 @@ payload has the real name of a host.
 """
 
 import dataclasses
+import typing
 
 from nova import context as nova_context
 from nova import rpc
@@ -83,7 +84,9 @@ class PcloudTenantPayload(_Payload):
     }
 
 
-def pcloud(context: nova_context.RequestContext, action: str, found) -> None:
+def pcloud(
+    context: nova_context.RequestContext, action: str, found: typing.Any,
+) -> None:
     """Tell that a Pcloud was created, updated or deleted.
 
     :param action: 'create', 'update' or 'delete'
@@ -120,8 +123,8 @@ def host(
 
 
 def tenant(
-    context: nova_context.RequestContext, action: str, found,
-    project_id: str,
+    context: nova_context.RequestContext, action: str,
+    found: typing.Any, project_id: str,
 ) -> None:
     """Tell that a project was made a tenant, or is no tenant any more.
 

@@ -273,11 +273,12 @@ def _tell_listeners(
         uuids |= isolation.closed_uuids_of(context, name)
     announce.changed(context, sorted(uuids))
     if what.event and notifications.wanted():
-        _notify(context, name, what)
+        _notify(context, name, what, what.event)
 
 
 def _notify(
     context: nova_context.RequestContext, name: str, what: due.Due,
+    event: str,
 ) -> None:
     pcloud = pcloud_rows.find(context, what.pcloud or '')
     if pcloud is None:
@@ -285,15 +286,15 @@ def _notify(
                  what.pcloud)
         return
     pool = next(iter(pool_rows.of_hosts(context, [name])), None)
-    notifications.host(context, what.event, notifications.HostEvent(
+    notifications.host(context, event, notifications.HostEvent(
         pcloud_id=pcloud.metadata[names.ID],
         owner=pcloud.metadata.get(names.OWNER, ''), name=what.name or '',
-        host_flavor=pool and pool.metadata[names.FLAVOR_ID],
+        host_flavor=pool.metadata[names.FLAVOR_ID] if pool else None,
         units=pool and readings.units(pool.metadata) or 0,
         availability_zone=availability_zones.of_hosts(context, [name]).get(
             name, CONF.default_availability_zone),
         state=access.DISABLED))
     action = (fields.NotificationAction.ADD_HOST
-              if what.event == due.ADDED
+              if event == due.ADDED
               else fields.NotificationAction.REMOVE_HOST)
     announce.notify(context, pcloud, action)

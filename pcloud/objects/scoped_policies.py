@@ -187,8 +187,7 @@ def set_rows(
     return metadata
 
 
-_CONSTRAINTS = 'constraints'
-_PREFIXES = {_CONSTRAINTS: names.CONSTRAINT_PREFIX,
+_PREFIXES = {'constraints': names.CONSTRAINT_PREFIX,
              'system_keys': names.SYSTEM_KEY_PREFIX,
              'customer_keys': names.CUSTOMER_KEY_PREFIX}
 _FRAME = {names.TYPE, names.SCOPE, names.SCOPE_ID}
@@ -199,7 +198,7 @@ def _written(
 ) -> dict[str, str]:
     """Return a member of a policy as metadata."""
     prefix = _PREFIXES[member]
-    if member == _CONSTRAINTS:
+    if isinstance(values, Mapping):
         return {prefix + key: value for key, value in values.items()}
     return {names.placement_key(prefix, key.name):
             str(key).partition('=')[2] for key in values}

@@ -145,7 +145,7 @@ def host_verdict(pcloud: Pcloud, host: str, node: str) -> Verdict:
         return _SHARED
     if host in pcloud.due:
         return IS_DUE
-    return _BY_STATE.get(pcloud.states.get(node), _NO_STATE)
+    return _BY_STATE.get(pcloud.states.get(node, ''), _NO_STATE)
 
 
 def public_verdict(host: str, closed_hosts: Collection[str]) -> Verdict:

@@ -25,6 +25,7 @@ import datetime
 import functools
 import math
 import re
+import typing
 
 from pcloud import exception
 
@@ -146,7 +147,7 @@ _READERS: dict[str, Callable] = {
     PLATFORM: platform, REBOOT: reboot, HARDWARE: hardware, RACK: rack}
 
 
-def read(name: str, value: str):
+def read(name: str, value: str) -> typing.Any:
     """Read an attribute's value; the value of an unknown attribute is text.
 
     :returns: a value to compare or to compute with
@@ -218,7 +219,7 @@ def conflicting(name: str, said: Iterable[Said]) -> list[str]:
     said = set(said)
     if name == REBOOT:
         return []
-    standing = {}
+    standing: dict[object, str] = {}
     for each in said:
         if each.own == any(one.own for one in said):
             try:
@@ -239,7 +240,9 @@ def platform_scores(platforms: Sequence[Platform | None]) -> list[float]:
     """
     known = [each for each in platforms if each is not None]
     dotted = sum(each.dotted for each in known) * 2 > len(known)
-    places = sorted({each.order for each in known if each.dotted == dotted})
+    # All are times, or all are versions.
+    places: list[typing.Any] = sorted(
+        {each.order for each in known if each.dotted == dotted})
     if len(places) < 2:
         return [1.0 if each is not None and each.dotted == dotted else 0.0
                 for each in platforms]

@@ -131,7 +131,9 @@ def is_pcloud_id(value: object) -> bool:
     return uuids.is_uuid(value)
 
 
-def pcloud_id(hints: Mapping[str, Sequence[str]] | None) -> str | None:
+def pcloud_id(
+    hints: Mapping[str, Sequence[str] | None] | None,
+) -> str | None:
     """Return the id of the Pcloud that a request asks for.
 
     :param hints: the request's scheduler hints, each a list of values as in
@@ -164,9 +166,8 @@ def constraints(hints: Mapping[str, Sequence[str]] | None) -> str:
     """
     if not hints or CONSTRAINTS not in hints:
         return ''
-    values = hints[CONSTRAINTS]
-    if not isinstance(values, list):
-        values = [values]
+    given = hints[CONSTRAINTS]
+    values = given if isinstance(given, list) else [given]
     if len(values) != 1 or not isinstance(values[0], str):
         raise exception.RepeatedConstraints()
     return values[0]

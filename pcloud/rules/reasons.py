@@ -18,6 +18,9 @@ from collections.abc import Hashable
 from collections.abc import Iterable
 from collections.abc import Sequence
 import dataclasses
+from typing import TypeVar
+
+_Host = TypeVar('_Host', bound=Hashable)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,9 +46,8 @@ def open_to_all(text: str, detail: str = '') -> Reason:
 
 
 def of_stages(
-    hosts: Sequence[Hashable],
-    stages: Iterable[tuple[Callable[[Hashable], Reason],
-                           Collection[Hashable]]],
+    hosts: Sequence[_Host],
+    stages: Iterable[tuple[Callable[[_Host], Reason], Collection[_Host]]],
 ) -> list[Reason | None]:
     """Return why each host is dropped, None for a host that is kept.
 
@@ -53,7 +55,7 @@ def of_stages(
         the hosts dropped by the stage, and the hosts kept by the stage. No
         further stage is asked for when no host is left.
     """
-    found: dict[Hashable, Reason | None] = dict.fromkeys(hosts)
+    found: dict[_Host, Reason | None] = dict.fromkeys(hosts)
     left = list(found)
     for why, kept in stages:
         passing = frozenset(kept)

@@ -12,11 +12,14 @@
 
 """Run a user's command with the variables of a sandbox's user."""
 
+from collections.abc import Callable
+from collections.abc import Iterator
 import contextlib
 import os
 import signal
 import subprocess
 import sys
+import types
 
 from pcloud.sandbox import environment
 from pcloud.sandbox import errors
@@ -36,7 +39,9 @@ class CommandNotRun(errors.SandboxError):
 
 
 @contextlib.contextmanager
-def signals_passed_on(child_of):
+def signals_passed_on(
+    child_of: Callable[[], subprocess.Popen | None],
+) -> Iterator[None]:
     """Leave the reaction to a signal to the command.
 
     The terminal sends Ctrl-C to the command too, so SIGINT is not passed
@@ -44,7 +49,7 @@ def signals_passed_on(child_of):
 
     :param child_of: returns the command's process, or None
     """
-    def pass_on(signum, frame):
+    def pass_on(signum: int, frame: types.FrameType | None) -> None:
         child = child_of()
         if child is not None and signum != signal.SIGINT:
             child.send_signal(signum)
@@ -77,7 +82,7 @@ def run(argv: list[str], chosen: settings.Settings, user: str) -> int:
     """
     variables = environment.apply(dict(os.environ), chosen, user)
     variables['PATH'] = search_path(variables.get('PATH', os.defpath))
-    started = []
+    started: list[subprocess.Popen] = []
     with signals_passed_on(lambda: started[0] if started else None):
         try:
             started.append(subprocess.Popen(argv, env=variables))

@@ -13,6 +13,7 @@
 """Start, find and stop a sandbox."""
 
 import collections.abc
+from collections.abc import Iterator
 import contextlib
 import errno
 import json
@@ -108,7 +109,7 @@ def up(where: layout.Layout, chosen: settings.Settings,
 
 
 @contextlib.contextmanager
-def lock_or_tell(where: layout.Layout):
+def lock_or_tell(where: layout.Layout) -> Iterator[int]:
     """Hold the lock of a folder in which no sandbox runs.
 
     :raises SandboxError: a sandbox runs in the folder, or another
@@ -189,6 +190,8 @@ def follow(supervisor: subprocess.Popen, report: Report) -> None:
 
     :raises StartFailed: a part did not start, or the sandbox was stopped
     """
+    # `spawn` has made a pipe.
+    assert supervisor.stdout is not None
     for line in supervisor.stdout:
         message = json.loads(line)
         if 'progress' in message:

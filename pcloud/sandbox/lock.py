@@ -17,6 +17,7 @@ holds a copy ends, for whatever reason. A process shares the lock with the
 children that inherit the file descriptor.
 """
 
+from collections.abc import Iterator
 import contextlib
 import fcntl
 import os
@@ -72,7 +73,7 @@ def _try(where: layout.Layout) -> int | None:
 
 
 @contextlib.contextmanager
-def held(where: layout.Layout, timeout: float = 0):
+def held(where: layout.Layout, timeout: float = 0) -> Iterator[int]:
     """Hold the lock for a while; see :func:`acquire`."""
     descriptor = acquire(where, timeout)
     try:

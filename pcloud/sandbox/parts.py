@@ -16,6 +16,7 @@ import dataclasses
 import importlib.util
 import pathlib
 import sys
+import typing
 
 from pcloud.sandbox import errors
 from pcloud.sandbox import layout
@@ -150,13 +151,19 @@ def _nova(where: layout.Layout, name: str, command: str, host: str) -> Part:
         stays=True)
 
 
-def _own(name: str, module: str, arguments: list[str], **rest) -> Part:
+def _own(
+    name: str, module: str, arguments: list[str],
+    **rest: typing.Any,
+) -> Part:
     argv = [sys.executable, '-m', f'pcloud.sandbox.services.{module}',
             *arguments]
     return Part(name=name, argv=argv, **rest)
 
 
-def _command(name: str, module: str, arguments: list[str], **rest) -> Part:
+def _command(
+    name: str, module: str, arguments: list[str],
+    **rest: typing.Any,
+) -> Part:
     """Return a part that calls the main function of another project.
 
     The script of that project need not be on the PATH.

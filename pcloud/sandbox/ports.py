@@ -54,6 +54,7 @@ def find_free() -> dict[str, int]:
     :returns: service name -> port
     :raises SandboxError: no range that was tried was free
     """
+    reason: errors.SandboxError | None = None
     for base in random.sample(range(*SEARCHED, len(SERVICES)), ATTEMPTS):
         try:
             return choose(base)

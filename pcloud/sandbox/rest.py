@@ -15,7 +15,9 @@
 The client sends some dozen requests, in a process that has to start fast.
 """
 
+from collections.abc import Mapping
 import json
+import typing
 import urllib.error
 import urllib.request
 
@@ -68,7 +70,9 @@ class Client:
         """Send a GET request; see :meth:`send`."""
         return self.send('GET', url)
 
-    def send(self, method: str, url: str, body=None) -> dict:
+    def send(
+        self, method: str, url: str, body: typing.Any = None,
+    ) -> dict:
         """Send a request and decode the answer.
 
         :param body: bytes are sent unchanged, any other value as JSON
@@ -78,7 +82,9 @@ class Client:
         content, _ = self._send(method, url, body)
         return json.loads(content) if content else {}
 
-    def _send(self, method, url, body=None):
+    def _send(
+        self, method: str, url: str, body: typing.Any = None,
+    ) -> tuple[bytes, Mapping[str, str]]:
         headers = {'Content-Type': 'application/json',
                    'OpenStack-API-Version': 'compute 2.53, placement 1.4'}
         if isinstance(body, bytes):

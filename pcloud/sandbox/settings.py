@@ -139,11 +139,16 @@ def save(where: layout.Layout, state: State) -> None:
     os.replace(where.fresh_state, where.state)
 
 
+def read(where: layout.Layout) -> State:
+    """Read the state file, which is there: a sandbox starts or runs."""
+    content = json.loads(where.state.read_text())
+    return State(settings=Settings(**content['settings']),
+                 processes=content['processes'], ready=content['ready'])
+
+
 def load(where: layout.Layout) -> State | None:
     """Read the state file; return None when there is no state file."""
     try:
-        content = json.loads(where.state.read_text())
+        return read(where)
     except FileNotFoundError:
         return None
-    return State(settings=Settings(**content['settings']),
-                 processes=content['processes'], ready=content['ready'])

@@ -24,6 +24,7 @@ before the first write see committed rows, as in PostgreSQL.
 
 import pathlib
 import sqlite3
+import typing
 
 # Statements that take no write lock. A SAVEPOINT outside a transaction
 # would begin a plain transaction, so a SAVEPOINT counts as a write.
@@ -39,7 +40,10 @@ def create(path: pathlib.Path) -> None:
         connection.close()
 
 
-def begin_late(conn, cursor, statement, parameters, context, executemany):
+def begin_late(
+    conn: typing.Any, cursor: typing.Any, statement: str,
+    parameters: typing.Any, context: typing.Any, executemany: bool,
+) -> tuple[str, typing.Any]:
     """Replace BEGIN by SELECT; begin a transaction before the first write.
 
     The function handles SQLAlchemy's event before_cursor_execute.

@@ -29,6 +29,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 
 from pcloud.sandbox import errors
 from pcloud.sandbox import layout
@@ -213,7 +214,7 @@ def let_go() -> None:
     os.close(nothing)
 
 
-def stop_once(signum, frame):
+def stop_once(signum: int, frame: types.FrameType | None) -> None:
     """Handle a signal to stop; a second signal changes nothing."""
     for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(one, signal.SIG_IGN)
@@ -245,7 +246,7 @@ def main() -> None:
     for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(one, stop_once)
     where = layout.Layout(sys.argv[1])
-    state = settings.load(where)
+    state = settings.read(where)
     state.processes['supervisor'] = processes.identity(os.getpid())
     settings.save(where, state)
     supervisor = Supervisor(where, state)

@@ -62,8 +62,9 @@ def grouped(
         collections.defaultdict(itertools.count().__next__))
     told = [kinds[tuple(filter(saying.__contains__, each))]
             for each in together]
-    keys = [affinity_keys.of_node(each.metadata for each in kind)[0]
-            for kind in kinds]
+    keys: list[Mapping[str, Fraction]] = [
+        affinity_keys.of_node(each.metadata for each in kind)[0]
+        for kind in kinds]
     return [told[number] for number in of_hosts], keys
 
 

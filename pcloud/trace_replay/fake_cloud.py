@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import datetime
@@ -72,7 +73,9 @@ class Cloud:
         _use(host, server.memory_mb)
         self._running.append((server.end, server.memory_mb, host))
 
-    def _choose(self, room: list, server: trace.Server):
+    def _choose(
+        self, room: list, server: trace.Server,
+    ) -> host_manager.HostState:
         if server.start == 0:
             return self._chance.choice(room)
         weighed = self._handler.get_weighed_objects(
@@ -90,7 +93,7 @@ class Cloud:
         for _, memory_mb, host in ended:
             _use(host, -memory_mb)
 
-    def count(self, kind) -> Mapping:
+    def count(self, kind: Callable) -> Mapping:
         """Count the servers by a value of their hosts.
 
         :param kind: a function ``host -> value``
@@ -144,4 +147,5 @@ def platform(host: host_manager.HostState) -> str | None:
 def reboot_week(host: host_manager.HostState) -> int | None:
     """Return the week since `START` in which a host is rebooted."""
     date = _said(host, attributes.REBOOT)
-    return date and (datetime.datetime.fromisoformat(date) - START).days // 7
+    return None if date is None else (
+        datetime.datetime.fromisoformat(date) - START).days // 7

@@ -42,7 +42,8 @@ def show(call: api_call.Call) -> dict:
         call.context, named if isinstance(named, list) else [named])
     found = group_room.find(
         call.context, pcloud.owner if pcloud else call.project_id, wanted,
-        int(call.query.get('count', 1)), pcloud and pcloud.id, _parent(call))
+        int(call.query.get('count', 1)), pcloud.id if pcloud else None,
+        _parent(call))
     return {'room': {'groups': found.groups, 'reason': found.reason}}
 
 

@@ -13,6 +13,8 @@
 """``/os-pcloud-policies``."""
 
 from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
 
 from oslo_utils import strutils
 
@@ -105,8 +107,9 @@ def update(call: api_call.Call) -> dict:
         if scope not in _SCOPES[member]:
             raise exception.NotInScope(member=member, scope=scope,
                                        scopes=', '.join(_SCOPES[member]))
-    changes = {member: affinity.distinct(call.body[member], check)
-               for member, check in _CHECKS.items() if member in call.body}
+    changes: dict[str, Iterable[affinity.Key] | Mapping[str, str]] = {
+        member: affinity.distinct(call.body[member], check)
+        for member, check in _CHECKS.items() if member in call.body}
     if 'constraints' in call.body:
         changes['constraints'] = _constraints(call, scope, scope_id)
     return {'policy': _view(call)(scoped_policies.update(

@@ -27,6 +27,8 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 import dataclasses
 import json
+import typing
+from wsgiref import types
 
 from nova.api import openstack
 from nova.api.openstack import api_version_request
@@ -61,7 +63,7 @@ class NovaCall:
     action: str
     arguments: Mapping[str, str]
     version: api_version_request.APIVersionRequest
-    body: object
+    body: typing.Any
 
     @property
     def context(self) -> nova_context.RequestContext:
@@ -89,7 +91,7 @@ class Reader:
     :raises: `exception.NotInFrontOfNova`
     """
 
-    def __init__(self, application) -> None:
+    def __init__(self, application: types.WSGIApplication) -> None:
         end = next((each for each in _chain(application)
                     if isinstance(each, _ENDS)), None)
         if end is None:
@@ -117,7 +119,7 @@ class Reader:
             raise exception.InvalidBody(
                 reason='Malformed request body: it is nested too deeply.')
 
-    def _call(self, request):
+    def _call(self, request: nova_wsgi.Request) -> NovaCall | None:
         content_type = request.get_content_type()
         match = self._match(request)
         resource = match.get('controller')
@@ -125,7 +127,7 @@ class Reader:
             return None
         return _read(resource, request, _copy(request, match), content_type)
 
-    def _match(self, request) -> Mapping:
+    def _match(self, request: nova_wsgi.Request) -> Mapping:
         if self._map is None:
             return {}
         environ = {**request.environ, 'REQUEST_METHOD': method(request)}
@@ -133,7 +135,10 @@ class Reader:
         return found[0] if found else {}
 
 
-def _read(resource, request, judged, content_type) -> NovaCall | None:
+def _read(
+    resource: nova_wsgi.Resource, request: nova_wsgi.Request,
+    judged: nova_wsgi.Request, content_type: str | None,
+) -> NovaCall | None:
     """Take the steps of a Nova resource, in the order of the resource."""
     if resource.support_api_request_version:
         judged.set_api_version_request()
@@ -169,7 +174,7 @@ def method(request: nova_wsgi.Request) -> str:
     return _METHOD(dict(request.environ), None)
 
 
-def is_legacy(application) -> bool:
+def is_legacy(application: types.WSGIApplication) -> bool:
     """Whether Nova will read no version from a request's headers.
 
     :param application: the next application in the pipeline
@@ -185,7 +190,7 @@ def is_legacy(application) -> bool:
 class _MethodMapper:
     """Finds the method of a look-up instead of a call."""
 
-    def routematch(self, environ):
+    def routematch(self, environ: Mapping) -> tuple[Mapping, None]:
         return {'method': environ['REQUEST_METHOD']}, None
 
 
@@ -194,7 +199,7 @@ _METHOD = middleware.RoutesMiddleware(
     _MethodMapper(), singleton=False)
 
 
-def _copy(request, match):
+def _copy(request: nova_wsgi.Request, match: Mapping) -> nova_wsgi.Request:
     """Return a copy of a request to read, apart from the request of Nova."""
     # A body can be read only once from the source.
     request.make_body_seekable()
@@ -207,7 +212,7 @@ def _copy(request, match):
 _ENDS = (base_wsgi.Router, nova_wsgi.Resource)
 
 
-def _chain(application) -> Iterator[object]:
+def _chain(application: object) -> Iterator[object]:
     """Yield an application and all applications after it, the nearest first.
 
     A foreign filter keeps the next application in an attribute of any name, or
@@ -225,7 +230,7 @@ def _chain(application) -> Iterator[object]:
             if callable(each) and not isinstance(each, type))
 
 
-def _inside(found) -> Iterator[object]:
+def _inside(found: object) -> Iterator[object]:
     yield from list(getattr(found, '__dict__', {}).values())
     yield getattr(found, '__self__', None)
     for cell in getattr(found, '__closure__', None) or ():

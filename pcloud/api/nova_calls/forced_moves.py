@@ -142,7 +142,7 @@ def _verdict(
         wanted = hints.pcloud_id(spec.scheduler_hints if spec else None)
     except exception.InvalidHint as error:
         return access.Verdict(False, str(error))
-    if wanted is None:
+    if spec is None or wanted is None:
         closed = isolation.closed_hosts(context)
         return _worst(access.public_verdict(each, closed)
                       for each in _named(host, closed))

@@ -13,6 +13,7 @@
 """The image of a new server, and whether administrators trust the image."""
 
 from collections.abc import Mapping
+import typing
 
 from cinderclient import exceptions as cinder_exc
 from keystoneauth1 import exceptions as ks_exc
@@ -91,7 +92,7 @@ def _devices(server: Mapping, member: str) -> list[Mapping]:
             ] if isinstance(devices, list) else []
 
 
-def _is_root(boot_index: object) -> bool:
+def _is_root(boot_index: typing.Any) -> bool:
     try:
         return int(boot_index) == 0
     except (ValueError, TypeError, OverflowError):

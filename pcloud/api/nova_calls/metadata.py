@@ -19,6 +19,7 @@ the value. The removal of a key is always allowed.
 Rule: reference-isolation-values
 """
 
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 import re
@@ -44,6 +45,9 @@ def check(call: dispatch.NovaCall) -> None:
 
     :raises: `exception.Invalid`
     """
+    check_items: Callable[
+        [dispatch.NovaCall, Iterable[tuple[str, str]]], None]
+    inside: tuple[str, ...]
     if call.is_of(nova_aggregates.AggregateController, 'set_metadata'):
         check_items, inside = _check_metadata, ('set_metadata', 'metadata')
     elif call.is_of(_EXTRA_SPECS, 'create'):

@@ -27,6 +27,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 import json
+from wsgiref import types
 
 from nova.api.openstack import common
 from nova.api.openstack.compute import servers as nova_servers
@@ -99,8 +100,9 @@ def recorded(
 
 
 def answer(
-    call: dispatch.NovaCall, application, rbac: enforcer.Enforcer,
-):
+    call: dispatch.NovaCall, application: types.WSGIApplication,
+    rbac: enforcer.Enforcer,
+) -> types.WSGIApplication:
     """Return the answer to a call, without hints that the caller may not see.
 
     Nova shows the hints of servers. The recorded keys of projects and Pclouds
@@ -263,7 +265,7 @@ def _pcloud(
     try:
         # As Nova will keep the hint in the request spec.
         wanted = hint_rules.pcloud_id({
-            name: values if isinstance(values, list) else [values]})
+            name: values if isinstance(values, list) else [values]}) or ''
         isolation.usable_pcloud(context, wanted, context.project_id)
     except (exception.InvalidHint, exception.PcloudUnusable):
         return ''

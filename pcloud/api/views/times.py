@@ -19,4 +19,5 @@ from oslo_utils import timeutils
 
 def shown(when: datetime.datetime | None) -> str | None:
     """Return a time in ISO 8601 and UTC; None where there is none."""
-    return when and timeutils.normalize_time(when).isoformat() + 'Z'
+    return None if when is None else (
+        timeutils.normalize_time(when).isoformat() + 'Z')

@@ -95,7 +95,7 @@ def find_kind(nova: servers.Servers, find_image: FindImage, service: str,
         found_image = find_image(image)
     with problems.collecting(service):
         found_flavor = nova.find_flavor(flavor)
-    if found_image is None or found_flavor is None:
+    if None in (found_image, found_flavor):
         return None
     problems.add(_unfit(found_image, found_flavor), service)
     return Kind(service, found_image, found_flavor)

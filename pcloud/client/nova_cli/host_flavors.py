@@ -16,6 +16,7 @@ An extension of python-novaclient: each function named do_... is a command.
 """
 
 import argparse
+import typing
 
 from novaclient import utils
 
@@ -37,21 +38,21 @@ _host_arg = utils.arg('host', metavar='<host>',
            help=_UNITS_HELP)
 @utils.arg('--description', metavar='<description>', default='',
            help=_DESCRIPTION_HELP)
-def do_host_flavor_create(cs, args):
+def do_host_flavor_create(cs: typing.Any, args: typing.Any) -> None:
     """Create a host flavor, without hosts yet. Admin only."""
     flavor = output.client(cs).create_host_flavor(
         args.id, args.units, args.description)
     output.show(flavor, display.host_flavor_fields(flavor))
 
 
-def do_host_flavor_list(cs, args):
+def do_host_flavor_list(cs: typing.Any, args: typing.Any) -> None:
     """List the host flavors, with the number of free hosts."""
     output.show_all(output.client(cs).list_host_flavors(),
                     display.HOST_FLAVOR_LIST)
 
 
 @_flavor_arg
-def do_host_flavor_show(cs, args):
+def do_host_flavor_show(cs: typing.Any, args: typing.Any) -> None:
     """Show a host flavor. An admin sees the hosts of the pool too."""
     flavor = output.client(cs).get_host_flavor(args.id)
     output.show(flavor, display.host_flavor_fields(flavor))
@@ -62,7 +63,7 @@ def do_host_flavor_show(cs, args):
            default=argparse.SUPPRESS, help=_UNITS_HELP)
 @utils.arg('--description', metavar='<description>',
            default=argparse.SUPPRESS, help=_DESCRIPTION_HELP)
-def do_host_flavor_update(cs, args):
+def do_host_flavor_update(cs: typing.Any, args: typing.Any) -> None:
     """Change a host flavor. Admin only."""
     changes = output.given(args, ('units', 'description'))
     flavor = output.client(cs).update_host_flavor(args.id, **changes)
@@ -70,14 +71,14 @@ def do_host_flavor_update(cs, args):
 
 
 @_flavor_arg
-def do_host_flavor_delete(cs, args):
+def do_host_flavor_delete(cs: typing.Any, args: typing.Any) -> None:
     """Delete a host flavor that has no hosts. Admin only."""
     output.client(cs).delete_host_flavor(args.id)
 
 
 @_flavor_arg
 @_host_arg
-def do_host_flavor_host_add(cs, args):
+def do_host_flavor_host_add(cs: typing.Any, args: typing.Any) -> None:
     """Put a host into the pool of a host flavor. Admin only.
 
     The host must be empty and the compute service of the host disabled. The
@@ -88,7 +89,7 @@ def do_host_flavor_host_add(cs, args):
 
 @_flavor_arg
 @_host_arg
-def do_host_flavor_host_remove(cs, args):
+def do_host_flavor_host_remove(cs: typing.Any, args: typing.Any) -> None:
     """Take a host out of the pool of a host flavor. Admin only.
 
     The host must be empty and in no Pcloud. The command disables the compute

@@ -37,21 +37,21 @@ _tenant_arg = utils.arg(
 
 @utils.arg('name', metavar='<name>',
            help='Name of the new Pcloud; need not be unique.')
-def do_pcloud_create(cs, args):
+def do_pcloud_create(cs: typing.Any, args: typing.Any) -> None:
     """Create a Pcloud, without hosts yet."""
     output.show(output.client(cs).create_pcloud(args.name), display.PCLOUD)
 
 
 @utils.arg('--all-tenants', action='store_true',
            help='List the Pclouds of all projects (admin only).')
-def do_pcloud_list(cs, args):
+def do_pcloud_list(cs: typing.Any, args: typing.Any) -> None:
     """List the Pclouds that your project owns or is a tenant of."""
     pclouds = output.client(cs).list_pclouds(all_tenants=args.all_tenants)
     output.show_all(pclouds, display.PCLOUD_LIST)
 
 
 @_pcloud_arg
-def do_pcloud_show(cs, args):
+def do_pcloud_show(cs: typing.Any, args: typing.Any) -> None:
     """Show a Pcloud."""
     output.show(output.client(cs).find_pcloud(args.pcloud), display.PCLOUD)
 
@@ -67,7 +67,7 @@ def do_pcloud_show(cs, args):
            type=arguments.ratio_or_none, default=argparse.SUPPRESS,
            help='Memory given out for what its hosts have, or "none" for '
                 "the cloud's own ratio.")
-def do_pcloud_update(cs, args):
+def do_pcloud_update(cs: typing.Any, args: typing.Any) -> None:
     """Change the name or the allocation ratios of a Pcloud."""
     changes = output.given(args, (
         'name', 'cpu_allocation_ratio', 'ram_allocation_ratio'))
@@ -76,7 +76,7 @@ def do_pcloud_update(cs, args):
 
 
 @_pcloud_arg
-def do_pcloud_delete(cs, args):
+def do_pcloud_delete(cs: typing.Any, args: typing.Any) -> None:
     """Delete a Pcloud that has no hosts."""
     client, pcloud_id = _find(cs, args)
     client.delete_pcloud(pcloud_id)
@@ -95,7 +95,7 @@ def do_pcloud_delete(cs, args):
                 'taken.')
 @utils.arg('--availability-zone', metavar='<zone>',
            help='Zone the host must be in (default: any).')
-def do_pcloud_host_add(cs, args):
+def do_pcloud_host_add(cs: typing.Any, args: typing.Any) -> None:
     """Take a free host into a Pcloud. The host is disabled at first."""
     # A group of novaclient's refuses two options, but not none.
     if args.host_flavor is None and args.constraints is None:
@@ -109,7 +109,7 @@ def do_pcloud_host_add(cs, args):
 
 
 @_pcloud_arg
-def do_pcloud_host_list(cs, args):
+def do_pcloud_host_list(cs: typing.Any, args: typing.Any) -> None:
     """List the hosts of a Pcloud."""
     client, pcloud_id = _find(cs, args)
     output.show_all(client.list_hosts(pcloud_id), display.HOST_LIST)
@@ -117,7 +117,7 @@ def do_pcloud_host_list(cs, args):
 
 @_pcloud_arg
 @_host_arg
-def do_pcloud_host_show(cs, args):
+def do_pcloud_host_show(cs: typing.Any, args: typing.Any) -> None:
     """Show a host of a Pcloud."""
     client, pcloud_id = _find(cs, args)
     host = client.get_host(pcloud_id, args.name)
@@ -126,21 +126,21 @@ def do_pcloud_host_show(cs, args):
 
 @_pcloud_arg
 @_host_arg
-def do_pcloud_host_enable(cs, args):
+def do_pcloud_host_enable(cs: typing.Any, args: typing.Any) -> None:
     """Let servers start on a host of a Pcloud."""
     _set_state(cs, args, 'enabled')
 
 
 @_pcloud_arg
 @_host_arg
-def do_pcloud_host_disable(cs, args):
+def do_pcloud_host_disable(cs: typing.Any, args: typing.Any) -> None:
     """Start no more servers on a host of a Pcloud. Running servers stay."""
     _set_state(cs, args, 'disabled')
 
 
 @_pcloud_arg
 @_host_arg
-def do_pcloud_host_remove(cs, args):
+def do_pcloud_host_remove(cs: typing.Any, args: typing.Any) -> None:
     """Give a host of a Pcloud back. The host must be disabled and empty."""
     client, pcloud_id = _find(cs, args)
     client.remove_host(pcloud_id, args.name)
@@ -148,7 +148,7 @@ def do_pcloud_host_remove(cs, args):
 
 @_pcloud_arg
 @_tenant_arg
-def do_pcloud_tenant_add(cs, args):
+def do_pcloud_tenant_add(cs: typing.Any, args: typing.Any) -> None:
     """Let a project start servers in a Pcloud."""
     client, pcloud_id = _find(cs, args)
     client.add_tenant(pcloud_id, args.tenant)
@@ -156,14 +156,14 @@ def do_pcloud_tenant_add(cs, args):
 
 @_pcloud_arg
 @_tenant_arg
-def do_pcloud_tenant_remove(cs, args):
+def do_pcloud_tenant_remove(cs: typing.Any, args: typing.Any) -> None:
     """Let a project no longer start servers in a Pcloud."""
     client, pcloud_id = _find(cs, args)
     client.remove_tenant(pcloud_id, args.tenant)
 
 
 @_pcloud_arg
-def do_pcloud_tenant_list(cs, args):
+def do_pcloud_tenant_list(cs: typing.Any, args: typing.Any) -> None:
     """List the projects that may start servers in a Pcloud."""
     client, pcloud_id = _find(cs, args)
     output.show_all(client.list_tenants(pcloud_id), display.TENANT_LIST)
@@ -172,7 +172,7 @@ def do_pcloud_tenant_list(cs, args):
 @utils.arg('project', metavar='<project>', nargs='?',
            help='Id of the project (default: the one you are logged in to; '
                 'admin only for others).')
-def do_pcloud_quota_show(cs, args):
+def do_pcloud_quota_show(cs: typing.Any, args: typing.Any) -> None:
     """Show the limit of a project's units of hosts, and the units in use."""
     output.show(output.client(cs).get_quota(args.project), display.QUOTA)
 
@@ -180,7 +180,7 @@ def do_pcloud_quota_show(cs, args):
 @utils.arg('project', metavar='<project>', help='Id of the project.')
 @utils.arg('--units', metavar='<units>', type=int, required=True,
            help='Limit in units of host flavors; -1 is unlimited.')
-def do_pcloud_quota_update(cs, args):
+def do_pcloud_quota_update(cs: typing.Any, args: typing.Any) -> None:
     """Set how many units of hosts a project may own. Admin only."""
     quota = output.client(cs).update_quota(args.project, args.units)
     output.show(quota, display.QUOTA)

@@ -13,6 +13,7 @@
 """The commands of Pclouds."""
 
 import argparse
+import typing
 
 from pcloud.client import arguments
 from pcloud.client import display
@@ -125,8 +126,8 @@ class UnsetPcloud(common.PcloudCommand):
             {'ratios': parsed_args.ratios},
             '--cpu-allocation-ratio and --ram-allocation-ratio')
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
-        self.client.update_pcloud(
-            pcloud.id, **dict.fromkeys(given['ratios']))
+        nothing: dict[str, typing.Any] = dict.fromkeys(given['ratios'])
+        self.client.update_pcloud(pcloud.id, **nothing)
 
 
 class DeletePcloud(common.PcloudCommand):

@@ -13,6 +13,7 @@
 """The commands of the attributes of hosts."""
 
 import argparse
+import typing
 
 from pcloud.client import display
 from pcloud.client.osc import common
@@ -90,7 +91,7 @@ def _add_name_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_host_option(parser: argparse.ArgumentParser, text: str,
-                     **options: bool) -> None:
+                     **options: typing.Any) -> None:
     parser.add_argument(
         '--host', metavar='<host>', dest='hosts', action='append',
         help=f'{text} (repeat for several)', **options)

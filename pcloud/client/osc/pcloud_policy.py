@@ -13,6 +13,7 @@
 """The commands of scoped policies."""
 
 import argparse
+import typing
 
 from pcloud.client import display
 from pcloud.client.osc import common
@@ -20,7 +21,8 @@ from pcloud.client.osc import common
 _SCOPES = ('cloud', 'domain', 'project', 'pcloud', 'role')
 _KEY = 'NAME=VALUE:WEIGHT'
 # Part -> the value that empties the part.
-_NONE = {'constraints': '', 'system_keys': [], 'customer_keys': []}
+_NONE: dict[str, typing.Any] = {
+    'constraints': '', 'system_keys': [], 'customer_keys': []}
 
 
 class ShowPcloudPolicy(common.ShowOne):

@@ -13,6 +13,7 @@
 """The commands of services and their units."""
 
 import argparse
+import typing
 
 from pcloud.client.deploy import details
 from pcloud.client.deploy import fields
@@ -97,6 +98,6 @@ def _tell_hidden(command: common.PcloudCommand, hidden: int) -> None:
 
 
 def _add_name_argument(parser: argparse.ArgumentParser,
-                       **options: str) -> None:
+                       **options: typing.Any) -> None:
     parser.add_argument('name', metavar='<name>', **{
         'help': 'Name of the service', **options})

@@ -39,7 +39,7 @@ class _LeaveToCommand(argparse.Action):
             namespace: argparse.Namespace, values: typing.Any,
             option_string: str | None = None) -> None:
         # Where argparse itself keeps what the parser of a subcommand leaves.
-        kept = argparse._UNRECOGNIZED_ARGS_ATTR  # type: ignore[attr-defined]
+        kept = argparse._UNRECOGNIZED_ARGS_ATTR
         vars(namespace).setdefault(kept, []).extend([option_string, values])
 
 

@@ -95,7 +95,7 @@ def create_zone(admin: rest.Client, compute: str, zone: str,
 def main() -> None:
     """Fill the sandbox in the folder sys.argv[1]."""
     where = layout.Layout(sys.argv[1])
-    chosen = settings.load(where).settings
+    chosen = settings.read(where).settings
     compute = chosen.url('nova') + '/v2.1'
     admin = rest.Client(chosen, 'admin')
     create_image(admin, chosen.url('glance'))

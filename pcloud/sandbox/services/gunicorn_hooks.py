@@ -13,18 +13,19 @@
 """Hooks of a sandbox's gunicorn workers."""
 
 from sqlalchemy import orm
+import typing
 
 from pcloud.sandbox import processes
 from pcloud.sandbox import sqlite
 
 
-def post_fork(server, worker):
+def post_fork(server: typing.Any, worker: typing.Any) -> None:
     """Have a new worker end with gunicorn's master; prepare SQLite."""
     processes.die_with_parent()
     sqlite.install()
 
 
-def post_worker_init(worker):
+def post_worker_init(worker: typing.Any) -> None:
     """Connect the database models of the service that was loaded.
 
     Some attributes of Neutron's models (Port.port_forwardings) appear when

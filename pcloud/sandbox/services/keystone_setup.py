@@ -95,7 +95,7 @@ def create_endpoint(name: str, kind: str, url: str) -> None:
 def main() -> None:
     """Set up Keystone for the sandbox in the folder sys.argv[1]."""
     where = layout.Layout(sys.argv.pop(1))
-    chosen = settings.load(where).settings
+    chosen = settings.read(where).settings
     keystone.server.configure(config_files=[str(where.etc / 'keystone.conf')])
     sqlite.install()
     upgrades.offline_sync_database_to_version()

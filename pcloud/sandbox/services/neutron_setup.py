@@ -31,7 +31,7 @@ from pcloud.sandbox import settings
 def main() -> None:
     """Make the database of the sandbox in the folder sys.argv[1]."""
     where = layout.Layout(sys.argv[1])
-    chosen = settings.load(where).settings
+    chosen = settings.read(where).settings
     engine = sqlalchemy.create_engine(
         databases.url(where, chosen, 'neutron'))
     head.get_metadata().create_all(engine)

@@ -19,6 +19,7 @@ the only service of a process.
 """
 
 from nova import monkey_patch; monkey_patch.patch(backend='threading')  # noqa
+import types
 
 import logging as python_logging
 import os
@@ -52,7 +53,7 @@ API = 'osapi_compute'
 API_PROGRAM = 'nova-api-os-compute'
 
 
-def exit_at_once(signum, frame):
+def exit_at_once(signum: int, frame: types.FrameType | None) -> None:
     """Handle SIGTERM.
 
     Nova's services would wait in turn for all work under way. No work in
@@ -133,7 +134,7 @@ def run(where: layout.Layout, chosen: settings.Settings) -> None:
 def main() -> None:
     """Run Nova for the sandbox in the folder sys.argv[1]."""
     where = layout.Layout(sys.argv.pop(1))
-    chosen = settings.load(where).settings
+    chosen = settings.read(where).settings
     signal.signal(signal.SIGTERM, exit_at_once)
     sqlite.install()
     try:

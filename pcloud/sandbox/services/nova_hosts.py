@@ -64,7 +64,7 @@ def _services(admin: context.RequestContext,
 def main() -> None:
     """Map the hosts of the sandbox in the folder sys.argv[1]."""
     where = layout.Layout(sys.argv[1])
-    wanted = expected(settings.load(where).settings)
+    wanted = expected(settings.read(where).settings)
     config.parse_args(
         ['nova-manage', '--config-file', str(where.etc / 'nova.conf')])
     objects.register_all()

@@ -67,7 +67,7 @@ def create_cells(where: layout.Layout, chosen: settings.Settings) -> None:
 def main() -> None:
     """Set Nova up for the sandbox in the folder sys.argv[1]."""
     where = layout.Layout(sys.argv[1])
-    chosen = settings.load(where).settings
+    chosen = settings.read(where).settings
     sqlite.install()
     config.parse_args(
         ['nova-manage', '--config-file', str(where.etc / 'nova.conf')])

@@ -48,7 +48,10 @@ def multiplier(
 class ListWeigher(weights.BaseHostWeigher):
     """Weigh each host by a value that depends on all hosts."""
 
-    def _weigh_object(self, obj, weight_properties):
+    def _weigh_object(
+        self, obj: host_manager.HostState,
+        weight_properties: objects.RequestSpec,
+    ) -> float:
         """Never called: `weigh_objects` weighs all hosts."""
         raise NotImplementedError()
 
