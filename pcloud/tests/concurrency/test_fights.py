@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Clients that want the same thing at the same moment."""
+"""Clients that request the same host, name or quota at the same moment."""
 
 import functools
 import random
@@ -54,9 +54,9 @@ class FightTest(testtools.TestCase):
             nova_context.get_admin_context(), settle=0))
 
     def _ask(self, users, pclouds, add):
-        """Have all ask for a host at once.
+        """Have all users request a host at once.
 
-        Returns the answers, and user and Pcloud of those that got one.
+        :returns: all answers, and (user, Pcloud) of each granted request
         """
         asked = crowd.at_once([
             functools.partial(add, user, pcloud)
@@ -206,14 +206,14 @@ class FightTest(testtools.TestCase):
         self.assertEqual(set(), ledger.given_to(hosts) - self._enabled())
 
     def _watch(self, twice, done):
-        """Look all the time whether two Pclouds have kept one host."""
+        """Look all the time whether two Pclouds have kept the same host."""
         twice.append(0)
         while not done.is_set():
             twice[0] += 1
             twice.extend(ledger.kept_twice())
 
     def _live(self, user, until, seed):
-        """Do what owners do, at random, until the time is up."""
+        """Make random calls of owners until the time is up."""
         chance = random.Random(seed)
         pcloud = user.make_pcloud()
         other = uuid.uuid4().hex
@@ -247,7 +247,7 @@ class FightTest(testtools.TestCase):
                 == 'enabled'}
 
     def test_pcloud_deleted_while_a_host_is_added(self):
-        """Either there is no Pcloud, or it has its host."""
+        """Either there is no Pcloud, or the Pcloud has the host."""
         self.cloud.seed(self.flavor, 2)
         user, chance = self._user(), random.Random(1)
         responses, deleted = [], 0

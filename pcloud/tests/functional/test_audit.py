@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What audit finds, and what repairs it, on a real Nova."""
+"""The findings and the repairs of audit, on a real Nova."""
 
 from unittest import mock
 
@@ -24,7 +24,7 @@ from pcloud.tests.functional import base
 
 
 class AuditTest(base.PcloudTestCase):
-    """One Pcloud with one host; a second host is free."""
+    """A Pcloud with a host; a second host is free."""
 
     hosts = {'node-1': 'az1', 'node-2': 'az1'}
 
@@ -49,7 +49,7 @@ class AuditTest(base.PcloudTestCase):
         return sorted({each.kind for each in self._find()})
 
     def _fix(self, *kinds):
-        """Find just these kinds, repair them, and find nothing more."""
+        """Find exactly some kinds, repair all findings, find nothing more."""
         found = self._find()
         self.assertEqual(sorted(kinds), sorted(each.kind for each in found))
         for finding in found:
@@ -108,9 +108,10 @@ class AuditTest(base.PcloudTestCase):
         self.assertNotIn('not-in-placement', self._kinds())
 
     def _mirror(self, node, change):
-        """Change in Placement alone in which aggregates a node is.
+        """Change the aggregates of a node in Placement alone.
 
-        :returns: a function that tells whether it is in the Pcloud's
+        :returns: a function that returns whether Placement has the node in the
+            Pcloud's aggregate
         """
         uuid = self._get_provider_uuid_by_name(node)
         ours = self.aggregate(self.name).uuid
@@ -195,7 +196,7 @@ class AuditTest(base.PcloudTestCase):
         clock.sleep.assert_called_once_with(3)
 
     def _have_due(self):
-        """Have a change of the host that Placement was not told of."""
+        """Change the host without the update of Placement."""
         change.run(self.context, ['test'],
                    lambda written: written.remind([self.host]))
 

@@ -29,9 +29,9 @@ ANCHOR = 'test'
 
 
 class ChangeTest(base.PcloudTestCase):
-    """Changes of one ordinary aggregate.
+    """Changes of an ordinary aggregate.
 
-    :ivar calls: how often the work of a change was done
+    :ivar calls: number of times that the work of a change was done
     """
 
     hosts = {'node-1': 'az1'}
@@ -44,7 +44,7 @@ class ChangeTest(base.PcloudTestCase):
         self.calls = 0
 
     def _write(self, written):
-        """Count in the metadata how often this was committed."""
+        """Count in the metadata how often the work was committed."""
         self.calls += 1
         before = written.metadata(self.aggregate).get('count', '0')
         written.set(self.aggregate, {'count': str(int(before) + 1)})
@@ -61,8 +61,9 @@ class ChangeTest(base.PcloudTestCase):
     def _commits(self, *fates, then=lambda: None):
         """Have commits of this thread lose their connection.
 
-        :param fates: for one commit after the other, 'before' or 'after'
-            the database has got it; further commits are undisturbed
+        :param fates: for each commit in turn, whether the connection is lost
+            'before' or 'after' the database gets the commit; further commits
+            are undisturbed
         :param then: called once, before the first further attempt
         """
         left, mine = list(fates), threading.get_ident()

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""A host that changes hands is empty, whatever that may take."""
+"""A host that changes hands is empty."""
 
 import contextlib
 from unittest import mock
@@ -54,7 +54,7 @@ class EmptinessTestCase(base.PcloudTestCase):
         return self.boot(self.admin, host=HOST)
 
     def occupy(self):
-        """Have the scheduler's allocation on the host and nothing else."""
+        """Make the scheduler's allocation on the host, without a server."""
         provider = self._get_provider_uuid_by_name(NODE)
         response = self.placement.put(f'/allocations/{CONSUMER}', {
             'allocations': {provider: {'resources': {'VCPU': 1}}},
@@ -63,7 +63,7 @@ class EmptinessTestCase(base.PcloudTestCase):
         self.assertEqual(204, response.status, response.body)
 
     def vacate(self):
-        """Take the allocation of `occupy` away."""
+        """Delete the allocation of `occupy`."""
         self._delete_server_allocations(CONSUMER)
 
     def set_status(self, status):
@@ -81,7 +81,8 @@ class EmptinessTestCase(base.PcloudTestCase):
     def refused(self, code=409, told='is not empty'):
         """Show that the host does not change hands in any way.
 
-        It is put where it should be taken from by Nova's own means.
+        Nova's own calls put the host into the aggregate from which Pcloud
+        should take the host.
         """
         self.set_status('disabled')
         self.unchanged(code, told, self.admin, 'POST', POOL, BODY)
@@ -114,7 +115,7 @@ class EmptinessTestCase(base.PcloudTestCase):
     def accepted(self):
         """Show that the host changes hands in every way.
 
-        Nova tells that something is over a little before it is.
+        Nova reports the end of an action a little before the end.
         """
         self.set_status('disabled')
 
@@ -130,7 +131,7 @@ class EmptinessTestCase(base.PcloudTestCase):
 
 
 class OccupiedTest(EmptinessTestCase):
-    """Each way to be on a host, and its end."""
+    """Each way in which a server occupies a host, and the end of that way."""
 
     def test_server_in_any_state(self):
         self.flags(shelved_offload_time=-1, reclaim_instance_interval=3600)
@@ -202,7 +203,7 @@ class OccupiedTest(EmptinessTestCase):
 
 
 class MigrationTest(EmptinessTestCase):
-    """A migration counts until it is over, from both ends."""
+    """A migration occupies source and target until the migration's end."""
 
     def _migration(self, **hosts):
         server = self.boot(self.admin, host='node-2')
@@ -244,7 +245,7 @@ class MigrationTest(EmptinessTestCase):
 
 
 class CellTest(EmptinessTestCase):
-    """The host is in another cell than most, and cells may not answer."""
+    """The host is in a cell with few hosts, and cells may not answer."""
 
     NUMBER_OF_CELLS = 2
     cells = {HOST: 'cell2', 'node-2': 'cell1'}
@@ -264,7 +265,7 @@ class CellTest(EmptinessTestCase):
 
     @contextlib.contextmanager
     def _silent(self, cell, name):
-        """Have a cell not answer one of the questions about its hosts."""
+        """Have a cell not answer a question about the cell's hosts."""
         read = getattr(computes, name)
 
         def answer(context, *args):
@@ -300,14 +301,14 @@ class CellTest(EmptinessTestCase):
 
 
 class AfterTheFactTest(EmptinessTestCase):
-    """The scheduler's allocation comes in between checking and changing.
+    """The scheduler's allocation comes between the check and the change.
 
-    The change is made then, and the host is closed until it is empty.
+    The change is then made, and the host is closed until the host is empty.
     """
 
     @contextlib.contextmanager
     def _occupied_meanwhile(self):
-        """Have the host occupied right before its change is written."""
+        """Occupy the host right before the host's change is written."""
         original, calls = change.run, []
 
         def run(*args):
@@ -352,7 +353,7 @@ class AfterTheFactTest(EmptinessTestCase):
 
 
 class SilentPlacementTest(EmptinessTestCase):
-    """Placement does not take what it is told after a change."""
+    """Placement refuses the updates after a change."""
 
     def setUp(self):
         super().setUp()

@@ -10,10 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Every route, called with what nobody would think of.
+"""Every route, called with random valid and damaged requests.
 
-Bodies come from the routes' own schemas, whole and damaged. What a call may
-never do, whatever it says and whoever makes it, is in `FuzzTest._check`.
+Bodies come from the routes' own schemas, whole and damaged. `FuzzTest._check`
+has the rules that every call of every user must keep.
 """
 
 from collections.abc import Callable
@@ -91,7 +91,7 @@ CHARACTERS = string.printable + '\0\x7f\x85\xa0äßſİ☃\u2028\uffff'
 
 @dataclasses.dataclass(frozen=True)
 class Attempt:
-    """A call; its path is what the server sees after decoding."""
+    """A call, with the path that the server sees after decoding."""
 
     route: routes.Route
     user: str
@@ -140,10 +140,10 @@ raw_bodies = st.one_of(
 
 
 def valid(schema: dict, name: str = '') -> st.SearchStrategy:
-    """Return what a schema of ours allows.
+    """Return the values that a schema of Pcloud allows.
 
-    :param name: the member that the schema is of; where the cloud has
-        something of that name, it is preferred
+    :param name: the member of the schema; values in the cloud of a member
+        with the same name are preferred
     """
     if 'enum' in schema:
         return st.sampled_from(schema['enum'])
@@ -166,10 +166,10 @@ def _valid_object(schema: dict) -> st.SearchStrategy:
 
 
 def _valid_string(schema: dict) -> st.SearchStrategy:
-    """Return strings that a pattern allows, of the characters it allows.
+    """Return strings that a pattern allows, from the allowed characters.
 
-    Hypothesis would make them from the pattern itself, which takes seconds:
-    hence neither `from_regex` nor a filter in which it sees the pattern.
+    Hypothesis would take seconds to make strings from the pattern: hence
+    neither `from_regex` nor a filter in which Hypothesis sees the pattern.
     """
     allowed = re.compile(schema.get('pattern', '')).search
     alphabet = [each for each in CHARACTERS if allowed(each)]
@@ -201,7 +201,7 @@ _VALID = {
 
 @st.composite
 def damaged(draw, whole: st.SearchStrategy) -> object:
-    """Return a valid body with one member changed, removed or added."""
+    """Return a valid body with a member changed, removed or added."""
     body = draw(whole)
     place = body
     while True:
@@ -221,7 +221,7 @@ def damaged(draw, whole: st.SearchStrategy) -> object:
 
 
 def bodies(route: routes.Route) -> st.SearchStrategy[bytes]:
-    """Return bodies for a route, most of them valid ones."""
+    """Return bodies for a route, mostly valid bodies."""
     anything = st.one_of(raw_bodies, junk.map(_encoded))
     if route.schema is None:
         return _mostly(st.just(b''), anything)
@@ -243,7 +243,7 @@ segments = st.one_of(
 
 
 def known_paths(route: routes.Route) -> st.SearchStrategy[bytes]:
-    """Return paths of a route with what the cloud has, or might have."""
+    """Return paths of a route, with names that the cloud has or might have."""
     return _paths(route, lambda known: known)
 
 
@@ -304,7 +304,7 @@ def known_queries(route: routes.Route) -> st.SearchStrategy[str]:
 
 
 def sensible(route: routes.Route) -> st.SearchStrategy[Attempt]:
-    """Return calls of a route that come as far as its handler."""
+    """Return calls of a route that reach the route's handler."""
     body = st.just(b'') if route.schema is None else valid(
         route.schema).map(_encoded)
     return st.builds(
@@ -325,10 +325,11 @@ def odd(route: routes.Route) -> st.SearchStrategy[Attempt]:
 
 
 class FuzzTest(base.PcloudTestCase):
-    """One cloud, put back as it was after each call that changed it.
+    """A cloud whose state is restored after each call with a change.
 
-    Alice's Pcloud has an empty, disabled host; Bob is its tenant and has
-    one of his own. A host of the pool is free, one is for no pool yet.
+    Alice's Pcloud has an empty, disabled host. Bob is a tenant of Alice's
+    Pcloud, and has a Pcloud too. A host of the pool is free, and a host is in
+    no pool yet.
     """
 
     hosts = {'node-1': 'az1', 'node-2': 'az1', 'node-3': 'az1'}
@@ -376,9 +377,10 @@ class FuzzTest(base.PcloudTestCase):
         return path, request.get_response(self.application)
 
     def _template(self, path):
-        """Return the path of the table that a path means, if it is ours.
+        """Return the template of a path in the route table, or None.
 
-        What cannot be decoded is refused before anybody looks.
+        The template of a path that cannot be decoded is empty: such a path is
+        refused before the dispatch.
         """
         try:
             decoded = path.removeprefix(b'/v2.1').decode()

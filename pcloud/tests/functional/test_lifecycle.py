@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Whatever happens to a server later, it stays on its side of the border."""
+"""A server stays on the same side of the border for life."""
 
 from unittest import mock
 
@@ -29,10 +29,10 @@ IMAGES = (nova_fixtures.GlanceFixture.image1['id'],
 
 
 class LifecycleTestCase(base.PcloudTestCase):
-    """Hosts of every kind, all in one zone and all alike.
+    """Hosts of every kind, all equal and in the same zone.
 
     :ivar own: the two enabled hosts of Alice's Pcloud
-    :ivar off: the disabled one
+    :ivar off: the disabled host of Alice's Pcloud
     :ivar foreign: the enabled host of Bob's Pcloud
     :ivar free: a host of the pool that is in no Pcloud
     :ivar ordinary: the two hosts that are open to everybody
@@ -57,10 +57,11 @@ class LifecycleTestCase(base.PcloudTestCase):
         self.half = self._create_flavor(vcpu=1, memory_mb=5000, disk=1)
 
     def sides(self, **more):
-        """Boot one of Alice's servers on each side of the border.
+        """Boot a server of Alice's on each side of the border.
 
-        :returns: (server, the hosts of its side, one host of each other
-            kind), once for a server in her Pcloud and once for another
+        :returns: (server, the hosts of the server's side, a host of each
+            remaining kind), for a server in Alice's Pcloud and for a server
+            outside Pclouds
         """
         inside = self.boot(self.alice, self.hint, **more)
         outside = self.boot(self.alice, **more)
@@ -85,20 +86,20 @@ class LifecycleTestCase(base.PcloudTestCase):
         return self.wait_until(ended)
 
     def other(self, server, side):
-        """Return the one of two hosts that a server is not on."""
+        """Return the host, of two hosts, that does not run a server."""
         host, = side - {self.host_of(server)}
         return host
 
     def move(self, server, body, target, status='ACTIVE'):
-        """Ask for a move and wait until the server is on the target."""
+        """Request a move and wait until the server is on the target."""
         self.act(server, body)
         self.wait_for(server, status=status, **{HOST: target})
 
     def live_migrate(self, server, target, body=LIVE):
-        """Migrate a server and wait until its source has forgotten it.
+        """Migrate a server and wait for the end of the source's cleanup.
 
-        Nova shows it at rest while the source still tidies up behind it,
-        and a further move would meet what is not tidied up yet.
+        Nova shows the server at rest while the source host still cleans up,
+        and a further move would meet the leftovers.
         """
         self.move(server, body, target)
 
@@ -112,7 +113,7 @@ class LifecycleTestCase(base.PcloudTestCase):
         self.wait_until(forgotten)
 
     def stays(self, server, body):
-        """Show that there is no host to move to, and nothing has moved."""
+        """Show that there is no target host, and that no server moved."""
         before = self._place(server)
         self.act(server, body)
         event = self.wait_for_event(server, 'Error')
@@ -125,18 +126,18 @@ class LifecycleTestCase(base.PcloudTestCase):
             self._get_allocations_by_server_uuid(server['id']))
 
     def shelve(self, server):
-        """Shelve a server and wait until it has left its host."""
+        """Shelve a server and wait until the server has left the host."""
         self.act(server, {'shelve': None})
         self.wait_for(server, status='SHELVED_OFFLOADED', **{HOST: None})
 
     def unshelve(self, server, side, **more):
-        """Unshelve a server and show on which side it comes back."""
+        """Unshelve a server and check the side of the server's host."""
         self.act(server, {'unshelve': more or None})
         found = self.wait_for(server, status='ACTIVE')
         self.assertIn(found[HOST], side)
 
     def evacuation_stays(self, server, body=EVACUATE):
-        """Show that there is nowhere to evacuate to."""
+        """Show that an evacuation finds no host."""
         host = self.host_of(server)
         self.set_down(host)
         self.stays(server, body)
@@ -153,7 +154,7 @@ class LifecycleTestCase(base.PcloudTestCase):
 
 
 class StayTest(LifecycleTestCase):
-    """There is room everywhere, and most of it is on the wrong side."""
+    """There is room everywhere, and most room is on the wrong side."""
 
     def test_cold_migration(self):
         for server, side, _ in self.sides():
@@ -234,7 +235,7 @@ class StayTest(LifecycleTestCase):
 
 
 class RebuildTest(LifecycleTestCase):
-    """A rebuild is no move: it is done where the server is."""
+    """A rebuild is no move: the server stays on the host."""
 
     def _rebuild(self, server, image):
         host = self.host_of(server)
@@ -261,7 +262,7 @@ class RebuildTest(LifecycleTestCase):
 
 
 class NoRoomTest(LifecycleTestCase):
-    """The only room is on the wrong side, and nobody goes there."""
+    """The only room is on the wrong side, and no server goes there."""
 
     def setUp(self):
         super().setUp()
@@ -290,7 +291,7 @@ class NoRoomTest(LifecycleTestCase):
 
 
 class TargetTest(LifecycleTestCase):
-    """Naming a host on the wrong side does not help (no force)."""
+    """A move to a named host on the wrong side is refused (no force)."""
 
     def test_cold_migration(self):
         for server, side, wrong in self.sides():
@@ -345,7 +346,7 @@ class TargetTest(LifecycleTestCase):
 
 
 class AfterwardsTest(LifecycleTestCase):
-    """The rules that hold are those of now, not of when a server began."""
+    """The rules at the time of a move hold, not the rules at the start."""
 
     def _nothing_moves(self, server, flavor='2'):
         for body in (COLD, LIVE, {'resize': {'flavorRef': flavor}},

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""A sandbox that runs: what its users and a second one see."""
+"""A running sandbox, as users and as a second sandbox see the sandbox."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ from pcloud.tests.sandbox import base
 
 
 class RunningTest(base.SharedSandboxTest):
-    """One start serves all of these."""
+    """Tests of a single started sandbox."""
 
     up_options = ('--hosts', '2')
 

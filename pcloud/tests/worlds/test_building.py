@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Servers that are built, late and elsewhere, while hosts change hands."""
+"""Servers that are built late, and on alternates, while hosts change hands."""
 
 import fixtures
 
@@ -24,7 +24,7 @@ GPU = '/os-host-flavors/gpu/hosts'
 
 
 class BuildingTestCase(world.WorldTestCase):
-    """Servers whose first build fails, with one host to fall back on."""
+    """Servers whose first build fails, with a single alternate host."""
 
     compute_driver = 'fake.HeldDriver'
 
@@ -37,7 +37,7 @@ class BuildingTestCase(world.WorldTestCase):
         self.mine = self.make_pcloud(self.alice)
 
     def begin(self):
-        """Let the first build of a run fail, and no other."""
+        """Let the first build of a run fail, and no later build."""
         driver.HeldDriver.gate.failures = 1
 
     def builder(self, project, hint=None, number=1):
@@ -61,7 +61,7 @@ class BuildingTestCase(world.WorldTestCase):
             'host': {'state': 'enabled'}})
 
     def end(self):
-        """Delete what was built; nothing but that may have been wrong."""
+        """Delete the servers; the servers may be the only findings."""
         self.assertLessEqual(
             {each.kind for each in all_checks.find(self.context, settle=0)},
             {'server-on-free-host'})
@@ -72,7 +72,7 @@ class BuildingTestCase(world.WorldTestCase):
 
 
 class EnteringTest(BuildingTestCase):
-    """Of two public hosts one enters a pool, and somebody asks for it."""
+    """A public host of two enters a pool, and a user requests the host."""
 
     def setUp(self):
         super().setUp()
@@ -93,7 +93,7 @@ class EnteringTest(BuildingTestCase):
 
 
 class LeavingTest(BuildingTestCase):
-    """Of two hosts of a Pcloud one leaves it, and somebody else asks."""
+    """A host of two leaves a Pcloud, and a second user requests the host."""
 
     def setUp(self):
         super().setUp()

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Two and three changing calls, in every order of what they read and write."""
+"""Two and three changing calls, in every order of their steps."""
 
 import itertools
 
@@ -47,7 +47,7 @@ THREES = (*itertools.combinations_with_replacement(SHORT, 3),
 
 
 class CallsTestCase(world.WorldTestCase):
-    """Alice has one host of the pool, and one is free."""
+    """A host of the pool is in Alice's Pcloud, and a host is free."""
 
     def setUp(self):
         super().setUp()
@@ -81,7 +81,7 @@ class PairsTest(CallsTestCase):
 
 @ddt.ddt
 class TriplesTest(CallsTestCase):
-    """Each three of the short calls, and a removal with each two of them."""
+    """Each three short calls, and a removal with each two short calls."""
 
     @ddt.data(*THREES)
     @ddt.unpack
