@@ -88,6 +88,4 @@ def run_audit(
 
 
 ACTORS: list[Callable[[soak_stage.Stage], None]] = [
-    kill, take_away, audit, launches.launch_outside,
-    launches.launch_outside_too, launches.launch_inside,
-    launches.launch_inside_too, launches.launch_as_stranger, launches.swing]
+    kill, take_away, audit, *launches.SENDERS, launches.swing]

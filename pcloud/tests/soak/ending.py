@@ -24,7 +24,6 @@ from pcloud.tests.soak import rows
 from pcloud.tests.soak import stage as soak_stage
 
 _PATIENCE = 5
-_DUE = 'pcloud:due:'
 _RATIOS = {'cpu_allocation_ratio': 'VCPU', 'ram_allocation_ratio': 'MEMORY_MB'}
 
 
@@ -107,8 +106,7 @@ def check_in_force(stage: soak_stage.Stage, reader: rows.Reader) -> None:
     reader.wait_until_settled()
     found = reader.aggregates(f'({rows.CLOSED}) OR a.name = %(journal)s',
                               {'journal': rows.JOURNAL})
-    due = {key.removeprefix(_DUE) for each in found
-           if each.name == rows.JOURNAL for key in each.metadata}
+    due = rows.due_hosts(found)
     members = set(reader.placement())
     ratios = {(node, name): ratio for node, name, ratio in reader.ratios()}
     for each in found:

@@ -12,6 +12,8 @@
 
 """Servers that come and go, and hosts that are public for a while."""
 
+from collections.abc import Callable
+import functools
 import itertools
 import random
 import time
@@ -25,31 +27,6 @@ _LOOK = 0.2
 # With no change for so many seconds Nova has lost a server.
 _STUCK = 600
 _POOL = f'/os-host-flavors/{soak_stage.REAL}/hosts'
-
-
-def launch_outside(stage: soak_stage.Stage) -> None:
-    """Start servers that name no Pcloud."""
-    _Sender(stage, 'public', _nobody).run()
-
-
-def launch_outside_too(stage: soak_stage.Stage) -> None:
-    """Start servers that name no Pcloud, as a second sender."""
-    _Sender(stage, 'public2', _nobody).run()
-
-
-def launch_inside(stage: soak_stage.Stage) -> None:
-    """Start servers in Pclouds, for the owners of the Pclouds."""
-    _Sender(stage, 'owner', _owner).run()
-
-
-def launch_inside_too(stage: soak_stage.Stage) -> None:
-    """Start servers in Pclouds for the owners, as a second sender."""
-    _Sender(stage, 'owner2', _owner).run()
-
-
-def launch_as_stranger(stage: soak_stage.Stage) -> None:
-    """Start servers in Pclouds of which the project is no tenant."""
-    _Sender(stage, 'stranger', _stranger).run()
 
 
 def _nobody(pclouds: list[rows.Aggregate], mine: str,
@@ -164,6 +141,20 @@ def _is_busy(state: str | None) -> bool:
 
 def _is_there(state: str | None) -> bool:
     return True
+
+
+def launch(mark: str, aim: Callable, stage: soak_stage.Stage) -> None:
+    """Start servers until the run ends.
+
+    :param mark: the prefix of the servers' names
+    :param aim: function that chooses project and Pcloud
+    """
+    _Sender(stage, mark, aim).run()
+
+
+SENDERS = [functools.partial(launch, mark, aim) for mark, aim in (
+    ('public', _nobody), ('public2', _nobody), ('owner', _owner),
+    ('owner2', _owner), ('stranger', _stranger))]
 
 
 def swing(stage: soak_stage.Stage) -> None:

@@ -18,8 +18,6 @@ from collections.abc import Mapping
 
 from pcloud.tests.soak import rows
 
-_DUE = 'pcloud:due:'
-
 
 def holders(
     pools: Iterable[rows.Aggregate], pclouds: Iterable[rows.Aggregate],
@@ -27,12 +25,6 @@ def holders(
     """Return host -> Pcloud of the host, None for a pooled free host."""
     return {host: None for pool in pools for host in pool.hosts} | {
         host: pcloud for pcloud in pclouds for host in pcloud.hosts}
-
-
-def due(journals: Iterable[rows.Aggregate]) -> set[str]:
-    """Return the hosts for which an update is due."""
-    return {key.removeprefix(_DUE) for journal in journals
-            for key in journal.metadata}
 
 
 def violations(

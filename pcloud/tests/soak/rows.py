@@ -13,6 +13,7 @@
 """Rows of the databases, read by SQL alone, past proxies and Pcloud."""
 
 import collections
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 import contextlib
@@ -34,6 +35,7 @@ POLICY = 'Pcloud:policy:'
 CLOSED = ("a.name LIKE 'Pcloud:%%' AND a.name NOT LIKE 'Pcloud:policy:%%' "
           "AND a.name NOT LIKE 'Pcloud:attribute:%%'")
 JOURNAL = 'pcloud-journal'
+_DUE = 'pcloud:due:'
 _LONGEST_TRANSACTION = 300
 # MariaDB renews the list of transactions only after a tenth of a second
 # without a reader.
@@ -61,6 +63,12 @@ class Server:
     host: str
     project: str
     hint: str | None
+
+
+def due_hosts(aggregates: Iterable[Aggregate]) -> set[str]:
+    """Return the hosts with a due row in the journal among aggregates."""
+    return {key.removeprefix(_DUE) for each in aggregates
+            if each.name == JOURNAL for key in each.metadata}
 
 
 class Reader:

@@ -70,7 +70,7 @@ class Sampler:
         held = rights.holders(pools, pclouds)
         self._count(servers, held)
         for server, text in rights.violations(
-                servers, held, rights.due(journals)):
+                servers, held, rows.due_hosts(found)):
             self._stage.figures.violation(
                 'server where it has no right', server,
                 f'{text} at {soak_stage.now():.3f}')
