@@ -21,8 +21,6 @@ import json
 import sqlite3
 import typing
 
-import sqlalchemy as sa
-
 _API = (
     'SELECT name, uuid FROM aggregates',
     'SELECT name, host FROM aggregates a JOIN aggregate_hosts h '
@@ -67,22 +65,15 @@ class Server(typing.NamedTuple):
 
 
 class Rows:
-    """Reads three databases in files."""
+    """Reads the API database, a cell's and Placement's."""
 
     def __init__(
-        self, api: sa.Engine, cell: sa.Engine, placement: sa.Engine,
+        self, api: sqlite3.Connection, cell: sqlite3.Connection,
+        placement: sqlite3.Connection,
     ) -> None:
         self._databases = [
-            (sqlite3.connect(engine.url.database, isolation_level=None,
-                             check_same_thread=False), statements)
-            for engine, statements in (
-                (api, _API), (cell, _CELL), (placement, _PLACEMENT))]
+            (api, _API), (cell, _CELL), (placement, _PLACEMENT)]
         self._hints: dict[str, str | None] = {}
-
-    def close(self) -> None:
-        """Close the connections."""
-        for connection, _ in self._databases:
-            connection.close()
 
     def all(self) -> list[list[tuple]]:
         """Return all rows, sorted; names replace the ids of aggregates."""

@@ -9,7 +9,15 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
-"""Small worlds, explored in every order of the actors' steps."""
+"""Small worlds, explored in every order of the actors' steps.
 
-# Decides how Nova runs threads, so the import precedes all imports of Nova.
-from pcloud.tests import functional  # noqa: F401
+The worlds run under eventlet: a process with a single thread can be copied by
+fork, with all actors wherever the actors stand.
+"""
+
+import os
+
+# Decides how Nova runs threads, so the line precedes all imports of Nova.
+os.environ['OS_NOVA_DISABLE_EVENTLET_PATCHING'] = '0'
+
+from pcloud.tests import functional  # noqa: E402,F401

@@ -9,7 +9,6 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 # License for the specific language governing permissions and limitations
 # under the License.
-
 """The graph of the states that a small world can reach.
 
 A world is deterministic but for the order of turns. So a world is a graph: an
@@ -18,61 +17,58 @@ state. States without a visible difference are a single state, whatever the way
 to the state; every way through the graph is an interleaving.
 """
 
-import collections
-from collections.abc import Collection
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import Sequence
+import functools
+import itertools
+import typing
+
+from pcloud.tests.worlds import copies
 
 
-class Unlike(Exception):
-    """The same turn in the same state has led to two states."""
+class Growth(typing.NamedTuple):
+    """The part of a graph that was found after a turn.
+
+    :ivar first: the state to which the turn led
+    :ivar turns: each new state -> turn in the state -> next state
+    """
+
+    first: str
+    turns: dict[str, dict[str, str]]
 
 
 class Graph:
     """States, named by digests, and the turns between states."""
 
     def __init__(self) -> None:
-        self._next: dict[str, dict[str, str | None]] = {}
-        self._root: str | None = None
+        self._next: dict[str, dict[str, str]] = {}
 
-    def meet(self, state: str, choices: Collection[str]) -> bool:
-        """Record a state and the actors that may have the turn there.
-
-        :param choices: the actors that stand
-        :returns: whether the state is new
-        """
-        self._root = self._root or state
+    def meet(self, state: str) -> bool:
+        """Record a state, and return whether the state is new."""
         if state in self._next:
             return False
-        self._next[state] = dict.fromkeys(sorted(choices))
+        self._next[state] = {}
         return True
 
-    def choose(self, state: str) -> str:
-        """Return the actor whose turn leads a run towards an unknown turn.
-
-        When a state leads to no unknown turn any more, any actor is returned.
-        """
-        for way in self._ways(state):
-            if self._unknown(way[-1][0]) is not None:
-                return (way[1][1] if len(way) > 1
-                        else self._unknown(state))
-        return next(iter(self._next[state]))
-
     def went(self, state: str, choice: str, to: str) -> None:
-        """Record the state to which a turn has led.
-
-        :raises Unlike: when the turn led to a different state before
-        """
-        known = self._next[state][choice]
-        if known not in (None, to):
-            raise Unlike(f'{choice} went from {state} to {known} and to {to}')
+        """Record the state to which an actor's turn has led."""
         self._next[state][choice] = to
 
+    def grown(self, states: int, first: str) -> Growth:
+        """Return what has been found since the graph had fewer states."""
+        return Growth(first, dict(
+            itertools.islice(self._next.items(), states, None)))
+
+    def grow(self, state: str, choice: str, growth: Growth) -> None:
+        """Add what a copy of this graph found after an actor's turn."""
+        self.went(state, choice, growth.first)
+        self._next |= growth.turns
+
     @property
-    def is_complete(self) -> bool:
-        """Return whether every turn in every state has been taken."""
-        return self._root is not None and not any(
-            to is None for turns in self._next.values()
-            for to in turns.values())
+    def ends(self) -> list[str]:
+        """The states in which no actor has anything left to do."""
+        return [state for state, turns in self._next.items() if not turns]
 
     @property
     def states(self) -> int:
@@ -87,7 +83,8 @@ class Graph:
     def interleavings(self) -> int:
         """Return the number of ways from the first state to an end."""
         ways: dict[str, int] = {}
-        pending = [self._root] if self._root else []
+        root = next(iter(self._next))
+        pending = [root]
         while pending:
             state = pending[-1]
             after = self._next[state].values()
@@ -97,23 +94,55 @@ class Graph:
                 continue
             pending.pop()
             ways[state] = sum(ways[each] for each in after) if after else 1
-        return ways[self._root] if self._root else 0
+        return ways[root]
 
-    def _unknown(self, state: str) -> str | None:
-        return next((choice for choice, to in self._next[state].items()
-                     if to is None), None)
 
-    def _ways(self, start: str) -> Iterator[list[tuple[str, str]]]:
-        """Yield the shortest ways from a state to all states, by length.
+class World(typing.Protocol):
+    """What can be explored."""
 
-        Each way is a list of (state, turn that led to the state).
-        """
-        pending = collections.deque([[(start, '')]])
-        seen = {start}
-        while pending:
-            way = pending.popleft()
-            yield way
-            for choice, to in self._next[way[-1][0]].items():
-                if to is not None and to not in seen:
-                    seen.add(to)
-                    pending.append([*way, (to, choice)])
+    def look(self) -> tuple[str, Sequence[str]]:
+        """Return the present state, and the actors that may have the turn."""
+
+    def check(self) -> None:
+        """Check the invariants of the present state."""
+
+    def end(self) -> None:
+        """Check the invariants after the end of all actors."""
+
+    def take(self, choice: str) -> None:
+        """Let an actor take a turn."""
+
+
+def explore(world: World, graph: Graph) -> str:
+    """Take every turn in every state that can be reached, and check states.
+
+    The last turn of each state is taken in the world itself, and each other
+    turn in a copy of the world.
+
+    :param graph: the states that are known already, to which states are added
+    :returns: the state from which the exploration started
+    """
+    first = last = None
+    while True:
+        state, choices = world.look()
+        first = first or state
+        if last is not None:
+            graph.went(*last, state)
+        if not graph.meet(state):
+            return first
+        world.check()
+        if not choices:
+            world.end()
+            return first
+        *others, final = choices
+        for choice in others:
+            graph.grow(state, choice, copies.run(
+                functools.partial(_explore_after, world, graph, choice)))
+        world.take(final)
+        last = state, final
+
+
+def _explore_after(world, graph, choice):
+    states = graph.states
+    world.take(choice)
+    return graph.grown(states, explore(world, graph))

@@ -58,8 +58,8 @@ from pcloud.tests.worlds import turns as turns_
 
 # A turn is longer than the greatest difference of clocks, so that the order of
 # turns decides what time decides.
-_TURN = 20
-_START = datetime.datetime(2030, 1, 1)
+_TURN = datetime.timedelta(seconds=20)
+_START = datetime.datetime(2030, 1, 1, tzinfo=datetime.timezone.utc)
 
 _TIME = re.compile(
     r'\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?|(?<=\bt=)[0-9a-f]{8}\b')
@@ -88,7 +88,7 @@ class Places(fixtures.Fixture):
     """Has actors stand at places, and records the readings of each actor.
 
     :param placement: the keystoneauth adapter that calls Placement
-    :ivar turns: the turns of the present run; None between runs
+    :ivar turns: the turns of the actors; None before the first turn
     """
 
     def __init__(self, placement) -> None:
@@ -96,6 +96,7 @@ class Places(fixtures.Fixture):
         self._placement = placement
         self._here = threading.local()
         self.turns: turns_.Turns | None = None
+        self._now = _START
         self._seen: dict[str, 'hashlib._Hash'] = {}
         self._drawn: dict[str, random.Random] = {}
         self._originals = {
@@ -129,6 +130,8 @@ class Places(fixtures.Fixture):
                 (uuid, 'uuid4', self._uuid4),
                 (secrets, 'token_hex', self._token_hex),
                 (random, 'SystemRandom', self._system_random),
+                (timeutils, 'utcnow', self._utcnow),
+                (timeutils, 'utcnow_ts', self._utcnow_ts),
                 (time, 'sleep', self._sleep),
                 (time, 'monotonic', self._monotonic)):
             self._replace(holder, name, new)
@@ -136,22 +139,14 @@ class Places(fixtures.Fixture):
     def _replace(self, holder, name, new):
         self.useFixture(fixtures.MockPatchObject(holder, name, new))
 
-    @contextlib.contextmanager
-    def run(self) -> Iterator[turns_.Turns]:
-        """Begin a run, at the start time of all runs."""
-        self._seen, self._drawn = {}, {}
+    def begin(self) -> turns_.Turns:
+        """Begin a world, and return the turns of the world's actors."""
         self.turns = turns_.Turns()
-        timeutils.set_time_override(_START)
-        try:
-            yield self.turns
-        finally:
-            self.turns.release()
-            self.turns.standing()
-            self.turns = None
+        return self.turns
 
     def go(self, key: str) -> None:
         """Let an actor go on, and advance the time."""
-        timeutils.advance_time_seconds(_TURN)
+        self._now += _TURN
         self.turns.go(key)
 
     def seen(self) -> dict[str, str]:
@@ -304,6 +299,12 @@ class Places(fixtures.Fixture):
 
     def _system_random(self):
         return self._draw() or self._originals['SystemRandom']()
+
+    def _utcnow(self, with_timezone=False):
+        return self._now if with_timezone else self._now.replace(tzinfo=None)
+
+    def _utcnow_ts(self, microsecond=False):
+        return int(self._now.timestamp())
 
     def _sleep(self, seconds):
         if self._actor() is None:

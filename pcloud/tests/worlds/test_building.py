@@ -32,13 +32,11 @@ class BuildingTestCase(world.WorldTestCase):
         self.useFixture(fixtures.MonkeyPatch(
             'nova.virt.fake.HeldDriver', driver.HeldDriver))
         driver.HeldDriver.gate = driver.Gate()
+        # The first build fails, and no later build.
+        driver.HeldDriver.gate.failures = 1
         super().setUp()
         self.make_pool('gpu')
         self.mine = self.make_pcloud(self.alice)
-
-    def begin(self):
-        """Let the first build of a run fail, and no later build."""
-        driver.HeldDriver.gate.failures = 1
 
     def builder(self, project, hint=None, number=1):
         """Return the actor that has servers built."""
@@ -60,15 +58,15 @@ class BuildingTestCase(world.WorldTestCase):
         yield project, world.MEMBER, ('PUT', f'{path}/new', {
             'host': {'state': 'enabled'}})
 
-    def end(self):
-        """Delete the servers; the servers may be the only findings."""
+    def _check_end(self):
+        # The servers may be the only findings.
         self.assertLessEqual(
             {each.kind for each in all_checks.find(self.context, settle=0)},
             {'server-on-free-host'})
         for server in self.admin.get_servers(
                 search_opts={'all_tenants': 1}):
             self._delete_server(server)
-        super().end()
+        super()._check_end()
 
 
 class EnteringTest(BuildingTestCase):

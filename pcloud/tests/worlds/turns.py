@@ -64,7 +64,6 @@ class Turns:
         self._running: dict[str, int] = {}
         self._standing: dict[str, str] = {}
         self._steps: collections.Counter[str] = collections.Counter()
-        self._is_over = False
         self.errors: list[BaseException] = []
 
     def start(self, actor: Actor) -> None:
@@ -113,7 +112,7 @@ class Turns:
         :param strand: the name of this thread among the actor's threads
         """
         actor = self.current()
-        if actor is None or self._is_over:
+        if actor is None:
             return
         key = f'{actor.name} {strand}'.strip()
         with self._moved:
@@ -121,8 +120,7 @@ class Turns:
             self._standing[key] = f'{place} (step {self._steps[key]})'
             self._running[actor.name] -= 1
             self._moved.notify_all()
-            self._moved.wait_for(
-                lambda: key not in self._standing or self._is_over)
+            self._moved.wait_for(lambda: key not in self._standing)
 
     def began(self, name: str) -> None:
         """Record that an actor has started work in a further thread."""
@@ -155,13 +153,4 @@ class Turns:
         with self._moved:
             del self._standing[key]
             self._running[key.split()[0]] += 1
-            self._moved.notify_all()
-
-    def release(self) -> None:
-        """Let all actors go on to the end, in any order."""
-        with self._moved:
-            self._is_over = True
-            for key in self._standing:
-                self._running[key.split()[0]] += 1
-            self._standing.clear()
             self._moved.notify_all()

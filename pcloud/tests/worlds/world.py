@@ -14,27 +14,27 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 import hashlib
+import os
 import sys
 
 import fixtures
-from nova.db.api import models as api_models
-from nova.db.main import models
 from nova.tests import fixtures as nova_fixtures
-from oslo_utils import timeutils
-from placement.db.sqlalchemy import models as placement_models
-import sqlalchemy as sa
 
 from pcloud.audit import all_checks
 from pcloud.tests.functional import base
 from pcloud.tests.functional import one_cell
 from pcloud.tests.functional import stored
-from pcloud.tests.functional import written
+from pcloud.tests.worlds import copies
 from pcloud.tests.worlds import graph as graphs
 from pcloud.tests.worlds import places
 from pcloud.tests.worlds import turns as turns_
 
 _NEVER = 10**9
+# Characters of the log that are shown with a failure.
+_LOG = 5000
 
 MEMBER = ('reader', 'member')
 ADMIN = (*MEMBER, 'admin')
@@ -46,7 +46,6 @@ class WorldTestCase(base.PcloudTestCase):
     hosts = {'node-1': 'az1', 'node-2': 'az1'}
 
     def setUp(self):
-        self._computes = []
         # The actors alone act: services neither report nor run tasks.
         self.flags(report_interval=_NEVER, service_down_time=2 * _NEVER,
                    periodic_enable=False)
@@ -54,24 +53,22 @@ class WorldTestCase(base.PcloudTestCase):
             'nova.servicegroup.drivers.db.DbDriver._report_state',
             lambda *_: None))
         super().setUp()
+        # oslo.db gives each process new connections; a new connection to a
+        # database in memory is a new database.
+        self.useFixture(fixtures.MonkeyPatch(
+            'os.getpid', functools.partial(int, os.getpid())))
         self.flags(rpc_response_timeout=_NEVER)
         self.flags(settle_limit=_NEVER, group='pcloud')
         self.useFixture(one_cell.OneCell())
         self.useFixture(nova_fixtures.SpawnIsSynchronousFixture())
-        self._api, self._cell, self._placement = self.engines()
-        self.databases = written.Databases(
-            self._api, self._cell, self._placement)
-        self.rows = stored.Rows(self._api, self._cell, self._placement)
-        self.addCleanup(self.rows.close)
+        # The databases are in memory, where each has a single connection.
+        self.rows = stored.Rows(*(
+            each.raw_connection().driver_connection
+            for each in self.engines()))
         self.places = self.useFixture(
             places.Places(self.placement.fixture._client))
-        self.addCleanup(timeutils.clear_time_override)
         self.answers: dict[str, list[int]] = {}
-
-    def _start_compute(self, host, *args, **kwargs):
-        self._computes.append(
-            super()._start_compute(host, *args, **kwargs))
-        return self._computes[-1]
+        self._way: list[str] = []
 
     def actor(self, name, *calls):
         """Return an actor that makes calls in sequence.
@@ -92,45 +89,41 @@ class WorldTestCase(base.PcloudTestCase):
 
         :returns: the graph of the states
         """
-        graph, runs = graphs.Graph(), 0
-        kept = self._keep()
-        while not graph.is_complete:
-            # Before the first run too: services cache rows.
-            self._put_back(kept)
-            self.answers = {}
-            self.begin()
-            self._run(graph, actors)
-            self.end()
-            runs += 1
+        gc.collect()
+        gc.freeze()
+        self.addCleanup(gc.unfreeze)
+        graph = copies.run(functools.partial(self._explore, actors))
         print(f'{self.id().split(".", 3)[-1]}: {graph.interleavings():,} '
               f'interleavings: {graph.states} states, {graph.turns} turns, '
-              f'{runs} runs', file=sys.__stderr__, flush=True)
+              f'{len(graph.ends)} ends', file=sys.__stderr__, flush=True)
         return graph
 
-    def _run(self, graph, actors):
-        way, last = [], None
-        with self.places.run() as turns:
-            for actor in actors:
-                turns.start(actor)
-                turns.standing()
-            try:
-                while True:
-                    standing = turns.standing()
-                    state = self._digest(standing)
-                    if last is not None:
-                        graph.went(*last, state)
-                    if graph.meet(state, standing):
-                        self.check()
-                    if not standing:
-                        break
-                    last = state, graph.choose(state)
-                    way.append(f'{last[1]}: {standing[last[1]]}')
-                    self.places.go(last[1])
-                for error in turns.errors:
-                    raise error
-            except Exception as error:
-                error.add_note('after ' + '\n      '.join(way))
-                raise
+    def _explore(self, actors):
+        graph = graphs.Graph()
+        self._turns = self.places.begin()
+        for actor in actors:
+            self._turns.start(actor)
+            self._turns.standing()
+        graphs.explore(self, graph)
+        return graph
+
+    def look(self) -> tuple[str, list[str]]:
+        """Return a digest of the present state, and the actors that stand."""
+        standing = self._turns.standing()
+        for error in self._turns.errors:
+            raise self._explained(error)
+        return self._digest(standing), sorted(standing)
+
+    def take(self, choice: str) -> None:
+        """Let an actor go on."""
+        self._way.append(f'{choice}: {self._turns.standing()[choice]}')
+        self.places.go(choice)
+
+    def _explained(self, error):
+        error.add_note('after ' + '\n      '.join(self._way))
+        # What a copy logs ends with the copy.
+        error.add_note(self.stdlog.logger.output[-_LOG:])
+        return error
 
     def _digest(self, standing):
         # The readings of an actor that has ended matter no more.
@@ -140,8 +133,14 @@ class WorldTestCase(base.PcloudTestCase):
             if name in at_work}]
         return hashlib.sha256(places.plain(seen).encode()).hexdigest()
 
-    def check(self):
+    def check(self) -> None:
         """Check the invariants of every state."""
+        try:
+            self._check()
+        except AssertionError as error:
+            raise self._explained(error)
+
+    def _check(self):
         holders = {}
         for name, host in self.rows.members():
             if name.startswith('Pcloud:'):
@@ -157,42 +156,12 @@ class WorldTestCase(base.PcloudTestCase):
             else:
                 self.assertIsNone(each.hint)
 
-    def begin(self):
-        """Prepare a run."""
-
     def end(self):
         """Check the invariants after the end of all actors."""
+        try:
+            self._check_end()
+        except AssertionError as error:
+            raise self._explained(error)
+
+    def _check_end(self):
         self.assertEqual([], all_checks.find(self.context, settle=0))
-
-    def _keep(self):
-        kept_rows = self.databases.keep()
-        with self._placement.connect() as connection:
-            generations = connection.execute(sa.select(
-                placement_models.ResourceProvider.id,
-                placement_models.ResourceProvider.generation)).all()
-        return kept_rows, generations
-
-    def _put_back(self, kept):
-        kept_rows, generations = kept
-        self.databases.put_back(kept_rows)
-        provider = placement_models.ResourceProvider
-        with self._placement.begin() as connection:
-            for id_, generation in generations:
-                connection.execute(sa.update(provider).where(
-                    provider.id == id_).values(generation=generation))
-        # Servers have the same uuids in each run.
-        for engine, base_ in ((self._api, api_models.BASE),
-                              (self._cell, models.BASE)):
-            self._forget_servers(engine, base_.metadata)
-        with self._placement.begin() as connection:
-            connection.execute(sa.delete(placement_models.Consumer))
-        self.scheduler.manager.host_manager._init_aggregates()
-        for each in self._computes:
-            each.manager.reportclient.clear_provider_cache()
-
-    def _forget_servers(self, engine, metadata):
-        with engine.begin() as connection:
-            for table in reversed(metadata.sorted_tables):
-                if (table.name == 'instances' or
-                        'instance_uuid' in table.columns):
-                    connection.execute(sa.delete(table))

@@ -19,6 +19,7 @@ import collections
 import itertools
 import os
 import random
+import sqlite3
 import sys
 import threading
 import time
@@ -105,8 +106,13 @@ class ChangingHandsTest(base.PcloudTestCase):
         self.make_pool('gpu', 'node-1', 'node-2', 'node-3')
         self.pclouds = {base.ALICE: self.make_pcloud(self.alice),
                         base.BOB: self.make_pcloud(self.bob)}
-        rows = stored.Rows(*self.engines())
-        self.addCleanup(rows.close)
+        connections = [
+            sqlite3.connect(engine.url.database, isolation_level=None,
+                            check_same_thread=False)
+            for engine in self.engines()]
+        for each in connections:
+            self.addCleanup(each.close)
+        rows = stored.Rows(*connections)
         self.observer = Observer(rows, {
             pcloud: owner for owner, pcloud in self.pclouds.items()})
         self.stop = threading.Event()

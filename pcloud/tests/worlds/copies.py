@@ -1,0 +1,73 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Copies of this process that go on from the same state.
+
+SQLite in memory, Nova's services and all greenlets are part of a copy. What a
+copy does has no effect on the process that made the copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import os
+import pickle
+import traceback
+import typing
+
+from eventlet import patcher
+
+_os = patcher.original('os')
+
+
+class CopyFailed(Exception):
+    """The function has failed in a copy of this process."""
+
+
+def run(work: Callable[[], object]) -> typing.Any:
+    """Run a function in a copy of this process.
+
+    :returns: the function's return value, which has to be picklable
+    :raises CopyFailed: when the function raised an exception, with the
+        traceback as text
+    """
+    threads = len(_os.listdir('/proc/self/task'))
+    if threads > 1:
+        raise CopyFailed(f'A copy has one thread alone; here are {threads}.')
+    reading, writing = _os.pipe()
+    pid = _os.fork()
+    if not pid:
+        _os.close(reading)
+        _end_with(work, writing)
+    _os.close(writing)
+    with open(reading, 'rb') as pipe:
+        answer = pipe.read()
+    _os.waitpid(pid, 0)
+    if not answer:
+        raise CopyFailed('The copy has ended without a result.')
+    failure, result = pickle.loads(answer)
+    if failure is not None:
+        raise CopyFailed(failure)
+    return result
+
+
+def _end_with(work: Callable[[], object], writing: int) -> typing.NoReturn:
+    try:
+        try:
+            answer = None, work()
+        except CopyFailed as failure:
+            answer = str(failure), None
+        except BaseException:
+            answer = traceback.format_exc(), None
+        with open(writing, 'wb') as pipe:
+            pickle.dump(answer, pipe)
+    finally:
+        os._exit(0)
