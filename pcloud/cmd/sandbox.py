@@ -81,6 +81,10 @@ def start_options() -> argparse.ArgumentParser:
              'database, a virtual host of the broker and a conductor of its '
              'own. More than one needs --messaging (default: 1)')
     options.add_argument(
+        '--timeout', metavar='SECONDS', type=positive,
+        help='give up when the sandbox is not up after so long (default: '
+             'wait as long as the services make progress)')
+    options.add_argument(
         '--debug', action='store_true',
         help='let the services log at DEBUG')
     return options
@@ -163,7 +167,7 @@ def do_up(args: argparse.Namespace, where: layout.Layout) -> int:
     from pcloud.sandbox import launcher
 
     launcher.up(where, wanted(args), args.port_base, attached=False,
-                report=report)
+                timeout=args.timeout, report=report)
     print(f'The sandbox in {where.directory} is up. Be one of '
           f'{", ".join(settings.USERS)}:\n'
           f'    eval "$({own_command(args)} env alice)"')
@@ -254,7 +258,8 @@ def do_run(args: argparse.Namespace, where: layout.Layout) -> int:
         return command.run(args.command, state.settings, args.user)
     environment.check_user(args.user)
     chosen = wanted(args)
-    launcher.up(where, chosen, args.port_base, attached=True, report=report)
+    launcher.up(where, chosen, args.port_base, attached=True,
+                timeout=args.timeout, report=report)
     try:
         return command.run(args.command, chosen, args.user)
     finally:

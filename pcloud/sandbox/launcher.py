@@ -35,6 +35,7 @@ from pcloud.sandbox import messaging
 from pcloud.sandbox import parts
 from pcloud.sandbox import ports
 from pcloud.sandbox import processes
+from pcloud.sandbox import progress
 from pcloud.sandbox import rest
 from pcloud.sandbox import restarts
 from pcloud.sandbox import settings
@@ -42,8 +43,8 @@ from pcloud.sandbox import settings
 # Seconds that a supervisor may take to end; the children have
 # processes.GRACE of these seconds.
 STOP_TIMEOUT = processes.GRACE + 10
-# Seconds that one service may take to start.
-SERVICE_TIMEOUT = 120
+# Seconds between two looks at a service that starts.
+LOOK = 0.2
 
 Report = collections.abc.Callable[[str], None]
 
@@ -75,12 +76,15 @@ def need_running(where: layout.Layout) -> settings.State:
 
 
 def up(where: layout.Layout, chosen: settings.Settings,
-       port_base: int | None, attached: bool, report: Report) -> None:
+       port_base: int | None, attached: bool, timeout: float | None,
+       report: Report) -> None:
     """Start a sandbox and wait until all parts are usable.
 
     :param chosen: settings of the sandbox; the ports are filled in
     :param port_base: the first port; None finds free ports
     :param attached: whether the sandbox ends with this process
+    :param timeout: seconds that the start may take; None waits as long as
+        the parts make progress
     :param report: called with each line for the user
     :raises StartFailed: a part did not start; no process is left running
     :raises SandboxError: a sandbox is already running, or the folder, a
@@ -98,7 +102,7 @@ def up(where: layout.Layout, chosen: settings.Settings,
             clean(where)
             raise
         # The supervisor has the lock too, and keeps the lock.
-        supervisor = spawn(where, descriptor, attached)
+        supervisor = spawn(where, descriptor, attached, timeout)
     try:
         follow(supervisor, report)
     except BaseException:
@@ -162,13 +166,15 @@ def prepare(where: layout.Layout, chosen: settings.Settings) -> None:
     messaging.create(chosen)
 
 
-def spawn(where: layout.Layout, descriptor: int,
-          attached: bool) -> subprocess.Popen:
+def spawn(where: layout.Layout, descriptor: int, attached: bool,
+          timeout: float | None) -> subprocess.Popen:
     """Start the supervisor, and pass on the lock."""
     argv = [sys.executable, '-m', 'pcloud.sandbox.supervisor',
             str(where.directory)]
     if attached:
         argv.append('--attached')
+    if timeout is not None:
+        argv += ['--timeout', str(timeout)]
     with open(where.log('supervisor'), 'ab') as log:
         return subprocess.Popen(
             argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -197,6 +203,9 @@ def follow(supervisor: subprocess.Popen, report: Report) -> None:
         if 'progress' in message:
             report(f'[{message["done"]:2}/{message["of"]}] '
                    f'{message["progress"]}')
+        elif 'waiting' in message:
+            report(f'        waiting for {", ".join(message["waiting"])} '
+                   f'({message["seconds"]} s)')
         elif 'failed' in message:
             raise errors.StartFailed(message['failed'], message['log'])
         elif 'ready' in message:
@@ -281,21 +290,45 @@ def stop_service(where: layout.Layout, name: str) -> None:
 def start_service(where: layout.Layout, name: str) -> None:
     """Start a service that was stopped or has ended, and wait.
 
-    :raises StartFailed: the service does not start in time
+    :raises StartFailed: the service ends, or makes no progress
     :raises SandboxError: no sandbox is running, or the sandbox has no such
         service
     """
-    part = need_service(where, need_running(where), name)
+    state = need_running(where)
+    part = need_service(where, state, name)
+    before = state.processes.get(name)
     restarts.put(where, name)
-    deadline = time.monotonic() + SERVICE_TIMEOUT
-    while time.monotonic() < deadline:
-        runs = processes.find(need_running(where).processes.get(name))
-        if runs and (part.url is None or rest.answers(part.url)):
-            return
-        time.sleep(0.2)
-    raise errors.StartFailed(
-        f'{name} has not started after {SERVICE_TIMEOUT} seconds',
-        str(where.log(name)))
+    known = before
+    while known == before and processes.find(known) is None:
+        time.sleep(LOOK)
+        known = need_running(where).processes.get(name)
+    wait_for_service(where, part, known)
+
+
+def wait_for_service(
+    where: layout.Layout, part: parts.Part, known: dict | None,
+) -> None:
+    """Wait until a service answers.
+
+    :param known: the identity of the service's process
+    :raises StartFailed: the service ends, or makes no progress
+    """
+    log = where.log(part.name)
+    process = processes.find(known)
+    if process is None:
+        raise errors.StartFailed(f'{part.name} has ended', str(log))
+    if part.url is None:
+        return
+    probe = rest.Probe(part.url)
+    watched = progress.Progress(process, log, part.works)
+    while not probe.answered():
+        if processes.find(known) is None:
+            raise errors.StartFailed(f'{part.name} has ended', str(log))
+        if watched.silence() > progress.SILENCE:
+            raise errors.StartFailed(
+                f'{part.name} has made no progress for '
+                f'{progress.SILENCE} seconds', str(log))
+        time.sleep(LOOK)
 
 
 def need_service(where: layout.Layout, state: settings.State,

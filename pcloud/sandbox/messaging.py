@@ -26,7 +26,7 @@ from pcloud.sandbox import settings
 
 CONTROL = 'rabbitmqctl'
 # Seconds: for one command of CONTROL; to connect.
-CONTROL_TIMEOUT = 60
+CONTROL_TIMEOUT = 600
 CONNECT_TIMEOUT = 5
 
 

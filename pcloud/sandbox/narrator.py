@@ -21,9 +21,6 @@ import subprocess
 import sys
 import textwrap
 
-# Seconds that a command may take; the slowest command waits for a server.
-TIMEOUT = 180
-
 
 class PromiseBroken(Exception):
     """A command did not do what the story promises."""
@@ -82,12 +79,21 @@ class Narrator:
 
     def _type(self, user: str, command: str) -> tuple[int, str]:
         print(f'\n{user or "host"}$ {command}', flush=True)
-        done = subprocess.run(
-            command, shell=True, env=self._environment(user), text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL, timeout=TIMEOUT, check=False)
-        print(done.stdout.rstrip(), flush=True)
-        return done.returncode, done.stdout
+        lines = []
+        with subprocess.Popen(
+                command, shell=True, env=self._environment(user), text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL) as process:
+            # `Popen` has made a pipe.
+            assert process.stdout is not None
+            try:
+                for line in process.stdout:
+                    print(line, end='', flush=True)
+                    lines.append(line)
+            except BaseException:
+                process.terminate()
+                raise
+        return process.returncode, ''.join(lines)
 
     def _environment(self, user: str) -> Mapping[str, str]:
         if user not in self._variables:

@@ -40,6 +40,8 @@ class Part:
         without a URL is done as soon as the process runs
     :ivar stays: whether the part is a service, which keeps running; a step
         is done when the process has ended with status 0
+    :ivar works: whether the part's work is progress; a step that waits for
+        other parts logs each progress instead
     :ivar environment: variables of the process beside the supervisor's
     :ivar folder: the current folder of the process; None is the sandbox's
         data folder
@@ -51,6 +53,7 @@ class Part:
     needs: tuple[str, ...] = ()
     url: str | None = None
     stays: bool = False
+    works: bool = True
     environment: dict[str, str] = dataclasses.field(default_factory=dict)
     folder: pathlib.Path | None = None
 
@@ -94,7 +97,7 @@ def all_parts(where: layout.Layout,
         _web(where, chosen, 'neutron', needs=('neutron-setup',)),
         _own('catalog', 'catalog', [directory],
              says='image, flavors and zones are there',
-             needs=('keystone', 'glance', nova[-1].name)),
+             needs=('keystone', 'glance', nova[-1].name), works=False),
     ]
 
 
@@ -122,7 +125,8 @@ def _nova_processes(where: layout.Layout,
         _nova(where, 'nova-scheduler-2', 'scheduler', second),
         _web(where, chosen, 'nova', needs=NOVA_NEEDS),
         _own('nova-hosts', 'nova_hosts', [str(where.directory)],
-             says=f'Nova has {_hosts(chosen)}', needs=('nova',)),
+             says=f'Nova has {_hosts(chosen)}', needs=('nova',),
+             works=False),
     ]
 
 

@@ -17,32 +17,64 @@ The client sends some dozen requests, in a process that has to start fast.
 
 from collections.abc import Mapping
 import json
+import socket
 import typing
 import urllib.error
+import urllib.parse
 import urllib.request
 
 from pcloud.sandbox import errors
 from pcloud.sandbox import settings
 
-# Seconds that a request may take, and that a check whether a service
-# answers may take. gunicorn accepts connections long before the service
-# has been loaded.
-TIMEOUT = 60
-GLIMPSE_TIMEOUT = 0.3
+# Seconds until the kernel accepts a connection on this machine.
+_CONNECT_TIMEOUT = 1
 
 # Requests stay on this machine whatever proxy the user has set.
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
-def answers(url: str) -> bool:
-    """Return whether a URL answers over HTTP, with any status."""
-    try:
-        _OPENER.open(url, timeout=GLIMPSE_TIMEOUT).close()
-    except urllib.error.HTTPError as error:
-        error.close()
-    except OSError:
-        return False
-    return True
+class Probe:
+    """A request that waits until a service is loaded.
+
+    gunicorn accepts connections long before the service has been loaded, so
+    the probe keeps the connection: a service that is slow to start shall not
+    be asked again and again.
+
+    :param url: a URL of the service, with a port
+    """
+
+    def __init__(self, url: str) -> None:
+        self._parts = urllib.parse.urlsplit(url)
+        self._connection: socket.socket | None = None
+
+    def answered(self) -> bool:
+        """Return whether the service answers over HTTP, with any status."""
+        try:
+            if self._connection is None:
+                self._connection = self._request()
+            answer = self._connection.recv(5)
+        except BlockingIOError:
+            return False
+        except OSError:
+            answer = b''
+        self.close()
+        return answer == b'HTTP/'
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _request(self) -> socket.socket:
+        connection = socket.create_connection(
+            (self._parts.hostname, self._parts.port), _CONNECT_TIMEOUT)
+        connection.sendall(
+            f'GET {self._parts.path or "/"} HTTP/1.1\r\n'
+            f'Host: {self._parts.netloc}\r\n'
+            'Connection: close\r\n\r\n'.encode())
+        connection.setblocking(False)
+        return connection
 
 
 class Client:
@@ -96,7 +128,7 @@ class Client:
         request = urllib.request.Request(
             url, data=body, headers=headers, method=method)
         try:
-            with _OPENER.open(request, timeout=TIMEOUT) as answer:
+            with _OPENER.open(request) as answer:
                 return answer.read(), answer.headers
         except urllib.error.HTTPError as error:
             text = error.read().decode(errors='replace')

@@ -23,6 +23,7 @@ signal at the parent's end (die_with_parent) gets the signal when the
 *thread* ends that made the child.
 """
 
+import argparse
 import json
 import os
 import signal
@@ -31,18 +32,21 @@ import sys
 import time
 import types
 
+import psutil
+
 from pcloud.sandbox import errors
 from pcloud.sandbox import layout
 from pcloud.sandbox import parts
 from pcloud.sandbox import processes
+from pcloud.sandbox import progress
 from pcloud.sandbox import rest
 from pcloud.sandbox import restarts
 from pcloud.sandbox import settings
 
-# Seconds: for all parts to start; between two checks during the start;
-# between two checks after the start.
-START_TIMEOUT = 300
+# Seconds: between two checks during the start; between two reports about a
+# part that is waited for; between two checks after the start.
 LOOK = 0.1
+REPORT = 15
 WATCH = 0.5
 
 
@@ -60,23 +64,29 @@ class Supervisor:
     :param where: the sandbox's folder
     :param state: the sandbox's state; from now on this process alone
         writes the state
+    :param timeout: seconds for all parts to start; None has no limit
     """
 
-    def __init__(self, where: layout.Layout, state: settings.State):
+    def __init__(self, where: layout.Layout, state: settings.State,
+                 timeout: float | None = None):
         self.where = where
         self.state = state
+        self.timeout = timeout
         self.waiting = parts.all_parts(where, state.settings)
         self.total = len(self.waiting)
         self.children: dict[str, subprocess.Popen] = {}
         self.starting: list[parts.Part] = []
+        self.probes: dict[str, rest.Probe] = {}
+        self.progress: dict[str, progress.Progress] = {}
         self.done: set[str] = set()
 
     def start(self) -> None:
         """Start all parts.
 
-        :raises StartFailed: a part ended, or took too long
+        :raises StartFailed: a part ended, or makes no progress, or the
+            time is over
         """
-        deadline = time.monotonic() + START_TIMEOUT
+        began = reported = time.monotonic()
         # More parts at a time than processors would only slow each part.
         slots = max(2, len(os.sched_getaffinity(0)))
         while self.waiting or self.starting:
@@ -86,12 +96,40 @@ class Supervisor:
             for part in list(self.starting):
                 if self.is_done(part):
                     self.finish(part)
-            if time.monotonic() > deadline:
-                late = self.starting[0].name
-                raise errors.StartFailed(
-                    f'{late} has not started after {START_TIMEOUT} '
-                    'seconds', str(self.where.log(late)))
+                    reported = time.monotonic()
+            self.check_time(began)
+            if time.monotonic() >= reported + REPORT:
+                self.report_waiting(time.monotonic() - began)
+                reported = time.monotonic()
             time.sleep(LOOK)
+
+    def check_time(self, began: float) -> None:
+        """Check that the start may still take time.
+
+        :param began: when the start began
+        :raises StartFailed: the time that the user gives is over
+        """
+        if (self.timeout is not None and self.starting
+                and time.monotonic() > began + self.timeout):
+            late = self.starting[0].name
+            raise errors.StartFailed(
+                f'{late} has not started {self.timeout:g} seconds after '
+                'pcloud-sandbox up', str(self.where.log(late)))
+
+    def report_waiting(self, seconds: float) -> None:
+        """Report which parts are waited for.
+
+        :param seconds: since the start of the first part
+        :raises StartFailed: a part makes no progress
+        """
+        for part in self.starting:
+            silence = self.progress[part.name].silence()
+            if silence > progress.SILENCE:
+                raise errors.StartFailed(
+                    f'{part.name} has made no progress for {silence:.0f} '
+                    'seconds', str(self.where.log(part.name)))
+        tell({'waiting': [part.name for part in self.starting],
+              'seconds': int(seconds)})
 
     def ready_to_start(self, slots: int) -> list[parts.Part]:
         """Return the most urgent startable parts, at most ``slots``."""
@@ -104,6 +142,11 @@ class Supervisor:
         self.spawn(part)
         self.waiting.remove(part)
         self.starting.append(part)
+        self.progress[part.name] = progress.Progress(
+            psutil.Process(self.children[part.name].pid),
+            self.where.log(part.name), part.works)
+        if part.url is not None:
+            self.probes[part.name] = rest.Probe(part.url)
 
     def spawn(self, part: parts.Part) -> None:
         """Start one part's process."""
@@ -143,7 +186,7 @@ class Supervisor:
         status = self.children[part.name].poll()
         if status is None:
             return part.stays and (
-                part.url is None or rest.answers(part.url))
+                part.url is None or self.probes[part.name].answered())
         if status == 0 and not part.stays:
             return True
         raise self.ended(part.name, status)
@@ -152,6 +195,7 @@ class Supervisor:
         """Record that a part is done, and report the progress."""
         self.starting.remove(part)
         self.done.add(part.name)
+        del self.progress[part.name]
         if not part.stays:
             del self.children[part.name]
             del self.state.processes[part.name]
@@ -242,16 +286,21 @@ def supervise(supervisor: Supervisor, attached: bool) -> None:
 
 
 def main() -> None:
-    """Run the sandbox in the folder sys.argv[1]."""
+    """Run the sandbox in a folder."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument('directory')
+    parser.add_argument('--attached', action='store_true')
+    parser.add_argument('--timeout', type=float)
+    arguments = parser.parse_args()
     for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(one, stop_once)
-    where = layout.Layout(sys.argv[1])
+    where = layout.Layout(arguments.directory)
     state = settings.read(where)
     state.processes['supervisor'] = processes.identity(os.getpid())
     settings.save(where, state)
-    supervisor = Supervisor(where, state)
+    supervisor = Supervisor(where, state, arguments.timeout)
     try:
-        supervise(supervisor, attached='--attached' in sys.argv[2:])
+        supervise(supervisor, arguments.attached)
     except Stopped:
         pass
     finally:

@@ -31,7 +31,7 @@ from nova.objects import service
 from pcloud.sandbox import layout
 from pcloud.sandbox import settings
 
-# Seconds between looks. The supervisor ends a program that takes too long.
+# Seconds between looks. The supervisor ends a program without progress.
 LOOK = 0.5
 
 
@@ -69,7 +69,13 @@ def main() -> None:
         ['nova-manage', '--config-file', str(where.etc / 'nova.conf')])
     objects.register_all()
     admin = context.get_admin_context()
-    while not wanted <= reported(admin):
+    before = None
+    while missing := wanted - reported(admin):
+        if missing != before:
+            print('waiting for', ', '.join(
+                f'{binary} on {host}' for binary, host in sorted(missing)),
+                flush=True)
+        before = missing
         time.sleep(LOOK)
     host_mapping.discover_hosts(admin)
 

@@ -52,7 +52,7 @@ class User:
         return response
 
     def call_at(self, number: int, method: str, path: str,
-                body: dict | None = None, *, timeout: float = 60,
+                body: dict | None = None, *, timeout: float = 600,
                 **headers: str) -> requests.Response:
         """Make a call to a process.
 

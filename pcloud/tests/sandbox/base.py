@@ -27,8 +27,9 @@ import psutil
 from pcloud.sandbox import command
 
 COMMAND = [sys.executable, '-m', 'pcloud.cmd.sandbox']
-# Seconds: a start on a busy machine takes two minutes.
-TIMEOUT = 600
+# Seconds without an end, after which a command is taken for stuck. A command
+# that starts a sandbox makes progress for minutes on a busy machine.
+TIMEOUT = 3600
 
 
 def start(folder, *arguments, **options):

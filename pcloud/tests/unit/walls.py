@@ -192,7 +192,7 @@ ROOMS = {
         'databases environment messaging parts rest',
         'demo lock restarts settings',
         'devstack layout ports stories',
-        'errors ini narrator paste processes sqlite'),
+        'errors ini narrator paste processes progress sqlite'),
     'sandbox/services': _room(
         '', '',
         'nova_all nova_compute',

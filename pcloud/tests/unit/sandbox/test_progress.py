@@ -1,0 +1,81 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from unittest import mock
+
+import psutil
+
+from pcloud.sandbox import progress
+
+_WORK = 'while True: pass'
+_LOG = 'import time\nwhile True: print("line", flush=True); time.sleep(.1)'
+_IDLE = 'import time; time.sleep(10**6)'
+
+
+class ProgressTest(unittest.TestCase):
+
+    def _watch(self, program, works=True):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        log = pathlib.Path(folder.name) / 'log'
+        with open(log, 'wb') as written:
+            process = subprocess.Popen(
+                [sys.executable, '-c', program], stdout=written)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process, progress.Progress(
+            psutil.Process(process.pid), log, works)
+
+    def _falls(self, watched):
+        """Wait until the silence is shorter than before."""
+        before = watched.silence()
+        while (now := watched.silence()) >= before:
+            before = now
+            time.sleep(0.01)
+
+    def test_a_log_that_grows(self):
+        for works in (True, False):
+            with self.subTest(works=works):
+                _, watched = self._watch(_LOG, works)
+                self._falls(watched)
+
+    def test_work(self):
+        _, watched = self._watch(_WORK)
+        self._falls(watched)
+
+    def test_work_of_a_child(self):
+        _, watched = self._watch(
+            'import subprocess, sys\n'
+            f'subprocess.run(["timeout", "60", sys.executable, "-c", '
+            f'"{_WORK}"])')
+        self._falls(watched)
+
+    def test_silence(self):
+        for program, works in ((_IDLE, True), (_WORK, False)):
+            with self.subTest(program), mock.patch.object(
+                    progress.time, 'monotonic', side_effect=[0, 7, 700]):
+                process, watched = self._watch(program, works)
+                while not psutil.Process(process.pid).cpu_times().user:
+                    pass
+                self.assertEqual([7, 700], [
+                    watched.silence(), watched.silence()])
+
+    def test_a_process_that_has_ended(self):
+        process, watched = self._watch('')
+        process.wait()
+        self.assertGreaterEqual(watched.silence(), 0)
