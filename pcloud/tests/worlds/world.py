@@ -100,6 +100,7 @@ class WorldTestCase(base.PcloudTestCase):
 
     def _explore(self, actors):
         graph = graphs.Graph()
+        self._graph = graph
         self._turns = self.places.begin()
         for actor in actors:
             self._turns.start(actor)
@@ -135,6 +136,9 @@ class WorldTestCase(base.PcloudTestCase):
 
     def check(self) -> None:
         """Check the invariants of every state."""
+        if not self._graph.states % 1000:
+            print(f'{self._graph.states} states', file=sys.__stderr__,
+                  flush=True)
         try:
             self._check()
         except AssertionError as error:
