@@ -92,16 +92,16 @@ def name(text: str) -> str:
 
     :raises: `exception.InvalidPlacementKey`
     """
-    found = text
+    key_name = text
     if text.startswith(_SPECIAL_ALIAS):
-        found = _SPECIAL_PREFIX + text.removeprefix(_SPECIAL_ALIAS)
-    if not _NAME.fullmatch(found) or (
-            found.startswith(_SPECIAL_PREFIX) and found not in SPECIAL):
+        key_name = _SPECIAL_PREFIX + text.removeprefix(_SPECIAL_ALIAS)
+    if not _NAME.fullmatch(key_name) or (
+            key_name.startswith(_SPECIAL_PREFIX) and key_name not in SPECIAL):
         raise exception.InvalidPlacementKey(
             key=text, expected='a name of 1 to 64 letters, digits, ".", "_" '
                                'or "-", or special.RAM, special.CPU or '
                                'special.LOAD')
-    return found
+    return key_name
 
 
 def key(key_name: str, text: str) -> Key:
@@ -113,11 +113,11 @@ def key(key_name: str, text: str) -> Key:
     if not colon:
         raise exception.InvalidPlacementKey(
             key=f'{key_name}={text}', expected='NAME=VALUE:WEIGHT')
-    found = Key(name(key_name), number(value), number(weight))
-    if not found.weight:
+    placement_key = Key(name(key_name), number(value), number(weight))
+    if not placement_key.weight:
         raise exception.InvalidPlacementKey(
             key=f'{key_name}={text}', expected='of a weight that is not 0')
-    return found
+    return placement_key
 
 
 def parse(text: str) -> Key:
@@ -132,32 +132,34 @@ def parse(text: str) -> Key:
     return key(key_name, rest)
 
 
-def check_system(found: Key) -> Key:
+def check_system(placement_key: Key) -> Key:
     """Refuse a reserved key, which cannot be a system key.
 
     :raises: `exception.InvalidPlacementKey`
 
     Rule: reference-placement-keys-kinds
     """
-    if found.name.startswith(RESERVED_PREFIX):
+    if placement_key.name.startswith(RESERVED_PREFIX):
         raise exception.InvalidPlacementKey(
-            key=found, expected='a customer key: names that begin with "_" '
-                                'are compared with those alone')
-    return found
+            key=placement_key,
+            expected='a customer key: names that begin with "_" '
+                     'are compared with those alone')
+    return placement_key
 
 
-def check_customer(found: Key) -> Key:
+def check_customer(placement_key: Key) -> Key:
     """Refuse a special key, which only administrators may set.
 
     :raises: `exception.InvalidPlacementKey`
 
     Rule: reference-placement-keys-kinds
     """
-    if found.name in SPECIAL:
+    if placement_key.name in SPECIAL:
         raise exception.InvalidPlacementKey(
-            key=found, expected='a system key: #RAM, #CPU and #LOAD are for '
-                                'administrators')
-    return found
+            key=placement_key,
+            expected='a system key: #RAM, #CPU and #LOAD are for '
+                     'administrators')
+    return placement_key
 
 
 def distinct(
@@ -170,15 +172,15 @@ def distinct(
     :param check: `check_system` or `check_customer`
     :raises: `exception.InvalidPlacementKey`
     """
-    found: dict[str, Key] = {}
+    keys: dict[str, Key] = {}
     for text in texts:
-        each = check(parse(text))
-        if each.name.casefold() in found:
+        placement_key = check(parse(text))
+        if placement_key.name.casefold() in keys:
             raise exception.InvalidPlacementKey(
                 key=text, expected='the only one of its name, whatever the '
                                    'letter case')
-        found[each.name.casefold()] = each
-    return list(found.values())
+        keys[placement_key.name.casefold()] = placement_key
+    return list(keys.values())
 
 
 def compiled(levels: Iterable[Iterable[Key]]) -> dict[str, Key]:
@@ -190,7 +192,8 @@ def compiled(levels: Iterable[Iterable[Key]]) -> dict[str, Key]:
 
     Rule: reference-placement-keys-levels
     """
-    return {each.name: each for level in levels for each in level}
+    return {placement_key.name: placement_key
+            for level in levels for placement_key in level}
 
 
 def score(
@@ -213,10 +216,10 @@ def score(
     for name_, value in offered:
         if name_ not in wanted:
             continue
-        one, weight = wanted[name_].value, wanted[name_].weight
-        whole = one.denominator * value.denominator
-        near = whole - abs(one.numerator * value.denominator -
-                           value.numerator * one.denominator)
+        target, weight = wanted[name_].value, wanted[name_].weight
+        whole = target.denominator * value.denominator
+        near = whole - abs(target.numerator * value.denominator -
+                           value.numerator * target.denominator)
         if near > 0:
             parts.append((near * weight.numerator,
                           whole * weight.denominator))
@@ -239,7 +242,7 @@ def thresholds(
 
 
 def round_of(
-    found: Fraction, rounds: Sequence[Fraction],
+    host_score: Fraction, rounds: Sequence[Fraction],
 ) -> int | None:
     """Return the first round whose threshold a score exceeds.
 
@@ -247,7 +250,7 @@ def round_of(
     :returns: counted from 0; None when the score exceeds no threshold
     """
     return next((number for number, threshold in enumerate(rounds)
-                 if found > threshold), None)
+                 if host_score > threshold), None)
 
 
 def ranks(
@@ -269,9 +272,9 @@ def ranks(
              in enumerate(sorted(set(scores.values())))}
     places = {number: order[score] for number, score in scores.items()}
     plain = [(-number, places[id(score)]) for number, score in standings]
-    found = {standing: rank for rank, standing
-             in enumerate(sorted(set(plain)))}
-    return [found[each] for each in plain]
+    rank_by_standing = {standing: rank for rank, standing
+                        in enumerate(sorted(set(plain)))}
+    return [rank_by_standing[standing] for standing in plain]
 
 
 @functools.lru_cache(maxsize=4096)

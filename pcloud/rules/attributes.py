@@ -157,7 +157,7 @@ def read(name: str, value: str) -> typing.Any:
 
 
 def effective(
-    name: str, said: Iterable[Said], now: datetime.datetime,
+    name: str, statements: Iterable[Said], now: datetime.datetime,
 ) -> tuple[str | None, list[str]]:
     """Decide which value is effective when several aggregates have a value.
 
@@ -177,13 +177,14 @@ def effective(
     Rule: reference-attributes-effective
     """
     valid, bad = [], []
-    for each in sorted(set(said), key=lambda one: (not one.own, one.value)):
+    for statement in sorted(set(statements), key=lambda entry: (
+            not entry.own, entry.value)):
         try:
-            read(name, each.value)
+            read(name, statement.value)
         except exception.InvalidAttribute:
-            bad.append(each.value)
+            bad.append(statement.value)
         else:
-            valid.append(each.value)
+            valid.append(statement.value)
     if name == REBOOT:
         valid = sorted((value for value in valid if reboot(value) > now),
                        key=reboot)
@@ -191,7 +192,7 @@ def effective(
 
 
 def held(
-    name: str, said: Iterable[Said], now: datetime.datetime,
+    name: str, statements: Iterable[Said], now: datetime.datetime,
 ) -> frozenset:
     """Return the values that a host has of an attribute, as `read` makes them.
 
@@ -200,30 +201,32 @@ def held(
     equal rank are joined.
     """
     if name in _READERS:
-        value, _ = effective(name, said, now)
+        value, _ = effective(name, statements, now)
         return frozenset() if value is None else frozenset(
             [read(name, value)])
-    said = set(said)
-    own_only = any(each.own for each in said)
+    statements = set(statements)
+    own_only = any(statement.own for statement in statements)
     return frozenset(
-        part.strip() for each in said if each.own or not own_only
-        for part in each.value.split(','))
+        part.strip() for statement in statements
+        if statement.own or not own_only
+        for part in statement.value.split(','))
 
 
-def conflicting(name: str, said: Iterable[Said]) -> list[str]:
+def conflicting(name: str, statements: Iterable[Said]) -> list[str]:
     """Return the different values of equal rank, of which one is effective.
 
     Different spellings of the same value do not conflict, nor do invalid
     values. Dates of reboots do not conflict: several reboots may be planned.
     """
-    said = set(said)
+    statements = set(statements)
     if name == REBOOT:
         return []
     standing: dict[object, str] = {}
-    for each in said:
-        if each.own == any(one.own for one in said):
+    for statement in statements:
+        if statement.own == any(other.own for other in statements):
             try:
-                standing.setdefault(read(name, each.value), each.value)
+                standing.setdefault(
+                    read(name, statement.value), statement.value)
             except exception.InvalidAttribute:
                 continue
     return sorted(standing.values()) if len(standing) > 1 else []
@@ -238,14 +241,15 @@ def platform_scores(platforms: Sequence[Platform | None]) -> list[float]:
 
     Rule: reference-attributes-platform
     """
-    known = [each for each in platforms if each is not None]
-    dotted = sum(each.dotted for each in known) * 2 > len(known)
+    known = [version for version in platforms if version is not None]
+    dotted = sum(version.dotted for version in known) * 2 > len(known)
     # All are times, or all are versions.
     places: list[typing.Any] = sorted(
-        {each.order for each in known if each.dotted == dotted})
+        {version.order for version in known if version.dotted == dotted})
     if len(places) < 2:
-        return [1.0 if each is not None and each.dotted == dotted else 0.0
-                for each in platforms]
+        return [
+            1.0 if version is not None and version.dotted == dotted else 0.0
+            for version in platforms]
     if dotted:
         last = len(places) - 1
         scores = {place: number / last
@@ -254,9 +258,9 @@ def platform_scores(platforms: Sequence[Platform | None]) -> list[float]:
         oldest, newest = places[0], places[-1]
         scores = {place: (place - oldest) / (newest - oldest)
                   for place in places}
-    return [scores[each.order]
-            if each is not None and each.dotted == dotted else 0.0
-            for each in platforms]
+    return [scores[version.order]
+            if version is not None and version.dotted == dotted else 0.0
+            for version in platforms]
 
 
 def reboot_scores(
@@ -298,14 +302,14 @@ def hardware_scores(classes: Sequence[float | None]) -> list[float]:
 
     Rule: reference-attributes-hardware
     """
-    known = [each for each in classes if each is not None]
+    known = [class_ for class_ in classes if class_ is not None]
     if not known:
         return [0.0] * len(classes)
     lowest, highest = min(known), max(known)
     if lowest == highest:
-        return [0.0 if each is None else 1.0 for each in classes]
-    return [0.0 if each is None else (each - lowest) / (highest - lowest)
-            for each in classes]
+        return [0.0 if class_ is None else 1.0 for class_ in classes]
+    return [0.0 if class_ is None else (class_ - lowest) / (highest - lowest)
+            for class_ in classes]
 
 
 def reboots_within(
@@ -326,7 +330,7 @@ def ordinals(racks: Iterable[str | None]) -> dict[str, int]:
     order their owner sees the hosts.
     """
     numbers: dict[str, int] = {}
-    for each in racks:
-        if each is not None:
-            numbers.setdefault(each, len(numbers) + 1)
+    for value in racks:
+        if value is not None:
+            numbers.setdefault(value, len(numbers) + 1)
     return numbers

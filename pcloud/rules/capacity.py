@@ -57,11 +57,11 @@ def total(needs: Iterable[Need]) -> Need:
     amounts: dict[str, int] = {}
     required: frozenset[str] = frozenset()
     forbidden: frozenset[str] = frozenset()
-    for each in needs:
-        for name, amount in each.amounts.items():
+    for need in needs:
+        for name, amount in need.amounts.items():
             amounts[name] = amounts.get(name, 0) + amount
-        required |= each.required
-        forbidden |= each.forbidden
+        required |= need.required
+        forbidden |= need.forbidden
     return Need(amounts, required, forbidden)
 
 
@@ -69,8 +69,8 @@ def largest(needs: Iterable[Need]) -> Need:
     """Return the largest need, resource class by resource class."""
     amounts: dict[str, int] = {}
     needs = list(needs)
-    for each in needs:
-        for name, amount in each.amounts.items():
+    for need in needs:
+        for name, amount in need.amounts.items():
             amounts[name] = max(amounts.get(name, 0), amount)
     return dataclasses.replace(total(needs), amounts=amounts)
 
@@ -104,8 +104,9 @@ def shortages(need: Need, host: Host) -> list[str]:
     ==================  =============================================
     """
     return [
-        *(f'{left} {_word(name)} are left, {need.amounts[name]} are needed'
-          for name, left in too_little(need, host).items()),
+        *(f'{remainder} {_word(name)} are left, '
+          f'{need.amounts[name]} are needed'
+          for name, remainder in too_little(need, host).items()),
         *wrong_traits(need, host)]
 
 
@@ -114,12 +115,12 @@ def too_little(need: Need, host: Host) -> dict[str, int]:
 
     :returns: ``resource class -> free amount``, in the order of the classes
     """
-    found = {}
+    remainders = {}
     for name, amount in sorted(need.amounts.items()):
-        left = max(host.free.get(name, (amount,)), default=0)
-        if left < amount:
-            found[name] = max(left, 0)
-    return found
+        remainder = max(host.free.get(name, (amount,)), default=0)
+        if remainder < amount:
+            remainders[name] = max(remainder, 0)
+    return remainders
 
 
 def _word(name: str) -> str:
@@ -129,7 +130,7 @@ def _word(name: str) -> str:
 def wrong_traits(need: Need, host: Host) -> list[str]:
     """Return, in words, the traits missing or forbidden on a host."""
     return [
-        *(f'it has not trait {each}'
-          for each in sorted(need.required - host.traits)),
-        *(f'it has trait {each}'
-          for each in sorted(need.forbidden & host.traits))]
+        *(f'it has not trait {trait}'
+          for trait in sorted(need.required - host.traits)),
+        *(f'it has trait {trait}'
+          for trait in sorted(need.forbidden & host.traits))]

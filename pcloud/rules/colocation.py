@@ -87,7 +87,8 @@ class Wish:
     @property
     def followed(self) -> tuple[str, ...]:
         """The services that a moved server follows, the nearest first."""
-        return tuple(each for each in (self.coming, self.parent) if each)
+        return tuple(
+            service for service in (self.coming, self.parent) if service)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -162,19 +163,19 @@ def flag(extra_spec: object, image_property: object) -> str:
 
     Rule: reference-colocation-permission
     """
-    return next((each for each in (extra_spec, image_property)
-                 if each in FLAGS), NEVER)
+    return next((permission for permission in (extra_spec, image_property)
+                 if permission in FLAGS), NEVER)
 
 
-def check_flag(found: str) -> str:
+def check_flag(permission: str) -> str:
     """Refuse a flag outside of `FLAGS`.
 
     :raises: `exception.InvalidColocationFlag`
     """
-    if found not in FLAGS:
+    if permission not in FLAGS:
         raise exception.InvalidColocationFlag(
-            value=found, expected=', '.join(FLAGS))
-    return found
+            value=permission, expected=', '.join(FLAGS))
+    return permission
 
 
 def is_permitted(permission: str, is_co_located: bool) -> bool:
@@ -216,7 +217,7 @@ def _texts(hints: Mapping[str, object], name: str) -> tuple[str, ...]:
     values = hints[name]
     values = values if isinstance(values, list) else [values]
     if len(values) > _MOST or not all(
-            isinstance(each, str) and each for each in values):
+            isinstance(text, str) and text for text in values):
         raise exception.InvalidServiceHint(
             name=name, value=values, expected=f'at most {_MOST} texts')
     return tuple(values)
@@ -231,34 +232,34 @@ def _one(hints: Mapping[str, object], name: str) -> str | None:
 
 
 def _name(hints: Mapping[str, object], name: str) -> str | None:
-    found = _one(hints, name)
-    if found is None or is_service(found):
-        return found
+    service = _one(hints, name)
+    if service is None or is_service(service):
+        return service
     raise exception.InvalidServiceHint(
-        name=name, value=found,
-        expected='no uuid' if uuids.is_uuid_in_any_case(found)
+        name=name, value=service,
+        expected='no uuid' if uuids.is_uuid_in_any_case(service)
         else EXPECTED_NAME)
 
 
 def _parent(hints: Mapping[str, object]) -> str | None:
-    found = _one(hints, hint_rules.IN)
-    return None if found is None else check_parent(found)
+    parent = _one(hints, hint_rules.IN)
+    return None if parent is None else check_parent(parent)
 
 
 def _flavors(hints: Mapping[str, object]) -> tuple[str, ...]:
-    found = _texts(hints, hint_rules.ROOM_FOR)
-    for each in found:
-        if not _FLAVOR.fullmatch(each):
+    flavors = _texts(hints, hint_rules.ROOM_FOR)
+    for flavor in flavors:
+        if not _FLAVOR.fullmatch(flavor):
             raise exception.InvalidServiceHint(
-                name=hint_rules.ROOM_FOR, value=ascii(each),
+                name=hint_rules.ROOM_FOR, value=ascii(flavor),
                 expected='the id of a flavor')
-    return found
+    return flavors
 
 
 def _ids(hints: Mapping[str, object], name: str) -> tuple[str, ...]:
-    found = _texts(hints, name)
-    for each in found:
-        if not is_server(each):
+    servers = _texts(hints, name)
+    for server in servers:
+        if not is_server(server):
             raise exception.InvalidServiceHint(
-                name=name, value=each, expected='the id of a server')
-    return found
+                name=name, value=server, expected='the id of a server')
+    return servers

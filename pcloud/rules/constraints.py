@@ -116,7 +116,7 @@ def parse(written: str) -> dict[str, str]:
         raise exception.InvalidConstraint(
             pair=f'{written[:_SHOWN]}...', position=1,
             expected=f'in a text of at most {_LONGEST_TEXT} characters')
-    found: dict[str, str] = {}
+    constraints: dict[str, str] = {}
     seen: set[str] = set()
     for match in _PAIR.finditer(written):
         pair, where = match.group(), match.start() + 1
@@ -132,8 +132,8 @@ def parse(written: str) -> dict[str, str]:
             raise exception.InvalidConstraint(
                 pair=pair, position=where, expected=str(rule))
         seen.add(key.casefold())
-        found[key] = value
-    return found
+        constraints[key] = value
+    return constraints
 
 
 def text(constraints: Mapping[str, str]) -> str:
@@ -204,12 +204,12 @@ def _choice(key: str, value: str) -> tuple[frozenset, frozenset]:
     """Read the required and the forbidden values of an attribute."""
     has: set = set()
     has_not: set = set()
-    for each in value.split(',') if value else ():
-        plain = each.removeprefix(_NOT)
+    for choice in value.split(',') if value else ():
+        plain = choice.removeprefix(_NOT)
         if not plain:
             raise _Bad(f'a list such as a,{_NOT}b: has a and has not b')
         try:
-            (has if plain == each else has_not).add(
+            (has if plain == choice else has_not).add(
                 attributes.read(key, plain))
         except exception.InvalidAttribute as error:
             raise _Bad(error.details['expected'])
@@ -232,8 +232,8 @@ def role_of(levels: Iterable[tuple[str, Mapping[str, str]]]) -> str | None:
 
     :param levels: as for `effective`
     """
-    return next((each[ROLE] for _, each in levels if ROLE in each),
-                None) or None
+    return next((constraints[ROLE] for _, constraints in levels
+                 if ROLE in constraints), None) or None
 
 
 def role_source(role: str) -> str:
@@ -256,7 +256,7 @@ def effective(
 
     Rule: reference-constraints-levels
     """
-    found: dict[str, Setting] = {}
+    settings: dict[str, Setting] = {}
     named = role_of(levels)
     for source, constraints in levels:
         parts = [(source, constraints)]
@@ -264,11 +264,12 @@ def effective(
             parts.append((role_source(named), role))
         for its_source, part in parts:
             for key, value in part.items():
-                found.setdefault(key, Setting(key, value, its_source))
+                settings.setdefault(key, Setting(key, value, its_source))
     for key, value in DEFAULTS.items():
-        if key not in found or not found[key].value:
-            found[key] = Setting(key, value, BUILT_IN)
-    return {key: found[key] for key in sorted(found) if found[key].value}
+        if key not in settings or not settings[key].value:
+            settings[key] = Setting(key, value, BUILT_IN)
+    return {key: settings[key] for key in sorted(settings)
+            if settings[key].value}
 
 
 def wanted(settings: Mapping[str, Setting]) -> Wanted:
@@ -282,7 +283,7 @@ def wanted(settings: Mapping[str, Setting]) -> Wanted:
             minimums[key] = math.ceil(amount)
     host = settings.get(HOST)
     return Wanted(minimums, {
-        key: _choice(key, each.value) for key, each in settings.items()
+        key: _choice(key, setting.value) for key, setting in settings.items()
         if key not in (*SIZES, HOST, ROLE) and not _is_foreign(key)},
         host.value if host else None)
 
@@ -298,17 +299,17 @@ def unmet(
 
     Rule: reference-constraints-keys
     """
-    found = [_unmet(what, each) for each in machines]
+    key_sets = [_unmet(what, machine) for machine in machines]
     for key in [key for key, value in what.minimums.items()
                 if value is None]:
         greatest = max((machine.sizes[key] for machine, keys in
-                        zip(machines, found, strict=True)
+                        zip(machines, key_sets, strict=True)
                         if not keys - set(SIZES) and
                         not _too_small(what, machine)), default=0)
-        for machine, keys in zip(machines, found, strict=True):
+        for machine, keys in zip(machines, key_sets, strict=True):
             if machine.sizes[key] < greatest:
                 keys.add(key)
-    return [frozenset(keys) for keys in found]
+    return [frozenset(keys) for keys in key_sets]
 
 
 def _unmet(what: Wanted, machine: Machine) -> set[str]:
@@ -350,7 +351,7 @@ def waste_scores(wastes: Sequence[tuple]) -> list[float]:
     Rule: reference-constraints-waste
     """
     order = sorted(set(wastes), reverse=True,
-                   key=lambda each: (min(each) < 0, each))
+                   key=lambda spare: (min(spare) < 0, spare))
     last = max(len(order) - 1, 1)
-    places = {each: number / last for number, each in enumerate(order)}
-    return [places[each] if len(order) > 1 else 1.0 for each in wastes]
+    places = {spare: number / last for number, spare in enumerate(order)}
+    return [places[spare] if len(order) > 1 else 1.0 for spare in wastes]

@@ -103,8 +103,8 @@ TABLE = (
 )
 
 # The names of the hints that users give.
-GIVEN = tuple(each.name for each in TABLE if not each.recorded)
-NARROWING = frozenset(each.name for each in TABLE if each.narrows)
+GIVEN = tuple(hint.name for hint in TABLE if not hint.recorded)
+NARROWING = frozenset(hint.name for hint in TABLE if hint.narrows)
 
 
 def is_record(name: str) -> bool:
@@ -121,9 +121,9 @@ def check_text(hints: Mapping[str, object]) -> None:
     """
     for name in GIVEN:
         values = hints.get(name)
-        for each in values if isinstance(values, list) else [values]:
-            if isinstance(each, str) and not text.is_encodable(each):
-                raise exception.InvalidHintText(name=name, value=each)
+        for value in values if isinstance(values, list) else [values]:
+            if isinstance(value, str) and not text.is_encodable(value):
+                raise exception.InvalidHintText(name=name, value=value)
 
 
 def is_pcloud_id(value: object) -> bool:

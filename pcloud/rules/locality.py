@@ -53,13 +53,13 @@ class Wish:
 
     def tags(self) -> frozenset[str]:
         """Return the names of all tags that a server can have."""
-        return frozenset(each.removeprefix(_TAG) for each in self._all()
-                         if is_tag(each) and text.is_askable(each))
+        return frozenset(name.removeprefix(_TAG) for name in self._all()
+                         if is_tag(name) and text.is_askable(name))
 
     def servers(self) -> frozenset[str]:
         """Return every text that can be the id of a server."""
-        return frozenset(each for each in self._all()
-                         if uuids.is_uuid(each))
+        return frozenset(name for name in self._all()
+                         if uuids.is_uuid(name))
 
     def _all(self) -> tuple[str, ...]:
         return self.near + self.far
@@ -78,8 +78,8 @@ class Known:
 
     def hosts(self, named: Iterable[str]) -> list[str]:
         """Return the host of each named server, once for each server."""
-        return [host for each in named
-                for host in self.hosts_of.get(each, ())]
+        return [host for name in named
+                for host in self.hosts_of.get(name, ())]
 
 
 def wish(hints: Mapping[str, Sequence[str]] | None) -> Wish | None:
@@ -118,9 +118,9 @@ def check_known(wish: Wish, known: Known) -> None:
 
     :raises: `exception.LocalityUnknown`
     """
-    missing = [each for each in wish.near + wish.far
-               if each not in known.hosts_of]
-    missing += [each for each in wish.near if not known.hosts([each])]
+    missing = [name for name in wish.near + wish.far
+               if name not in known.hosts_of]
+    missing += [name for name in wish.near if not known.hosts([name])]
     if missing:
         raise exception.LocalityUnknown(
             named=', '.join(dict.fromkeys(missing)))
@@ -174,13 +174,13 @@ def stages(
     avoided = frozenset(far)
     away = [host for host in candidates if host not in avoided]
     if strict:
-        found = _near_all(away, racks, near)
-        return [(ON_FAR, away), (NOT_NEAR, found),
-                (IN_FAR_RACK, elsewhere(found))]
+        remaining = _near_all(away, racks, near)
+        return [(ON_FAR, away), (NOT_NEAR, remaining),
+                (IN_FAR_RACK, elsewhere(remaining))]
     away = away or list(candidates)
-    found = elsewhere(away)
-    return [(ON_FAR, away), (IN_FAR_RACK, found),
-            (NOT_NEAR, _near_any(found, racks, near))]
+    remaining = elsewhere(away)
+    return [(ON_FAR, away), (IN_FAR_RACK, remaining),
+            (NOT_NEAR, _near_any(remaining, racks, near))]
 
 
 def _if_any(hosts: list[str], wanted: Callable[[str], bool]) -> list[str]:

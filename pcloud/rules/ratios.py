@@ -38,11 +38,11 @@ def of_pcloud(text: str) -> float:
 
     :raises: `exception.InvalidRatio`
     """
-    found = _number(text)
-    if not 0 < found <= MOST:
+    ratio = _number(text)
+    if not 0 < ratio <= MOST:
         raise exception.InvalidRatio(
             value=text, expected=f'a number above 0, at most {MOST}')
-    return found
+    return ratio
 
 
 def of_host(text: str) -> float:
@@ -50,11 +50,11 @@ def of_host(text: str) -> float:
 
     :raises: `exception.InvalidRatio`
     """
-    found = _number(text)
-    if not found <= _MOST_OF_HOST:
+    ratio = _number(text)
+    if not ratio <= _MOST_OF_HOST:
         raise exception.InvalidRatio(
             value=text, expected='a number that Placement holds')
-    return found
+    return ratio
 
 
 def _number(text: str) -> float:

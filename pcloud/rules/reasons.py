@@ -55,14 +55,14 @@ def of_stages(
         the hosts dropped by the stage, and the hosts kept by the stage. No
         further stage is asked for when no host is left.
     """
-    found: dict[_Host, Reason | None] = dict.fromkeys(hosts)
-    left = list(found)
-    for why, kept in stages:
-        passing = frozenset(kept)
-        for each in left:
-            if each not in passing:
-                found[each] = why(each)
-        left = [each for each in left if each in passing]
-        if not left:
+    host_reasons: dict[_Host, Reason | None] = dict.fromkeys(hosts)
+    remaining = list(host_reasons)
+    for why, passed in stages:
+        passing = frozenset(passed)
+        for host in remaining:
+            if host not in passing:
+                host_reasons[host] = why(host)
+        remaining = [host for host in remaining if host in passing]
+        if not remaining:
             break
-    return [found[each] for each in hosts]
+    return [host_reasons[host] for host in hosts]

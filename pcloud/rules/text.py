@@ -35,15 +35,15 @@ def shown(text: str) -> str:
     if text.isprintable() and (not text or max(text) <= _LAST):
         return text
     return ''.join(
-        each if each.isprintable() and each <= _LAST else
-        each.encode('unicode_escape').decode() for each in text)
+        character if character.isprintable() and character <= _LAST else
+        character.encode('unicode_escape').decode() for character in text)
 
 
 def is_encodable(text: str) -> bool:
     """Whether a text can be sent or kept at all: no lone surrogates."""
-    return not any('\ud800' <= each <= '\udfff' for each in text)
+    return not any('\ud800' <= character <= '\udfff' for character in text)
 
 
 def is_askable(text: str) -> bool:
     """Whether every database can be asked about a text."""
-    return is_encodable(text) and all(each <= _LAST for each in text)
+    return is_encodable(text) and all(character <= _LAST for character in text)
