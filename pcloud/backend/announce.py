@@ -55,10 +55,11 @@ def changed(
 
     :param uuids: the uuids of the aggregates
     """
-    found = rows.read(context, models.Aggregate.uuid.in_(list(uuids)))
+    aggregates = rows.read(context, models.Aggregate.uuid.in_(list(uuids)))
     admin = context.elevated()
     _cast(admin, 'update_aggregates',
-          aggregates=[_aggregate(admin, each) for each in found])
+          aggregates=[_aggregate(admin, aggregate)
+                      for aggregate in aggregates])
 
 
 def deleted(
@@ -88,12 +89,12 @@ def notify(
 
 
 def _aggregate(
-    context: nova_context.RequestContext, found: rows.Aggregate,
+    context: nova_context.RequestContext, aggregate: rows.Aggregate,
 ) -> objects.Aggregate:
     """Return Nova's object without Nova's expensive join."""
     made = objects.Aggregate(
-        context, id=found.id, uuid=found.uuid, name=found.name,
-        hosts=sorted(found.hosts), metadata=dict(found.metadata),
+        context, id=aggregate.id, uuid=aggregate.uuid, name=aggregate.name,
+        hosts=sorted(aggregate.hosts), metadata=dict(aggregate.metadata),
         deleted=False, deleted_at=None, created_at=None, updated_at=None)
     made.obj_reset_changes()
     return made

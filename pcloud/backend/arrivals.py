@@ -74,12 +74,12 @@ def awaited(
     """
     if not dues:
         return frozenset()
-    found, silent = _under_way(context, dues.keys())
+    requests, silent = _under_way(context, dues.keys())
     return silent | {
         host for host, what in dues.items()
         if what.since is None or any(
-            settling.may_land(each, what.pcloud, what.since)
-            for each in found)}
+            settling.may_land(request, what.pcloud, what.since)
+            for request in requests)}
 
 
 def _under_way(
@@ -97,14 +97,14 @@ def _under_way(
                 for uuid, began in rows.items()}
     # Conductors delete the specs of a whole multi-create when one server
     # fails; where the other servers may land is not known then.
-    found: dict[str, tuple[datetime.datetime, Mapping | None]] = {
+    starts: dict[str, tuple[datetime.datetime, Mapping | None]] = {
         server: (began or oldest, None)
         for server, began in in_cells.items()}
-    found |= {server: (in_cells.get(server) or created, hints)
-              for server, created, hints in request_specs.begun(
-                  context, {*queued, *in_cells})}
+    starts |= {server: (in_cells.get(server) or created, hints)
+               for server, created, hints in request_specs.begun(
+                   context, {*queued, *in_cells})}
     return [settling.Request(_seconds(began), hints)
-            for began, hints in found.values() if began >= oldest
+            for began, hints in starts.values() if began >= oldest
             ], cells.silent_hosts(answers)
 
 
@@ -126,11 +126,11 @@ def _in_cell(
 
     :returns: ``server uuid -> begin of the move``, None for a build
     """
-    found: dict[str, datetime.datetime | None] = dict.fromkeys(
+    starts: dict[str, datetime.datetime | None] = dict.fromkeys(
         _built(context, oldest))
     for uuid, began in _moved(context, oldest):
-        found[uuid] = min(began, found.get(uuid) or began)
-    return found
+        starts[uuid] = min(began, starts.get(uuid) or began)
+    return starts
 
 
 def _built(

@@ -47,11 +47,11 @@ def distinct(
                   sa.func.count(column),
                   sa.func.sum(sa.func.char_length(column)))
         .where(*criteria).group_by(id_.bitwise_rshift(_BITS))).all()
-    found = _values(tuple(tuple(piece) for piece in pieces))
-    if found is None:
+    values = _values(tuple(tuple(piece) for piece in pieces))
+    if values is None:
         return frozenset(session.scalars(
             sa.select(column).where(column.is_not(None), *criteria)))
-    return found
+    return values
 
 
 # From one request to the next the values are mostly the same.
@@ -64,7 +64,7 @@ def _values(
     :param pieces: a string, the number of values in the string, and the number
         of characters of the values
     """
-    found: set[str] = set()
+    union: set[str] = set()
     for text, count, length in pieces:
         if not count:
             # Rows without a value; to leave them out in the query is slow.
@@ -74,5 +74,5 @@ def _values(
         values = text.split(_SEPARATOR)
         if len(values) != count or len(text) != length + count - 1:
             return None
-        found.update(values)
-    return frozenset(found)
+        union.update(values)
+    return frozenset(union)

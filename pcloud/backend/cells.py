@@ -120,10 +120,10 @@ def of_servers(
 def _grouped(
     rows: Iterable[tuple[int | None, str]],
 ) -> dict[int | None, frozenset[str]]:
-    found = collections.defaultdict(set)
+    groups = collections.defaultdict(set)
     for cell, subject in rows:
-        found[cell].add(subject)
-    return {cell: frozenset(subjects) for cell, subjects in found.items()}
+        groups[cell].add(subject)
+    return {cell: frozenset(subjects) for cell, subjects in groups.items()}
 
 
 def ask_hosts(
@@ -157,10 +157,10 @@ def ask(
     :param read: gets the context of a cell and the question
     :param timeout: seconds; None for as long as Nova waits for a cell
     """
-    cells = [each for each in _mappings(questions) if not each.is_cell0()]
+    cells = [cell for cell in _mappings(questions) if not cell.is_cell0()]
     if not cells:
         return Answers({}, {})
-    asked = {each.uuid: questions[each.id] for each in cells}
+    asked = {cell.uuid: questions[cell.id] for cell in cells}
 
     def answer_of(context: nova_context.RequestContext) -> object:
         try:
@@ -197,13 +197,13 @@ def _mappings(
 ) -> list[objects.CellMapping]:
     """Return cells by their ids."""
     nova_context.load_cells()
-    wanted = frozenset(each for each in ids if each is not None)
-    known = {each.id: each for each in nova_context.CELLS}
+    wanted = frozenset(id_ for id_ in ids if id_ is not None)
+    known = {cell.id: cell for cell in nova_context.CELLS}
     if not wanted <= known.keys():
         # Nova knows the cells from the start of the process.
-        known = {each.id: each for each in objects.CellMappingList.get_all(
+        known = {cell.id: cell for cell in objects.CellMappingList.get_all(
             nova_context.get_admin_context())}
-    return [known[each] for each in sorted(wanted & known.keys())]
+    return [known[id_] for id_ in sorted(wanted & known.keys())]
 
 
 def silent(timeout: float) -> list[str]:
@@ -214,8 +214,8 @@ def silent(timeout: float) -> list[str]:
     :param timeout: the number of seconds to wait for the cells
     """
     nova_context.load_cells()
-    cells = {each.uuid: each for each in nova_context.CELLS}
-    answers = ask({each.id: None for each in cells.values()}, _ping, timeout)
+    cells = {cell.uuid: cell for cell in nova_context.CELLS}
+    answers = ask({cell.id: None for cell in cells.values()}, _ping, timeout)
     return [f'{cells[uuid].name} ({uuid})' for uuid in answers.silent]
 
 

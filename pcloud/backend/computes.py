@@ -151,22 +151,22 @@ def load(
         return zones.get(host, CONF.default_availability_zone)
 
     answers = cells.ask_hosts(context, hosts, _services_and_nodes)
-    found = {host: Compute(host, nodes=(), up=False, enabled=False,
-                           zone=zone(host), answered=False)
-             for host in cells.silent_hosts(answers)}
+    computes = {host: Compute(host, nodes=(), up=False, enabled=False,
+                              zone=zone(host), answered=False)
+                for host in cells.silent_hosts(answers)}
     group = servicegroup.API()
     for services, nodes in answers.known.values():
         nodes_of = collections.defaultdict(list)
         for host, *columns in nodes:
             nodes_of[host].append(Node(*columns))
         for service in services:
-            found[service['host']] = Compute(
+            computes[service['host']] = Compute(
                 host=service['host'],
                 nodes=tuple(nodes_of[service['host']]),
                 up=bool(group.service_is_up(service)),
                 enabled=not service['disabled'],
                 zone=zone(service['host']))
-    return found
+    return computes
 
 
 def one(context: nova_context.RequestContext, host: str) -> Compute:
@@ -194,11 +194,11 @@ def known_nodes(
     :returns: ``service host -> node``, and the service hosts in silent cells
     """
     answers = cells.ask_hosts(context, hosts, _nodes)
-    found = collections.defaultdict(list)
+    nodes = collections.defaultdict(list)
     for rows in answers.known.values():
         for host, *columns in rows:
-            found[host].append(Node(*columns))
-    return {host: its_nodes[0] for host, its_nodes in found.items()
+            nodes[host].append(Node(*columns))
+    return {host: its_nodes[0] for host, its_nodes in nodes.items()
             if len(its_nodes) == 1}, cells.silent_hosts(answers)
 
 
@@ -240,10 +240,10 @@ def instances(
     :returns: ``service host -> server uuids``
     :raises: `exception.Unavailable` when a cell is silent
     """
-    found, silent = known_instances(context, hosts)
+    servers, silent = known_instances(context, hosts)
     if silent:
         raise exception.Unavailable()
-    return found
+    return servers
 
 
 def known_instances(
@@ -272,11 +272,11 @@ def running(
 
     :returns: ``service host -> servers``
     """
-    found = collections.defaultdict(list)
+    servers = collections.defaultdict(list)
     for rows in cells.ask_hosts(context, hosts, _running).known.values():
         for host, *columns in rows:
-            found[host].append(Server(*columns))
-    return found
+            servers[host].append(Server(*columns))
+    return servers
 
 
 def migrations(context: nova_context.RequestContext, host: str) -> list[str]:
@@ -310,7 +310,7 @@ def _details(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> tuple[list[dict], objects.ComputeNodeList]:
     services, nodes = _services_and_nodes(context, hosts)
-    uuids = [each.uuid for each in nodes]
+    uuids = [node.uuid for node in nodes]
     return services, objects.ComputeNodeList.get_all_by_uuids(context, uuids)
 
 

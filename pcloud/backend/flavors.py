@@ -36,8 +36,8 @@ def visible(
 
     :returns: ``flavor id -> flavor``
     """
-    return {each.flavorid: each
-            for each in objects.FlavorList.get_all(context)}
+    return {flavor.flavorid: flavor
+            for flavor in objects.FlavorList.get_all(context)}
 
 
 def several(
@@ -52,7 +52,7 @@ def several(
     """
     known = visible(context)
     try:
-        return [known[each] for each in flavor_ids]
+        return [known[flavor_id] for flavor_id in flavor_ids]
     except KeyError as missing:
         raise exception.FlavorNotFound(flavor=missing.args[0])
 
@@ -66,7 +66,7 @@ def extra_specs(
     """
     row, flavor = models.FlavorExtraSpecs, models.Flavors
     with api_db.context_manager.reader.using(context) as session:
-        return [tuple(each) for each in session.execute(
+        return [tuple(columns) for columns in session.execute(
             sa.select(flavor.flavorid, row.key, row.value)
             .join(flavor, flavor.id == row.flavor_id)
             .where(row.key.startswith(names.TENANT_PREFIX, autoescape=True))

@@ -64,9 +64,11 @@ def _saying(
         key.aggregate_id.in_(
             sa.select(member.aggregate_id).where(member.host.in_(hosts))))
     with api_db.context_manager.reader.using(context) as session:
-        found = session.execute(members).all()
-        heads = [(id_, '', '') for id_ in sorted({row[0] for row in found})]
-        return rows.assemble(heads, found, session.execute(metadata).all())
+        member_rows = session.execute(members).all()
+        heads = [(id_, '', '')
+                 for id_ in sorted({row[0] for row in member_rows})]
+        return rows.assemble(
+            heads, member_rows, session.execute(metadata).all())
 
 
 def _says_attribute() -> sa.ColumnElement[bool]:
@@ -97,9 +99,9 @@ def attribute_aggregates(
 
 def is_whole_attribute(name: str, metadata: Mapping[str, str]) -> bool:
     """Whether name and metadata of an aggregate agree on an attribute."""
-    said = names.attributes(metadata)
-    return (names.is_attribute(metadata) and len(said) == 1 and
-            name == names.ATTRIBUTE_PREFIX + '='.join(*said.items()))
+    pairs = names.attributes(metadata)
+    return (names.is_attribute(metadata) and len(pairs) == 1 and
+            name == names.ATTRIBUTE_PREFIX + '='.join(*pairs.items()))
 
 
 def saying_attributes(

@@ -81,10 +81,10 @@ def members(
     :returns: ``provider uuid -> provider name``
     :raises: `exception.Unavailable` when Placement does not answer
     """
-    found = _get(context, '/resource_providers?member_of=in:'
-                          f'{",".join(aggregate_uuids)}', version='1.3')
-    return {each['uuid']: each['name']
-            for each in found['resource_providers']}
+    body = _get(context, '/resource_providers?member_of=in:'
+                         f'{",".join(aggregate_uuids)}', version='1.3')
+    return {entry['uuid']: entry['name']
+            for entry in body['resource_providers']}
 
 
 def provider(
@@ -96,8 +96,8 @@ def provider(
     :raises: `exception.Unavailable` when Placement does not answer
     """
     query = urllib.parse.urlencode({'name': node})
-    found = _get(context, f'/resource_providers?{query}')
-    return next((each['uuid'] for each in found['resource_providers']), None)
+    body = _get(context, f'/resource_providers?{query}')
+    return next((entry['uuid'] for entry in body['resource_providers']), None)
 
 
 def candidates(
@@ -113,9 +113,9 @@ def candidates(
     summaries = _get(context, f'/allocation_candidates?{query}',
                      version=_TREES)['provider_summaries']
     trees = collections.defaultdict(list)
-    for each in summaries.values():
-        trees[each['root_provider_uuid']].append(each)
-    return {root: _host(each) for root, each in trees.items()}
+    for summary in summaries.values():
+        trees[summary['root_provider_uuid']].append(summary)
+    return {root: _host(tree) for root, tree in trees.items()}
 
 
 def offered(
@@ -136,9 +136,9 @@ def offered(
 def _host(providers: Iterable[dict]) -> capacity.Host:
     free: dict[str, tuple[int, ...]] = collections.defaultdict(tuple)
     traits: set[str] = set()
-    for each in providers:
-        traits.update(each['traits'])
-        for name, amount in each['resources'].items():
+    for summary in providers:
+        traits.update(summary['traits'])
+        for name, amount in summary['resources'].items():
             free[name] += (amount['capacity'] - amount['used'],)
     return capacity.Host(free, frozenset(traits))
 
@@ -183,7 +183,7 @@ def aggregates(
 
 
 def set_aggregates(
-    context: nova_context.RequestContext, provider_uuid: str, found: dict,
+    context: nova_context.RequestContext, provider_uuid: str, body: dict,
 ) -> bool:
     """Replace a host's aggregates, unless the generation has changed.
 
@@ -193,7 +193,7 @@ def set_aggregates(
         read, or when Placement itself asks for a repetition
     :raises: `exception.Unavailable` when Placement does not answer
     """
-    return _put(context, _aggregates_url(provider_uuid), found, _GENERATIONS)
+    return _put(context, _aggregates_url(provider_uuid), body, _GENERATIONS)
 
 
 def _put(

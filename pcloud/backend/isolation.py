@@ -146,8 +146,8 @@ def closed_hosts(context: nova_context.RequestContext) -> frozenset[str]:
     with api_db.context_manager.reader.using(context) as session:
         members = bulk.distinct(session, member.host, member.id,
                                 member.aggregate_id.not_in(_open_ids()))
-        left = journal.dues(context).keys() - members
-    return members | left if left else members
+        due_hosts = journal.dues(context).keys() - members
+    return members | due_hosts if due_hosts else members
 
 
 def closed_aggregates(
@@ -229,12 +229,12 @@ def pclouds_of(
               models.Aggregate.id == models.AggregateHost.aggregate_id)
     ).where(_is_pcloud_with_type(), models.AggregateHost.host.in_(hosts)
             ).order_by(models.Aggregate.name)
-    found: dict[str, list[str]] = {}
+    pclouds: dict[str, list[str]] = {}
     with api_db.context_manager.reader.using(context) as session:
         for host, name in session.execute(statement):
-            found.setdefault(host, []).append(
+            pclouds.setdefault(host, []).append(
                 name.removeprefix(names.PREFIX))
-    return found
+    return pclouds
 
 
 def pcloud_access(
@@ -247,11 +247,11 @@ def pcloud_access(
         when there is no whole Pcloud with the id
     """
     with api_db.context_manager.reader.using(context) as session:
-        found = session.execute(_rows_of_pcloud(pcloud_id)).all()
-        if not found:
+        records = session.execute(_rows_of_pcloud(pcloud_id)).all()
+        if not records:
             return None
-        aggregate_id, uuid, name = found[0][:3]
-        metadata = {row.key: row.value for row in found}
+        aggregate_id, uuid, name = records[0][:3]
+        metadata = {row.key: row.value for row in records}
         if not pcloud_rows.is_whole(name, metadata):
             return None
         hosts = session.execute(_pclouds_of_hosts(aggregate_id)).all()
@@ -270,12 +270,12 @@ def usable_pcloud(
     :raises: `exception.PcloudUnusable`, in the same words, when the Pcloud
         does not exist and when the project may not use the Pcloud
     """
-    found = pcloud_access(context, pcloud_id)
-    verdict = access.project_verdict(found[1] if found else None, project_id)
-    if found is None or not verdict:
+    pair = pcloud_access(context, pcloud_id)
+    verdict = access.project_verdict(pair[1] if pair else None, project_id)
+    if pair is None or not verdict:
         raise exception.PcloudUnusable(
             pcloud=pcloud_id, reason=verdict.reason)
-    return found
+    return pair
 
 
 def _rows_of_pcloud(pcloud_id: str) -> sa.Select:

@@ -119,16 +119,16 @@ def mark(
     ).execution_options(synchronize_session=False))
     # A locking read: plain reads see the state of the first plain read, and
     # the change has still to wait for other rows.
-    found = {key: value.split() for key, value in session.execute(
+    mark_lists = {key: value.split() for key, value in session.execute(
         sa.select(_ROW.key, _ROW.value).where(rows).with_for_update())}
-    there = {key.casefold() for key in found}
+    there = {key.casefold() for key in mark_lists}
     missing = [key for key in sorted(keys) if key.casefold() not in there]
     if missing:
         session.execute(sa.insert(_ROW), [
             {'aggregate_id': journal_id, 'key': key, 'value': new}
             for key in missing])
-        found |= {key: [new] for key in missing}
-    return found
+        mark_lists |= {key: [new] for key in missing}
+    return mark_lists
 
 
 def marks(context: nova_context.RequestContext) -> dict[str, str]:
@@ -212,7 +212,7 @@ def is_due(host: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
     max_retry_interval=1, retry_on_deadlock=True, retry_on_disconnect=True)
 def settle(
     context: nova_context.RequestContext, host: str, done: str,
-    left: str | None,
+    remainder: str | None,
 ) -> bool:
     """Note that what was due for a host has been done.
 
@@ -220,15 +220,15 @@ def settle(
     connection is lost.
 
     :param done: the value that was read before the work
-    :param left: what is still due, None for nothing
+    :param remainder: what is still due, None for nothing
     :returns: False when the row has another value by now, or is gone
     """
     here = sa.and_(
         _ROW.aggregate_id.in_(sa.select(models.Aggregate.id).where(
             models.Aggregate.name == names.JOURNAL)),
         _ROW.key == names.DUE_PREFIX + host, _ROW.value == done)
-    statement = (sa.delete(_ROW).where(here) if left is None else
-                 sa.update(_ROW).where(here).values(value=left))
+    statement = (sa.delete(_ROW).where(here) if remainder is None else
+                 sa.update(_ROW).where(here).values(value=remainder))
     with api_db.context_manager.writer.using(context) as session:
         return session.execute(statement.execution_options(
             synchronize_session=False)).rowcount == 1

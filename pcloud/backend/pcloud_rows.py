@@ -45,10 +45,10 @@ def find(
     """
     if not hints.is_pcloud_id(pcloud_id):
         return None
-    found = rows.whole(context, is_whole,
-                       models.Aggregate.name == names.pcloud(pcloud_id))
+    aggregates = rows.whole(context, is_whole,
+                            models.Aggregate.name == names.pcloud(pcloud_id))
     # Databases that compare without case find more than was asked for.
-    return next((aggregate for aggregate in found
+    return next((aggregate for aggregate in aggregates
                  if aggregate.metadata[names.ID] == pcloud_id), None)
 
 
@@ -72,17 +72,17 @@ def with_host(
     keys = [names.TYPE, names.ID, names.OWNER, names.CPU_RATIO,
             names.RAM_RATIO, names.NODE_PREFIX + host]
     with api_db.context_manager.reader.using(context) as session:
-        found = [each for each in session.execute(heads).all()
-                 if each.host == host]
+        head_rows = [head_row for head_row in session.execute(heads).all()
+                     if head_row.host == host]
         metadata = session.execute(rows.metadata_rows(
-            [each.id for each in found]).where(sa.or_(
+            [head_row.id for head_row in head_rows]).where(sa.or_(
                 row.key.in_(keys),
                 row.key.startswith(
                     names.SAVED_PREFIX, autoescape=True)))).all()
-    return [each for each in rows.assemble(
-        [each[:3] for each in found],
-        [(each.id, each.host) for each in found], metadata)
-        if is_whole(each.name, each.metadata)]
+    return [aggregate for aggregate in rows.assemble(
+        [head_row[:3] for head_row in head_rows],
+        [(head_row.id, head_row.host) for head_row in head_rows], metadata)
+        if is_whole(aggregate.name, aggregate.metadata)]
 
 
 def names_by_id(
@@ -105,12 +105,12 @@ def names_by_id(
         keys.append(names.TENANT_PREFIX + project_id)
         statement = statement.where(_is_of_project(project_id))
     statement = statement.where(row.key.in_(keys))
-    found: dict[str, dict[str, str]] = {}
+    pclouds: dict[str, dict[str, str]] = {}
     with api_db.context_manager.reader.using(context) as session:
         for name, key, value in session.execute(statement):
-            found.setdefault(name, {})[key] = value
+            pclouds.setdefault(name, {})[key] = value
     return {metadata[names.ID]: metadata.get(names.NAME, '')
-            for name, metadata in sorted(found.items())
+            for name, metadata in sorted(pclouds.items())
             if is_whole(name, metadata) and
             (project_id is None or _has_project(metadata, project_id))}
 
@@ -177,7 +177,7 @@ def units_of_owner(
         models.Aggregate.id, owner.value, units.value)
     with api_db.context_manager.reader.using(context) as session:
         # Databases that compare without case find other owners too.
-        return sum(_cost(each) * count for its_owner, each, count
+        return sum(_cost(text) * count for its_owner, text, count
                    in session.execute(statement) if its_owner == project_id)
 
 

@@ -48,10 +48,10 @@ def find(
     context: nova_context.RequestContext, flavor_id: str,
 ) -> rows.Aggregate | None:
     """Return the whole pool of a host flavor, or None (three queries)."""
-    found = rows.whole(context, is_whole,
+    pools = rows.whole(context, is_whole,
                        models.Aggregate.name == names.pool(flavor_id))
     # Databases that compare without case find others too.
-    return next((pool for pool in found
+    return next((pool for pool in pools
                  if pool.metadata[names.FLAVOR_ID] == flavor_id), None)
 
 
@@ -62,9 +62,9 @@ def of_hosts(
 
     Two queries.
     """
-    found = rows.of_hosts(context, hosts, models.Aggregate.name.startswith(
+    pools = rows.of_hosts(context, hosts, models.Aggregate.name.startswith(
         names.POOL_PREFIX, autoescape=True))
-    return [each for each in found if is_whole(each.name, each.metadata)]
+    return [pool for pool in pools if is_whole(pool.name, pool.metadata)]
 
 
 def unallocated(

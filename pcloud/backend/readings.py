@@ -66,8 +66,8 @@ def limit(metadata: Mapping[str, str]) -> int | None:
     """
     if names.QUOTA_UNITS not in metadata:
         return None
-    found = _read(metadata, names.QUOTA_UNITS, unit_rules.limit)
-    return 0 if found is None else found
+    value = _read(metadata, names.QUOTA_UNITS, unit_rules.limit)
+    return 0 if value is None else value
 
 
 def _read(

@@ -152,6 +152,6 @@ def _read(
 
 def batches(servers: Iterable[_T]) -> Iterator[tuple[_T, ...]]:
     """Yield servers in batches for one query each."""
-    left = iter(servers)
-    while batch := tuple(itertools.islice(left, _BATCH)):
+    iterator = iter(servers)
+    while batch := tuple(itertools.islice(iterator, _BATCH)):
         yield batch

@@ -54,10 +54,10 @@ def read(
         models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
     ).where(*criteria).order_by(models.Aggregate.name)
     with api_db.context_manager.reader.using(context) as session:
-        found = session.execute(heads).all()
+        head_rows = session.execute(heads).all()
         # The criteria may be expensive, so the database applies them once.
-        ids = [row.id for row in found]
-        return assemble(found, session.execute(_members_of(ids)).all(),
+        ids = [row.id for row in head_rows]
+        return assemble(head_rows, session.execute(_members_of(ids)).all(),
                         session.execute(metadata_rows(ids)).all())
 
 
@@ -124,11 +124,12 @@ def of_hosts(
     ).join(models.Aggregate, models.Aggregate.id == member.aggregate_id).where(
         member.host.in_(hosts), *criteria)
     with api_db.context_manager.reader.using(context) as session:
-        found = session.execute(members).all()
-        heads = sorted({row[:3] for row in found}, key=lambda row: row[2])
+        member_rows = session.execute(members).all()
+        heads = sorted(
+            {row[:3] for row in member_rows}, key=lambda row: row[2])
         metadata = session.execute(metadata_rows(
             [row[0] for row in heads])).all()
-    return assemble(heads, [(row[0], row[3]) for row in found], metadata)
+    return assemble(heads, [(row[0], row[3]) for row in member_rows], metadata)
 
 
 def with_values(
@@ -173,11 +174,11 @@ def metadata_by_name(
     statement = sa.select(models.Aggregate.name, row.key, row.value).join(
         row, row.aggregate_id == models.Aggregate.id,
     ).where(models.Aggregate.name.in_(list(names_)))
-    found: dict[str, dict[str, str]] = {}
+    metadata: dict[str, dict[str, str]] = {}
     with api_db.context_manager.reader.using(context) as session:
         for name, key, value in session.execute(statement):
-            found.setdefault(name, {})[key] = value
-    return found
+            metadata.setdefault(name, {})[key] = value
+    return metadata
 
 
 def metadata_by_id(

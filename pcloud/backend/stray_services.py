@@ -32,8 +32,8 @@ def find(
     """
     mapped = _cells(context, hosts)
     nova_context.load_cells()
-    known = {each.uuid: each.name for each in nova_context.CELLS}
-    found: dict[str, list[str]] = {}
+    known = {cell.uuid: cell.name for cell in nova_context.CELLS}
+    services: dict[str, list[str]] = {}
     answers = nova_context.scatter_gather_skip_cell0(
         nova_context.get_admin_context(), _services, list(hosts))
     for uuid, there in sorted(answers.items()):
@@ -41,8 +41,8 @@ def find(
             continue
         for host in there:
             if host in mapped and mapped[host] != uuid:
-                found.setdefault(host, []).append(known.get(uuid) or uuid)
-    return found
+                services.setdefault(host, []).append(known.get(uuid) or uuid)
+    return services
 
 
 def _cells(

@@ -177,8 +177,8 @@ class Rows:
         """Delete all metadata keys with certain prefixes."""
         self._session.execute(sa.delete(_ROW).where(
             _ROW.aggregate_id == aggregate_id,
-            sa.or_(sa.false(), *(_ROW.key.startswith(each, autoescape=True)
-                                 for each in prefixes))))
+            sa.or_(sa.false(), *(_ROW.key.startswith(prefix, autoescape=True)
+                                 for prefix in prefixes))))
 
     def free_name(self, aggregate_id: int, name: str) -> bool:
         """Make sure that an owner's host name is free in a Pcloud.
@@ -192,14 +192,14 @@ class Rows:
         :raises: `exception.NodesUnknown`
         """
         key = sa.func.lower(_ROW.key)
-        found = self._session.execute(sa.select(_ROW.key, _ROW.value).where(
+        row = self._session.execute(sa.select(_ROW.key, _ROW.value).where(
             _ROW.aggregate_id == aggregate_id,
             key == names.host_key(name).lower())).first()
-        if found is None:
+        if row is None:
             return True
-        if found.value in self.nodes(aggregate_id):
+        if row.value in self.nodes(aggregate_id):
             return False
-        self.drop(aggregate_id, [found.key])
+        self.drop(aggregate_id, [row.key])
         return True
 
     def nodes(self, aggregate_id: int) -> Collection[str]:
