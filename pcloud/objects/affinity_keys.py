@@ -81,13 +81,13 @@ def recorded(
     hints: Mapping[str, Sequence[str]] | None, name: str,
 ) -> list[affinity.Key]:
     """Return the keys recorded in a hint of a server."""
-    found = []
+    keys = []
     for text in (hints or {}).get(name) or ():
         try:
-            found.append(affinity.parse(text))
+            keys.append(affinity.parse(text))
         except exception.InvalidPlacementKey as error:
             complaints.once(f'It counts nowhere: {error}')
-    return found
+    return keys
 
 
 def of_server(
@@ -120,11 +120,11 @@ def of_node(
     """
     values: dict[str, Fraction] = {}
     sticky: dict[str, Fraction] = {}
-    for each in metadata:
-        for prefix, found in ((names.NODE_KEY_PREFIX, values),
-                              (names.STICKY_PREFIX, sticky)):
-            for name, number in _numbers(each, prefix):
-                found[name] = min(found.get(name, number), number)
+    for mapping in metadata:
+        for prefix, numbers in ((names.NODE_KEY_PREFIX, values),
+                                (names.STICKY_PREFIX, sticky)):
+            for name, number in _numbers(mapping, prefix):
+                numbers[name] = min(numbers.get(name, number), number)
     return values, {name: weight for name, weight in sticky.items() if weight}
 
 
@@ -161,7 +161,7 @@ def sticky_of_host(
     Rule: reference-placement-keys-sticky
     """
     aggregates = inherited_metadata.node_keys(context, [host])
-    values, weights = of_node(each.metadata for each in aggregates)
+    values, weights = of_node(aggregate.metadata for aggregate in aggregates)
     return [affinity.Key(name, values[name], weight)
             for name, weight in sorted(weights.items()) if name in values]
 
@@ -187,23 +187,24 @@ class Memory:
         :returns: ``server -> (project id, keys)``
         """
         known = self._known
-        unknown = [each for each in servers if each not in known]
+        unknown = [server for server in servers if server not in known]
         if len(known) + len(unknown) > _REMEMBERED:
-            known = self._known = {each: known[each] for each in servers
-                                   if each in known}
+            known = self._known = {server: known[server] for server in servers
+                                   if server in known}
         passing: dict[computes.Server, _Offered] = {}
         for batch in request_specs.batches(unknown):
-            found = {uuid: (spec.flavor, _of_spec(spec)) for uuid, spec
+            specs = {uuid: (spec.flavor, _of_spec(spec)) for uuid, spec
                      in request_specs.with_any(
-                         context, [each.uuid for each in batch], _MARKS)}
-            for each in batch:
-                flavor, keys = found.get(each.uuid, (each.flavor, _NO_KEYS))
+                         context, [server.uuid for server in batch], _MARKS)}
+            for server in batch:
+                flavor, keys = specs.get(
+                    server.uuid, (server.flavor, _NO_KEYS))
                 # In the midst of a resize a server may have another flavor
                 # than its request spec; that passes.
-                kept = known if flavor == each.flavor else passing
-                kept[each] = keys
-        return {each: keys for each in servers
-                if (keys := known.get(each) or passing[each])[1]}
+                cache = known if flavor == server.flavor else passing
+                cache[server] = keys
+        return {server: keys for server in servers
+                if (keys := known.get(server) or passing[server])[1]}
 
 
 def _of_spec(

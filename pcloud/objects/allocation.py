@@ -204,8 +204,8 @@ def _check_answers(
     :raises: `exception.Unavailable`
     """
     free = computes.load(context, pool_rows.unallocated(context, flavor_id))
-    if any(not each.answered and zone in (None, each.zone)
-           for each in free.values()):
+    if any(not compute.answered and zone in (None, compute.zone)
+           for compute in free.values()):
         raise exception.Unavailable()
 
 
@@ -242,10 +242,10 @@ def _take(
 
     :raises: `_Lost` when the host cannot be had
     """
-    found = emptiness.reasons(context, compute)
-    if found:
+    causes = emptiness.reasons(context, compute)
+    if causes:
         LOG.warning('Host %(host)s of a pool is not empty: %(reasons)s.',
-                    {'host': compute.host, 'reasons': ', '.join(found)})
+                    {'host': compute.host, 'reasons': ', '.join(causes)})
         raise _Lost('the host is not empty')
     # The answer is read before the change: after the commit no error may
     # keep the host from the owner.
@@ -303,11 +303,11 @@ def _check_alone(
 
     :raises: `_Lost`, `exception.PcloudNotFound`
     """
-    found = isolation.closed_names_of(context, host)
+    closed_names = isolation.closed_names_of(context, host)
     pool = names.pool(flavor_id or '')
-    if names.pcloud(pcloud.id) not in found:
+    if names.pcloud(pcloud.id) not in closed_names:
         raise exception.PcloudNotFound(pcloud=pcloud.id)
-    if pool not in found:
+    if pool not in closed_names:
         raise _Lost('the host has left its pool')
-    if found - {pool, names.pcloud(pcloud.id)}:
+    if closed_names - {pool, names.pcloud(pcloud.id)}:
         raise _Lost('the host is in another Pcloud or pool too')

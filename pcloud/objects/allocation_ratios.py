@@ -54,8 +54,8 @@ class HostChanged(Exception):
 
 def wanted(metadata: Mapping[str, str]) -> dict[str, float]:
     """Return the ratios that are set in a Pcloud's metadata."""
-    found = {key: readings.ratio(metadata, key) for key in RESOURCES}
-    return {key: value for key, value in found.items() if value is not None}
+    ratios = {key: readings.ratio(metadata, key) for key in RESOURCES}
+    return {key: value for key, value in ratios.items() if value is not None}
 
 
 def saved(metadata: Mapping[str, str], node: str) -> dict[str, float]:
@@ -63,9 +63,9 @@ def saved(metadata: Mapping[str, str], node: str) -> dict[str, float]:
 
     :param node: the hypervisor hostname
     """
-    found = {key: readings.own_ratio(
+    ratios = {key: readings.own_ratio(
         metadata, names.saved_ratio_key(key, node)) for key in RESOURCES}
-    return {key: value for key, value in found.items() if value is not None}
+    return {key: value for key, value in ratios.items() if value is not None}
 
 
 def target(metadata: Mapping[str, str], node: str) -> dict[str, float]:
@@ -94,20 +94,20 @@ def settle(
     # Most hosts never get a ratio, and cost no call.
     if not _asked_for(context, host, text):
         return
-    found = inventories.read(context, provider)
-    if found is None:
+    inventory = inventories.read(context, provider)
+    if inventory is None:
         # Nova has deleted the node, and Placement the node's inventories.
         return
-    own = {key: found['inventories'][name]['allocation_ratio']
+    own = {key: inventory['inventories'][name]['allocation_ratio']
            for key, name in RESOURCES.items()
-           if name in found['inventories']}
+           if name in inventory['inventories']}
     asked_for = _asked_for(context, host, text, own)
     ratios = {key: value for key, value in asked_for.items() if key in own}
     if not ratios:
         return
     for key, value in ratios.items():
-        found['inventories'][RESOURCES[key]]['allocation_ratio'] = value
-    if not inventories.write(context, provider, found):
+        inventory['inventories'][RESOURCES[key]]['allocation_ratio'] = value
+    if not inventories.write(context, provider, inventory):
         raise inventories.Outdated()
 
 
@@ -174,10 +174,10 @@ def differs(
     :raises: `exception.Unavailable` when Placement does not answer
     """
     ratios = target(metadata, node.hypervisor_hostname)
-    found = inventories.read(context, node.uuid) if ratios else None
-    if found is None:
+    inventory = inventories.read(context, node.uuid) if ratios else None
+    if inventory is None:
         return False
-    there = found['inventories']
+    there = inventory['inventories']
     return any(not math.isclose(
         value, there[RESOURCES[key]]['allocation_ratio'],
         rel_tol=_PRECISION, abs_tol=_PRECISION)

@@ -36,10 +36,10 @@ def reasons(
     servers = len(computes.instances(context, [compute.host])[compute.host])
     moves = len(computes.migrations(context, compute.host))
     consumers = inventories.consumers(context, compute.node.uuid)
-    found = [(servers, 'servers are on it'),
-             (moves, 'migrations from or to it are not over'),
-             (consumers, 'consumers have allocations on it in Placement')]
-    return [f'{count} {what}' for count, what in found if count]
+    counts = [(servers, 'servers are on it'),
+              (moves, 'migrations from or to it are not over'),
+              (consumers, 'consumers have allocations on it in Placement')]
+    return [f'{count} {what}' for count, what in counts if count]
 
 
 def check(
@@ -51,6 +51,6 @@ def check(
     :param shown_as: the name under which the caller knows the host
     :raises: `exception.HostNotEmpty`, `exception.Unavailable`
     """
-    found = reasons(context, compute)
-    if found:
-        raise exception.HostNotEmpty(host=shown_as, reasons=', '.join(found))
+    causes = reasons(context, compute)
+    if causes:
+        raise exception.HostNotEmpty(host=shown_as, reasons=', '.join(causes))

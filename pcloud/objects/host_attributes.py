@@ -58,10 +58,10 @@ def index(context: nova_context.RequestContext) -> list[Attribute]:
     Three queries. Values that hosts inherit from other aggregates are left
     out.
     """
-    found = inherited_metadata.attribute_aggregates(context)
-    return sorted((_attribute(aggregate) for aggregate in found
+    aggregates = inherited_metadata.attribute_aggregates(context)
+    return sorted((_attribute(aggregate) for aggregate in aggregates
                    if aggregate.hosts),
-                  key=lambda each: (each.name, each.value))
+                  key=lambda attribute: (attribute.name, attribute.value))
 
 
 def _attribute(aggregate: rows.Aggregate) -> Attribute:
@@ -76,13 +76,13 @@ def said(
 
     :returns: ``(service host, attribute) -> values``
     """
-    found = collections.defaultdict(list)
+    by_host = collections.defaultdict(list)
     for aggregate in aggregates:
         own = names.is_attribute(aggregate.metadata)
         for name, value in names.attributes(aggregate.metadata).items():
             for host in aggregate.hosts:
-                found[host, name].append(rules.Said(value, own))
-    return found
+                by_host[host, name].append(rules.Said(value, own))
+    return by_host
 
 
 def effective(
@@ -95,13 +95,13 @@ def effective(
     :returns: ``service host -> attribute -> value``
     """
     now = timeutils.utcnow(with_timezone=True)
-    found: dict[str, dict[str, str]] = {}
+    attributes: dict[str, dict[str, str]] = {}
     for (host, name), values in said(
             inherited_metadata.attributes(context, hosts)).items():
         value, _ = rules.effective(name, values, now)
         if value is not None:
-            found.setdefault(host, {})[name] = value
-    return found
+            attributes.setdefault(host, {})[name] = value
+    return attributes
 
 
 def held(
@@ -112,16 +112,17 @@ def held(
 
     Two queries, none without hosts.
 
-    :returns: ``service host -> attribute -> values``, as `rules.held` returns
-        the values
+    :returns: ``service host -> attribute -> values``, as `rules.held`
+        returns the values
     """
     now = timeutils.utcnow(with_timezone=True)
-    found: dict[str, dict[str, frozenset]] = {}
+    attributes: dict[str, dict[str, frozenset]] = {}
     for (host, name), values in said(
             inherited_metadata.attributes(context, hosts)).items():
         if name in wanted:
-            found.setdefault(host, {})[name] = rules.held(name, values, now)
-    return found
+            attributes.setdefault(host, {})[name] = rules.held(
+                name, values, now)
+    return attributes
 
 
 def put(
@@ -230,8 +231,9 @@ def _find_or_create(
     :param uuid: the uuid for a new aggregate
     """
     wanted = names.attribute(name, value)
-    found = next((each for each in there if each.name == wanted), None)
-    if found is None:
+    aggregate = next(
+        (candidate for candidate in there if candidate.name == wanted), None)
+    if aggregate is None:
         _check_twins(written, wanted, there)
         metadata = {names.TYPE: names.TYPE_ATTRIBUTE,
                     names.attribute_key(name): value}
@@ -243,9 +245,10 @@ def _find_or_create(
             other = written.find(wanted)
             raise _twin(wanted, other.name if other else wanted)
         return rows.Aggregate(made, uuid, wanted, frozenset(), metadata)
-    if not inherited_metadata.is_whole_attribute(found.name, found.metadata):
-        raise exception.AttributeBroken(aggregate=found.name)
-    return found
+    if not inherited_metadata.is_whole_attribute(
+            aggregate.name, aggregate.metadata):
+        raise exception.AttributeBroken(aggregate=aggregate.name)
+    return aggregate
 
 
 def _check_twins(
@@ -274,9 +277,10 @@ def _of_attribute(
     there: list[rows.Aggregate], name: str,
 ) -> list[rows.Aggregate]:
     """Return the whole aggregates for values of one attribute."""
-    return [each for each in there
-            if name in names.attributes(each.metadata) and
-            inherited_metadata.is_whole_attribute(each.name, each.metadata)]
+    return [aggregate for aggregate in there
+            if name in names.attributes(aggregate.metadata) and
+            inherited_metadata.is_whole_attribute(
+                aggregate.name, aggregate.metadata)]
 
 
 def _leave(

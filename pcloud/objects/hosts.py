@@ -103,13 +103,13 @@ def index(
     named = {name: (known[host_of[node]], node)
              for name, node in sorted(names.hosts(aggregate.metadata).items())
              if node in states and host_of.get(node) in known}
-    said = host_attributes.effective(context, aggregate.hosts)
-    racks = _racks(said, [compute.host for compute, _ in named.values()])
+    attributes = host_attributes.effective(context, aggregate.hosts)
+    racks = _racks(attributes, [compute.host for compute, _ in named.values()])
     return [
         Host(name=name, compute=compute, node=_node(compute, node),
              state=access.state(states[node]),
              **_of_pool(pools.get(compute.host)),
-             **_of_place(said.get(compute.host, {}), racks),
+             **_of_place(attributes.get(compute.host, {}), racks),
              instances=None if compute.host in silent else tuple(
                  instances.get(compute.host, ())))
         for name, (compute, node) in named.items()]
@@ -125,11 +125,11 @@ def _hosts_of_nodes(
 
     :returns: ``hypervisor hostname -> service host``
     """
-    told = {node.hypervisor_hostname: host
-            for host, compute in known.items() for node in compute.nodes}
-    return told | {node: host for host, node
-                   in names.nodes(aggregate.metadata).items()
-                   if host in aggregate.hosts}
+    hosts = {node.hypervisor_hostname: host
+             for host, compute in known.items() for node in compute.nodes}
+    return hosts | {node: host for host, node
+                    in names.nodes(aggregate.metadata).items()
+                    if host in aggregate.hosts}
 
 
 def _node(
@@ -142,14 +142,14 @@ def _node(
 
 
 def _racks(
-    said: Mapping[str, Mapping[str, str]], hosts: list[str],
+    attributes: Mapping[str, Mapping[str, str]], hosts: list[str],
 ) -> Mapping[str, int]:
     """Return the number of each rack within a Pcloud.
 
     :returns: ``rack -> number``, from 1
     """
     return rules.ordinals(
-        said.get(host, {}).get(rules.RACK) for host in hosts)
+        attributes.get(host, {}).get(rules.RACK) for host in hosts)
 
 
 def _of_pool(metadata: Mapping[str, str] | None) -> dict:
@@ -159,8 +159,8 @@ def _of_pool(metadata: Mapping[str, str] | None) -> dict:
             'units': readings.units(metadata) or 0}
 
 
-def _of_place(said: Mapping[str, str], racks: Mapping[str, int]) -> dict:
-    date, rack = said.get(rules.REBOOT), said.get(rules.RACK)
+def _of_place(attributes: Mapping[str, str], racks: Mapping[str, int]) -> dict:
+    date, rack = attributes.get(rules.REBOOT), attributes.get(rules.RACK)
     return {'next_reboot': date and rules.reboot(date),
             'rack': None if rack is None else racks.get(rack)}
 
@@ -174,12 +174,13 @@ def new(
     :raises: `exception.HostHasManyNodes`
     """
     hosts = [*sorted(pcloud.aggregate.hosts), compute.host]
-    said = host_attributes.effective(context, hosts)
+    attributes = host_attributes.effective(context, hosts)
     return Host(
         name=name, compute=compute, node=compute.node,
         host_flavor=flavor_id,
         units=units, state=access.DISABLED, instances=(),
-        **_of_place(said.get(compute.host, {}), _racks(said, hosts)))
+        **_of_place(
+            attributes.get(compute.host, {}), _racks(attributes, hosts)))
 
 
 def show(

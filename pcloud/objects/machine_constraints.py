@@ -53,7 +53,7 @@ def effective(
     """
     policies = scoped_policies.several(context, scopes)
     return of_policies(context, request, [
-        policies[each] for each in scopes if each in policies])
+        policies[scope] for scope in scopes if scope in policies])
 
 
 def of_policies(
@@ -71,7 +71,7 @@ def of_policies(
     :raises: `exception.RoleUnknown`
     """
     levels = [(rules.REQUEST, request),
-              *((_source(each), each.constraints) for each in policies)]
+              *((_source(policy), policy.constraints) for policy in policies)]
     role = rules.role_of(levels)
     return rules.effective(
         levels, role_constraints(context, role) if role else {})
@@ -91,10 +91,10 @@ def role_constraints(
     :raises: `exception.RoleUnknown`
     """
     scope = scoped_policies.ROLE, role
-    found = scoped_policies.several(context, [scope]).get(scope)
-    if found is None:
+    policy = scoped_policies.several(context, [scope]).get(scope)
+    if policy is None:
         raise exception.RoleUnknown(role=role)
-    return found.constraints
+    return policy.constraints
 
 
 def check_unused(
@@ -106,11 +106,11 @@ def check_unused(
 
     :raises: `exception.RoleInUse`
     """
-    found = rows.names_with(
+    policies = rows.names_with(
         context, names.CONSTRAINT_PREFIX + rules.ROLE, role)
-    if found:
+    if policies:
         raise exception.RoleInUse(role=role, policies=', '.join(
-            each.removeprefix(names.POLICY_PREFIX) for each in found))
+            policy.removeprefix(names.POLICY_PREFIX) for policy in policies))
 
 
 def choose_flavor(
@@ -127,7 +127,7 @@ def choose_flavor(
     :raises: `exception.NothingFits`, `exception.Unavailable` when a silent
         cell has hosts that may be free and fit
     """
-    flavors = {each.id: each for each in host_flavors.index(context)}
+    flavors = {flavor.id: flavor for flavor in host_flavors.index(context)}
     free = [(flavor.id, host) for flavor in flavors.values()
             for host in host_flavors.free(flavor, zone)]
     what = rules.wanted(settings)
@@ -143,8 +143,9 @@ def choose_flavor(
         raise exception.NothingFits(
             zone=host_flavors.in_zone(zone),
             reasons='; '.join(_reasons(settings, flavors, free, unmet)))
-    best = min(fitting, key=lambda each: (
-        rules.waste(what, _sizes(flavors[each])), flavors[each].units, each))
+    best = min(fitting, key=lambda flavor_id: (
+        rules.waste(what, _sizes(flavors[flavor_id])),
+        flavors[flavor_id].units, flavor_id))
     return best, frozenset(fitting[best])
 
 
@@ -165,10 +166,10 @@ def _machines(
 ) -> list[rules.Machine]:
     """Return each free host as a machine of the host flavor's size."""
     asked = [host.compute.host for _, host in free] if what.attributes else []
-    held = host_attributes.held(context, asked, what.attributes)
+    values = host_attributes.held(context, asked, what.attributes)
     return [
         rules.Machine(
-            _sizes(flavors[flavor_id]), held.get(host.compute.host, {}),
+            _sizes(flavors[flavor_id]), values.get(host.compute.host, {}),
             (host.compute.host, host.compute.node.hypervisor_hostname))
         for flavor_id, host in free]
 
@@ -193,8 +194,8 @@ def _reasons(
     of_flavor = collections.defaultdict(list)
     for (flavor_id, _), keys in zip(free, unmet, strict=True):
         of_flavor[flavor_id].append(keys)
-    ruled_out = {flavor_id: frozenset.intersection(*each)
-                 for flavor_id, each in of_flavor.items()}
+    ruled_out = {flavor_id: frozenset.intersection(*key_sets)
+                 for flavor_id, key_sets in of_flavor.items()}
     total = len(flavors)
     if total > len(of_flavor):
         yield f'{total - len(of_flavor)} of {total} have no free host'

@@ -85,17 +85,17 @@ class PcloudTenantPayload(_Payload):
 
 
 def pcloud(
-    context: nova_context.RequestContext, action: str, found: typing.Any,
+    context: nova_context.RequestContext, action: str, subject: typing.Any,
 ) -> None:
     """Tell that a Pcloud was created, updated or deleted.
 
     :param action: 'create', 'update' or 'delete'
-    :param found: the `pclouds.Pcloud`
+    :param subject: the `pclouds.Pcloud`
     """
     _emit(context, f'pcloud.{action}', PcloudPayload(
-        pcloud_id=found.id, name=found.name, owner=found.owner,
-        cpu_allocation_ratio=found.cpu_allocation_ratio,
-        ram_allocation_ratio=found.ram_allocation_ratio))
+        pcloud_id=subject.id, name=subject.name, owner=subject.owner,
+        cpu_allocation_ratio=subject.cpu_allocation_ratio,
+        ram_allocation_ratio=subject.ram_allocation_ratio))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,15 +124,15 @@ def host(
 
 def tenant(
     context: nova_context.RequestContext, action: str,
-    found: typing.Any, project_id: str,
+    subject: typing.Any, project_id: str,
 ) -> None:
     """Tell that a project was made a tenant, or is no tenant any more.
 
     :param action: 'add' or 'remove'
-    :param found: the `pclouds.Pcloud`
+    :param subject: the `pclouds.Pcloud`
     """
     _emit(context, f'pcloud.tenant.{action}', PcloudTenantPayload(
-        pcloud_id=found.id, owner=found.owner, tenant=project_id))
+        pcloud_id=subject.id, owner=subject.owner, tenant=project_id))
 
 
 def wanted() -> bool:

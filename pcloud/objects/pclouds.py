@@ -215,7 +215,7 @@ def _build(
     context: nova_context.RequestContext,
     aggregates: list[rows.Aggregate],
 ) -> list[Pcloud]:
-    hosts = frozenset().union(*(each.hosts for each in aggregates))
+    hosts = frozenset().union(*(aggregate.hosts for aggregate in aggregates))
     units = units_of(context, hosts)
     return [_pcloud(aggregate, units) for aggregate in aggregates]
 

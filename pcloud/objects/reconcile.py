@@ -75,12 +75,12 @@ def host(context: nova_context.RequestContext, name: str) -> bool:
         if text is None:
             return True
         try:
-            left = _do(context, name, text)
+            remainder = _do(context, name, text)
         except allocation_ratios.HostChanged:
             continue
-        if not journal.settle(context, name, text, left):
+        if not journal.settle(context, name, text, remainder):
             _take_back(context, name, text)
-        elif left is not None:
+        elif remainder is not None:
             return False
     return False
 
@@ -223,7 +223,7 @@ def _provider(
     except exception.ComputeHostNotFound:
         return None
     except exception.Unavailable:
-        node = next((names.nodes(each.metadata).get(name) for each
+        node = next((names.nodes(aggregate.metadata).get(name) for aggregate
                      in pcloud_rows.with_host(context, name)), None)
         if node is None:
             raise
@@ -233,21 +233,21 @@ def _provider(
 @inventories.until_newest
 def _tell_aggregates(
     context: nova_context.RequestContext, provider: str, name: str,
-    left: str | None,
+    former_uuid: str | None,
 ) -> None:
     """Tell Placement in which pools and Pclouds a host is.
 
     The generation is read before the rows, and unchanged aggregates are
     written too, for the reasons in `allocation_ratios`.
     """
-    found = inventories.aggregates(context, provider)
-    if found is None:
+    body = inventories.aggregates(context, provider)
+    if body is None:
         # Nova has deleted the node, and Placement all memberships with it.
         return
-    there = set(found['aggregates']) - {left}
-    found['aggregates'] = sorted(
+    there = set(body['aggregates']) - {former_uuid}
+    body['aggregates'] = sorted(
         there | isolation.closed_uuids_of(context, name))
-    if not inventories.set_aggregates(context, provider, found):
+    if not inventories.set_aggregates(context, provider, body):
         raise inventories.Outdated()
 
 
@@ -266,7 +266,8 @@ def _tell_listeners(
     context: nova_context.RequestContext, name: str, what: due.Due,
 ) -> None:
     """Tell the schedulers of the aggregates, and listeners of the event."""
-    uuids = {each.uuid for each in pcloud_rows.with_host(context, name)}
+    uuids = {aggregate.uuid
+             for aggregate in pcloud_rows.with_host(context, name)}
     if what.left:
         uuids.add(what.left)
     if what.service == due.ON:

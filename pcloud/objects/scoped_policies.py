@@ -81,10 +81,10 @@ def show(
     :raises: `exception.ScopedPolicyNotFound` when nothing is set,
         `exception.NameTooLong`
     """
-    found = several(context, [(scope, scope_id)])
-    if not found:
+    policies = several(context, [(scope, scope_id)])
+    if not policies:
         raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
-    return found[scope, scope_id]
+    return policies[scope, scope_id]
 
 
 def several(
@@ -97,14 +97,14 @@ def several(
 
     :returns: ``(scope, id) -> policy``
     """
-    wanted = {names.policy(*each): each for each in scopes}
-    found = {}
+    wanted = {names.policy(*scope): scope for scope in scopes}
+    policies = {}
     for name, metadata in rows.metadata_by_name(context, wanted).items():
         if name in wanted:
             policy = _policy(*wanted[name], metadata)
             if policy:
-                found[wanted[name]] = policy
-    return found
+                policies[wanted[name]] = policy
+    return policies
 
 
 def update(
@@ -161,13 +161,13 @@ def set_rows(
             raise exception.PcloudNotFound(pcloud=scope_id)
         there = written.find(name)
         if there is None:
-            kept = {key: value for key, value in new.items()
-                    if value is not None}
-            if not kept:
+            settings = {key: value for key, value in new.items()
+                        if value is not None}
+            if not settings:
                 return None, {}
             uuid = uuidutils.generate_uuid()
-            written.create(uuid, name, frame | kept)
-            return uuid, frame | kept
+            written.create(uuid, name, frame | settings)
+            return uuid, frame | settings
         if there.name != name:
             raise exception.PolicyTwin(scope=scope, id=scope_id)
         written.drop_prefixes(there.id, replaced)

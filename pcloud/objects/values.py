@@ -56,8 +56,8 @@ def check_metadata(key: str, value: str) -> None:
     """
     if key in _EXACT:
         _EXACT[key](key, value)
-    elif found := _prefix(_PREFIXES, key):
-        _PREFIXES[found](key.removeprefix(found), value)
+    elif prefix := _prefix(_PREFIXES, key):
+        _PREFIXES[prefix](key.removeprefix(prefix), value)
     elif key.startswith(names.TENANT_PREFIX):
         _check_tenant(key, value)
 
@@ -78,8 +78,8 @@ def check_extra_spec(key: str, value: str) -> None:
     """
     if key == colocation.EXTRA_SPEC:
         colocation.check_flag(value)
-    elif found := _prefix(_KEYS, key):
-        _KEYS[found](key.removeprefix(found), value)
+    elif prefix := _prefix(_KEYS, key):
+        _KEYS[prefix](key.removeprefix(prefix), value)
 
 
 def is_ratio_of_pcloud(name: str, metadata: Mapping[str, str]) -> bool:
@@ -91,7 +91,7 @@ def is_ratio_of_pcloud(name: str, metadata: Mapping[str, str]) -> bool:
 
 
 def _prefix(checks: Collection[str], key: str) -> str | None:
-    return next((each for each in checks if key.startswith(each)), None)
+    return next((prefix for prefix in checks if key.startswith(prefix)), None)
 
 
 def _one_of(*words: str) -> Check:
@@ -135,7 +135,8 @@ def _check_saved(rest: str, value: str) -> None:
         raise exception.InvalidMetadata(
             key=names.SAVED_PREFIX + rest, value=value,
             expected='about ' + ' or '.join(
-                f'{each}:<hypervisor hostname>' for each in readings.RATIOS))
+                f'{ratio_key}:<hypervisor hostname>'
+                for ratio_key in readings.RATIOS))
     ratios.of_host(value)
 
 
