@@ -76,16 +76,16 @@ def find(
             attribute_checks.check, context)),
         ('values', functools.partial(value_checks.check, context)),
     ]
-    found = _silent(known)
+    problems = _silent(known)
     for what, check in parts:
-        found += _look(what, check)
-    return _unchanged(context, known, marks, found) + _look(
+        problems += _look(what, check)
+    return _unchanged(context, known, marks, problems) + _look(
         'what is due', functools.partial(_stuck, context, known.dues, settle))
 
 
 def _unchanged(
     context: nova_context.RequestContext, known: row_checks.Known,
-    marks: Mapping[str, str], found: list[findings.Finding],
+    marks: Mapping[str, str], problems: list[findings.Finding],
 ) -> list[findings.Finding]:
     """Leave out findings about what a request has changed during the audit.
 
@@ -96,13 +96,15 @@ def _unchanged(
     """
     dues = journal.dues(context)
     marked = journal.marks(context)
-    now = {each.name: each for each in isolation.closed_aggregates(context)}
-    changed = {each.name for each in known.aggregates
-               if now.get(each.name) != each or
-               _marks_of(each, marks) != _marks_of(each, marked)}
+    now = {aggregate.name: aggregate
+           for aggregate in isolation.closed_aggregates(context)}
+    changed = {aggregate.name for aggregate in known.aggregates
+               if now.get(aggregate.name) != aggregate or
+               _marks_of(aggregate, marks) != _marks_of(aggregate, marked)}
     at_work = {host for host in dues if known.dues.get(host) != dues[host]}
-    return [each for each in found if each.aggregate not in changed and
-            each.subject not in at_work]
+    return [finding for finding in problems
+            if finding.aggregate not in changed and
+            finding.subject not in at_work]
 
 
 def _marks_of(
@@ -120,7 +122,7 @@ def _read(context: nova_context.RequestContext) -> row_checks.Known:
     # After the rows: what was due before may have been done by then, and
     # what is due since is not to be found in the rows.
     dues = journal.dues(context)
-    hosts = frozenset().union(*(each.hosts for each in aggregates))
+    hosts = frozenset().union(*(aggregate.hosts for aggregate in aggregates))
     return row_checks.Known(
         context, aggregates, computes.load(context, hosts), dues)
 
@@ -129,19 +131,19 @@ def _look(
     what: str, check: Callable[[], Iterator[findings.Finding]],
 ) -> list[findings.Finding]:
     """Return the findings of a check until a part of the cloud is silent."""
-    found: list[findings.Finding] = []
+    problems: list[findings.Finding] = []
     try:
-        for each in check():
-            found.append(each)
+        for finding in check():
+            problems.append(finding)
     except outages.ANY as error:
-        found.append(findings.Finding(
+        problems.append(findings.Finding(
             findings.NOT_LOOKED_AT, what, '', str(error)))
-    return found
+    return problems
 
 
 def _silent(known: row_checks.Known) -> list[findings.Finding]:
-    silent = sorted(host for host, each in known.computes.items()
-                    if not each.answered)
+    silent = sorted(host for host, compute in known.computes.items()
+                    if not compute.answered)
     if not silent:
         return []
     return [findings.Finding(
@@ -152,7 +154,8 @@ def _silent(known: row_checks.Known) -> list[findings.Finding]:
 
 def _check_servers(known: row_checks.Known) -> Iterator[findings.Finding]:
     """Find servers on hosts to which the servers have no right."""
-    hosts = [host for host, each in known.computes.items() if each.answered]
+    hosts = [host for host, compute in known.computes.items()
+             if compute.answered]
     servers = computes.instances(known.context, hosts)
     hints = request_specs.hints(
         known.context, frozenset().union(*servers.values()))

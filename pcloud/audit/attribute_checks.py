@@ -35,8 +35,9 @@ def check(
     yield from _check_platforms(aggregates)
     for aggregate in aggregates:
         yield from _check_attribute_aggregate(aggregate)
-    for (host, name), said in sorted(host_attributes.said(aggregates).items()):
-        values = attribute_rules.conflicting(name, said)
+    for (host, name), statements in sorted(
+            host_attributes.said(aggregates).items()):
+        values = attribute_rules.conflicting(name, statements)
         if values:
             yield findings.Finding(
                 'attribute-conflict', names.ATTRIBUTE_PREFIX + name, host,

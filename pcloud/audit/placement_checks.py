@@ -61,7 +61,7 @@ def _check_members(
                 'Placement has it in the aggregate, Nova does not',
                 functools.partial(
                     repair.have_placement_forget, aggregate, uuid))
-    for uuid, host in sorted(uuids.items(), key=lambda each: each[1]):
+    for uuid, host in sorted(uuids.items(), key=lambda pair: pair[1]):
         if uuid in mirrored or uuid in told_later:
             continue
         if inventories.aggregates(known.context, uuid) is None:

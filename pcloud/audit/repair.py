@@ -187,10 +187,10 @@ def _forget(
     context: nova_context.RequestContext, provider: str, uuid: str,
 ) -> None:
     """Take a provider unknown to Nova out of an aggregate."""
-    found = inventories.aggregates(context, provider)
-    if found is not None:
-        found['aggregates'] = sorted(set(found['aggregates']) - {uuid})
-        if not inventories.set_aggregates(context, provider, found):
+    body = inventories.aggregates(context, provider)
+    if body is not None:
+        body['aggregates'] = sorted(set(body['aggregates']) - {uuid})
+        if not inventories.set_aggregates(context, provider, body):
             raise inventories.Outdated()
 
 

@@ -49,43 +49,45 @@ class Known:
     @functools.cached_property
     def pclouds_of(self) -> Mapping[str, list[str]]:
         """``service host -> ids of the host's Pclouds``, whole or not."""
-        return self._holders(lambda each: isolation.is_pcloud(
-            each.name, each.metadata))
+        return self._holders(lambda aggregate: isolation.is_pcloud(
+            aggregate.name, aggregate.metadata))
 
     @functools.cached_property
     def pools_of(self) -> Mapping[str, list[str]]:
         """``service host -> ids of the host flavors with the host``."""
-        return self._holders(lambda each: pool_rows.is_whole(
-            each.name, each.metadata))
+        return self._holders(lambda aggregate: pool_rows.is_whole(
+            aggregate.name, aggregate.metadata))
 
     def _holders(
         self, are: Callable[[rows.Aggregate], bool],
     ) -> Mapping[str, list[str]]:
-        found = collections.defaultdict(list)
-        for each in filter(are, self.aggregates):
-            for host in each.hosts:
-                found[host].append(each.name.removeprefix(
+        holders = collections.defaultdict(list)
+        for aggregate in filter(are, self.aggregates):
+            for host in aggregate.hosts:
+                holders[host].append(aggregate.name.removeprefix(
                     names.POOL_PREFIX).removeprefix(names.PREFIX))
-        return found
+        return holders
 
     def node_of(self, aggregate: rows.Aggregate) -> dict[str, str]:
         """Return the nodes of a Pcloud's hosts.
 
         :returns: ``service host -> hypervisor hostname``
         """
-        kept = {host: node for host, node
-                in names.nodes(aggregate.metadata).items()
-                if host in aggregate.hosts}
-        found = {}
+        entries = {host: node for host, node
+                   in names.nodes(aggregate.metadata).items()
+                   if host in aggregate.hosts}
+        nodes = {}
         for host in aggregate.hosts:
-            told = [node.hypervisor_hostname for node in
-                    self.computes[host].nodes] if host in self.computes else []
+            hostnames = [
+                node.hypervisor_hostname for node in
+                self.computes[host].nodes] if host in self.computes else []
             # What is kept counts as long as nobody knows better.
-            if host in kept and (not told or kept[host] in told):
-                found[host] = kept[host]
-            elif told:
-                found[host] = told[-1]
-        return found
+            if host in entries and (
+                    not hostnames or entries[host] in hostnames):
+                nodes[host] = entries[host]
+            elif hostnames:
+                nodes[host] = hostnames[-1]
+        return nodes
 
 
 # The metadata that a whole pool or Pcloud has.
@@ -170,14 +172,14 @@ def _check_keys(
 ) -> Iterator[findings.Finding]:
     nodes = frozenset(known.node_of(aggregate).values())
     metadata = aggregate.metadata
-    held = [
+    entries = [
         ('name-without-host', names.host_key(name), node)
         for name, node in names.hosts(metadata).items()
     ] + [
         ('state-without-host', names.state_key(node), node)
         for node in names.states(metadata)
     ]
-    lost = [each for each in held if each[2] not in nodes] + [
+    lost = [entry for entry in entries if entry[2] not in nodes] + [
         ('node-without-host', names.node_key(host), host)
         for host in names.nodes(metadata) if host not in aggregate.hosts]
     for kind, key, subject in sorted(lost):
