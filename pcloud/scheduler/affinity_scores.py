@@ -47,8 +47,8 @@ def rounds(
     """Return the round of each host, as `rules.affinity.round_of`."""
     limits = thresholds()
     of_hosts, scores = _scores(host_states, wished)
-    found = [affinity.round_of(each, limits) for each in scores]
-    return [found[number] for number in of_hosts]
+    numbers = [affinity.round_of(score, limits) for score in scores]
+    return [numbers[number] for number in of_hosts]
 
 
 def system(
@@ -75,8 +75,8 @@ def _scores(
     return range(len(host_states)), [
         scores[number] + affinity.score(
             wished.system,
-            [(name, tell(each)) for name, tell in computed.items()])
-        for each, number in zip(host_states, of_hosts, strict=True)]
+            [(name, tell(host_state)) for name, tell in computed.items()])
+        for host_state, number in zip(host_states, of_hosts, strict=True)]
 
 
 def thresholds() -> list[Fraction]:
@@ -98,36 +98,36 @@ def customer(
     """
     if not wished.customer:
         return [Fraction(0)] * len(host_states)
-    kept = memo.of(spec)
-    if kept.before is None:
-        kept.before = _before(host_states, spec, wished)
+    request_memo = memo.of(spec)
+    if request_memo.before is None:
+        request_memo.before = _before(host_states, spec, wished)
     own = affinity.score(wished.customer, (
         (key.name, key.value) for key in wished.customer.values()))
-    found = []
-    for each in host_states:
-        score, count = kept.before.get(
-            _id(each), (Fraction(0), each.num_instances))
-        more = each.num_instances - count
-        found.append(score + own * more if more > 0 else score)
-    return found
+    scores = []
+    for host_state in host_states:
+        score, count = request_memo.before.get(
+            _id(host_state), (Fraction(0), host_state.num_instances))
+        more = host_state.num_instances - count
+        scores.append(score + own * more if more > 0 else score)
+    return scores
 
 
 def _before(
     host_states: Sequence[host_manager.HostState],
     spec: objects.RequestSpec, wished: memo.CompiledKeys,
 ) -> dict[tuple[str, str], tuple[Fraction, int]]:
-    running = _running(spec, [each.host for each in host_states])
+    running = _running(spec, [host_state.host for host_state in host_states])
     of_hosts, kinds = node_keys.grouped(host_states)
     # Of thousands of servers many have the same keys.
     known: dict[tuple[str, Fraction], Fraction] = {}
     nothing = Fraction(0)
-    found = {}
-    for each, number in zip(host_states, of_hosts, strict=True):
+    scores = {}
+    for host_state, number in zip(host_states, of_hosts, strict=True):
         score = nothing
         reserved = (pair for pair in kinds[number].items()
                     if affinity.is_reserved(pair[0]))
         theirs = ((key.name, key.value)
-                  for key in running.get(each.host, ()))
+                  for key in running.get(host_state.host, ()))
         for offered in (*reserved, *theirs):
             if offered[0] in wished.customer:
                 if offered not in known:
@@ -135,8 +135,8 @@ def _before(
                         wished.customer, [offered])
                 # Hosts share the number that most of them have.
                 score = score + known[offered] if score else known[offered]
-        found[_id(each)] = score, each.num_instances
-    return found
+        scores[_id(host_state)] = score, host_state.num_instances
+    return scores
 
 
 def _id(host_state: host_manager.HostState) -> tuple[str, str]:
@@ -151,11 +151,11 @@ def _running(
     there = computes.running(context, hosts)
     keys = _memory.of(context, list(itertools.chain(*there.values())))
     own_only = CONF.pcloud.customer_key_scope == 'project'
-    found: dict[str, tuple[affinity.Key, ...]] = {}
+    host_keys: dict[str, tuple[affinity.Key, ...]] = {}
     for host, its_servers in there.items():
         for server in its_servers:
             project, offered = keys.get(server, ('', ()))
             if server.uuid != spec.instance_uuid and (
                     not own_only or project == spec.project_id):
-                found[host] = found.get(host, ()) + offered
-    return found
+                host_keys[host] = host_keys.get(host, ()) + offered
+    return host_keys

@@ -49,7 +49,8 @@ def of(
     :returns: values as `rules.read` makes values, None for no value
     """
     moment, key = now(), names.attribute_key(name)
-    return [_read(name, _said(each, key), moment) for each in host_states]
+    return [_read(name, _said(host_state, key), moment)
+            for host_state in host_states]
 
 
 def held(
@@ -58,13 +59,13 @@ def held(
     """Return all values of an attribute, for each host, as `rules.held`."""
     moment, key = now(), names.attribute_key(name)
     known: dict[frozenset, frozenset] = {}
-    found = []
-    for each in host_states:
-        said = _said(each, key)
-        if said not in known:
-            known[said] = rules.held(name, said, moment)
-        found.append(known[said])
-    return found
+    results = []
+    for host_state in host_states:
+        statements = _said(host_state, key)
+        if statements not in known:
+            known[statements] = rules.held(name, statements, moment)
+        results.append(known[statements])
+    return results
 
 
 def _said(
@@ -77,11 +78,12 @@ def _said(
 
 
 def _read(
-    name: str, said: frozenset[rules.Said], moment: datetime.datetime,
+    name: str, statements: frozenset[rules.Said],
+    moment: datetime.datetime,
 ) -> Any:
-    value, bad = rules.effective(name, said, moment)
-    for each in bad:
-        complaints.once(f'Host attribute {name}: {each!r} is not valid and '
+    value, bad = rules.effective(name, statements, moment)
+    for text in bad:
+        complaints.once(f'Host attribute {name}: {text!r} is not valid and '
                         'counts as none; "pcloud-manage audit" tells where '
                         'it is set.')
     return None if value is None else rules.read(name, value)

@@ -41,9 +41,9 @@ def ratio(host_state: host_manager.HostState, name: str) -> Fraction:
 
     :param name: `names.CPU_RATIO` or `names.RAM_RATIO`
     """
-    for each in host_state.aggregates:
-        if each.metadata.get(names.TYPE) == names.TYPE_PCLOUD:
-            its = readings.ratio(each.metadata, name)
+    for aggregate in host_state.aggregates:
+        if aggregate.metadata.get(names.TYPE) == names.TYPE_PCLOUD:
+            its = readings.ratio(aggregate.metadata, name)
             if its is not None:
                 return exact(its)
     return exact(getattr(host_state, name) or 1.0)

@@ -75,8 +75,8 @@ def of(spec: objects.RequestSpec) -> Memo:
     The memo is no field of the request: Nova neither copies, sends nor stores
     the memo, so a placement by a copy of a request reads every value anew.
     """
-    found = getattr(spec, _ATTRIBUTE, None)
-    if found is None:
-        found = Memo()
-        setattr(spec, _ATTRIBUTE, found)
-    return found
+    request_memo = getattr(spec, _ATTRIBUTE, None)
+    if request_memo is None:
+        request_memo = Memo()
+        setattr(spec, _ATTRIBUTE, request_memo)
+    return request_memo

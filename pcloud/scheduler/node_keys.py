@@ -56,21 +56,22 @@ def grouped(
     """
     together: dict[tuple[objects.Aggregate, ...], int] = (
         collections.defaultdict(itertools.count().__next__))
-    of_hosts = [together[tuple(each.aggregates)] for each in host_states]
+    of_hosts = [together[tuple(host_state.aggregates)]
+                for host_state in host_states]
     saying = _having(together, names.NODE_KEY_PREFIX)
     kinds: dict[tuple[objects.Aggregate, ...], int] = (
         collections.defaultdict(itertools.count().__next__))
-    told = [kinds[tuple(filter(saying.__contains__, each))]
-            for each in together]
+    numbers = [kinds[tuple(filter(saying.__contains__, aggregates))]
+               for aggregates in together]
     keys: list[Mapping[str, Fraction]] = [
-        affinity_keys.of_node(each.metadata for each in kind)[0]
+        affinity_keys.of_node(aggregate.metadata for aggregate in kind)[0]
         for kind in kinds]
-    return [told[number] for number in of_hosts], keys
+    return [numbers[number] for number in of_hosts], keys
 
 
 def has_sticky(host_states: Iterable[host_manager.HostState]) -> bool:
     """Whether any host is in an aggregate with a sticky key."""
-    return bool(_having((each.aggregates for each in host_states),
+    return bool(_having((host_state.aggregates for host_state in host_states),
                         names.STICKY_PREFIX))
 
 
@@ -81,8 +82,9 @@ def _having(
 
     :param aggregates: the aggregates of each host
     """
-    return {each for each in set(itertools.chain.from_iterable(aggregates))
-            if prefix in _prefixes(each)}
+    return {aggregate
+            for aggregate in set(itertools.chain.from_iterable(aggregates))
+            if prefix in _prefixes(aggregate)}
 
 
 def _prefixes(aggregate: objects.Aggregate) -> tuple[str, ...]:
@@ -92,13 +94,14 @@ def _prefixes(aggregate: objects.Aggregate) -> tuple[str, ...]:
     an aggregate changes.
     """
     metadata = aggregate.metadata
-    read, found = _read_before.get(aggregate, (None, ()))
+    read, prefixes = _read_before.get(aggregate, (None, ()))
     if read is not metadata:
         # A Pcloud has hundreds of keys; one search is faster than as many.
         keys = '\n'.join(['', *metadata])
-        found = tuple(each for each in _PREFIXES if f'\n{each}' in keys)
-        _read_before[aggregate] = metadata, found
-    return found
+        prefixes = tuple(
+            prefix for prefix in _PREFIXES if f'\n{prefix}' in keys)
+        _read_before[aggregate] = metadata, prefixes
+    return prefixes
 
 
 def _ram(host_state: host_manager.HostState) -> Fraction:
@@ -119,8 +122,8 @@ def _load(host_state: host_manager.HostState) -> Fraction:
 
     Nova passes the load on in per cent.
     """
-    percent = next((each.value for each in host_state.metrics or ()
-                    if each.name == 'cpu.percent' and 'value' in each), 0)
+    percent = next((metric.value for metric in host_state.metrics or ()
+                    if metric.name == 'cpu.percent' and 'value' in metric), 0)
     return affinity.share(host_capacity.exact(percent), Fraction(100))
 
 

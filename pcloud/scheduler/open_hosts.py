@@ -78,12 +78,12 @@ def check_room(
         raise exception.PcloudUnusable(
             pcloud=pcloud.id, reason='it has no enabled host')
     wanted = utils.resources_from_request_spec(context, spec, None)
-    found = inventories.offered(context, wanted)
+    offer = inventories.offered(context, wanted)
     # Without an answer Nova says itself what is wrong.
-    if found is None:
+    if offer is None:
         return
-    with_room = {each.get('root_provider_uuid') or uuid
-                 for uuid, each in found[1].items()}
+    with_room = {summary.get('root_provider_uuid') or uuid
+                 for uuid, summary in offer[1].items()}
     if not enabled & with_room:
         raise exception.PcloudUnusable(
             pcloud=pcloud.id, reason=_owners_reason(
@@ -93,8 +93,8 @@ def check_room(
 
 
 def _owners_reason(enabled: int, hosts: int, others_have_room: bool) -> str:
-    told = f'none of its {enabled} enabled hosts has room for {_ASKED_FOR}'
+    text = f'none of its {enabled} enabled hosts has room for {_ASKED_FOR}'
     if others_have_room:
-        return (f'{told}, but one of its {hosts - enabled} other hosts has; '
+        return (f'{text}, but one of its {hosts - enabled} other hosts has; '
                 'enable it')
-    return told
+    return text

@@ -131,9 +131,9 @@ def _lift_limit(spec: objects.RequestSpec) -> None:
     The right hosts may be missing among ``[scheduler] max_placement_results``,
     and Nova can name a single host to Placement but not several.
     """
-    said = request.scheduler_hints(spec)
-    if not hints.NARROWING.isdisjoint(said):
-        spec.scheduler_hints = {_UNLIMITED: [], **said}
+    request_hints = request.scheduler_hints(spec)
+    if not hints.NARROWING.isdisjoint(request_hints):
+        spec.scheduler_hints = {_UNLIMITED: [], **request_hints}
 
 
 def _warn_of_inconsistency(pcloud: access.Pcloud) -> None:
@@ -144,8 +144,8 @@ def _warn_of_inconsistency(pcloud: access.Pcloud) -> None:
         LOG.warning('Hosts %(hosts)s of Pcloud %(pcloud)s are in another '
                     'Pcloud too; nobody gets them until one lets them go.',
                     {'hosts': ', '.join(shared), 'pcloud': pcloud.id})
-    states = sum(access.state(each) is not None
-                 for each in pcloud.states.values())
+    states = sum(access.state(text) is not None
+                 for text in pcloud.states.values())
     if states < len(pcloud.hosts):
         LOG.warning('Pcloud %(pcloud)s has %(hosts)d hosts but the state of '
                     'only %(states)d; nobody gets the others.',

@@ -52,24 +52,25 @@ def policies(
     The first call for a request makes a query, and later calls make none. A
     scope without settings has an empty policy.
     """
-    kept = memo.of(spec)
-    if kept.policies is None:
+    request_memo = memo.of(spec)
+    if request_memo.policies is None:
         scopes = _scopes(spec)
         there = scoped_policies.several(
             nova_context.get_admin_context(), scopes)
-        kept.policies = [there.get(each, scoped_policies.Policy(*each))
-                         for each in scopes]
-    return kept.policies
+        request_memo.policies = [
+            there.get(scope, scoped_policies.Policy(*scope))
+            for scope in scopes]
+    return request_memo.policies
 
 
 def _scopes(spec: objects.RequestSpec) -> list[tuple[str, str]]:
-    said = scheduler_hints(spec)
+    request_hints = scheduler_hints(spec)
     try:
-        pcloud = hints.pcloud_id(said) or ''
+        pcloud = hints.pcloud_id(request_hints) or ''
     except exception.InvalidHint:
         # PcloudFilter refuses such a request.
         pcloud = ''
-    domain = (said.get(hints.DOMAIN_RECORD) or [''])[0]
+    domain = (request_hints.get(hints.DOMAIN_RECORD) or [''])[0]
     if not scoped_policies.is_id(domain):
         # nova-api records a valid id; no policy has any other text.
         domain = ''
@@ -90,9 +91,9 @@ def constraint_settings(
     :raises: `exception.InvalidConstraint`, `exception.RepeatedConstraints`,
         `exception.RoleUnknown`
     """
-    kept = memo.of(spec)
-    if kept.settings is None:
+    request_memo = memo.of(spec)
+    if request_memo.settings is None:
         own = constraint_rules.parse(hints.constraints(scheduler_hints(spec)))
-        kept.settings = machine_constraints.of_policies(
+        request_memo.settings = machine_constraints.of_policies(
             nova_context.get_admin_context(), own, policies(spec))
-    return kept.settings
+    return request_memo.settings

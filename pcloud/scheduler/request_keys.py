@@ -54,10 +54,10 @@ def compiled(
     The first call for a request makes a query; where hosts have sticky keys,
     two more queries, and a query to each cell.
     """
-    kept = memo.of(spec)
-    if kept.keys is None:
-        kept.keys = _compiled(spec, host_states)
-    return kept.keys
+    request_memo = memo.of(spec)
+    if request_memo.keys is None:
+        request_memo.keys = _compiled(spec, host_states)
+    return request_memo.keys
 
 
 def _compiled(
@@ -65,29 +65,29 @@ def _compiled(
     host_states: Sequence[host_manager.HostState],
 ) -> memo.CompiledKeys:
     context = nova_context.get_admin_context()
-    said = request.scheduler_hints(spec)
+    request_hints = request.scheduler_hints(spec)
     # Without a host with a sticky key the former host does not matter.
     sticky = (_sticky(context, spec) if node_keys.has_sticky(host_states)
               else [])
     system = affinity.compiled([
-        *_system_levels(spec, said),
+        *_system_levels(spec, request_hints),
         [key for key in sticky if not affinity.is_reserved(key.name)]])
     customer = affinity.compiled([
-        affinity_keys.of_server(said, _extra_specs(spec)).values(),
+        affinity_keys.of_server(request_hints, _extra_specs(spec)).values(),
         [key for key in sticky if affinity.is_reserved(key.name)]])
     return memo.CompiledKeys(system, customer)
 
 
 def _system_levels(
-    spec: objects.RequestSpec, said: Mapping[str, Sequence[str]],
+    spec: objects.RequestSpec, request_hints: Mapping[str, Sequence[str]],
 ) -> list[Sequence[affinity.Key]]:
     """Return the system keys of each level, from the highest."""
     of_pcloud, project, of_domain, cloud = (
-        each.system_keys for each in request.policies(spec))
+        policy.system_keys for policy in request.policies(spec))
     defaults = [affinity.Key(name, Fraction(0), weight) for name, option
                 in _SPECIAL_WEIGHTS.items()
                 if (weight := host_capacity.exact(CONF.pcloud[option]))]
-    image = affinity_keys.recorded(said, hints.IMAGE_RECORD)
+    image = affinity_keys.recorded(request_hints, hints.IMAGE_RECORD)
     return [defaults, cloud, of_domain, project, image, of_pcloud,
             affinity_keys.system(_extra_specs(spec))]
 

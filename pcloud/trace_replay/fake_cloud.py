@@ -81,15 +81,15 @@ class Cloud:
         weighed = self._handler.get_weighed_objects(
             self._weighers, room, _request(server))
         return self._chance.choice([
-            each.obj for each in weighed
-            if each.weight == weighed[0].weight])
+            candidate.obj for candidate in weighed
+            if candidate.weight == weighed[0].weight])
 
     def end_until(self, day: float) -> None:
         """End the servers whose end is not after a day."""
-        ended = [each for each in self._running if each[0] <= day]
+        ended = [entry for entry in self._running if entry[0] <= day]
         if ended:
-            self._running = [each for each in self._running
-                             if each[0] > day]
+            self._running = [entry for entry in self._running
+                             if entry[0] > day]
         for _, memory_mb, host in ended:
             _use(host, -memory_mb)
 

@@ -41,7 +41,7 @@ from pcloud.trace_replay import trace
 
 NOVA = ('nova.scheduler.weights.all_weighers',)
 # Pcloud's weighers of attributes; a trace gives its other weighers no input.
-PCLOUD = (*NOVA, *(f'pcloud.scheduler.weights.{each}' for each in (
+PCLOUD = (*NOVA, *(f'pcloud.scheduler.weights.{path}' for path in (
     'platform.PlatformWeigher', 'reboot.RebootWeigher',
     'hardware_class.HardwareClassWeigher')))
 

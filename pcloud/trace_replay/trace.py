@@ -44,8 +44,8 @@ def make(
         return Server(start, start + chance.expovariate(1 / lifetime),
                       chance.choice(SERVER_MB))
 
-    found = [server(0) for _ in range(servers)]
+    requests = [server(0) for _ in range(servers)]
     moment = 0.0
     while (moment := moment + chance.expovariate(servers / lifetime)) < days:
-        found.append(server(moment))
-    return found
+        requests.append(server(moment))
+    return requests

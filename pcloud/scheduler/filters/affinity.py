@@ -51,12 +51,12 @@ class AffinityFilter(base.ListFilter):
         if not wished:
             return host_states
         numbers = affinity_scores.rounds(host_states, wished)
-        found = [host_state for host_state, number
+        hosts = [host_state for host_state, number
                  in zip(host_states, numbers, strict=True)
                  if number is not None]
         # For thousands of hosts this is faster than random.shuffle.
-        found.sort(key=lambda host_state: random.random())
-        return found
+        hosts.sort(key=lambda host_state: random.random())
+        return hosts
 
     def why(
         self, host_states: Sequence[host_manager.HostState],

@@ -66,12 +66,12 @@ class ColocationFilter(base.ListFilter):
         query in each of their cells, and one query for the flavors of
         ``room_for``; none for requests without such hints.
         """
-        found = host_states
+        hosts = host_states
         for stage in _stages(host_states, spec):
-            found = stage.hosts
-            if not found:
+            hosts = stage.hosts
+            if not hosts:
                 raise exception.ColocationUnmet(reason=stage.unmet)
-        return found
+        return hosts
 
     def why(
         self, host_states: Sequence[host_manager.HostState],
@@ -121,20 +121,20 @@ def _started(
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
     wish: rules.Wish,
 ) -> Iterator[_Stage]:
-    found = host_states
+    hosts = host_states
     if wish.parent:
-        stage = _on(found, wish.parent,
+        stage = _on(hosts, wish.parent,
                     _places_of(context, spec, wish.parent))
         yield stage
-        found = stage.hosts
+        hosts = stage.hosts
     if wish.beside:
         there = servers.hosts(context, spec.project_id, wish.beside)
-        for each in wish.beside:
-            stage = _on(found, each, _only(there, {each}))
+        for server_id in wish.beside:
+            stage = _on(hosts, server_id, _only(there, {server_id}))
             yield stage
-            found = stage.hosts
+            hosts = stage.hosts
     if wish.room_for:
-        yield _with_room(context, found, spec, wish)
+        yield _with_room(context, hosts, spec, wish)
 
 
 def _moved(
@@ -156,10 +156,10 @@ def _places_of(
 ) -> servers.Places:
     """Return the hosts of a service's units, or of a server."""
     if rules.is_server(parent):
-        found = servers.hosts(context, spec.project_id, [parent])
+        members = servers.hosts(context, spec.project_id, [parent])
     else:
-        found = servers.units(context, spec.project_id, parent)
-    return _only(found, (found.hosts.keys() | found.silent) -
+        members = servers.units(context, spec.project_id, parent)
+    return _only(members, (members.hosts.keys() | members.silent) -
                  {spec.instance_uuid})
 
 
@@ -187,7 +187,7 @@ def _on(
         return _Stage([], lambda host_state: reasons.open_to_all(unmet),
                       unmet)
     return _Stage(
-        [each for each in host_states if each.host in hosts],
+        [host_state for host_state in host_states if host_state.host in hosts],
         lambda host_state: reasons.open_to_all(
             f"nothing of the project that is known as '{named}' is on it"),
         f"no host with '{named}' can take it")
@@ -205,14 +205,15 @@ def _with_room(
     on_volume = 'is_bfv' in spec and spec.is_bfv
     needed = _needed(spec.flavor, 0 if on_volume else spec.flavor.root_gb)
     try:
-        others = flavors.several(context, wish.room_for)
+        companions = flavors.several(context, wish.room_for)
     except exception.FlavorNotFound as error:
         raise exception.ColocationUnmet(reason=str(error).rstrip('.'))
     # Deployments start the other servers from images.
-    for each in others:
-        needed += _needed(each, each.root_gb)
+    for flavor in companions:
+        needed += _needed(flavor, flavor.root_gb)
     return _Stage(
-        [each for each in host_states if needed <= _free(each)],
+        [host_state for host_state in host_states
+         if needed <= _free(host_state)],
         lambda host_state: reasons.open_to_all(
             f'it has no room for all of the group ({needed})',
             f'{_free(host_state)} are left'),

@@ -65,9 +65,9 @@ class ConstraintsFilter(base.ListFilter):
         """Return the hosts that satisfy the constraints of a request."""
         settings = request.constraint_settings(spec)
         unmet = _unmet(host_states, settings)
-        found = [host_state for host_state, keys
+        hosts = [host_state for host_state, keys
                  in zip(host_states, unmet, strict=True) if not keys]
-        if not found:
+        if not hosts:
             # The constraints that no host meets, else all that some host
             # does not meet.
             keys = (frozenset.intersection(*unmet) or frozenset.union(*unmet))
@@ -75,7 +75,7 @@ class ConstraintsFilter(base.ListFilter):
                 machine_constraints.shown(
                     settings[key], machine_constraints.TENANT_SEES)
                 for key in sorted(keys)))
-        return found
+        return hosts
 
     def why(
         self, host_states: Sequence[host_manager.HostState],
@@ -96,15 +96,16 @@ def _reason(
     unmet: Sequence[rules.Setting], host_state: host_manager.HostState,
 ) -> reasons.Reason:
     own = host_capacity.sizes(host_state)
-    told = 'it does not meet the machine constraints '
+    text = 'it does not meet the machine constraints '
     return reasons.Reason(
-        told + ', '.join(f'{each} ({each.source})' for each in unmet),
+        text + ', '.join(f'{setting} ({setting.source})' for setting in unmet),
         # The owner of the host's Pcloud reads this text.
-        told + ', '.join(
-            machine_constraints.shown(each, machine_constraints.OWNER_SEES)
-            for each in unmet),
-        ', '.join(f'its {each.key} is {own[each.key]}{_UNITS[each.key]}'
-                  for each in unmet if each.key in own))
+        text + ', '.join(
+            machine_constraints.shown(setting, machine_constraints.OWNER_SEES)
+            for setting in unmet),
+        ', '.join(
+            f'its {setting.key} is {own[setting.key]}{_UNITS[setting.key]}'
+            for setting in unmet if setting.key in own))
 
 
 def _unmet(
@@ -119,10 +120,10 @@ def _unmet(
 def _machines(
     host_states: Sequence[host_manager.HostState], what: rules.Wanted,
 ) -> list[rules.Machine]:
-    held = {name: host_attributes.held(host_states, name)
-            for name in what.attributes}
+    values = {name: host_attributes.held(host_states, name)
+              for name in what.attributes}
     return [
-        rules.Machine(host_capacity.sizes(each),
-                      {name: held[name][number] for name in held},
-                      (each.host, each.nodename))
-        for number, each in enumerate(host_states)]
+        rules.Machine(host_capacity.sizes(host_state),
+                      {name: values[name][number] for name in values},
+                      (host_state.host, host_state.nodename))
+        for number, host_state in enumerate(host_states)]

@@ -91,13 +91,13 @@ class LocalityFilter(base.ListFilter):
         if wish is None:
             return [None] * len(host_states)
         places = _places(host_states, spec, wish)
-        hosts = [each.host for each in host_states]
-        told = [each for each in hosts if each not in places.silent]
+        hosts = [host_state.host for host_state in host_states]
+        known_hosts = [host for host in hosts if host not in places.silent]
         stages = rules.stages(
-            told, places.racks, places.near, places.far, wish.strict)
+            known_hosts, places.racks, places.near, places.far, wish.strict)
         return reasons.of_stages(hosts, [
-            (_fallen(text, places.racks), left)
-            for text, left in [(_SILENT, told), *stages]])
+            (_fallen(text, places.racks), rest)
+            for text, rest in [(_SILENT, known_hosts), *stages]])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,14 +128,15 @@ def _kept(
         strict wish cannot be met
     """
     places = _places(host_states, spec, wish)
-    found = rules.kept(
-        [each.host for each in host_states if each.host not in places.silent],
+    hosts = rules.kept(
+        [host_state.host for host_state in host_states
+         if host_state.host not in places.silent],
         places.racks, places.near, places.far, wish.strict)
-    if not found:
+    if not hosts:
         raise exception.LocalityUnmet(
             reason='no host that could take the server is where the hints '
                    'near and far want it')
-    return frozenset(found)
+    return frozenset(hosts)
 
 
 def _fallen(
@@ -160,35 +161,35 @@ def _places(
     """
     context = nova_context.get_admin_context()
     own = spec.instance_uuid
-    found = servers.find(context, spec.project_id,
-                         wish.servers() | {own}, wish.tags(), but=own)
+    named_servers = servers.find(
+        context, spec.project_id, wish.servers() | {own}, wish.tags(), but=own)
     known = rules.Known({
         **{uuid: [host] if host else [] for uuid, host
-           in found.servers.items() if uuid != own},
-        **{rules.tag(each): found.tagged.get(each, [])
-           for each in wish.tags()}})
+           in named_servers.servers.items() if uuid != own},
+        **{rules.tag(tag): named_servers.tagged.get(tag, [])
+           for tag in wish.tags()}})
     if wish.strict:
-        if _silent_cells(wish.near, found):
+        if _silent_cells(wish.near, named_servers):
             raise exception.LocalityUnmet(reason=_SILENT)
-        if own not in found.placed:
+        if own not in named_servers.placed:
             rules.check_known(wish, known)
     near, far = known.hosts(wish.near), known.hosts(wish.far)
     return _Places(_racks(context, host_states, near + far), near, far,
-                   _silent_hosts(host_states, wish, found))
+                   _silent_hosts(host_states, wish, named_servers))
 
 
 def _silent_cells(
-    named: Sequence[str], found: servers.Found,
+    named: Sequence[str], named_servers: servers.Found,
 ) -> frozenset[str]:
     """Return the silent cells which may have named servers."""
     has_tag = any(map(rules.is_tag, named))
-    return frozenset(cell for cell, there in found.silent.items()
+    return frozenset(cell for cell, there in named_servers.silent.items()
                      if has_tag or not there.isdisjoint(named))
 
 
 def _silent_hosts(
     host_states: Sequence[host_manager.HostState], wish: rules.Wish,
-    found: servers.Found,
+    named_servers: servers.Found,
 ) -> frozenset[str]:
     """Return the candidates which may have servers to be far from.
 
@@ -196,20 +197,20 @@ def _silent_hosts(
     """
     if not wish.strict:
         return frozenset()
-    cells = _silent_cells(wish.far, found)
-    return frozenset(each.host for each in host_states
-                     if each.cell_uuid in cells)
+    cells = _silent_cells(wish.far, named_servers)
+    return frozenset(host_state.host for host_state in host_states
+                     if host_state.cell_uuid in cells)
 
 
 def _racks(
     context: nova_context.RequestContext,
-    host_states: Sequence[host_manager.HostState], others: Sequence[str],
+    host_states: Sequence[host_manager.HostState], other_hosts: Sequence[str],
 ) -> dict[str, str | None]:
     """Return ``service host -> rack`` of the candidates and of other hosts."""
-    racks = dict(zip((each.host for each in host_states),
+    racks = dict(zip((host_state.host for host_state in host_states),
                      host_attributes.of(host_states, attribute_rules.RACK),
                      strict=True))
-    unseen = frozenset(others) - racks.keys()
-    for host, said in inherited.effective(context, unseen).items():
-        racks[host] = said.get(attribute_rules.RACK)
+    unseen = frozenset(other_hosts) - racks.keys()
+    for host, attributes in inherited.effective(context, unseen).items():
+        racks[host] = attributes.get(attribute_rules.RACK)
     return racks

@@ -90,15 +90,17 @@ class PcloudFilter(base.ListFilter):
         wanted = request.pcloud_id(spec)
         if wanted is None:
             closed = isolation.closed_hosts(context)
-            verdicts = [access.public_verdict(each.host, closed)
-                        for each in host_states]
+            verdicts = [access.public_verdict(host_state.host, closed)
+                        for host_state in host_states]
         else:
             _, pcloud = isolation.usable_pcloud(
                 context, wanted, spec.project_id)
-            verdicts = [access.host_verdict(pcloud, each.host, each.nodename)
-                        for each in host_states]
-        return [None if each else reasons.open_to_all(each.reason)
-                for each in verdicts]
+            verdicts = [
+                access.host_verdict(
+                    pcloud, host_state.host, host_state.nodename)
+                for host_state in host_states]
+        return [None if verdict else reasons.open_to_all(verdict.reason)
+                for verdict in verdicts]
 
 
 def _public(

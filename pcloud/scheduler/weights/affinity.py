@@ -57,10 +57,10 @@ class AffinityWeigher(base.RankWeigher):
         wished = request_keys.compiled(weight_properties, hosts)
         if not wished:
             return [0] * len(hosts)
-        found = affinity_scores.rounds(hosts, wished)
+        numbers = affinity_scores.rounds(hosts, wished)
         # Without the filter there may be hosts that are in no round.
         last = CONF.pcloud.msav_steps
         customer = affinity_scores.customer(hosts, weight_properties, wished)
         return rules.ranks([
-            (last if each is None else each, score)
-            for each, score in zip(found, customer, strict=True)])
+            (last if number is None else number, score)
+            for number, score in zip(numbers, customer, strict=True)])

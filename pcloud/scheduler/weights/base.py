@@ -40,9 +40,9 @@ def multiplier(
 
     :param option: an option in [pcloud], and a metadata key of aggregates
     """
-    found = utils.get_weight_multiplier(
+    value = utils.get_weight_multiplier(
         host_state, option, CONF.pcloud[option])
-    return found if math.isfinite(found) else CONF.pcloud[option]
+    return value if math.isfinite(value) else CONF.pcloud[option]
 
 
 class ListWeigher(weights.BaseHostWeigher):
