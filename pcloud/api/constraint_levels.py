@@ -37,12 +37,12 @@ def read(
     :raises: `exception.InvalidConstraint`, `exception.RoleUnknown`,
         `exception.HostConstraint` when the caller may not name hosts
     """
-    found = rules.parse(text)
-    if rules.HOST in found and not can(host_constraint.HOST):
-        raise exception.HostConstraint(host=found[rules.HOST])
-    if found.get(rules.ROLE):
-        machine_constraints.role_constraints(context, found[rules.ROLE])
-    return found
+    constraints = rules.parse(text)
+    if rules.HOST in constraints and not can(host_constraint.HOST):
+        raise exception.HostConstraint(host=constraints[rules.HOST])
+    if constraints.get(rules.ROLE):
+        machine_constraints.role_constraints(context, constraints[rules.ROLE])
+    return constraints
 
 
 def levels_of_pcloud(

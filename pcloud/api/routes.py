@@ -144,10 +144,10 @@ def mapper() -> routes.Mapper:
     A match has the path of the table as 'template', the values of the path's
     parameters, and 'project_id' where the URL has a project id.
     """
-    found = routes.Mapper(register=False)
+    router = routes.Mapper(register=False)
     for path in sorted({route.path for route in ROUTES}):
         # Ids and names have dots; the text after a dot is no format.
         pattern = path.replace('}', ':[^/]+}')
         for prefix in ('', _PROJECT):
-            found.connect(prefix + pattern, template=path)
-    return found
+            router.connect(prefix + pattern, template=path)
+    return router

@@ -229,15 +229,16 @@ def _validate(
     :raises: `error`, with the place of the first fault
     """
     validator = jsonschema.Draft202012Validator(schema)
-    found = min(validator.iter_errors(value), default=None,
-                key=lambda each: [str(part) for part in each.absolute_path])
-    if found is None:
+    mismatch = min(validator.iter_errors(value), default=None,
+                   key=lambda problem: [
+                       str(part) for part in problem.absolute_path])
+    if mismatch is None:
         return
-    where = '.'.join(str(part) for part in found.absolute_path)
+    where = '.'.join(str(part) for part in mismatch.absolute_path)
     if where:
         raise error(reason='Invalid input for field/attribute '
-                           f'{where}. {_shown(found)}')
-    raise error(reason=f'Invalid input: {_shown(found)}')
+                           f'{where}. {_shown(mismatch)}')
+    raise error(reason=f'Invalid input: {_shown(mismatch)}')
 
 
 def _shown(error: jsonschema.ValidationError) -> str:

@@ -19,8 +19,9 @@ from pcloud.objects import host_attributes
 
 def index(call: api_call.Call) -> dict:
     """List the attributes that this API has set, with the hosts."""
-    return {'attributes': [views.show(each)
-                           for each in host_attributes.index(call.context)]}
+    return {'attributes': [
+        views.show(attribute)
+        for attribute in host_attributes.index(call.context)]}
 
 
 def update(call: api_call.Call) -> dict:

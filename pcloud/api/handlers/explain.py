@@ -30,8 +30,9 @@ def show(call: api_call.Call) -> dict:
     """
     pcloud = ownership.own_pcloud(call)
     flavor, = flavors.several(call.context, [call.query['flavor']])
-    found = obstacles.explain(
+    explanation = obstacles.explain(
         call.context, pcloud, flavor,
         projects.known_domain(call.context, pcloud.owner))
     return {'explain': views.show(
-        flavor, found, changes.find(call.context, pcloud, flavor, found))}
+        flavor, explanation,
+        changes.find(call.context, pcloud, flavor, explanation))}

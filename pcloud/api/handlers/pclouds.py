@@ -41,11 +41,11 @@ def index(call: api_call.Call) -> dict:
     if everybody and not call.manages_all:
         raise exception.PolicyForbids(rule=rules.ALL_PROJECTS)
     project_id = None if everybody else call.project_id
-    found = pclouds.index(call.context, project_id)
-    ids = [each for each, name in found.items()
+    pcloud_names = pclouds.index(call.context, project_id)
+    ids = [pcloud_id for pcloud_id, name in pcloud_names.items()
            if name == call.query.get('name', name)]
     # Only the Pclouds of the page are read whole.
-    return {'pclouds': [_view(call, each) for each in pclouds.several(
+    return {'pclouds': [_view(call, pcloud) for pcloud in pclouds.several(
         call.context, _page(call, ids), project_id)]}
 
 

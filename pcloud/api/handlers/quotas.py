@@ -18,9 +18,9 @@ from pcloud import exception
 from pcloud.objects import quotas
 
 
-def _view(found: quotas.Quota) -> dict:
-    return {'quota': {'units': {'limit': found.limit,
-                                'in_use': found.in_use}}}
+def _view(quota: quotas.Quota) -> dict:
+    return {'quota': {'units': {'limit': quota.limit,
+                                'in_use': quota.in_use}}}
 
 
 def show(call: api_call.Call) -> dict:

@@ -40,11 +40,11 @@ def show(call: api_call.Call) -> dict:
     named = call.query['flavor']
     wanted = flavors.several(
         call.context, named if isinstance(named, list) else [named])
-    found = group_room.find(
+    room = group_room.find(
         call.context, pcloud.owner if pcloud else call.project_id, wanted,
         int(call.query.get('count', 1)), pcloud.id if pcloud else None,
         _parent(call))
-    return {'room': {'groups': found.groups, 'reason': found.reason}}
+    return {'room': {'groups': room.groups, 'reason': room.reason}}
 
 
 def _parent(call: api_call.Call) -> str | None:

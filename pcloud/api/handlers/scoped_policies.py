@@ -53,10 +53,10 @@ def show(call: api_call.Call) -> dict:
         _check_own(call, scope)
     if strutils.bool_from_string(call.query.get('effective', '0')):
         return {'policy': _effective(call, scope, scope_id)}
-    found = scoped_policies.show(call.context, scope, scope_id)
-    if not everything and not (found.customer_keys or found.constraints):
+    policy = scoped_policies.show(call.context, scope, scope_id)
+    if not everything and not (policy.customer_keys or policy.constraints):
         raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
-    return {'policy': _view(call)(found)}
+    return {'policy': _view(call)(policy)}
 
 
 def _view(call: api_call.Call) -> Callable[[scoped_policies.Policy], dict]:
@@ -67,12 +67,12 @@ def _effective(call: api_call.Call, scope: str, scope_id: str) -> dict:
     """Return the policy of a scope, with the effective constraints."""
     scopes = _levels(call, scope, scope_id)
     there = scoped_policies.several(call.context, scopes)
-    policies = [there.get(each, scoped_policies.Policy(*each))
-                for each in scopes]
+    policies = [there.get(level, scoped_policies.Policy(*level))
+                for level in scopes]
     settings = machine_constraints.of_policies(call.context, {}, policies)
     return {**_view(call)(policies[0]), 'effective': [
-        (views.setting if call.can(rules.ALL) else views.open_setting)(each)
-        for each in settings.values()]}
+        (views.setting if call.can(rules.ALL) else views.open_setting)(setting)
+        for setting in settings.values()]}
 
 
 def _levels(
@@ -124,18 +124,19 @@ def _constraints(
     A ``host`` constraint that an administrator has set stays, as the owner of
     the Pcloud does not see the constraint.
     """
-    found = constraint_levels.read(
+    constraints = constraint_levels.read(
         call.context, call.body['constraints'], call.can)
     if scope == scoped_policies.ROLE:
-        constraint_rules.check_role(found)
-        if not found:
+        constraint_rules.check_role(constraints)
+        if not constraints:
             machine_constraints.check_unused(call.context, scope_id)
     if not call.can(host_constraint.HOST):
         there = scoped_policies.several(call.context, [(scope, scope_id)])
         for policy in there.values():
-            found |= {key: value for key, value in policy.constraints.items()
-                      if key == constraint_rules.HOST}
-    return found
+            constraints |= {
+                key: value for key, value in policy.constraints.items()
+                if key == constraint_rules.HOST}
+    return constraints
 
 
 def delete(call: api_call.Call) -> None:

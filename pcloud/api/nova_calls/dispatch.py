@@ -92,8 +92,8 @@ class Reader:
     """
 
     def __init__(self, application: types.WSGIApplication) -> None:
-        end = next((each for each in _chain(application)
-                    if isinstance(each, _ENDS)), None)
+        end = next((layer for layer in _chain(application)
+                    if isinstance(layer, _ENDS)), None)
         if end is None:
             raise exception.NotInFrontOfNova()
         # A pipeline of Nova that ends in a single resource has no calls.
@@ -131,8 +131,8 @@ class Reader:
         if self._map is None:
             return {}
         environ = {**request.environ, 'REQUEST_METHOD': method(request)}
-        found = self._map.routematch(environ['PATH_INFO'], environ)
-        return found[0] if found else {}
+        match = self._map.routematch(environ['PATH_INFO'], environ)
+        return match[0] if match else {}
 
 
 def _read(
@@ -179,10 +179,10 @@ def is_legacy(application: types.WSGIApplication) -> bool:
 
     :param application: the next application in the pipeline
     """
-    for each in _chain(application):
-        if isinstance(each, openstack.LegacyV2CompatibleWrapper):
+    for layer in _chain(application):
+        if isinstance(layer, openstack.LegacyV2CompatibleWrapper):
             return True
-        if isinstance(each, _ENDS):
+        if isinstance(layer, _ENDS):
             return False
     return False
 
@@ -220,18 +220,18 @@ def _chain(application: object) -> Iterator[object]:
     """
     waiting, seen = collections.deque([application]), set()
     while waiting:
-        found = waiting.popleft()
-        if id(found) in seen:
+        layer = waiting.popleft()
+        if id(layer) in seen:
             continue
-        seen.add(id(found))
-        yield found
+        seen.add(id(layer))
+        yield layer
         waiting.extend(
-            each for each in _inside(found)
-            if callable(each) and not isinstance(each, type))
+            part for part in _inside(layer)
+            if callable(part) and not isinstance(part, type))
 
 
-def _inside(found: object) -> Iterator[object]:
-    yield from list(getattr(found, '__dict__', {}).values())
-    yield getattr(found, '__self__', None)
-    for cell in getattr(found, '__closure__', None) or ():
+def _inside(layer: object) -> Iterator[object]:
+    yield from list(getattr(layer, '__dict__', {}).values())
+    yield getattr(layer, '__self__', None)
+    for cell in getattr(layer, '__closure__', None) or ():
         yield cell.cell_contents

@@ -144,8 +144,8 @@ def _verdict(
         return access.Verdict(False, str(error))
     if spec is None or wanted is None:
         closed = isolation.closed_hosts(context)
-        return _worst(access.public_verdict(each, closed)
-                      for each in _named(host, closed))
+        return _worst(access.public_verdict(target, closed)
+                      for target in _named(host, closed))
     try:
         _, pcloud = isolation.usable_pcloud(context, wanted, spec.project_id)
     except exception.PcloudUnusable as error:
@@ -154,8 +154,8 @@ def _verdict(
                    f'{error.details["reason"]}')
     targets = _named(host, pcloud.hosts)
     nodes = _nodes(context, pcloud, targets)
-    return _worst(access.host_verdict(pcloud, each, nodes.get(each, ''))
-                  for each in targets)
+    return _worst(access.host_verdict(pcloud, target, nodes.get(target, ''))
+                  for target in targets)
 
 
 def _named(host: str, hosts: Iterable[str]) -> list[str]:
@@ -163,8 +163,8 @@ def _named(host: str, hosts: Iterable[str]) -> list[str]:
 
     A database that compares without case finds a host in any letter case.
     """
-    return [each for each in hosts
-            if each.casefold() == host.casefold()] or [host]
+    return [name for name in hosts
+            if name.casefold() == host.casefold()] or [host]
 
 
 def _worst(verdicts: Iterable[access.Verdict]) -> access.Verdict:
@@ -179,7 +179,7 @@ def _nodes(
 
     :raises: `exception.Unavailable` when the cell of a target does not answer
     """
-    inside = [each for each in targets if each in pcloud.hosts]
+    inside = [target for target in targets if target in pcloud.hosts]
     nodes, silent = computes.known_nodes(context, inside)
     if silent:
         raise exception.Unavailable()

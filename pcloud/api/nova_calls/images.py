@@ -62,11 +62,11 @@ def _of_root_device(
 ) -> object:
     if 'block_device_mapping_v2' not in server:
         return _of_first_device(context, server)
-    for each in _devices(server, 'block_device_mapping_v2'):
-        if _is_root(each.get('boot_index')):
-            if each.get('source_type') == 'image':
-                return each.get('uuid')
-            return _of_volume(context, each)
+    for device in _devices(server, 'block_device_mapping_v2'):
+        if _is_root(device.get('boot_index')):
+            if device.get('source_type') == 'image':
+                return device.get('uuid')
+            return _of_volume(context, device)
     return None
 
 
@@ -77,18 +77,18 @@ def _of_first_device(
 
     Nova boots from the first device of the mapping.
     """
-    for each in _devices(server, 'block_device_mapping'):
+    for device in _devices(server, 'block_device_mapping'):
         for source in ('snapshot', 'volume'):
-            found = each.get(f'{source}_id')
-            if found and not each.get('no_device'):
+            source_id = device.get(f'{source}_id')
+            if source_id and not device.get('no_device'):
                 return _of_volume(
-                    context, {'source_type': source, 'uuid': found})
+                    context, {'source_type': source, 'uuid': source_id})
     return None
 
 
 def _devices(server: Mapping, member: str) -> list[Mapping]:
     devices = server.get(member)
-    return [each for each in devices if isinstance(each, dict)
+    return [device for device in devices if isinstance(device, dict)
             ] if isinstance(devices, list) else []
 
 

@@ -57,11 +57,11 @@ def check(call: dispatch.NovaCall) -> None:
     else:
         return
     try:
-        found = call.body
+        members = call.body
         for name in inside:
-            found = found[name]
+            members = members[name]
         # Nova keeps a number as text.
-        items = [(key, str(value)) for key, value in found.items()
+        items = [(key, str(value)) for key, value in members.items()
                  if isinstance(value, str | int | float)]
     except (KeyError, TypeError, AttributeError):
         return
@@ -93,9 +93,9 @@ def _is_for_pcloud(
     if not _ID.fullmatch(aggregate_id):
         # Nova leaves the conversion of such an id to the database.
         return True
-    found = rows.of_id(context, int(aggregate_id))
-    return found is not None and values.is_ratio_of_pcloud(
-        found.name, {**found.metadata, **new})
+    aggregate = rows.of_id(context, int(aggregate_id))
+    return aggregate is not None and values.is_ratio_of_pcloud(
+        aggregate.name, {**aggregate.metadata, **new})
 
 
 def _check_extra_specs(

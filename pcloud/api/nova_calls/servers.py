@@ -72,7 +72,7 @@ def prepare(call: dispatch.NovaCall, rbac: enforcer.Enforcer) -> None:
     body = call.body
     if not isinstance(body, dict):
         return
-    name = next((each for each in _HINTS if each in body), _HINTS[0])
+    name = next((member for member in _HINTS if member in body), _HINTS[0])
     server, hints = body.get('server'), body.get(name, {})
     if not isinstance(server, dict) or not isinstance(hints, dict):
         return
@@ -127,13 +127,13 @@ def answer(
     return response
 
 
-def _all_hints(found: object) -> Iterator[dict]:
+def _all_hints(document: object) -> Iterator[dict]:
     """Yield the hints of all servers in an answer's body."""
-    if isinstance(found, list):
-        for each in found:
-            yield from _all_hints(each)
-    elif isinstance(found, dict):
-        for name, value in found.items():
+    if isinstance(document, list):
+        for member in document:
+            yield from _all_hints(member)
+    elif isinstance(document, dict):
+        for name, value in document.items():
             if name == _SHOWN_HINTS and isinstance(value, dict):
                 yield value
             else:
@@ -167,13 +167,13 @@ def _check_colocation(
 ) -> None:
     """Check the hints about services, and the permission to co-locate."""
     wish = colocation.wish(hints)
-    for each in wish.room_for:
-        if _flavor(context, each) is None:
+    for flavor_id in wish.room_for:
+        if _flavor(context, flavor_id) is None:
             raise exception.InvalidServiceHint(
-                name=hint_rules.ROOM_FOR, value=each,
+                name=hint_rules.ROOM_FOR, value=flavor_id,
                 expected='the id of a flavor')
-    if wish.room_for and any(str(server.get(each, 1)) != '1'
-                             for each in ('min_count', 'max_count')):
+    if wish.room_for and any(str(server.get(member, 1)) != '1'
+                             for member in ('min_count', 'max_count')):
         raise exception.InvalidServiceHint(
             name=hint_rules.ROOM_FOR, value=wish.room_for[0],
             expected='given for one server at a time')
@@ -219,8 +219,8 @@ def _record(
               (scoped_policies.PCLOUD, _pcloud(context, hints))]
     policies = scoped_policies.several(context, scopes)
     project, of_pcloud = (
-        policies[each].customer_keys if each in policies else ()
-        for each in scopes)
+        policies[scope].customer_keys if scope in policies else ()
+        for scope in scopes)
     customer = affinity.compiled([
         project, affinity_keys.customer(
             properties, affinity_keys.IMAGE_CUSTOMER_PREFIX), of_pcloud])

@@ -25,19 +25,19 @@ from pcloud.explain import obstacles
 
 
 def show(
-    flavor: objects.Flavor, found: obstacles.Explanation,
+    flavor: objects.Flavor, explanation: obstacles.Explanation,
     helping: Iterable[changes.Change],
 ) -> dict:
     """Return an explanation for the owner, with the owner's names of hosts."""
     return {'flavor': flavor.flavorid,
-            'fits': found.fits,
-            'refused': found.refused,
-            'hosts': [_host(each) for each in found.hosts],
-            'changes': [dataclasses.asdict(each) for each in helping],
-            'not_explained': list(found.not_explained)}
+            'fits': explanation.fits,
+            'refused': explanation.refused,
+            'hosts': [_host(host) for host in explanation.hosts],
+            'changes': [dataclasses.asdict(change) for change in helping],
+            'not_explained': list(explanation.not_explained)}
 
 
 def _host(host: obstacles.HostRoom) -> dict:
     return {'name': host.host.name, 'fits': host.fits,
-            'in_the_way': [dataclasses.asdict(each)
-                           for each in host.in_the_way]}
+            'in_the_way': [dataclasses.asdict(obstacle)
+                           for obstacle in host.in_the_way]}

@@ -31,17 +31,18 @@ def show(flavor: host_flavors.HostFlavor) -> dict:
 
 def detail(flavor: host_flavors.HostFlavor) -> dict:
     """Return a host flavor with real hosts, for administrators."""
-    return {**show(flavor), 'hosts': [host(each) for each in flavor.hosts]}
+    return {**show(flavor),
+            'hosts': [host(pool_host) for pool_host in flavor.hosts]}
 
 
-def host(found: host_flavors.PoolHost) -> dict:
+def host(pool_host: host_flavors.PoolHost) -> dict:
     """Return a host of a pool, for administrators."""
-    compute = found.compute
+    compute = pool_host.compute
     return {'host': compute.host,
             'hypervisor_hostname': _node(compute),
             'availability_zone': compute.zone,
-            'pcloud': found.pcloud,
-            'settling': times.shown(found.settling),
+            'pcloud': pool_host.pcloud,
+            'settling': times.shown(pool_host.settling),
             'status': _status(compute),
             'state': 'up' if compute.up else 'down'}
 

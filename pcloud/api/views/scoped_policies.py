@@ -37,16 +37,17 @@ def detail(policy: scoped_policies.Policy) -> dict:
             'system_keys': [str(key) for key in policy.system_keys]}
 
 
-def setting(found: rules.Setting) -> dict:
+def setting(constraint: rules.Setting) -> dict:
     """Return an effective constraint, for administrators."""
-    return {'key': found.key, 'value': found.value, 'source': found.source}
+    return {'key': constraint.key, 'value': constraint.value,
+            'source': constraint.source}
 
 
-def open_setting(found: rules.Setting) -> dict:
+def open_setting(constraint: rules.Setting) -> dict:
     """Return an effective constraint for the owner of a Pcloud.
 
     The value is None where the owner may not see the value.
     """
-    if machine_constraints.is_open(found, machine_constraints.OWNER_SEES):
-        return setting(found)
-    return {**setting(found), 'value': None}
+    if machine_constraints.is_open(constraint, machine_constraints.OWNER_SEES):
+        return setting(constraint)
+    return {**setting(constraint), 'value': None}
