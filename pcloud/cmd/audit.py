@@ -54,16 +54,16 @@ def run(command: argparse.Namespace) -> int:
     :returns: the exit status
     """
     context = nova_context.get_admin_context()
-    found = all_checks.find(context, command.settle)
-    rows = [_row(finding) for finding in found]
+    problems = all_checks.find(context, command.settle)
+    rows = [_row(finding) for finding in problems]
     if command.fix:
-        for row, finding in zip(rows, found, strict=True):
+        for row, finding in zip(rows, problems, strict=True):
             row.update(_repair(context, finding))
     if command.format == 'json':
         print(json.dumps({'findings': rows}, indent=4))
     else:
         print(_text(rows))
-    if any(each.kind == findings.NOT_LOOKED_AT for each in found):
+    if any(finding.kind == findings.NOT_LOOKED_AT for finding in problems):
         return PARTLY
     return FOUND if any(not row['repaired'] for row in rows) else CLEAN
 

@@ -96,13 +96,13 @@ def run(command: argparse.Namespace) -> int:
     else:
         context = _context(command.project)
         spec = _new_request(context, command)
-    found = schedule.explain(context, spec)
+    explanation = schedule.explain(context, spec)
     if command.format == 'json':
-        print(json.dumps(output.document(found), indent=4))
+        print(json.dumps(output.document(explanation), indent=4))
     else:
         print(output.text(
-            found, output.named if command.verbose else output.counted))
-    return FOUND if found.best else NONE
+            explanation, output.named if command.verbose else output.counted))
+    return FOUND if explanation.best else NONE
 
 
 def _check_nothing_else(command: argparse.Namespace) -> None:
@@ -112,8 +112,8 @@ def _check_nothing_else(command: argparse.Namespace) -> None:
     if given:
         raise exception.InvalidQuery(
             reason='A server is explained as it was asked for: leave out '
-                   + ', '.join(f'--{each.replace("_", "-")}'
-                               for each in given))
+                   + ', '.join(f'--{option.replace("_", "-")}'
+                               for option in given))
 
 
 def _context(project: str | None) -> nova_context.RequestContext:

@@ -36,46 +36,47 @@ Fallen: TypeAlias = Sequence[tuple[str, reasons.Reason | None]]
 Style: TypeAlias = Callable[[Fallen], Iterator[str]]
 
 
-def text(found: schedule.Explanation, fallen: Style) -> str:
+def text(explanation: schedule.Explanation, fallen: Style) -> str:
     """Return an explanation as text for people.
 
     :param fallen: `counted` or `named`: the style for dropped hosts
     """
-    parts = [[outcome(found)], _request(found), _request_filters(found),
-             _candidates(found, fallen), _filters(found, fallen),
-             _weighers(found), _missing(found)]
+    parts = [[outcome(explanation)], _request(explanation),
+             _request_filters(explanation), _candidates(explanation, fallen),
+             _filters(explanation, fallen), _weighers(explanation),
+             _missing(explanation)]
     return '\n\n'.join('\n'.join(lines) for lines in map(list, parts)
                        if lines)
 
 
-def outcome(found: schedule.Explanation) -> str:
+def outcome(explanation: schedule.Explanation) -> str:
     """Return the outcome of a request in a single sentence."""
-    best = found.best
+    best = explanation.best
     if len(best) == 1:
         return f'A server would be started on {best[0].host_state.host}.'
     if best:
-        shown = ', '.join(each.host_state.host for each in best[:_BEST])
+        shown = ', '.join(weighed.host_state.host for weighed in best[:_BEST])
         more = ' and others' if len(best) > _BEST else ''
         return (f'A server would be started on one of {len(best)} hosts, and '
                 f'chance decides on which: {shown}{more}.')
-    return f'No host: {_why_none(found)}'
+    return f'No host: {_why_none(explanation)}'
 
 
-def _why_none(found: schedule.Explanation) -> str:
-    if found.refusals:
-        first = found.refusals[0]
+def _why_none(explanation: schedule.Explanation) -> str:
+    if explanation.refusals:
+        first = explanation.refusals[0]
         return f'request filter {first.rule} refuses: {first.reason}'
-    if found.no_such_host is not None:
-        return found.no_such_host
-    if not found.candidates:
+    if explanation.no_such_host is not None:
+        return explanation.no_such_host
+    if not explanation.candidates:
         return ('Placement has no candidate that the request lets in, because '
-                + _most(_left_out(found)))
-    for each in found.steps:
-        if each.asked and not each.outcome.kept:
-            refusal = each.outcome.refusal
-            return (f'after filter {each.outcome.rule} none is left, because '
+                + _most(_left_out(explanation)))
+    for step in explanation.steps:
+        if step.asked and not step.outcome.kept:
+            refusal = step.outcome.refusal
+            return (f'after filter {step.outcome.rule} none is left, because '
                     + (refusal.text if refusal else
-                       _most(_dropped(each.outcome))))
+                       _most(_dropped(step.outcome))))
     return 'filters let no allocation candidate of any host through.'
 
 
@@ -89,15 +90,15 @@ def _hosts(number: int) -> str:
     return '1 host' if number == 1 else f'{number} hosts'
 
 
-def _request(found: schedule.Explanation) -> Iterator[str]:
+def _request(explanation: schedule.Explanation) -> Iterator[str]:
     yield 'Request'
-    for name, value in _asked(found).items():
+    for name, value in _asked(explanation).items():
         if value:
             yield f'  {name}: {value}'
 
 
-def _asked(found: schedule.Explanation) -> dict[str, object]:
-    spec = found.spec
+def _asked(explanation: schedule.Explanation) -> dict[str, object]:
+    spec = explanation.spec
     hints = spec.scheduler_hints if 'scheduler_hints' in spec else None
     return {
         'flavor': spec.flavor.name,
@@ -111,29 +112,30 @@ def _asked(found: schedule.Explanation) -> dict[str, object]:
     }
 
 
-def _request_filters(found: schedule.Explanation) -> Iterator[str]:
-    if found.refusals:
+def _request_filters(explanation: schedule.Explanation) -> Iterator[str]:
+    if explanation.refusals:
         yield 'Request filters'
-        for each in found.refusals:
-            yield f'  {each.rule}: {each.reason}'
+        for refusal in explanation.refusals:
+            yield f'  {refusal.rule}: {refusal.reason}'
         yield '  What follows is told as if they had not refused.'
 
 
-def _candidates(found: schedule.Explanation, fallen: Style) -> Iterator[str]:
-    if found.no_such_host is not None:
+def _candidates(explanation: schedule.Explanation,
+                fallen: Style) -> Iterator[str]:
+    if explanation.no_such_host is not None:
         return
-    yield (f'Placement: {found.nodes} compute nodes -> '
-           f'{found.candidates}')
-    yield from fallen(_left_out(found))
+    yield (f'Placement: {explanation.nodes} compute nodes -> '
+           f'{explanation.candidates}')
+    yield from fallen(_left_out(explanation))
 
 
-def _left_out(found: schedule.Explanation) -> Fallen:
-    return [*((each.host, each.reason) for each in found.left_out),
-            *((each, _EXCLUDED) for each in found.excluded)]
+def _left_out(explanation: schedule.Explanation) -> Fallen:
+    return [*((node.host, node.reason) for node in explanation.left_out),
+            *((host, _EXCLUDED) for host in explanation.excluded)]
 
 
 def _dropped(made: filtering.Outcome) -> Fallen:
-    return [(each.host_state.host, each.reason) for each in made.dropped]
+    return [(drop.host_state.host, drop.reason) for drop in made.dropped]
 
 
 def counted(fallen: Fallen) -> Iterator[str]:
@@ -153,49 +155,52 @@ def named(fallen: Fallen) -> Iterator[str]:
 
 def _by_reason(fallen: Fallen) -> dict[str, Fallen]:
     """Return reason -> dropped hosts, the most frequent reason first."""
-    found: dict[str, list] = {}
+    groups: dict[str, list] = {}
     for host, reason in fallen:
-        found.setdefault(reason.text if reason else _NOT_TOLD, []).append(
+        groups.setdefault(reason.text if reason else _NOT_TOLD, []).append(
             (host, reason))
-    return dict(sorted(found.items(), key=lambda each: -len(each[1])))
+    return dict(sorted(groups.items(), key=lambda group: -len(group[1])))
 
 
-def _filters(found: schedule.Explanation, fallen: Style) -> Iterator[str]:
-    if found.is_forced:
+def _filters(explanation: schedule.Explanation,
+             fallen: Style) -> Iterator[str]:
+    if explanation.is_forced:
         yield 'Filters: none is asked, for the request is forced to a host'
-    elif found.steps:
+    elif explanation.steps:
         yield 'Filters'
-    width = max((len(each.outcome.rule) for each in found.steps), default=0)
-    for each in found.steps:
-        yield (f'  {each.outcome.rule:{width}}  {each.asked} -> '
-               f'{len(each.outcome.kept)}  (alone it would keep {each.alone} '
-               f'of {found.candidates})')
-        yield from fallen(_dropped(each.outcome))
-    silent = _not_explained(found)
+    width = max((len(step.outcome.rule) for step in explanation.steps),
+                default=0)
+    for step in explanation.steps:
+        yield (f'  {step.outcome.rule:{width}}  {step.asked} -> '
+               f'{len(step.outcome.kept)}  (alone it would keep {step.alone} '
+               f'of {explanation.candidates})')
+        yield from fallen(_dropped(step.outcome))
+    silent = _not_explained(explanation)
     if silent:
         yield f'  Not explained: {", ".join(silent)}'
 
 
-def _not_explained(found: schedule.Explanation) -> list[str]:
+def _not_explained(explanation: schedule.Explanation) -> list[str]:
     """Return the filters that drop hosts and give no reasons."""
-    return [each.outcome.rule for each in found.steps
-            if not each.is_explained and each.alone < found.candidates]
+    return [step.outcome.rule for step in explanation.steps
+            if not step.is_explained and step.alone < explanation.candidates]
 
 
-def _weighers(found: schedule.Explanation) -> Iterator[str]:
-    if len(found.weighed) < 2:
+def _weighers(explanation: schedule.Explanation) -> Iterator[str]:
+    if len(explanation.weighed) < 2:
         return
-    yield (f'Weighers: the best {min(_BEST, len(found.weighed))} of '
-           f'{len(found.weighed)} hosts')
-    equal = _equal(found.weighed)
+    yield (f'Weighers: the best {min(_BEST, len(explanation.weighed))} of '
+           f'{len(explanation.weighed)} hosts')
+    equal = _equal(explanation.weighed)
     table = prettytable.PrettyTable(
         ['Host', 'Weigher', 'Raw', 'Normalised', 'Multiplier', 'Weight'])
     table.align = 'r'
     table.align['Host'] = table.align['Weigher'] = 'l'
-    for each in found.weighed[:_BEST]:
-        rows = [score for score in each.scores if score.weigher not in equal]
-        table.add_row([each.host_state.host, 'all together', '', '', '',
-                       f'{each.total:g}'], divider=not rows)
+    for weighed in explanation.weighed[:_BEST]:
+        rows = [score for score in weighed.scores
+                if score.weigher not in equal]
+        table.add_row([weighed.host_state.host, 'all together', '', '', '',
+                       f'{weighed.total:g}'], divider=not rows)
         for score in rows:
             table.add_row(
                 ['', score.weigher, f'{score.raw:g}',
@@ -208,41 +213,45 @@ def _weighers(found: schedule.Explanation) -> Iterator[str]:
 
 def _equal(weighed: Sequence[weighing.Weighed]) -> list[str]:
     """Return the weighers that give the same weight to all hosts."""
-    columns = zip(*(each.scores for each in weighed), strict=True)
+    columns = zip(*(host.scores for host in weighed), strict=True)
     return [column[0].weigher for column in columns
             if len({score.weight for score in column}) == 1]
 
 
-def _missing(found: schedule.Explanation) -> Iterator[str]:
-    if found.missing:
+def _missing(explanation: schedule.Explanation) -> Iterator[str]:
+    if explanation.missing:
         yield ('Not asked, because they are not on this machine; what they '
                'say may change all of it')
-        for name, why in found.missing.items():
+        for name, why in explanation.missing.items():
             yield f'  {name}: {why}'
 
 
-def document(found: schedule.Explanation) -> dict:
+def document(explanation: schedule.Explanation) -> dict:
     """Return an explanation for programs, with all dropped hosts."""
     return {
         'outcome': {
-            'found': bool(found.best), 'text': outcome(found),
-            'hosts': [each.host_state.host for each in found.best]},
-        'request': _asked(found),
-        'request_filters': [{'rule': each.rule, 'reason': each.reason}
-                            for each in found.refusals],
-        'no_such_host': found.no_such_host,
-        'placement': {'before': found.nodes, 'after': found.candidates,
-                      **_told(_left_out(found))},
-        'is_forced': found.is_forced,
+            'found': bool(explanation.best), 'text': outcome(explanation),
+            'hosts': [weighed.host_state.host
+                      for weighed in explanation.best]},
+        'request': _asked(explanation),
+        'request_filters': [{'rule': refusal.rule, 'reason': refusal.reason}
+                            for refusal in explanation.refusals],
+        'no_such_host': explanation.no_such_host,
+        'placement': {'before': explanation.nodes,
+                      'after': explanation.candidates,
+                      **_told(_left_out(explanation))},
+        'is_forced': explanation.is_forced,
         'filters': [{
-            'rule': each.outcome.rule, 'before': each.asked,
-            'after': len(each.outcome.kept), 'alone': each.alone,
-            'explained': each.is_explained,
-            'refusal': each.outcome.refusal and each.outcome.refusal.text,
-            **_told(_dropped(each.outcome))} for each in found.steps],
-        'weighed': [_weighed(each) for each in found.weighed[:_BEST]],
-        'not_explained': _not_explained(found),
-        'not_loaded': dict(found.missing),
+            'rule': step.outcome.rule, 'before': step.asked,
+            'after': len(step.outcome.kept), 'alone': step.alone,
+            'explained': step.is_explained,
+            'refusal': step.outcome.refusal and step.outcome.refusal.text,
+            **_told(_dropped(step.outcome))}
+            for step in explanation.steps],
+        'weighed': [_weighed(weighed)
+                    for weighed in explanation.weighed[:_BEST]],
+        'not_explained': _not_explained(explanation),
+        'not_loaded': dict(explanation.missing),
     }
 
 
@@ -255,10 +264,10 @@ def _told(fallen: Fallen) -> dict:
                     for host, reason in fallen]}
 
 
-def _weighed(each: weighing.Weighed) -> dict:
+def _weighed(weighed: weighing.Weighed) -> dict:
     return {
-        'host': each.host_state.host, 'total': each.total,
+        'host': weighed.host_state.host, 'total': weighed.total,
         'scores': [
             {'weigher': score.weigher, 'raw': score.raw,
              'normalised': score.normalised, 'multiplier': score.multiplier,
-             'weight': score.weight} for score in each.scores]}
+             'weight': score.weight} for score in weighed.scores]}

@@ -60,19 +60,20 @@ class Checks(upgradecheck.UpgradeCommands):
 
     def check_nova_version(self) -> upgradecheck.Result:
         """The release of Nova is supported and safe."""
-        found = version.version_string()
-        release = packaging_version.Version(found)
+        nova_version = version.version_string()
+        release = packaging_version.Version(nova_version)
         oldest = _SAFE.get(release.major, _OLDEST)
         if release < packaging_version.Version(oldest):
             return _result(
                 upgradecheck.Code.FAILURE,
-                f'Nova {found} lets any project skip all scheduler filters '
-                f'with a hint (OSSA-2026-022); {oldest} or later does not.')
+                f'Nova {nova_version} lets any project skip all scheduler '
+                f'filters with a hint (OSSA-2026-022); {oldest} or later does '
+                f'not.')
         if release.major > _NEWEST:
             return _result(
                 upgradecheck.Code.WARNING,
-                f'Nova {found} is newer than what Pcloud is tested with '
-                f'({_NEWEST}).')
+                f'Nova {nova_version} is newer than what Pcloud is tested '
+                f'with ({_NEWEST}).')
         return _result(upgradecheck.Code.SUCCESS)
 
     def check_filter(self) -> upgradecheck.Result:

@@ -58,7 +58,7 @@ def offered(
                          in sorted(wanted.amounts.items()))
     query = [('resources', resources), *_member_of(destination)]
     traits = [*sorted(wanted.required),
-              *(f'!{each}' for each in sorted(wanted.forbidden))]
+              *(f'!{trait}' for trait in sorted(wanted.forbidden))]
     if traits:
         query.append(('required', ','.join(traits)))
     if limit is not None:
@@ -77,10 +77,10 @@ def left(
 
     :raises: `exception.Unavailable` when Placement does not answer
     """
-    found: dict[str, capacity.Host] = {}
+    hosts: dict[str, capacity.Host] = {}
     for name in sorted(classes):
-        found.update(offered(context, capacity.Need({name: 1}), destination))
-    return found
+        hosts.update(offered(context, capacity.Need({name: 1}), destination))
+    return hosts
 
 
 def _member_of(
@@ -88,9 +88,9 @@ def _member_of(
 ) -> list[tuple[str, str]]:
     if destination is None:
         return []
-    found = [('member_of', f'in:{each}')
-             for each in destination.aggregates or ()]
+    parameters = [('member_of', f'in:{aggregate}')
+                  for aggregate in destination.aggregates or ()]
     if destination.forbidden_aggregates:
         forbidden = ','.join(sorted(destination.forbidden_aggregates))
-        found.append(('member_of', f'!in:{forbidden}'))
-    return found
+        parameters.append(('member_of', f'!in:{forbidden}'))
+    return parameters

@@ -62,7 +62,7 @@ class Change:
 
 def find(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
-    flavor: objects.Flavor, found: obstacles.Explanation,
+    flavor: objects.Flavor, explanation: obstacles.Explanation,
 ) -> list[Change]:
     """Return the changes to make room, the smallest change first.
 
@@ -71,23 +71,24 @@ def find(
 
     :raises: `exception.Unavailable`
     """
-    if found.fits or found.refused:
+    if explanation.fits or explanation.refused:
         return []
-    return [*_hosts(found), *_new_host(context, pcloud, found),
-            *_flavor(context, flavor, found)]
+    return [*_hosts(explanation), *_new_host(context, pcloud, explanation),
+            *_flavor(context, flavor, explanation)]
 
 
-def _hosts(found: obstacles.Explanation) -> Iterator[Change]:
+def _hosts(explanation: obstacles.Explanation) -> Iterator[Change]:
     """Yield the changes to let hosts with room take servers."""
-    curable = [each for each in found.hosts if each.would_fit and
-               {obstacle.rule for obstacle in each.in_the_way} <=
+    curable = [host_room for host_room in explanation.hosts
+               if host_room.would_fit and
+               {obstacle.rule for obstacle in host_room.in_the_way} <=
                {obstacles.STATE, obstacles.STATUS}]
-    for each in sorted(curable, key=lambda host: (
+    for host_room in sorted(curable, key=lambda host: (
             len(host.in_the_way), host.host.state != access.DISABLED)):
-        name, status = each.host.name, each.host.status
+        name, status = host_room.host.name, host_room.host.status
         until = ('until it comes up' if status == 'down' else
                  'until its maintenance ends')
-        if each.host.state != access.DISABLED:
+        if host_room.host.state != access.DISABLED:
             yield Change(WAIT, name, f'wait for {name}, {until}')
         elif status == 'up':
             yield Change(ENABLE, name, f'enable {name}')
@@ -97,29 +98,31 @@ def _hosts(found: obstacles.Explanation) -> Iterator[Change]:
 
 def _new_host(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
-    found: obstacles.Explanation,
+    explanation: obstacles.Explanation,
 ) -> Iterator[Change]:
     """Yield the cheapest host flavor with room on a free host."""
     pools = sorted(isolation.pool_uuids(context))
     if not pools:
         return
     offered = candidates.offered(
-        context, found.need,
+        context, explanation.need,
         objects.Destination(aggregates=[','.join(pools)]))
     units = quotas.show(context, pcloud.owner)
     fitting = [
-        (each, [host.compute.host for host in host_flavors.free(each, None)
-                if any(node.uuid in offered for node in host.compute.nodes)
-                ][:_ASKED])
-        for each in host_flavors.index(context)
-        if _has_room(pcloud, each, found.need)]
+        (host_flavor, [
+            host.compute.host for host in host_flavors.free(host_flavor, None)
+            if any(node.uuid in offered for node in host.compute.nodes)
+        ][:_ASKED])
+        for host_flavor in host_flavors.index(context)
+        if _has_room(pcloud, host_flavor, explanation.need)]
     passing = obstacles.passing(
         context, list(itertools.chain(*(hosts for _, hosts in fitting))),
-        found.spec)
-    useful = [each for each, hosts in fitting
+        explanation.spec)
+    useful = [host_flavor for host_flavor, hosts in fitting
               if not passing.isdisjoint(hosts)]
     if useful:
-        best = min(useful, key=lambda each: (each.units, each.id))
+        best = min(useful, key=lambda host_flavor: (
+            host_flavor.units, host_flavor.id))
         yield Change(ADD_HOST, best.id, _words(best, units))
 
 
@@ -153,39 +156,41 @@ def _words(
 
 def _flavor(
     context: nova_context.RequestContext, flavor: objects.Flavor,
-    found: obstacles.Explanation,
+    explanation: obstacles.Explanation,
 ) -> Iterator[Change]:
     """Yield the largest smaller flavor that a host would take now."""
-    ready = [each.host.node for each in found.hosts
-             if {obstacle.rule for obstacle in each.in_the_way} ==
+    ready = [host_room.host.node for host_room in explanation.hosts
+             if {obstacle.rule for obstacle in host_room.in_the_way} ==
              {obstacles.ROOM} and
-             isinstance(each.host.node, computes.Node) and
-             each.host.node.uuid in found.left]
-    smaller = [each for each in flavors.visible(context).values()
-               if not each.disabled and _is_smaller(each, flavor) and
-               _fits(found, each, ready)]
+             isinstance(host_room.host.node, computes.Node) and
+             host_room.host.node.uuid in explanation.left]
+    smaller = [other for other in flavors.visible(context).values()
+               if not other.disabled and _is_smaller(other, flavor) and
+               _fits(explanation, other, ready)]
     if smaller:
-        best = max(smaller, key=lambda each: (
-            each.memory_mb, each.vcpus, each.root_gb, each.flavorid))
+        best = max(smaller, key=lambda other: (
+            other.memory_mb, other.vcpus, other.root_gb, other.flavorid))
         yield Change(FLAVOR, best.flavorid,
                      f'start a server of flavor {best.name}, which fits')
 
 
-def _is_smaller(one: objects.Flavor, other: objects.Flavor) -> bool:
-    return one.id != other.id and one.extra_specs == other.extra_specs and all(
-        getattr(one, name) <= getattr(other, name) for name in (
-            'vcpus', 'memory_mb', 'root_gb', 'ephemeral_gb', 'swap'))
+def _is_smaller(flavor: objects.Flavor, other: objects.Flavor) -> bool:
+    return (
+        flavor.id != other.id and flavor.extra_specs == other.extra_specs and
+        all(getattr(flavor, name) <= getattr(other, name) for name in (
+            'vcpus', 'memory_mb', 'root_gb', 'ephemeral_gb', 'swap')))
 
 
 def _fits(
-    found: obstacles.Explanation, flavor: objects.Flavor,
+    explanation: obstacles.Explanation, flavor: objects.Flavor,
     nodes: Iterable[computes.Node],
 ) -> bool:
     """Whether any node has room for a flavor in place of the asked flavor."""
-    spec = found.spec.obj_clone()
+    spec = explanation.spec.obj_clone()
     spec.flavor = flavor
     need = dataclasses.replace(
-        found.need, amounts=candidates.need(spec).amounts)
-    return any(flavor.vcpus <= each.vcpus and
-               flavor.memory_mb <= each.memory_mb and
-               capacity.fits(need, found.left[each.uuid]) for each in nodes)
+        explanation.need, amounts=candidates.need(spec).amounts)
+    return any(flavor.vcpus <= node.vcpus and
+               flavor.memory_mb <= node.memory_mb and
+               capacity.fits(need, explanation.left[node.uuid])
+               for node in nodes)

@@ -86,11 +86,11 @@ def _group(
     hints: Mapping[str, Sequence[str]],
 ) -> objects.InstanceGroup | None:
     """Return the server group named in a request."""
-    for each in hints.get(_GROUP, ()):
+    for group_id in hints.get(_GROUP, ()):
         try:
-            return objects.InstanceGroup.get_by_uuid(context, each)
+            return objects.InstanceGroup.get_by_uuid(context, group_id)
         except nova_exception.InstanceGroupNotFound:
-            raise exception.ServerGroupUnknown(group=each)
+            raise exception.ServerGroupUnknown(group=group_id)
     return None
 
 
@@ -154,10 +154,10 @@ def refusals(
     nova-scheduler stops at the first refusal.
     """
     prefilter.register()
-    found = []
-    for each in request_filter.ALL_REQUEST_FILTERS:
+    results = []
+    for filter_ in request_filter.ALL_REQUEST_FILTERS:
         try:
-            each(context, spec)
+            filter_(context, spec)
         except nova_exception.RequestFilterFailed as error:
-            found.append(Refused(each.__name__, reason(error)))
-    return found
+            results.append(Refused(filter_.__name__, reason(error)))
+    return results

@@ -85,18 +85,18 @@ class Outcome:
 
 def load() -> Loaded:
     """Load the filters of ``[filter_scheduler]``, as nova-scheduler does."""
-    found, broken = loading.classes(
+    filter_classes, broken = loading.classes(
         host_filters.HostFilterHandler(),
         CONF.filter_scheduler.available_filters)
-    classes = {each.__name__: each for each in found}
+    classes = {class_.__name__: class_ for class_ in filter_classes}
     enabled = CONF.filter_scheduler.enabled_filters
-    why = '; '.join(f'{each} cannot be loaded: {error}'
-                    for each, error in broken.items())
+    why = '; '.join(f'{path} cannot be loaded: {error}'
+                    for path, error in broken.items())
     made, failed = loading.instances(
-        [classes[each] for each in enabled if each in classes])
+        [classes[rule] for rule in enabled if rule in classes])
     return Loaded(made, failed | {
-        each: why or 'it is in none of available_filters'
-        for each in enabled if each not in classes})
+        rule: why or 'it is in none of available_filters'
+        for rule in enabled if rule not in classes})
 
 
 def name(filter_: nova_filters.BaseFilter) -> str:
@@ -114,7 +114,7 @@ def keeping_candidates(
     host_states: Sequence[host_manager.HostState],
 ) -> Iterator[None]:
     """Restore the allocation candidates of hosts after the block."""
-    before = [each.allocation_candidates for each in host_states]
+    before = [host_state.allocation_candidates for host_state in host_states]
     yield
     for host_state, candidates in zip(host_states, before, strict=True):
         host_state.allocation_candidates = candidates
@@ -129,13 +129,13 @@ def outcome(
     A filter may change the allocation candidates of the hosts, and keep values
     with the request. A failing filter drops all hosts.
     """
-    kept, refusal = ask(filter_, host_states, spec)
-    passed = {id(each) for each in kept}
-    told = _reasons(filter_, host_states, spec, refusal) if len(
+    passing, refusal = ask(filter_, host_states, spec)
+    passed = {id(host_state) for host_state in passing}
+    texts = _reasons(filter_, host_states, spec, refusal) if len(
         passed) < len(host_states) else []
-    return Outcome(name(filter_), kept, [
-        Dropped(each, reason) for each, reason
-        in zip(host_states, told) if id(each) not in passed], refusal)
+    return Outcome(name(filter_), passing, [
+        Dropped(host_state, reason) for host_state, reason
+        in zip(host_states, texts) if id(host_state) not in passed], refusal)
 
 
 def ask(
@@ -148,9 +148,9 @@ def ask(
         request goes on
     """
     try:
-        found = filter_.filter_all(host_states, spec)
+        passing = filter_.filter_all(host_states, spec)
         # To Nova None is the end of the request.
-        return [] if found is None else list(found), None
+        return [] if passing is None else list(passing), None
     except nova_exception.NoValidHost as error:
         return [], reasons.open_to_all(conductor.reason(error))
     except Exception as error:  # Whatever a foreign filter may raise.
@@ -167,23 +167,24 @@ def _reasons(
 ) -> list[reasons.Reason | None]:
     """Return why a filter drops each host."""
     if type(filter_) in _NOVA:
-        found = _NOVA[type(filter_)](filter_, host_states)
+        host_reasons = _NOVA[type(filter_)](filter_, host_states)
     elif hasattr(filter_, 'why'):
         try:
-            found = filter_.why(host_states, spec)
+            host_reasons = filter_.why(host_states, spec)
         except exception.PcloudError as error:
-            found = [reasons.open_to_all(str(error))] * len(host_states)
+            host_reasons = [reasons.open_to_all(str(error))] * len(host_states)
     else:
-        found = [None] * len(host_states)
+        host_reasons = [None] * len(host_states)
     # Each host may be right by itself when all hosts together are not.
-    return [refusal if each is None else each for each in found]
+    return [refusal if reason is None else reason for reason in host_reasons]
 
 
 def _compute_reasons(
     filter_: compute_filter.ComputeFilter,
     host_states: Sequence[host_manager.HostState],
 ) -> list[reasons.Reason | None]:
-    return [_compute_reason(filter_, each.service) for each in host_states]
+    return [_compute_reason(filter_, host_state.service)
+            for host_state in host_states]
 
 
 def _compute_reason(

@@ -67,11 +67,11 @@ def find(
         required
     :raises: `exception.Unavailable`, `exception.FlavorUnusable`
     """
-    said = {hints.PCLOUD: [pcloud_id]} if pcloud_id else {}
+    request_hints = {hints.PCLOUD: [pcloud_id]} if pcloud_id else {}
     try:
         specs = [conductor.make(
-            context, each, conductor.no_image(), project_id, said)
-            for each in flavors]
+            context, flavor, conductor.no_image(), project_id, request_hints)
+            for flavor in flavors]
         conductor.narrow(context, specs[0])
         hosts = _hosts(context, specs[0], parent)
     except nova_exception.RequestFilterFailed as error:
@@ -79,7 +79,7 @@ def find(
     except exception.PcloudUnusable as error:
         return GroupRoom(0, str(error))
     nodes = None if hosts is None else _nodes(context, hosts)
-    needs = [candidates.need(each) for each in specs]
+    needs = [candidates.need(spec) for spec in specs]
     groups = _groups(
         context, needs, specs[0].requested_destination, count, nodes)
     if groups >= count:
@@ -97,27 +97,27 @@ def _hosts(
 
     :raises: `exception.PcloudUnusable`
     """
-    found = None
+    hosts = None
     wanted = request.pcloud_id(spec)
     if wanted is not None:
         _, pcloud = isolation.usable_pcloud(
             context, wanted, spec.project_id)
-        found = set(open_hosts.nodes(context, pcloud))
+        hosts = set(open_hosts.nodes(context, pcloud))
     if parent is not None:
         there = (servers.hosts(context, spec.project_id, [parent])
                  if colocation.is_server(parent) else
                  servers.units(context, spec.project_id, parent))
         beside = set(there.hosts.values())
-        found = beside if found is None else found & beside
-    return found
+        hosts = beside if hosts is None else hosts & beside
+    return hosts
 
 
 def _nodes(
     context: nova_context.RequestContext, hosts: set[str],
 ) -> set[str]:
     """Return the uuids of the nodes of hosts that are up and enabled."""
-    return {node.uuid for each in computes.load(context, hosts).values()
-            if each.up and each.enabled for node in each.nodes}
+    return {node.uuid for compute in computes.load(context, hosts).values()
+            if compute.up and compute.enabled for node in compute.nodes}
 
 
 def _groups(
@@ -129,8 +129,8 @@ def _groups(
     group = capacity.total(needs)
     limit = count if nodes is None else None
 
-    def fitting(found: dict[str, capacity.Host]) -> int:
-        return sum(capacity.fits(group, host) for uuid, host in found.items()
+    def fitting(hosts: dict[str, capacity.Host]) -> int:
+        return sum(capacity.fits(group, host) for uuid, host in hosts.items()
                    if nodes is None or uuid in nodes)
 
     groups = fitting(candidates.offered(context, group, destination, limit))
@@ -148,6 +148,6 @@ def _reason(
     if nodes is not None and not nodes:
         where = f" with '{parent}'" if parent else ''
         return f'there is no host{where} that is up and enabled'
-    which = 'no host' if nodes is None else (
+    subject = 'no host' if nodes is None else (
         f'none of the {len(nodes)} hosts that would do')
-    return f'{which} has more room for {wanted} together'
+    return f'{subject} has more room for {wanted} together'

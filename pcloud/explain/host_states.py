@@ -42,18 +42,19 @@ def load(
         hosts of a cell that does not answer
     """
     aggregates = [
-        objects.Aggregate(context, id=each.id, uuid=each.uuid,
-                          name=each.name, hosts=sorted(each.hosts),
-                          metadata=dict(each.metadata))
-        for each in rows.of_hosts(context, hosts)]
-    found = []
+        objects.Aggregate(context, id=aggregate.id, uuid=aggregate.uuid,
+                          name=aggregate.name, hosts=sorted(aggregate.hosts),
+                          metadata=dict(aggregate.metadata))
+        for aggregate in rows.of_hosts(context, hosts)]
+    states = []
     for cell, (services, nodes) in computes.details(context, hosts).items():
-        service_of = {each['host']: each for each in services}
+        service_of = {service['host']: service for service in services}
         for node in nodes:
             if node.host in service_of:
-                found.append(_state(cell, node, service_of[node.host], [
-                    each for each in aggregates if node.host in each.hosts]))
-    return found
+                states.append(_state(cell, node, service_of[node.host], [
+                    aggregate for aggregate in aggregates
+                    if node.host in aggregate.hosts]))
+    return states
 
 
 def _state(

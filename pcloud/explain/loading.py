@@ -29,16 +29,16 @@ def classes(
     :returns: the classes; and ``name -> reason`` for each name that cannot be
         loaded
     """
-    found: list[type] = []
+    result: list[type] = []
     broken: dict[str, str] = {}
-    for each in names:
+    for name in names:
         try:
-            found += handler.get_matching_classes([each])
+            result += handler.get_matching_classes([name])
         except Exception as error:  # Whatever a foreign module may raise.
-            broken[each] = str(_plain(error))
+            broken[name] = str(_plain(error))
             LOG.warning('%(name)s cannot be loaded: %(error)s',
-                        {'name': each, 'error': broken[each]})
-    return found, broken
+                        {'name': name, 'error': broken[name]})
+    return result, broken
 
 
 def instances(
@@ -50,13 +50,13 @@ def instances(
     """
     made: list[object] = []
     failed: dict[str, str] = {}
-    for each in classes_:
+    for class_ in classes_:
         try:
-            made.append(each())
+            made.append(class_())
         except Exception as error:  # Whatever a foreign class may raise.
-            failed[each.__name__] = str(error)
+            failed[class_.__name__] = str(error)
             LOG.warning('%(name)s cannot be made: %(error)s',
-                        {'name': each.__name__, 'error': error})
+                        {'name': class_.__name__, 'error': error})
     return made, failed
 
 

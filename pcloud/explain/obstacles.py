@@ -107,7 +107,8 @@ class Explanation:
     @property
     def fits(self) -> int:
         """How many more servers of the flavor the Pcloud takes now."""
-        return 0 if self.refused else sum(each.fits for each in self.hosts)
+        return 0 if self.refused else sum(
+            host_room.fits for host_room in self.hosts)
 
 
 def explain(
@@ -135,13 +136,14 @@ def explain(
             context, need, spec.requested_destination).keys(),
         # How many more cells or devices there are only filters know.
         not (spec.numa_topology or spec.pci_requests.requests))
-    found = [_host(seen, each) for each in there]
-    filtered, not_explained = _filtered(context, found, spec)
+    host_rooms = [_host(seen, host) for host in there]
+    filtered, not_explained = _filtered(context, host_rooms, spec)
     return Explanation(
         spec, need, tuple(
-            dataclasses.replace(each, in_the_way=(
-                *each.in_the_way, *filtered.get(each.host.compute.host, ())))
-            for each in found),
+            dataclasses.replace(host_room, in_the_way=(
+                *host_room.in_the_way,
+                *filtered.get(host_room.host.compute.host, ())))
+            for host_room in host_rooms),
         seen.left, refused, not_explained)
 
 
@@ -156,9 +158,9 @@ def passing(
     """
     states, its_spec = host_states.load(context, names), copy.deepcopy(spec)
     dropped = {
-        each.host_state.host for filter_ in _asked(filtering.load())
-        for each in _outcome(filter_, states, its_spec).dropped}
-    return {each.host for each in states} - dropped
+        drop.host_state.host for filter_ in _asked(filtering.load())
+        for drop in _outcome(filter_, states, its_spec).dropped}
+    return {state.host for state in states} - dropped
 
 
 @dataclasses.dataclass(frozen=True)
@@ -180,11 +182,11 @@ def _spec(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     flavor: objects.Flavor, domain: str | None,
 ) -> objects.RequestSpec:
-    said = {hints.PCLOUD: [pcloud.id]}
+    request_hints = {hints.PCLOUD: [pcloud.id]}
     if domain is not None:
-        said[hints.DOMAIN_RECORD] = [domain]
+        request_hints[hints.DOMAIN_RECORD] = [domain]
     spec = conductor.make(
-        context, flavor, conductor.no_image(), pcloud.owner, said)
+        context, flavor, conductor.no_image(), pcloud.owner, request_hints)
     spec.requested_destination = objects.Destination(
         aggregates=[pcloud.aggregate.uuid])
     return spec
@@ -201,9 +203,9 @@ def _refusal(
     if pcloud.owner not in pcloud.tenants:
         return 'the project that owns it is not one of its tenants'
     try:
-        for each in request_filter.ALL_REQUEST_FILTERS:
-            if each is not prefilter.pcloud_aggregates:
-                each(context, spec)
+        for filter_ in request_filter.ALL_REQUEST_FILTERS:
+            if filter_ is not prefilter.pcloud_aggregates:
+                filter_(context, spec)
     except nova_exception.RequestFilterFailed as error:
         return conductor.reason(error)
     return None
@@ -219,10 +221,10 @@ def _need(spec: objects.RequestSpec) -> capacity.Need:
 def _access(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
 ) -> access.Pcloud:
-    found = isolation.pcloud_access(context, pcloud.id)
-    if found is None:
+    pair = isolation.pcloud_access(context, pcloud.id)
+    if pair is None:
         raise exception.PcloudNotFound(pcloud=pcloud.id)
-    return found[1]
+    return pair[1]
 
 
 def _filtered(
@@ -239,33 +241,33 @@ def _filtered(
     :returns: ``service host -> obstacles``; and the filters which give no
         reason, or which this process could not load
     """
-    nodes = {each.host.node.uuid for each in hosts_}
-    states = [each for each in host_states.load(
-        context, [each.host.compute.host for each in hosts_])
-        if each.uuid in nodes]
-    ready = {each.host.compute.host for each in hosts_
-             if not each.in_the_way}
-    apart = ([each for each in states if each.host in ready],
-             [each for each in states if each.host not in ready])
+    nodes = {host_room.host.node.uuid for host_room in hosts_}
+    states = [state for state in host_states.load(
+        context, [host_room.host.compute.host for host_room in hosts_])
+        if state.uuid in nodes]
+    ready = {host_room.host.compute.host for host_room in hosts_
+             if not host_room.in_the_way}
+    apart = ([state for state in states if state.host in ready],
+             [state for state in states if state.host not in ready])
     groups = [(group, copy.deepcopy(spec)) for group in apart if group]
     loaded = filtering.load()
-    found: dict[str, list[Obstacle]] = collections.defaultdict(list)
+    by_host: dict[str, list[Obstacle]] = collections.defaultdict(list)
     not_explained = set(loaded.missing)
-    for each in _asked(loaded):
-        name = filtering.name(each)
+    for filter_ in _asked(loaded):
+        name = filtering.name(filter_)
         for group, its_spec in groups:
-            for dropped in _outcome(each, group, its_spec).dropped:
+            for dropped in _outcome(filter_, group, its_spec).dropped:
                 if dropped.reason is None:
                     not_explained.add(name)
-                found[dropped.host_state.host].append(Obstacle(
+                by_host[dropped.host_state.host].append(Obstacle(
                     name, 'its reason is not known' if dropped.reason is None
                     else dropped.reason.tenant_text))
-    return found, tuple(sorted(not_explained))
+    return by_host, tuple(sorted(not_explained))
 
 
 def _asked(loaded: filtering.Loaded) -> list[nova_filters.BaseFilter]:
-    return [each for each in loaded.filters
-            if filtering.name(each) not in _TOLD_OTHERWISE]
+    return [filter_ for filter_ in loaded.filters
+            if filtering.name(filter_) not in _TOLD_OTHERWISE]
 
 
 def _outcome(
@@ -281,13 +283,13 @@ def _host(seen: _Seen, host: hosts.Host) -> HostRoom:
     if not host.compute.answered:
         return HostRoom(host, 0, (*_state(seen, host), *_status(host)))
     shortages = _shortages(seen, host)
-    left = seen.left.get(host.node.uuid or '')
-    room = (0 if shortages or left is None else
-            capacity.fits(seen.need, left))
+    free_host = seen.left.get(host.node.uuid or '')
+    room = (0 if shortages or free_host is None else
+            capacity.fits(seen.need, free_host))
     return HostRoom(
         host, room if seen.is_countable else min(room, 1),
         (*_state(seen, host), *_status(host),
-         *(Obstacle(ROOM, each) for each in shortages)))
+         *(Obstacle(ROOM, shortage) for shortage in shortages)))
 
 
 def _state(seen: _Seen, host: hosts.Host) -> list[Obstacle]:
@@ -312,8 +314,8 @@ def _shortages(seen: _Seen, host: hosts.Host) -> list[str]:
     # A host without an entry has no free resources and unknown traits.
     nothing = capacity.Host(dict.fromkeys(seen.need.amounts, (0,)),
                             seen.need.required)
-    found = capacity.shortages(seen.need, seen.left.get(uuid, nothing))
-    if not found and uuid not in seen.offered:
-        found.append('it is too small for one server of this size, however '
-                     'much of it is left')
-    return found
+    problems = capacity.shortages(seen.need, seen.left.get(uuid, nothing))
+    if not problems and uuid not in seen.offered:
+        problems.append('it is too small for one server of this size, however '
+                        'much of it is left')
+    return problems

@@ -87,9 +87,9 @@ def ask(
             context, spec, manager, enable_pinning_translate=False))
         requests, providers = requests + more[0], providers | more[1]
     by_provider = collections.defaultdict(list)
-    for each in requests:
-        for uuid in each['allocations']:
-            by_provider[uuid].append(each)
+    for request in requests:
+        for uuid in request['allocations']:
+            by_provider[uuid].append(request)
     limit = resources._limit
     return Offer(resources, by_provider, providers,
                  limit if limit and len(requests) >= limit else None)
@@ -98,10 +98,10 @@ def ask(
 def _candidates(
     context: nova_context.RequestContext, resources: utils.ResourceRequest,
 ) -> tuple[list[dict], set[str]]:
-    found = inventories.offered(context, resources)
-    if found is None:
+    answer = inventories.offered(context, resources)
+    if answer is None:
         raise exception.Unavailable()
-    requests, summaries = found
+    requests, summaries = answer
     return requests, set(summaries)
 
 
@@ -120,20 +120,20 @@ def left_out(
     :param aggregates: all aggregates, for their names
     :raises: `exception.Unavailable` when Placement does not answer
     """
-    missing = {uuid: each for uuid, each in nodes.items()
+    missing = {uuid: place for uuid, place in nodes.items()
                if uuid not in offer.providers}
     if not missing:
         return []
     need = candidates.need(spec)
-    found = _Search(
+    search = _Search(
         need,
         _Walls.of(context, offer.resources, list(aggregates)),
         candidates.left(context, need.amounts, spec.requested_destination),
         candidates.offered(
             context, need, spec.requested_destination).keys(), offer.limit)
     return sorted(
-        (Node(*each, found.reason(uuid, each[0]))
-         for uuid, each in missing.items()), key=lambda node: node.host)
+        (Node(*place, search.reason(uuid, place[0]))
+         for uuid, place in missing.items()), key=lambda node: node.host)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -160,8 +160,8 @@ class _Walls:
     ) -> _Walls:
         """Read the walls; membership in aggregates is read from Placement."""
         group = resources.get_request_group(None)
-        known = {each.uuid: each for each in aggregates}
-        inside = [(' or '.join(_name(known, each) for each in choice),
+        known = {aggregate.uuid: aggregate for aggregate in aggregates}
+        inside = [(' or '.join(_name(known, uuid) for uuid in choice),
                    inventories.members(context, *choice))
                   for choice in group.aggregates]
         forbidden = sorted(group.forbidden_aggregates)

@@ -104,13 +104,13 @@ class Explanation:
         There are several hosts where chance decides: among the best
         ``host_subset_size``, and among equal hosts.
         """
-        usable = [each for each in self.weighed
-                  if each.host_state.allocation_candidates]
+        usable = [weighed for weighed in self.weighed
+                  if weighed.host_state.allocation_candidates]
         if self.refusals or not usable:
             return []
         size = min(CONF.filter_scheduler.host_subset_size, len(usable))
         least = usable[size - 1].total
-        return [each for each in usable if each.total >= least]
+        return [weighed for weighed in usable if weighed.total >= least]
 
 
 def explain(
@@ -138,15 +138,17 @@ def explain(
                   if uuid in offer.providers}
     loaded, (weighers, missing) = filtering.load(), weighing.load()
     is_forced = _is_forced(spec)
-    steps, kept = _filtered([] if is_forced else loaded.filters, asked, spec)
+    steps, passing = _filtered(
+        [] if is_forced else loaded.filters, asked, spec)
     return Explanation(
         spec, refusals, len(nodes),
         left_out=offers.left_out(
             context, spec, offer, nodes, manager.aggs_by_id.values()),
-        excluded=sorted(handed_out - {each.host for each in asked}),
+        excluded=sorted(
+            handed_out - {host_state.host for host_state in asked}),
         candidates=len(asked), is_forced=is_forced, steps=steps,
         missing={**loaded.missing, **missing},
-        weighed=weighing.weigh(weighers, kept, spec))
+        weighed=weighing.weigh(weighers, passing, spec))
 
 
 class _Manager(host_manager.HostManager):
@@ -185,14 +187,14 @@ def _host_states(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     offer: offers.Offer, manager: host_manager.HostManager,
 ) -> list[host_manager.HostState]:
-    found = sorted(
+    host_states = sorted(
         manager.get_host_states_by_uuids(
             context.elevated(), list(offer.providers), spec),
-        key=lambda each: (each.host, each.nodename))
-    for each in found:
-        each.allocation_candidates = copy.deepcopy(
-            offer.requests.get(each.uuid, []))
-    return found
+        key=lambda host_state: (host_state.host, host_state.nodename))
+    for host_state in host_states:
+        host_state.allocation_candidates = copy.deepcopy(
+            offer.requests.get(host_state.uuid, []))
+    return host_states
 
 
 def _is_forced(spec: objects.RequestSpec) -> bool:
@@ -210,15 +212,15 @@ def _filtered(
 
     :returns: the steps, and the hosts kept by all filters
     """
-    alone = [_alone(each, host_states, spec) for each in asked]
+    alone = [_alone(filter_, host_states, spec) for filter_ in asked]
     steps = []
-    left = list(host_states)
+    passing = list(host_states)
     for filter_, number in zip(asked, alone, strict=True):
-        outcome = filtering.outcome(filter_, left, spec)
-        steps.append(Step(outcome, len(left), number,
+        outcome = filtering.outcome(filter_, passing, spec)
+        steps.append(Step(outcome, len(passing), number,
                           filtering.is_explained(filter_)))
-        left = outcome.kept
-    return steps, left
+        passing = outcome.kept
+    return steps, passing
 
 
 def _alone(
@@ -228,5 +230,5 @@ def _alone(
     """Return how many hosts a filter keeps, and leave the hosts unchanged."""
     with filtering.keeping_candidates(host_states):
         # A copy lacks the values that other filters keep with a request.
-        kept, _ = filtering.ask(filter_, host_states, copy.deepcopy(spec))
-    return len(kept)
+        passing, _ = filtering.ask(filter_, host_states, copy.deepcopy(spec))
+    return len(passing)

@@ -63,7 +63,7 @@ class Weighed:
     @property
     def total(self) -> float:
         """The sum of the host's weights, added in Nova's order."""
-        return sum((each.weight for each in self.scores), 0.0)
+        return sum((score.weight for score in self.scores), 0.0)
 
 
 def load() -> tuple[list[nova_weights.BaseWeigher], dict[str, str]]:
@@ -88,17 +88,18 @@ def weigh(
     A single host is not weighed, as in Nova.
     """
     if len(host_states) < 2:
-        return [Weighed(each, ()) for each in host_states]
-    given = [host_weights.WeighedHost(each, 0.0) for each in host_states]
+        return [Weighed(host_state, ()) for host_state in host_states]
+    given = [host_weights.WeighedHost(host_state, 0.0)
+             for host_state in host_states]
     columns = []
-    for each in weighers:
-        raw = list(each.weigh_objects(given, spec))
+    for weigher in weighers:
+        raw = list(weigher.weigh_objects(given, spec))
         columns.append([
-            Score(type(each).__name__, *scores) for scores in zip(
+            Score(type(weigher).__name__, *scores) for scores in zip(
                 raw, nova_weights.normalize(
-                    raw, minval=each.minval, maxval=each.maxval),
-                map(each.weight_multiplier, host_states), strict=True)])
+                    raw, minval=weigher.minval, maxval=weigher.maxval),
+                map(weigher.weight_multiplier, host_states), strict=True)])
     rows = zip(*columns, strict=True) if columns else [()] * len(given)
-    found = [Weighed(host_state, tuple(scores)) for host_state, scores
-             in zip(host_states, rows, strict=True)]
-    return sorted(found, key=lambda each: each.total, reverse=True)
+    ranking = [Weighed(host_state, tuple(scores)) for host_state, scores
+               in zip(host_states, rows, strict=True)]
+    return sorted(ranking, key=lambda weighed: weighed.total, reverse=True)
