@@ -67,22 +67,23 @@ def _use(host: resources.PoolHost) -> str:
 def settings(values: Sequence[resources.Setting]) -> str:
     """Format effective constraints, a line each, without hidden values."""
     return '\n'.join(
-        f'{each.key} ({each.source})' if each.value is None else
-        f'{each.key}={each.value} ({each.source})' for each in values) or '-'
+        f'{setting.key} ({setting.source})' if setting.value is None else
+        f'{setting.key}={setting.value} ({setting.source})'
+        for setting in values) or '-'
 
 
 def explained_hosts(values: Sequence[resources.ExplainedHost]) -> str:
     """Format how many more servers fit each host, with the obstacles."""
     return '\n'.join(
-        line for each in values for line in (
-            f'{each.name}: {each.fits}',
+        line for host in values for line in (
+            f'{host.name}: {host.fits}',
             *(f'  {obstacle.rule}: {obstacle.reason}'
-              for obstacle in each.in_the_way))) or '-'
+              for obstacle in host.in_the_way))) or '-'
 
 
 def changes(values: Sequence[resources.HelpfulChange]) -> str:
     """Format helpful changes, a line for each change."""
-    return '\n'.join(each.text for each in values) or '-'
+    return '\n'.join(change.text for change in values) or '-'
 
 
 class Field(typing.NamedTuple):

@@ -139,10 +139,10 @@ def from_response(response: requests.Response) -> ClientError:
 
 def _message(response: requests.Response) -> str:
     try:
-        found = list(_messages(response.json()))
+        texts = list(_messages(response.json()))
     except (ValueError, RecursionError):
-        found = [response.text]
-    text = '; '.join(filter(None, map(_plain, found)))
+        texts = [response.text]
+    text = '; '.join(filter(None, map(_plain, texts)))
     return text or response.reason or 'The server gave no reason'
 
 

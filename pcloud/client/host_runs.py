@@ -50,9 +50,9 @@ def add_together(client: v1.Client, pcloud_id: str, names: Iterable[str],
         try:
             added.append(client.add_host(pcloud_id, name, **wanted))
         except (Exception, KeyboardInterrupt) as cause:
-            left = _take_back(client, pcloud_id, added)
+            leftovers = _take_back(client, pcloud_id, added)
             raise HostsNotAdded(
-                _what_happened(name, cause, added, left)) from cause
+                _what_happened(name, cause, added, leftovers)) from cause
     return added
 
 
@@ -74,13 +74,13 @@ def drain_and_remove(client: v1.Client, pcloud_id: str, name: str,
         if obstacle != reported:
             report(f'Waiting for {name}: {obstacle}')
             reported = obstacle
-        left = deadline - time.monotonic()
-        if left <= 0:
+        seconds = deadline - time.monotonic()
+        if seconds <= 0:
             raise NotDrained(
                 f'{name} was not empty after {timeout} seconds: {obstacle}. '
                 f'It is disabled and still in the Pcloud. Delete or migrate '
                 f'what is on it, then remove it again')
-        time.sleep(min(POLL_INTERVAL, left))
+        time.sleep(min(POLL_INTERVAL, seconds))
 
 
 def _remove_if_empty(client: v1.Client, pcloud_id: str,
@@ -101,24 +101,24 @@ def _remove_if_empty(client: v1.Client, pcloud_id: str,
 def _take_back(client: v1.Client, pcloud_id: str,
                hosts: Sequence[resources.Host]) -> list[str]:
     """Remove hosts again; return the names of hosts that stay."""
-    left = []
+    leftovers = []
     for host in reversed(hosts):
         try:
             client.remove_host(pcloud_id, host.name)
         except (exceptions.ClientError, ksa_exceptions.ClientException):
-            left.append(host.name)
-    return left
+            leftovers.append(host.name)
+    return leftovers
 
 
 def _what_happened(name: str, cause: BaseException,
                    added: Sequence[resources.Host],
-                   left: Sequence[str]) -> str:
+                   leftovers: Sequence[str]) -> str:
     text = f'{name} could not be added: {str(cause) or "interrupted"}.'
     if not _is_refusal(cause):
         text += f' It is not known whether {name} is there now.'
-    if left:
+    if leftovers:
         text += (f" Added before and still there, as removing failed: "
-                 f"{', '.join(left)}.")
+                 f"{', '.join(leftovers)}.")
     elif added:
         text += f' Those added before it ({len(added)}) were removed again.'
     return text

@@ -168,14 +168,14 @@ class Servers:
 
         :raises NotAllKnown: when a part of the cloud does not answer
         """
-        found = self.list_all()
-        hidden = sum(each.status == UNKNOWN for each in found)
+        servers = self.list_all()
+        hidden = sum(server.status == UNKNOWN for server in servers)
         if hidden:
             raise NotAllKnown(
                 f'Nothing is changed while a part of the cloud does not tell '
                 f'which servers are where; of yours {hidden} '
                 f'{"is" if hidden == 1 else "are"} in it. Try again later')
-        return found
+        return servers
 
     def get(self, server_id: str) -> Server:
         """Get a server by id.
@@ -225,20 +225,21 @@ class Servers:
         except exceptions.NotFound:
             pass  # The text may still be a name.
         # An administrator sees private flavors only when asking for all.
-        for found in self._transport.pages(
+        for flavor in self._transport.pages(
                 'flavors', _FLAVORS, {'is_public': 'None'},
                 microversion=MICROVERSION):
-            if found.get('name') == name_or_id:
-                return self._flavor(found['id'])
+            if flavor.get('name') == name_or_id:
+                return self._flavor(flavor['id'])
         raise exceptions.NotFound(
             f"No flavor has the id or name '{name_or_id}'")
 
     def networks(self, server_id: str) -> str | list[dict[str, str]]:
         """Return the networks of a server, in the form of :meth:`create`."""
-        found = self._member(
+        interfaces = self._member(
             'interfaceAttachments', 'GET',
             transport.path(_SERVERS, server_id, 'os-interface'))
-        return [{'uuid': each['net_id']} for each in found] or 'none'
+        return [{'uuid': interface['net_id']}
+                for interface in interfaces] or 'none'
 
     def limits(self) -> Mapping[str, int]:
         """Get the limits of the project, and the usage.

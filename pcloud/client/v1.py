@@ -221,15 +221,15 @@ class Client:
                 return self.get_pcloud(name_or_id)
             except exceptions.NotFound:
                 pass  # The text may still be a name.
-        found = self._named(name_or_id) or self._named_anywhere(name_or_id)
-        if not found:
+        pclouds = self._named(name_or_id) or self._named_anywhere(name_or_id)
+        if not pclouds:
             raise exceptions.NotFound(
                 f"No Pcloud that you can see has the id or name "
                 f"'{name_or_id}'; list the Pclouds to see which there are")
-        if len(found) > 1:
+        if len(pclouds) > 1:
             raise exceptions.AmbiguousName(
-                name_or_id, [pcloud.id for pcloud in found])
-        return found[0]
+                name_or_id, [pcloud.id for pcloud in pclouds])
+        return pclouds[0]
 
     def create_pcloud(self, name: str) -> resources.Pcloud:
         """Create a Pcloud without hosts, owned by the caller's project.

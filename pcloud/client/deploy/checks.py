@@ -77,9 +77,9 @@ class Problems:
         :raises DeploymentRefused: with all problems in the message
         """
         if self._found:
-            told = list(dict.fromkeys(self._found))
+            texts = list(dict.fromkeys(self._found))
             raise DeploymentRefused(
-                f"Nothing was created: {'; '.join(told)}")
+                f"Nothing was created: {'; '.join(texts)}")
 
 
 def find_kind(nova: servers.Servers, find_image: FindImage, service: str,
@@ -138,15 +138,15 @@ def check_room(client: v1.Client, kinds: Sequence[Kind], count: int,
     :param pcloud: the Pcloud of the groups; None for outside of Pclouds
     :param parent: only hosts that run a unit of this service count
     """
-    told = (f'Pcloud {pcloud.name} has no room' if pcloud else
+    text = (f'Pcloud {pcloud.name} has no room' if pcloud else
             'the cloud has no room outside of Pclouds')
     if parent:
-        told += f" on hosts with a unit of '{parent}'"
+        text += f" on hosts with a unit of '{parent}'"
     with problems.collecting(), _nothing_said():
-        found = client.room(
+        room = client.room(
             _flavor_ids(kinds), pcloud_id=pcloud.id if pcloud else None,
             parent=parent, count=count)
-        problems.add(_no_room(told, found, kinds, count))
+        problems.add(_no_room(text, room, kinds, count))
 
 
 def check_room_beside(client: v1.Client, kinds: Sequence[Kind],
@@ -159,10 +159,10 @@ def check_room_beside(client: v1.Client, kinds: Sequence[Kind],
     """
     about = f'beside {anchor.name}'
     with problems.collecting(about), _nothing_said():
-        found = client.room(
+        room = client.room(
             _flavor_ids(kinds), pcloud_id=anchor.hint(hints.PCLOUD),
             parent=anchor.id)
-        problems.add(_no_room('there is no room', found, kinds, 1), about)
+        problems.add(_no_room('there is no room', room, kinds, 1), about)
 
 
 def _nothing_said() -> contextlib.AbstractContextManager[None]:
@@ -175,19 +175,19 @@ def _nothing_said() -> contextlib.AbstractContextManager[None]:
 
 
 def _flavor_ids(kinds: Sequence[Kind]) -> list[str]:
-    return [each.flavor.id for each in kinds]
+    return [kind.flavor.id for kind in kinds]
 
 
-def _no_room(told: str, found: resources.Room, kinds: Sequence[Kind],
+def _no_room(text: str, room: resources.Room, kinds: Sequence[Kind],
              count: int) -> str | None:
-    if found.groups >= count:
+    if room.groups >= count:
         return None
-    names = [each.flavor.name for each in kinds]
+    names = [kind.flavor.name for kind in kinds]
     group = ' and '.join(filter(None, (', '.join(names[:-1]), names[-1])))
     together = ' together on one host' if len(names) > 1 else ''
-    only = f', only for {found.groups}' if found.groups else ''
-    reason = f': {found.reason}' if found.reason else ''
-    return f'{told} for {count} times {group}{together}{only}{reason}'
+    only = f', only for {room.groups}' if room.groups else ''
+    reason = f': {room.reason}' if room.reason else ''
+    return f'{text} for {count} times {group}{together}{only}{reason}'
 
 
 def _unfit(image: servers.Image, flavor: servers.Flavor) -> str | None:

@@ -42,8 +42,8 @@ def deploy(client: v1.Client, find_image: checks.FindImage,
         created = removals.withdraw_doubles(
             client.servers, created, pace)
     known = services.Services(
-        [*(each for group in groups for each in group.near), *created])
-    return [known.unit(each) for each in created]
+        [*(server for group in groups for server in group.near), *created])
+    return [known.unit(server) for server in created]
 
 
 def undeploy(client: v1.Client, service: str,
@@ -55,6 +55,6 @@ def undeploy(client: v1.Client, service: str,
     :raises server_runs.NotStopped: when a server could not be deleted, or not
         be stopped; in the latter case no server is deleted
     """
-    found = services.Services(client.servers.list_known())
+    all_services = services.Services(client.servers.list_known())
     removals.remove(
-        client.servers, found, found.existing(service), pace)
+        client.servers, all_services, all_services.existing(service), pace)

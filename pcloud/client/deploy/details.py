@@ -60,29 +60,29 @@ def get(client: v1.Client, find_image: checks.FindImage,
 
     :raises exceptions.NotFound: when the service has no units
     """
-    found = services.Services(client.servers.list_all())
-    units = found.existing(name)
+    all_services = services.Services(client.servers.list_all())
+    units = all_services.existing(name)
     return Service(
-        name, tuple(map(found.unit, units)),
-        tuple(found.unit(below) for each in units
-              for below in found.co_located(each)),
-        tuple(_consumed(found, find_image, units)), found.hidden)
+        name, tuple(map(all_services.unit, units)),
+        tuple(all_services.unit(below) for unit in units
+              for below in all_services.co_located(unit)),
+        tuple(_consumed(all_services, find_image, units)), all_services.hidden)
 
 
-def _consumed(found: services.Services, find_image: checks.FindImage,
+def _consumed(all_services: services.Services, find_image: checks.FindImage,
               units: Iterable[servers.Server]) -> Iterable[Consumed]:
     users: dict[str, list[servers.Server]] = {}
     known: dict[str, list[str]] = {}
     for unit in units:
         if unit.image_id not in known:
             known[unit.image_id] = _named(find_image, unit.image_id)
-        for each in known[unit.image_id]:
-            users.setdefault(each, []).append(unit)
-    for each in sorted(users):
+        for service in known[unit.image_id]:
+            users.setdefault(service, []).append(unit)
+    for service in sorted(users):
         without = tuple(
-            unit.id for unit in users[each]
-            if not services.beside(unit, found.units(each)))
-        yield Consumed(each, 'absent' if without else 'present', without)
+            unit.id for unit in users[service]
+            if not services.beside(unit, all_services.units(service)))
+        yield Consumed(service, 'absent' if without else 'present', without)
 
 
 def _named(find_image: checks.FindImage, image_id: str) -> list[str]:

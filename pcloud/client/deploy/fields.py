@@ -21,21 +21,21 @@ from pcloud.client import display
 
 def units(values: Sequence[services.Unit]) -> str:
     """Format units, a line for each unit."""
-    return '\n'.join(f'{each.name} ({each.id}, {each.status})'
-                     for each in values) or '-'
+    return '\n'.join(f'{unit.name} ({unit.id}, {unit.status})'
+                     for unit in values) or '-'
 
 
 def co_located(values: Sequence[services.Unit]) -> str:
     """Format co-located units with parents, a line for each unit."""
     return '\n'.join(
-        f'{each.service}: {each.name} ({each.id}, {each.status}) '
-        f'beside {each.parent}' for each in values) or '-'
+        f'{unit.service}: {unit.name} ({unit.id}, {unit.status}) '
+        f'beside {unit.parent}' for unit in values) or '-'
 
 
 def consumes(values: Sequence[details.Consumed]) -> str:
     """Format consumed services with states, a line for each service."""
-    return '\n'.join(f'{each.service}: {each.state}'
-                     for each in values) or '-'
+    return '\n'.join(f'{service.service}: {service.state}'
+                     for service in values) or '-'
 
 
 _UNIT_HEAD = (

@@ -87,9 +87,9 @@ class _Found:
         """
         name = self.order.co_located_with
         return tuple(
-            each for each in self.services.units(name or '')
-            if each.host_id and each.status != servers.ERROR and
-            (each.hint(hint_rules.PCLOUD) == self.pcloud_id or
+            server for server in self.services.units(name or '')
+            if server.host_id and server.status != servers.ERROR and
+            (server.hint(hint_rules.PCLOUD) == self.pcloud_id or
              self.order.scale_with and not self.pcloud))
 
     @property
@@ -100,8 +100,8 @@ class _Found:
     @property
     def hosted(self) -> list[servers.Server]:
         """The first unit of `near` on each host."""
-        return list({each.host_id: each
-                     for each in reversed(self.near)}.values())[::-1]
+        return list({server.host_id: server
+                     for server in reversed(self.near)}.values())[::-1]
 
 
 def plan(client: v1.Client, find_image: checks.FindImage,
@@ -114,20 +114,20 @@ def plan(client: v1.Client, find_image: checks.FindImage,
     _check_order(order, problems)
     problems.refuse()
     client.check_enabled()
-    found = _find(client, find_image, order, problems)
-    _check_permissions(found, problems)
-    _check_neighbours(found, problems)
+    situation = _find(client, find_image, order, problems)
+    _check_permissions(situation, problems)
+    _check_neighbours(situation, problems)
     problems.refuse()
-    count = len(found.hosted) if order.scale_with else order.count or 1
+    count = len(situation.hosted) if order.scale_with else order.count or 1
     checks.check_quota(
-        client.servers, [(each, count) for each in found.parts], problems)
-    _check_room(client, found, count, problems)
+        client.servers, [(kind, count) for kind in situation.parts], problems)
+    _check_room(client, situation, count, problems)
     problems.refuse()
-    return list(_groups(found, count))
+    return list(_groups(situation, count))
 
 
 def _check_order(order: Order, problems: checks.Problems) -> None:
-    names = [each.service for each in (*order.parts, order.main)]
+    names = [part.service for part in (*order.parts, order.main)]
     named = [name for name in (order.parent, order.scale_with) if name]
     for name in (*names, *named):
         problems.add(services.name_problem(name))
@@ -155,8 +155,8 @@ def _find(client: v1.Client, find_image: checks.FindImage, order: Order,
         usable
     """
     kinds = [checks.find_kind(
-        client.servers, find_image, each.service, each.image, each.flavor,
-        problems) for each in (*order.parts, order.main)]
+        client.servers, find_image, part.service, part.image, part.flavor,
+        problems) for part in (*order.parts, order.main)]
     pcloud = None
     if order.pcloud is not None:
         with problems.collecting():
@@ -166,67 +166,70 @@ def _find(client: v1.Client, find_image: checks.FindImage, order: Order,
     # A host in a cell that does not answer would be left out silently.
     listed = (client.servers.list_known() if order.scale_with
               else client.servers.list_all())
-    return _Found(order, tuple(each for each in kinds if each), pcloud,
+    return _Found(order, tuple(kind for kind in kinds if kind), pcloud,
                   services.Services(listed))
 
 
-def _check_permissions(found: _Found, problems: checks.Problems) -> None:
-    *parts, main = found.parts
-    for each in parts:
+def _check_permissions(situation: _Found,
+                       problems: checks.Problems) -> None:
+    *parts, main = situation.parts
+    for kind in parts:
         problems.add(services.co_location_problem(
-            each.flavor, each.image, True), each.service)
+            kind.flavor, kind.image, True), kind.service)
     problems.add(services.co_location_problem(
-        main.flavor, main.image, bool(found.order.co_located_with)),
+        main.flavor, main.image, bool(situation.order.co_located_with)),
         main.service)
 
 
-def _check_neighbours(found: _Found, problems: checks.Problems) -> None:
-    order = found.order
-    if order.co_located_with and not found.hosted:
-        where = (f' in Pcloud {found.pcloud.name}' if found.pcloud else
+def _check_neighbours(situation: _Found,
+                      problems: checks.Problems) -> None:
+    order = situation.order
+    if order.co_located_with and not situation.hosted:
+        where = (f' in Pcloud {situation.pcloud.name}' if situation.pcloud else
                  ' outside of Pclouds' if order.parent and
-                 found.services.units(order.parent) else '')
+                 situation.services.units(order.parent) else '')
         problems.add(f"your project has no unit of a service "
                      f"'{order.co_located_with}' on a host{where}")
-    if order.scale_with and found.services.units(order.main.service):
+    if order.scale_with and situation.services.units(order.main.service):
         problems.add(
             f"there are units of '{order.main.service}' already; bring them "
             f'up to date with "openstack pcloud service sync"')
 
 
-def _check_room(client: v1.Client, found: _Found, count: int,
+def _check_room(client: v1.Client, situation: _Found, count: int,
                 problems: checks.Problems) -> None:
-    if found.order.scale_with:
-        for anchor in found.hosted:
-            checks.check_room_beside(client, found.parts, anchor, problems)
+    if situation.order.scale_with:
+        for anchor in situation.hosted:
+            checks.check_room_beside(client, situation.parts, anchor, problems)
     else:
-        checks.check_room(client, found.parts, count, found.pcloud,
-                          found.order.parent, problems)
+        checks.check_room(client, situation.parts, count, situation.pcloud,
+                          situation.order.parent, problems)
 
 
-def _groups(found: _Found, count: int) -> Iterator[server_runs.Group]:
-    order, main = found.order, found.parts[-1]
+def _groups(situation: _Found, count: int) -> Iterator[server_runs.Group]:
+    order, main = situation.order, situation.parts[-1]
     suffixes = [f'-{number}' for number in range(1, count + 1)]
     if count == 1:
         suffixes = ['']
     if order.scale_with:
-        for suffix, anchor in zip(suffixes, found.hosted):
+        for suffix, anchor in zip(suffixes, situation.hosted):
             yield scaled(main, main.service + suffix, order.networks, anchor,
                          order.scale_with)
     else:
         for suffix in suffixes:
-            yield _group(found, suffix)
+            yield _group(situation, suffix)
 
 
-def _group(found: _Found, suffix: str) -> server_runs.Group:
-    *parts, main = found.parts
-    beside = ({hint_rules.IN: found.order.parent} if found.order.parent
+def _group(situation: _Found, suffix: str) -> server_runs.Group:
+    *parts, main = situation.parts
+    beside = ({hint_rules.IN: situation.order.parent} if situation.order.parent
               else {})
     hints = [{hint_rules.WITH: main.service, **beside} for _ in parts]
     return server_runs.Group(tuple(
-        unit(each, each.service + suffix, found.order.networks,
-             found.pcloud_id, more)
-        for each, more in zip(found.parts, [*hints, beside])), found.near)
+        unit(kind, kind.service + suffix, situation.order.networks,
+             situation.pcloud_id, more)
+        for kind, more in zip(situation.parts, [*hints, beside])),
+        situation.near)
 
 
 def scaled(kind: checks.Kind, name: str, networks: object,

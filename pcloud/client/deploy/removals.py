@@ -24,7 +24,7 @@ from pcloud.client import servers
 from pcloud.rules import hints
 
 
-def remove(nova: servers.Servers, found: services.Services,
+def remove(nova: servers.Servers, all_services: services.Services,
            units: Iterable[servers.Server],
            pace: server_runs.Pace) -> list[servers.Server]:
     """Stop units, then the servers co-located with the units; delete all.
@@ -33,10 +33,10 @@ def remove(nova: servers.Servers, found: services.Services,
     :raises server_runs.NotStopped: when a server could not be deleted, or not
         be stopped; in the latter case no server is deleted
     """
-    levels = found.levels(units)
+    levels = all_services.levels(units)
     for level in levels:
         server_runs.stop_all(nova, level, pace)
-    gone = [each for level in levels for each in level]
+    gone = [server for level in levels for server in level]
     server_runs.delete_all(nova, gone, pace)
     return gone
 
@@ -60,28 +60,28 @@ def withdraw_doubles(nova: servers.Servers,
     """
     if not created:
         return []
-    found = services.Services(_settled(nova, created, pace))
-    own = {each.id for each in created}
-    doubles = [each for name in found.names()
-               for each in found.doubles(name) if each.id in own]
-    for each in doubles:
-        pace.report(f'{each.name}: not needed, as another run has started '
+    all_services = services.Services(_settled(nova, created, pace))
+    own = {server.id for server in created}
+    doubles = [server for name in all_services.names()
+               for server in all_services.doubles(name) if server.id in own]
+    for server in doubles:
+        pace.report(f'{server.name}: not needed, as another run has started '
                     f'one on its host')
-    gone = {each.id for each in remove(nova, found, doubles, pace)}
-    return [each for each in created if each.id not in gone]
+    gone = {server.id for server in remove(nova, all_services, doubles, pace)}
+    return [server for server in created if server.id not in gone]
 
 
 def _settled(nova: servers.Servers, created: Iterable[servers.Server],
              pace: server_runs.Pace) -> list[servers.Server]:
     """List servers when no rival of a new unit is being built any more."""
-    told: set[str] = set()
+    reported_ids: set[str] = set()
 
     def is_settled(listed: list[servers.Server]) -> bool:
         rivals = _rivals(created, listed)
-        for each in rivals:
-            if each.id not in told:
-                pace.report(f'{each.name}: waiting, as another run builds it')
-                told.add(each.id)
+        for rival in rivals:
+            if rival.id not in reported_ids:
+                pace.report(f'{rival.name}: waiting, as another run builds it')
+                reported_ids.add(rival.id)
         return not rivals
 
     return server_runs.list_when(nova, is_settled, pace)
@@ -90,9 +90,9 @@ def _settled(nova: servers.Servers, created: Iterable[servers.Server],
 def _rivals(created: Iterable[servers.Server],
             listed: Iterable[servers.Server]) -> list[servers.Server]:
     """Return the units being built that may come to the host of a new unit."""
-    return [each for each in listed if each.status == servers.BUILD
-            and services.is_scaled(each) and any(
-                new.hint(hints.SERVICE) == each.hint(hints.SERVICE) and
-                (new.host_id == each.host_id or
-                 new.hint(hints.IN) == each.hint(hints.IN))
+    return [server for server in listed if server.status == servers.BUILD
+            and services.is_scaled(server) and any(
+                new.hint(hints.SERVICE) == server.hint(hints.SERVICE) and
+                (new.host_id == server.host_id or
+                 new.hint(hints.IN) == server.hint(hints.IN))
                 for new in created)]

@@ -121,35 +121,35 @@ def list_when(nova: servers.Servers,
     return _poll(nova.list_all, pace.timeout, is_done)
 
 
-def stop_all(nova: servers.Servers, found: Iterable[servers.Server],
+def stop_all(nova: servers.Servers, units: Iterable[servers.Server],
              pace: Pace) -> None:
     """Stop the running servers, and wait until all have stopped.
 
     :raises NotStopped: when a server could not be stopped, or not in time
     """
-    settled = [_settled(nova, each, pace) for each in found]
-    running = [each for each in settled
-               if each is not None and each.status == servers.ACTIVE]
-    for each in running:
-        pace.report(f'{each.name}: stopping')
+    settled = [_settled(nova, unit, pace) for unit in units]
+    running = [unit for unit in settled
+               if unit is not None and unit.status == servers.ACTIVE]
+    for unit in running:
+        pace.report(f'{unit.name}: stopping')
         try:
-            nova.stop(each.id)
+            nova.stop(unit.id)
         except exceptions.NotFound:
             continue
         except exceptions.ClientError as error:
             # The server may have stopped by itself.
-            if _is_stopped(_look(nova, each.id)):
+            if _is_stopped(_look(nova, unit.id)):
                 continue
             raise NotStopped(
-                f'{each.name} could not be stopped: {error}; nothing was '
+                f'{unit.name} could not be stopped: {error}; nothing was '
                 f'deleted') from error
-    for each in running:
-        seen = _wait(nova, each.id, pace.timeout, _is_stopped)
+    for unit in running:
+        seen = _wait(nova, unit.id, pace.timeout, _is_stopped)
         if not _is_stopped(seen):
             raise NotStopped(
-                f'{each.name} was not stopped after {pace.timeout} seconds; '
+                f'{unit.name} was not stopped after {pace.timeout} seconds; '
                 f'nothing was deleted')
-        pace.report(f'{each.name}: stopped')
+        pace.report(f'{unit.name}: stopped')
 
 
 def _settled(nova: servers.Servers, server: servers.Server,
@@ -167,15 +167,15 @@ def _settled(nova: servers.Servers, server: servers.Server,
                  seen is None or seen.status not in servers.SETTLING)
 
 
-def delete_all(nova: servers.Servers, found: Sequence[servers.Server],
+def delete_all(nova: servers.Servers, units: Sequence[servers.Server],
                pace: Pace) -> None:
     """Delete servers, and wait until all are gone.
 
     :raises NotStopped: with the servers that could not be deleted
     """
-    left = _delete(nova, found, pace)
-    if left:
-        raise NotStopped(f"Not deleted: {', '.join(left)}")
+    survivors = _delete(nova, units, pace)
+    if survivors:
+        raise NotStopped(f"Not deleted: {', '.join(survivors)}")
 
 
 class _Run:
@@ -200,9 +200,9 @@ class _Run:
             later = group.planned[number + 1:]
             hints = dict(planned.hints)
             if made:
-                hints[hint_rules.BESIDE] = [each.id for each in made]
+                hints[hint_rules.BESIDE] = [unit.id for unit in made]
             elif later:
-                hints[hint_rules.ROOM_FOR] = [each.flavor.id for each in later]
+                hints[hint_rules.ROOM_FOR] = [unit.flavor.id for unit in later]
             server = self._start(planned, hints)
             self._check_place(server, made or group.near)
             made.append(server)
@@ -211,12 +211,12 @@ class _Run:
         """Delete all created servers, and return a message on the outcome."""
         unknown = (self._is_asking and not _is_refusal(cause)
                    and not self._find_lost())
-        left = _delete(self._nova, self.created[::-1], self._pace)
+        survivors = _delete(self._nova, self.created[::-1], self._pace)
         text = ''
         if unknown:
             text += f' It is not known whether {self.current} is there now.'
-        if left:
-            text += f" Could not be removed: {', '.join(left)}."
+        if survivors:
+            text += f" Could not be removed: {', '.join(survivors)}."
         elif self.created:
             text += f' All that was created ({len(self.created)}) is removed.'
         return text.strip() or 'Nothing was created.'
@@ -248,13 +248,13 @@ class _Run:
         if not near or services.beside(server, near):
             return
         # A server may have been moved meanwhile.
-        now = {each.id: each for each in self._nova.list_all()}
+        now = {unit.id: unit for unit in self._nova.list_all()}
         if not services.beside(
                 now.get(server.id, server),
-                [now[each.id] for each in near if each.id in now]):
+                [now[unit.id] for unit in near if unit.id in now]):
             raise NotStarted(
                 f"it is not on the host of "
-                f"{', '.join(each.name for each in near)}; ask the operator "
+                f"{', '.join(unit.name for unit in near)}; ask the operator "
                 f"whether ColocationFilter is among the scheduler's filters")
 
     def _find_lost(self) -> bool:
@@ -262,37 +262,37 @@ class _Run:
 
         :returns: whether there are such servers
         """
-        known = {each.id for each in self.created}
+        known = {unit.id for unit in self.created}
         try:
-            lost = [each for each in self._nova.list_all()
-                    if each.metadata.get(_RUN) == self._id
-                    and each.id not in known]
+            lost = [unit for unit in self._nova.list_all()
+                    if unit.metadata.get(_RUN) == self._id
+                    and unit.id not in known]
         except (*_FAILURES, KeyboardInterrupt):
             return False
         self.created.extend(lost)
         return bool(lost)
 
 
-def _delete(nova: servers.Servers, found: Sequence[servers.Server],
+def _delete(nova: servers.Servers, units: Sequence[servers.Server],
             pace: Pace) -> list[str]:
     """Delete servers; return the names and ids of servers that stay.
 
     An interruption ends the wait, but all servers are deleted nevertheless.
     """
-    left = {each.id: each for each in found}
+    survivors = {unit.id: unit for unit in units}
     going = []
-    for each in found:
-        pace.report(f'{each.name}: deleting')
+    for unit in units:
+        pace.report(f'{unit.name}: deleting')
         with contextlib.suppress(*_FAILURES, KeyboardInterrupt):
-            _delete_one(nova, each.id)
-            going.append(each)
+            _delete_one(nova, unit.id)
+            going.append(unit)
     with contextlib.suppress(KeyboardInterrupt):
-        for each in going:
+        for unit in going:
             with contextlib.suppress(*_FAILURES):
-                if _wait(nova, each.id, pace.timeout, _is_gone) is None:
-                    del left[each.id]
-                    pace.report(f'{each.name}: deleted')
-    return [f'{each.name} ({each.id})' for each in left.values()]
+                if _wait(nova, unit.id, pace.timeout, _is_gone) is None:
+                    del survivors[unit.id]
+                    pace.report(f'{unit.name}: deleted')
+    return [f'{unit.name} ({unit.id})' for unit in survivors.values()]
 
 
 def _delete_one(nova: servers.Servers, server_id: str) -> None:
@@ -318,16 +318,16 @@ def _poll(look: Callable[[], _Seen], timeout: int,
     """
     deadline = time.monotonic() + timeout
     while True:
-        left = deadline - time.monotonic()
+        seconds = deadline - time.monotonic()
         try:
             seen = look()
-            if is_done(seen) or left <= 0:
+            if is_done(seen) or seconds <= 0:
                 return seen
         except _FAILURES as error:
             # A restart of the API does not end a run.
-            if _is_refusal(error) or left <= 0:
+            if _is_refusal(error) or seconds <= 0:
                 raise
-        time.sleep(min(POLL_INTERVAL, left))
+        time.sleep(min(POLL_INTERVAL, seconds))
 
 
 def _look(nova: servers.Servers, server_id: str) -> servers.Server | None:

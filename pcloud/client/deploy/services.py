@@ -60,24 +60,24 @@ class Services:
         answer; the services of hidden servers are not known
     """
 
-    def __init__(self, found: Iterable[servers.Server]) -> None:
-        self._servers = {each.id: each for each in sorted(
-            found, key=lambda server: (server.name, server.id))}
-        self.hidden = sum(each.status == servers.UNKNOWN
-                          for each in self._servers.values())
+    def __init__(self, known: Iterable[servers.Server]) -> None:
+        self._servers = {server.id: server for server in sorted(
+            known, key=lambda server: (server.name, server.id))}
+        self.hidden = sum(server.status == servers.UNKNOWN
+                          for server in self._servers.values())
         self._units: dict[str, list[servers.Server]] = {}
-        for each in self._servers.values():
-            service = each.hint(hints.SERVICE)
+        for server in self._servers.values():
+            service = server.hint(hints.SERVICE)
             if service:
-                self._units.setdefault(service, []).append(each)
-        self._parents = {each.id: self._find_parent(each)
-                         for each in self._servers.values()}
+                self._units.setdefault(service, []).append(server)
+        self._parents = {server.id: self._find_parent(server)
+                         for server in self._servers.values()}
         self._children: dict[str | None, list[servers.Server]] = {}
-        for each in sorted(self._servers.values(), key=lambda server: (
+        for child in sorted(self._servers.values(), key=lambda server: (
                 server.hint(hints.SERVICE) or '', server.name)):
             # A server without a service hint may be co-located too.
             self._children.setdefault(
-                self._parents[each.id], []).append(each)
+                self._parents[child.id], []).append(child)
 
     def units(self, service: str) -> list[servers.Server]:
         """Return the units of a service, by name."""
@@ -97,13 +97,13 @@ class Services:
 
         :raises exceptions.NotFound: when the service has no units
         """
-        found = self.units(service)
-        if not found:
+        units = self.units(service)
+        if not units:
             seen = ' that can be seen now' if self.hidden else ''
             raise exceptions.NotFound(
                 f"Your project has no units of a service '{service}'{seen}; "
                 f'see "openstack pcloud service list --all"')
-        return found
+        return units
 
     def co_located(self, server: servers.Server) -> list[servers.Server]:
         """Return the servers with the given server as parent."""
@@ -117,48 +117,48 @@ class Services:
         co-located with a service is left out when another unit of the service,
         which stays, can be the parent.
         """
-        found: list[list[servers.Server]] = []
+        levels: list[list[servers.Server]] = []
         gone: dict[str, servers.Server] = {}
         level = list(roots)
         while level:
-            found.append(level)
-            gone.update({each.id: each for each in level})
-            level = [each for parent in gone.values()
-                     for each in self.co_located(parent)
-                     if each.id not in gone
-                     and self._find_parent(each, gone) is None]
-        return found
+            levels.append(level)
+            gone.update({server.id: server for server in level})
+            level = [child for parent in gone.values()
+                     for child in self.co_located(parent)
+                     if child.id not in gone
+                     and self._find_parent(child, gone) is None]
+        return levels
 
     def listed(self, *, everything: bool) -> list[Unit]:
         """Return units by service and name, co-located units below parents.
 
         :param everything: whether units with a parent are listed too
         """
-        all_units = [each for name in self.names()
-                     for each in self.units(name)]
-        roots = [each for each in all_units
-                 if self._parents[each.id] is None]
+        all_units = [unit for name in self.names()
+                     for unit in self.units(name)]
+        roots = [unit for unit in all_units
+                 if self._parents[unit.id] is None]
         if not everything:
-            return [self.unit(each) for each in roots]
+            return [self.unit(unit) for unit in roots]
         seen: set[str] = set()
         # Units below a server that is no unit are below nothing shown, and
         # units that are each other's parents have no root.
-        return [self.unit(each) for root in roots + all_units
-                for each in self._family(root, seen)]
+        return [self.unit(unit) for root in roots + all_units
+                for unit in self._family(root, seen)]
 
     def at_hosts(self, service: str) -> dict[str, servers.Server]:
         """Return host id -> a unit of the service, for hosts with units."""
-        found: dict[str, servers.Server] = {}
-        for each in self.units(service):
-            if each.host_id:
-                found.setdefault(each.host_id, each)
-        return found
+        hosts: dict[str, servers.Server] = {}
+        for unit in self.units(service):
+            if unit.host_id:
+                hosts.setdefault(unit.host_id, unit)
+        return hosts
 
     def scaled_with(self, service: str) -> list[str]:
         """Return the services that a service is scaled with."""
-        return sorted({each.metadata[SCALE_WITH]
-                       for each in self.units(service)
-                       if SCALE_WITH in each.metadata})
+        return sorted({unit.metadata[SCALE_WITH]
+                       for unit in self.units(service)
+                       if SCALE_WITH in unit.metadata})
 
     def doubles(self, service: str) -> list[servers.Server]:
         """Return scaled units on hosts with an earlier scaled unit.
@@ -168,18 +168,18 @@ class Services:
         find the same first unit. A unit in error or being deleted is never the
         first.
         """
-        started = [each for each in self.units(service)
-                   if is_scaled(each) and each.host_id
-                   and each.status != servers.BUILD]
-        found, hosts = [], set()
-        for each in sorted(started, key=lambda unit: (
+        started = [unit for unit in self.units(service)
+                   if is_scaled(unit) and unit.host_id
+                   and unit.status != servers.BUILD]
+        doubles, hosts = [], set()
+        for server in sorted(started, key=lambda unit: (
                 unit.created, unit.id)):
-            if each.host_id in hosts:
-                found.append(each)
-            elif each.status not in (servers.ERROR, *servers.GONE) and (
-                    each.task != servers.DELETING):
-                hosts.add(each.host_id)
-        return found
+            if server.host_id in hosts:
+                doubles.append(server)
+            elif server.status not in (servers.ERROR, *servers.GONE) and (
+                    server.task != servers.DELETING):
+                hosts.add(server.host_id)
+        return doubles
 
     def _family(self, root: servers.Server,
                 seen: set[str]) -> Iterator[servers.Server]:
@@ -187,8 +187,8 @@ class Services:
             return
         seen.add(root.id)
         yield root
-        for each in self.co_located(root):
-            yield from self._family(each, seen)
+        for child in self.co_located(root):
+            yield from self._family(child, seen)
 
     def _find_parent(self, server: servers.Server,
                      but: Container[str] = ()) -> str | None:
@@ -199,15 +199,15 @@ class Services:
         if colocation.is_server(named):
             return (named if named in self._servers and named not in but
                     else None)
-        others = [each for each in self.units(named)
-                  if each.id != server.id and each.id not in but]
-        near = [each for each in others
-                if each.host_id and each.host_id == server.host_id]
-        mine = [each for each in others
-                if server.id in each.hints.get(hints.BESIDE, ())]
+        candidates = [unit for unit in self.units(named)
+                      if unit.id != server.id and unit.id not in but]
+        near = [unit for unit in candidates
+                if unit.host_id and unit.host_id == server.host_id]
+        mine = [unit for unit in candidates
+                if server.id in unit.hints.get(hints.BESIDE, ())]
         # Of several units on the host, the unit that was started ``beside``
         # the server; without any on the host, that unit wherever it is.
-        chosen = [each for each in near if each in mine] or near or mine
+        chosen = [unit for unit in near if unit in mine] or near or mine
         return chosen[0].id if chosen else None
 
 
@@ -239,12 +239,12 @@ def co_location_problem(flavor: servers.Flavor, image: servers.Image,
         image.properties.get(colocation.IMAGE_PROPERTY))
     if colocation.is_permitted(permission, co_located):
         return None
-    said = (f'({colocation.EXTRA_SPEC} of flavor {flavor.name}, else '
+    text = (f'({colocation.EXTRA_SPEC} of flavor {flavor.name}, else '
             f'{colocation.IMAGE_PROPERTY} of image {image.name}, is '
             f'{permission})')
     if co_located:
-        return f'may not be co-located {said}'
-    return (f'may only be co-located {said}; give --in or --scale-with, or '
+        return f'may not be co-located {text}'
+    return (f'may only be co-located {text}; give --in or --scale-with, or '
             f"make it another one's --with")
 
 
@@ -258,5 +258,5 @@ def beside(server: servers.Server,
            units: Sequence[servers.Server]) -> bool:
     """Whether a server shares a host with any of the given units."""
     return bool(server.host_id) and any(
-        each.host_id == server.host_id and each.id != server.id
-        for each in units)
+        unit.host_id == server.host_id and unit.id != server.id
+        for unit in units)

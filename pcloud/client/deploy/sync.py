@@ -79,15 +79,15 @@ def sync(client: v1.Client, find_image: checks.FindImage,
         new units are deleted again and no unit is removed
     :raises server_runs.NotStopped: when a unit could not be removed
     """
-    found = services.Services(client.servers.list_known())
-    everything = list(_scaled(found, service))
-    groups = _plan(client, find_image, found, everything)
+    all_services = services.Services(client.servers.list_known())
+    everything = list(_scaled(all_services, service))
+    groups = _plan(client, find_image, all_services, everything)
     created = removals.withdraw_doubles(
         client.servers,
         server_runs.create_all(client.servers, groups, pace), pace)
     gone = _remove(client.servers, everything, pace)
-    return ([_change(each, ADDED) for each in created]
-            + [_change(each, REMOVED) for each in gone])
+    return ([_change(server, ADDED) for server in created]
+            + [_change(server, REMOVED) for server in gone])
 
 
 def _remove(nova: servers.Servers, everything: Iterable[_Scaled],
@@ -97,14 +97,15 @@ def _remove(nova: servers.Servers, everything: Iterable[_Scaled],
     A list of many servers comes in several pages: servers may move between two
     pages, and parts of the cloud may silently stop to answer.
     """
-    before = {each.id for one in everything for each in one.surplus}
+    before = {unit.id for scaled in everything for unit in scaled.surplus}
     if not before:
         return []
-    found = services.Services(nova.list_known())
-    surplus = {each.id: each for one in everything
-               for each in _surplus(found, one.service, one.scale_with)
-               if each.id in before}
-    return removals.remove(nova, found, surplus.values(), pace)
+    all_services = services.Services(nova.list_known())
+    surplus = {unit.id: unit for scaled in everything
+               for unit in _surplus(
+                   all_services, scaled.service, scaled.scale_with)
+               if unit.id in before}
+    return removals.remove(nova, all_services, surplus.values(), pace)
 
 
 def _change(server: servers.Server, change: str) -> Change:
@@ -112,87 +113,90 @@ def _change(server: servers.Server, change: str) -> Change:
                   server.id, change)
 
 
-def _scaled(found: services.Services,
+def _scaled(all_services: services.Services,
             service: str | None) -> Iterator[_Scaled]:
     if service is not None:
-        found.existing(service)
-    names = found.names() if service is None else [service]
+        all_services.existing(service)
+    names = all_services.names() if service is None else [service]
     is_any = False
     for name in names:
-        for other in found.scaled_with(name):
+        for other in all_services.scaled_with(name):
             is_any = True
-            yield _one(found, name, other)
+            yield _one(all_services, name, other)
     if service is not None and not is_any:
         raise checks.DeploymentRefused(
             f"'{service}' was not deployed with --scale-with; nothing was "
             f'changed')
 
 
-def _one(found: services.Services, service: str, other: str) -> _Scaled:
-    units = found.units(service)
+def _one(all_services: services.Services, service: str,
+         other: str) -> _Scaled:
+    units = all_services.units(service)
     # Another run may be about to start a unit.
-    coming = {each.hint(hints.IN) for each in units
-              if not each.host_id and each.status == servers.BUILD}
-    covered = set(found.at_hosts(service)) | {
-        each.host_id for each in found.units(other) if each.id in coming}
+    coming = {unit.hint(hints.IN) for unit in units
+              if not unit.host_id and unit.status == servers.BUILD}
+    covered = set(all_services.at_hosts(service)) | {
+        unit.host_id for unit in all_services.units(other)
+        if unit.id in coming}
     return _Scaled(
         service, other,
-        tuple(unit for host, unit in found.at_hosts(other).items()
+        tuple(unit for host, unit in all_services.at_hosts(other).items()
               if host not in covered),
-        tuple(_surplus(found, service, other)),
-        next(_started(found, service, other)))
+        tuple(_surplus(all_services, service, other)),
+        next(_started(all_services, service, other)))
 
 
-def _started(found: services.Services, service: str,
+def _started(all_services: services.Services, service: str,
              other: str) -> Iterator[servers.Server]:
-    return (each for each in found.units(service)
-            if each.metadata.get(services.SCALE_WITH) == other)
+    return (unit for unit in all_services.units(service)
+            if unit.metadata.get(services.SCALE_WITH) == other)
 
 
-def _surplus(found: services.Services, service: str,
+def _surplus(all_services: services.Services, service: str,
              other: str) -> list[servers.Server]:
-    hosts = found.at_hosts(other)
-    doubles = {each.id for each in found.doubles(service)}
-    return [each for each in _started(found, service, other)
-            if each.host_id and (each.host_id not in hosts
-                                 or each.id in doubles)]
+    hosts = all_services.at_hosts(other)
+    doubles = {unit.id for unit in all_services.doubles(service)}
+    return [unit for unit in _started(all_services, service, other)
+            if unit.host_id and (unit.host_id not in hosts
+                                 or unit.id in doubles)]
 
 
 def _plan(client: v1.Client, find_image: checks.FindImage,
-          found: services.Services,
+          all_services: services.Services,
           everything: list[_Scaled]) -> list[server_runs.Group]:
     """Plan the missing units.
 
     :raises checks.DeploymentRefused: when a unit cannot be added
     """
     problems = checks.Problems()
-    wanted = [(each, kind) for each in everything if each.missing
-              for kind in _kind(client, find_image, each, problems)]
+    wanted = [(scaled, kind) for scaled in everything if scaled.missing
+              for kind in _kind(client, find_image, scaled, problems)]
     problems.refuse()
     if not wanted:
         return []
     checks.check_quota(client.servers, [
-        (kind, len(each.missing)) for each, kind in wanted], problems)
+        (kind, len(scaled.missing)) for scaled, kind in wanted], problems)
     _check_room(client, wanted, problems)
     problems.refuse()
-    return [group for each, kind in wanted
-            for group in _groups(found, kind, each, client.servers.networks(
-                each.model.id))]
+    return [group for scaled, kind in wanted
+            for group in _groups(
+                all_services, kind, scaled,
+                client.servers.networks(scaled.model.id))]
 
 
-def _kind(client: v1.Client, find_image: checks.FindImage, each: _Scaled,
+def _kind(client: v1.Client, find_image: checks.FindImage, scaled: _Scaled,
           problems: checks.Problems) -> Iterator[checks.Kind]:
     """Yield the kind of new units, unless the kind cannot be found."""
-    if not each.model.image_id:
-        problems.add(f'{each.model.name} has no image that another one '
-                     f'could be started from', each.service)
+    if not scaled.model.image_id:
+        problems.add(f'{scaled.model.name} has no image that another one '
+                     f'could be started from', scaled.service)
         return
     kind = checks.find_kind(
-        client.servers, find_image, each.service, each.model.image_id,
-        each.model.flavor, problems)
+        client.servers, find_image, scaled.service, scaled.model.image_id,
+        scaled.model.flavor, problems)
     if kind is not None:
         problems.add(services.co_location_problem(
-            kind.flavor, kind.image, True), each.service)
+            kind.flavor, kind.image, True), scaled.service)
         yield kind
 
 
@@ -202,23 +206,23 @@ def _check_room(client: v1.Client,
     """Note each host without room for all missing units."""
     anchors: dict[str, servers.Server] = {}
     kinds: dict[str, list[checks.Kind]] = {}
-    for each, kind in wanted:
-        for anchor in each.missing:
+    for scaled, kind in wanted:
+        for anchor in scaled.missing:
             anchors.setdefault(anchor.host_id, anchor)
             kinds.setdefault(anchor.host_id, []).append(kind)
     for host_id, anchor in anchors.items():
         checks.check_room_beside(client, kinds[host_id], anchor, problems)
 
 
-def _groups(found: services.Services, kind: checks.Kind, each: _Scaled,
-            networks: object) -> Iterator[server_runs.Group]:
+def _groups(all_services: services.Services, kind: checks.Kind,
+            scaled: _Scaled, networks: object) -> Iterator[server_runs.Group]:
     """Yield a group with the missing unit of each host."""
-    taken = {unit.name for unit in found.units(each.service)}
+    taken = {unit.name for unit in all_services.units(scaled.service)}
     number = 0
-    for anchor in each.missing:
+    for anchor in scaled.missing:
         number += 1
-        while f'{each.service}-{number}' in taken:
+        while f'{scaled.service}-{number}' in taken:
             number += 1
         yield plans.scaled(
-            kind, f'{each.service}-{number}', networks, anchor,
-            each.scale_with)
+            kind, f'{scaled.service}-{number}', networks, anchor,
+            scaled.scale_with)

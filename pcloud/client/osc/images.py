@@ -29,7 +29,7 @@ def finder(client_manager: typing.Any) -> Callable[[str], servers.Image]:
     """
     def find(name_or_id: str) -> servers.Image:
         try:
-            found = client_manager.image.find_image(
+            image = client_manager.image.find_image(
                 name_or_id, ignore_missing=False)
         except sdk_exceptions.NotFoundException:
             raise exceptions.NotFound(
@@ -39,6 +39,6 @@ def finder(client_manager: typing.Any) -> Callable[[str], servers.Image]:
                 f"Several images are named '{name_or_id}'; give the id of "
                 f"one of them instead") from None
         return servers.Image(
-            found.id, found.name or found.id, found.status or 'active',
-            found.min_ram or 0, found.min_disk or 0, found.properties or {})
+            image.id, image.name or image.id, image.status or 'active',
+            image.min_ram or 0, image.min_disk or 0, image.properties or {})
     return find

@@ -36,10 +36,10 @@ class ListPcloudAttribute(common.Lister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """List the attributes."""
-        found = [each for each in self.client.list_attributes()
-                 if parsed_args.name in (None, each.name) and
-                 parsed_args.host in (None, *each.hosts)]
-        return common.several(found, display.ATTRIBUTE)
+        attributes = [attribute for attribute in self.client.list_attributes()
+                      if parsed_args.name in (None, attribute.name) and
+                      parsed_args.host in (None, *attribute.hosts)]
+        return common.several(attributes, display.ATTRIBUTE)
 
 
 class SetPcloudAttribute(common.ShowOne):

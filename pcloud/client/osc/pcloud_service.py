@@ -37,10 +37,10 @@ class ListPcloudService(common.Lister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """List the units."""
-        found = services.Services(self.client.servers.list_all())
-        _tell_hidden(self, found.hidden)
+        all_services = services.Services(self.client.servers.list_all())
+        _tell_hidden(self, all_services.hidden)
         return common.several(
-            found.listed(everything=parsed_args.everything),
+            all_services.listed(everything=parsed_args.everything),
             fields.UNIT_LIST)
 
 
@@ -55,11 +55,11 @@ class ShowPcloudService(common.ShowOne):
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Show the service."""
-        found = details.get(
+        service = details.get(
             self.client, images.finder(self.app.client_manager),
             parsed_args.name)
-        _tell_hidden(self, found.hidden)
-        return common.one(found, fields.SERVICE)
+        _tell_hidden(self, service.hidden)
+        return common.one(service, fields.SERVICE)
 
 
 class SyncPcloudService(common.Lister):

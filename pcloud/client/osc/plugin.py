@@ -39,8 +39,9 @@ class _LeaveToCommand(argparse.Action):
             namespace: argparse.Namespace, values: typing.Any,
             option_string: str | None = None) -> None:
         # Where argparse itself keeps what the parser of a subcommand leaves.
-        kept = argparse._UNRECOGNIZED_ARGS_ATTR
-        vars(namespace).setdefault(kept, []).extend([option_string, values])
+        attribute_name = argparse._UNRECOGNIZED_ARGS_ATTR
+        vars(namespace).setdefault(attribute_name, []).extend(
+            [option_string, values])
 
 
 def build_option_parser(
