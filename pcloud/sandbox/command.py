@@ -55,12 +55,12 @@ def signals_passed_on(
             child.send_signal(signum)
 
     signums = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {one: signal.signal(one, pass_on) for one in signums}
+    before = {signum: signal.signal(signum, pass_on) for signum in signums}
     try:
         yield
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
 
 
 def search_path(path: str) -> str:

@@ -28,8 +28,8 @@ NAMES = ('keystone', 'placement', 'glance', 'neutron',
 
 def names(chosen: settings.Settings) -> list[str]:
     """Return the names of all databases of a sandbox."""
-    others = chosen.cell_numbers()[1:]
-    return [*NAMES, *map(cell_name, others)]
+    numbers = chosen.cell_numbers()[1:]
+    return [*NAMES, *map(cell_name, numbers)]
 
 
 def cell_name(cell: int) -> str:

@@ -84,6 +84,6 @@ def apply(base: dict[str, str], chosen: settings.Settings,
 
     :raises SandboxError: there is no such user
     """
-    kept = {name: value for name, value in base.items()
-            if name not in CONFLICTING}
-    return kept | variables(chosen, user)
+    inherited = {name: value for name, value in base.items()
+                 if name not in CONFLICTING}
+    return inherited | variables(chosen, user)

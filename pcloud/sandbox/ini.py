@@ -54,13 +54,13 @@ class Ini:
 
     def _find(self, section: str, option: str) -> list[int]:
         pattern = re.compile(rf'{re.escape(option)}[ \t]*=')
-        found, inside = [], False
+        numbers, inside = [], False
         for number, line in enumerate(self.lines):
             if line.startswith('['):
                 inside = line.strip() == f'[{section}]'
             elif inside and pattern.match(line):
-                found.append(number)
-        return found
+                numbers.append(number)
+        return numbers
 
 
 def main() -> None:

@@ -349,10 +349,10 @@ def service_states(
     where: layout.Layout, state: settings.State,
 ) -> list[tuple[str, str | None, int | None, bool]]:
     """Return (name, URL, process number, whether running) per service."""
-    found = []
+    states = []
     for part in parts.services(where, state.settings):
         process = processes.find(state.processes.get(part.name))
-        found.append((part.name, part.url,
-                      process.pid if process else None,
-                      process is not None))
-    return found
+        states.append((part.name, part.url,
+                       process.pid if process else None,
+                       process is not None))
+    return states

@@ -127,9 +127,9 @@ def _control(*arguments: str) -> str:
         timeout=CONTROL_TIMEOUT, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode:
-        said = ' '.join((done.stderr or done.stdout).split())
+        output = ' '.join((done.stderr or done.stdout).split())
         raise errors.SandboxError(
-            f'{CONTROL} {arguments[0]}: {said[:300]}{hint}')
+            f'{CONTROL} {arguments[0]}: {output[:300]}{hint}')
     return done.stdout
 
 

@@ -116,8 +116,8 @@ def row(output: str, field: str) -> str:
 
     :raises: `PromiseBroken` when the table has no such field
     """
-    found = re.search(rf'^\| {re.escape(field)} *\| (.*?) *\|$', output,
+    match = re.search(rf'^\| {re.escape(field)} *\| (.*?) *\|$', output,
                       re.MULTILINE)
-    if not found:
+    if not match:
         raise PromiseBroken(f'there is no {field} in the output')
-    return found.group(1)
+    return match.group(1)

@@ -69,31 +69,31 @@ def find(known: dict | None) -> psutil.Process | None:
     return None
 
 
-def end_all(found: list[psutil.Process], grace: float = GRACE) -> None:
+def end_all(processes: list[psutil.Process], grace: float = GRACE) -> None:
     """End processes: SIGTERM, then SIGKILL for processes that still run.
 
     :param grace: seconds between the two signals
     """
-    send(found, signal.SIGTERM)
-    _, alive = psutil.wait_procs(found, timeout=grace)
+    send(processes, signal.SIGTERM)
+    _, alive = psutil.wait_procs(processes, timeout=grace)
     send(alive, signal.SIGKILL)
     psutil.wait_procs(alive, timeout=REAP)
 
 
 def descendants(children: list[subprocess.Popen]) -> list[psutil.Process]:
     """Return the processes that children of this process have started."""
-    found = []
+    processes = []
     for child in children:
         try:
-            found += psutil.Process(child.pid).children(recursive=True)
+            processes += psutil.Process(child.pid).children(recursive=True)
         except psutil.NoSuchProcess:
             continue
-    return found
+    return processes
 
 
-def send(found: list[psutil.Process], signum: int) -> None:
+def send(processes: list[psutil.Process], signum: int) -> None:
     """Send a signal to each process that still runs."""
-    for process in found:
+    for process in processes:
         try:
             process.send_signal(signum)
         except psutil.NoSuchProcess:
@@ -106,17 +106,17 @@ def kill_leftovers(known: dict[str, dict]) -> None:
     :param known: part name -> identity; the process may have ended, and
         a new process may have the number
     """
-    found = []
-    for one in known.values():
-        process = find(one)
+    processes = []
+    for entry in known.values():
+        process = find(entry)
         if process is None:
             continue
         try:
-            found += [process, *process.children(recursive=True)]
+            processes += [process, *process.children(recursive=True)]
         except psutil.NoSuchProcess:
             continue
-    send(found, signal.SIGKILL)
-    psutil.wait_procs(found, timeout=REAP)
+    send(processes, signal.SIGKILL)
+    psutil.wait_procs(processes, timeout=REAP)
 
 
 def wait_gone(process: psutil.Process, timeout: float) -> bool:
@@ -141,10 +141,10 @@ def clean_environment() -> dict[str, str]:
     the variables too. No request to a service on this machine goes to a
     proxy.
     """
-    kept = {name: value for name, value in os.environ.items()
-            if not name.startswith('OS_')
-            and name.lower() not in ('http_proxy', 'https_proxy',
-                                     'all_proxy', 'gunicorn_cmd_args')}
-    kept['no_proxy'] = '*'
-    kept['PYTHONWARNINGS'] = 'ignore'
-    return kept
+    variables = {name: value for name, value in os.environ.items()
+                 if not name.startswith('OS_')
+                 and name.lower() not in ('http_proxy', 'https_proxy',
+                                          'all_proxy', 'gunicorn_cmd_args')}
+    variables['no_proxy'] = '*'
+    variables['PYTHONWARNINGS'] = 'ignore'
+    return variables

@@ -25,7 +25,7 @@ def put(where: layout.Layout, service: str) -> None:
 
 def take(where: layout.Layout) -> list[str]:
     """Return the requested services, and delete the requests."""
-    found = sorted(where.requests.iterdir())
-    for path in found:
+    paths = sorted(where.requests.iterdir())
+    for path in paths:
         path.unlink()
-    return [path.name for path in found]
+    return [path.name for path in paths]

@@ -260,8 +260,8 @@ def let_go() -> None:
 
 def stop_once(signum: int, frame: types.FrameType | None) -> None:
     """Handle a signal to stop; a second signal changes nothing."""
-    for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(one, signal.SIG_IGN)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     raise Stopped()
 
 
@@ -292,8 +292,8 @@ def main() -> None:
     parser.add_argument('--attached', action='store_true')
     parser.add_argument('--timeout', type=float)
     arguments = parser.parse_args()
-    for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(one, stop_once)
+    for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(signum, stop_once)
     where = layout.Layout(arguments.directory)
     state = settings.read(where)
     state.processes['supervisor'] = processes.identity(os.getpid())

@@ -73,9 +73,10 @@ def ready_hosts(admin: rest.Client, chosen: settings.Settings) -> set[str]:
                          + '/v2.1/os-services?binary=nova-compute')
     providers = admin.get(chosen.url('placement')
                           + '/resource_providers?resources=VCPU:1')
-    return ({each['host'] for each in services['services']
-             if each['state'] == 'up'}
-            & {each['name'] for each in providers['resource_providers']})
+    return ({service['host'] for service in services['services']
+             if service['state'] == 'up'}
+            & {provider['name']
+               for provider in providers['resource_providers']})
 
 
 def create_zone(admin: rest.Client, compute: str, zone: str,

@@ -79,9 +79,9 @@ def start_control() -> list[service.Service]:
     started = []
     for binary, topic in (('nova-conductor', conductor_rpcapi.RPC_TOPIC),
                           ('nova-scheduler', scheduler_rpcapi.RPC_TOPIC)):
-        one = service.Service.create(binary=binary, topic=topic)
-        one.start()
-        started.append(one)
+        nova_service = service.Service.create(binary=binary, topic=topic)
+        nova_service.start()
+        started.append(nova_service)
     return started
 
 
@@ -98,15 +98,15 @@ def start_compute(where: layout.Layout, host: str) -> service.Service:
     CONF.set_override('host', host)
     CONF.set_override('state_path', str(folder))
     try:
-        one = service.Service.create(
+        nova_service = service.Service.create(
             host=host, binary='nova-compute',
             topic=compute_rpcapi.RPC_TOPIC,
             topic_alt=compute_rpcapi.RPC_TOPIC_ALT)
-        one.start()
+        nova_service.start()
     finally:
         CONF.clear_override('host')
         CONF.clear_override('state_path')
-    return one
+    return nova_service
 
 
 def serve_api(port: int) -> None:

@@ -49,10 +49,10 @@ def reported(admin: context.RequestContext) -> set[tuple[str, str]]:
 
     A service reports after the service has begun to listen to the broker.
     """
-    return {(each.binary, each.host)
+    return {(record.binary, record.host)
             for cell in cell_mapping.CellMappingList.get_all(admin)
-            for each in _services(admin, cell)
-            if each.report_count}
+            for record in _services(admin, cell)
+            if record.report_count}
 
 
 def _services(admin: context.RequestContext,

@@ -103,7 +103,7 @@ def _near_and_far(teller: narrator.Narrator) -> None:
     teller.say('In two racks at once a server cannot be, and is told so.')
     ids = [teller.run('alice', f'openstack server show {name} -f value '
                                '-c id').strip() for name in ('db-1', 'db-2')]
-    near = ' '.join(f'--hint near={each}' for each in ids)
+    near = ' '.join(f'--hint near={server_id}' for server_id in ids)
     teller.fails('alice', f'{servers.CREATE} {near} {STRICT} torn')
     fault = teller.run(
         'alice', 'openstack server show torn -f value -c fault')

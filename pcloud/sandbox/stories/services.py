@@ -72,12 +72,12 @@ def _together(teller: narrator.Narrator) -> None:
     teller.say('One command starts a server after its two helpers.')
     teller.run('alice', f'{DEPLOY} x {PLAIN} --with y=cirros:agent '
                         '--with z=cirros:agent')
-    (first, one), (second, other), (last, host) = (
+    (first, first_host), (second, other), (last, host) = (
         _launched(teller, name) for name in 'yzx')
     teller.promise(first <= second <= last and first < last,
                    f'y, z and x were started in this order: {first}, '
                    f'{second}, {last}')
-    teller.promise(one == other == host, 'they are on one host')
+    teller.promise(first_host == other == host, 'they are on one host')
 
 
 def _afterwards(teller: narrator.Narrator) -> None:
@@ -86,12 +86,12 @@ def _afterwards(teller: narrator.Narrator) -> None:
     parent, helper = (_launched(teller, name) for name in ('x', 'logs'))
     teller.promise(parent[0] <= helper[0] and parent[1] == helper[1],
                    'it was started after x, on the same host')
-    teller.promise([each['Service'] for each in _listed(teller)] == ['x'],
+    teller.promise([row['Service'] for row in _listed(teller)] == ['x'],
                    'helpers are hidden in the list')
     rows = _listed(teller, '--all')
-    parents = {each['Parent'] for each in rows[1:]}
+    parents = {row['Parent'] for row in rows[1:]}
     teller.promise(
-        [each['Service'] for each in rows] == ['x', 'logs', 'y', 'z'] and
+        [row['Service'] for row in rows] == ['x', 'logs', 'y', 'z'] and
         parents == {rows[0]['ID']}, 'with --all they are under their parent')
     teller.run('alice', 'openstack pcloud service show x')
 
@@ -99,24 +99,24 @@ def _afterwards(teller: narrator.Narrator) -> None:
 def _everywhere(teller: narrator.Narrator) -> None:
     teller.say('A helper can be wherever the service is, now and later.')
     teller.run('alice', f'{DEPLOY} shipper {AGENT} --scale-with x')
-    away = ' '.join(f'--hint different_host={each["ID"]}'
-                    for each in _listed(teller))
+    away = ' '.join(f'--hint different_host={row["ID"]}'
+                    for row in _listed(teller))
     teller.run('alice', f'{servers.CREATE} --hint service=x {away} x-2')
     hosts = {_launched(teller, name)[1] for name in ('x', 'x-2')}
     teller.run('alice', 'openstack pcloud service sync shipper')
     again = teller.run('alice', 'openstack pcloud service sync shipper')
     shown = json.loads(teller.run(
         'alice', 'openstack server list --name shipper -f json -c ID'))
-    found = {_launched(teller, each['ID'])[1] for each in shown}
+    places = {_launched(teller, row['ID'])[1] for row in shown}
     teller.promise(
-        found == hosts and len(shown) == len(hosts) and
+        places == hosts and len(shown) == len(hosts) and
         'building' not in again, 'each host of x has one shipper')
 
 
 def _away(teller: narrator.Narrator) -> None:
     teller.say('A service is stopped before its helpers, and then deleted.')
-    told = teller.run('alice', 'openstack pcloud undeploy x')
-    stopped = [line.split(':')[0] for line in told.splitlines()
+    output = teller.run('alice', 'openstack pcloud undeploy x')
+    stopped = [line.split(':')[0] for line in output.splitlines()
                if line.endswith(': stopped')]
     teller.promise(
         {'x', 'x-2'} == set(stopped[:2]) and
