@@ -55,7 +55,8 @@ def main(argv: list[str] | None = None) -> int:
     except (narrator.PromiseBroken, subprocess.SubprocessError) as error:
         print(f'\nNOT AS PROMISED: {error}', file=sys.stderr, flush=True)
         return 1
-    print(f'\nAll as promised: {teller.kept} of {teller.kept}.')
+    print(f'\nAll as promised: {teller.promise_count} of '
+          f'{teller.promise_count}.')
     return 0
 
 

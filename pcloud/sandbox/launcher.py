@@ -246,7 +246,7 @@ def down(where: layout.Layout, keep: bool) -> bool:
     supervisor = owner(state) if state else None
     if supervisor is not None:
         processes.end_all([supervisor], grace=STOP_TIMEOUT)
-    with lock.held(where, timeout=STOP_TIMEOUT):
+    with lock.hold(where, timeout=STOP_TIMEOUT):
         if keep:
             stop_leftovers(where)
         else:

@@ -73,7 +73,7 @@ def _try(where: layout.Layout) -> int | None:
 
 
 @contextlib.contextmanager
-def held(where: layout.Layout, timeout: float = 0) -> Iterator[int]:
+def hold(where: layout.Layout, timeout: float = 0) -> Iterator[int]:
     """Hold the lock for a while; see :func:`acquire`."""
     descriptor = acquire(where, timeout)
     try:

@@ -34,7 +34,7 @@ class Narrator:
 
     def __init__(self) -> None:
         self._variables: dict[str, Mapping[str, str]] = {}
-        self.kept = 0
+        self.promise_count = 0
 
     def say(self, text: str) -> None:
         """Print a paragraph of the story."""
@@ -74,7 +74,7 @@ class Narrator:
         """
         if not holds:
             raise PromiseBroken(text)
-        self.kept += 1
+        self.promise_count += 1
         print(f'  => {text}', flush=True)
 
     def _type(self, user: str, command: str) -> tuple[int, str]:

@@ -75,7 +75,7 @@ def all_parts(where: layout.Layout,
               chosen: settings.Settings) -> list[Part]:
     """Return every part, the most urgent first."""
     directory = str(where.directory)
-    nova = (_nova_processes if chosen.separate else _nova_in_one)(
+    nova = (_nova_processes if chosen.separate else _nova_in_one_process)(
         where, chosen)
     return [
         _own('keystone-setup', 'keystone_setup', [directory],
@@ -107,8 +107,8 @@ def services(where: layout.Layout,
     return [part for part in all_parts(where, chosen) if part.stays]
 
 
-def _nova_in_one(where: layout.Layout,
-                 chosen: settings.Settings) -> list[Part]:
+def _nova_in_one_process(where: layout.Layout,
+                         chosen: settings.Settings) -> list[Part]:
     return [_own(
         'nova', 'nova_all', [str(where.directory)],
         says=f'Nova answers, with {_hosts(chosen)}', needs=NOVA_NEEDS,

@@ -25,7 +25,7 @@ def tell(teller: narrator.Narrator) -> None:
     """
     _fill_the_pool(teller)
     pcloud, host = _get_a_host(teller)
-    _use_it(teller, pcloud, host)
+    _use_pcloud(teller, pcloud, host)
     _conclude(teller, host)
 
 
@@ -71,7 +71,7 @@ def _get_a_host(teller: narrator.Narrator) -> tuple[str, str]:
     return pcloud, host
 
 
-def _use_it(teller: narrator.Narrator, pcloud: str, host: str) -> None:
+def _use_pcloud(teller: narrator.Narrator, pcloud: str, host: str) -> None:
     teller.say('Alice boots one server with the hint, and one without.')
     teller.run('alice', f'{servers.BOOT} --hint pcloud={pcloud} inside')
     teller.run('alice', f'{servers.BOOT} outside')
@@ -89,8 +89,8 @@ def _use_it(teller: narrator.Narrator, pcloud: str, host: str) -> None:
 
 def _conclude(teller: narrator.Narrator, host: str) -> None:
     teller.say('What became of the three servers:')
-    inside = servers.found(teller, 'inside')
-    outside = servers.found(teller, 'outside')
+    inside = servers.status_and_host(teller, 'inside')
+    outside = servers.status_and_host(teller, 'outside')
     intruder = teller.run(
         'bob', 'openstack server show intruder -c name -c status -c fault')
     teller.promise(

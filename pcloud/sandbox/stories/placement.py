@@ -46,7 +46,7 @@ def _lands_on(teller: narrator.Narrator, options: str, *hosts: str) -> str:
     """
     teller.run('alice', f'{servers.CREATE} {options}')
     name = options.split()[-1]
-    status, host = servers.found(teller, name)
+    status, host = servers.status_and_host(teller, name)
     teller.promise(status == 'ACTIVE' and host in hosts,
                    f'{name} is {status} on {host}')
     return host

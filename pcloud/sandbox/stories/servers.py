@@ -19,7 +19,7 @@ CREATE = ('openstack server create --flavor m1.small --image cirros '
           '--nic none --wait -c name -c status')
 
 
-def found(teller: narrator.Narrator, name: str) -> tuple[str, str]:
+def status_and_host(teller: narrator.Narrator, name: str) -> tuple[str, str]:
     """Return a server's status and real host, as an operator sees both."""
     listed = teller.run(
         'admin', f'openstack server list --all-projects --name {name} '

@@ -30,13 +30,13 @@ class LockTest(unittest.TestCase):
         self.where = layout.Layout(os.path.join(made.name, 'new'))
 
     def test_held_once(self):
-        with lock.held(self.where):
+        with lock.hold(self.where):
             self.assertRaises(lock.Busy, lock.acquire, self.where)
-        with lock.held(self.where):
+        with lock.hold(self.where):
             pass
 
     def test_a_removed_lock_holds_nobody_up(self):
-        with lock.held(self.where):
+        with lock.hold(self.where):
             self.where.lock.unlink()
-            with lock.held(self.where):
+            with lock.hold(self.where):
                 self.assertRaises(lock.Busy, lock.acquire, self.where)
