@@ -133,7 +133,7 @@ class Client:
 
     def get_host_flavor(self, flavor_id: str) -> resources.HostFlavor:
         """Get a host flavor by id."""
-        return self._one(
+        return self._resource(
             resources.HostFlavor, 'GET', _flavor_path(flavor_id))
 
     def create_host_flavor(self, flavor_id: str, units: int,
@@ -144,8 +144,9 @@ class Client:
         :param units: the units that a host counts against a quota, 0 or more
         """
         wanted = {'id': flavor_id, 'description': description, 'units': units}
-        return self._one(resources.HostFlavor, 'POST', transport.HOST_FLAVORS,
-                         json={'host_flavor': wanted})
+        return self._resource(
+            resources.HostFlavor, 'POST', transport.HOST_FLAVORS,
+            json={'host_flavor': wanted})
 
     def update_host_flavor(
             self, flavor_id: str, *, description: str | None = None,
@@ -154,8 +155,9 @@ class Client:
         changes = {name: value for name, value in
                    (('description', description), ('units', units))
                    if value is not None}
-        return self._one(resources.HostFlavor, 'PUT', _flavor_path(flavor_id),
-                         json={'host_flavor': changes})
+        return self._resource(
+            resources.HostFlavor, 'PUT', _flavor_path(flavor_id),
+            json={'host_flavor': changes})
 
     def delete_host_flavor(self, flavor_id: str) -> None:
         """Delete a host flavor. Admin.
@@ -203,7 +205,7 @@ class Client:
 
     def get_pcloud(self, pcloud_id: str) -> resources.Pcloud:
         """Get a Pcloud by id."""
-        return self._one(resources.Pcloud, 'GET', _pcloud_path(pcloud_id))
+        return self._resource(resources.Pcloud, 'GET', _pcloud_path(pcloud_id))
 
     def find_pcloud(self, name_or_id: str) -> resources.Pcloud:
         """Find a Pcloud by id or, where the name is unique, by name.
@@ -236,8 +238,8 @@ class Client:
 
         :param name: 1 to 255 characters; need not be unique
         """
-        return self._one(resources.Pcloud, 'POST', transport.PCLOUDS,
-                         json={'pcloud': {'name': name}})
+        return self._resource(resources.Pcloud, 'POST', transport.PCLOUDS,
+                              json={'pcloud': {'name': name}})
 
     def update_pcloud(
             self, pcloud_id: str, *, name: str | Unset = UNSET,
@@ -249,8 +251,8 @@ class Client:
                  'ram_allocation_ratio': ram_allocation_ratio}
         changes = {member: value for member, value in given.items()
                    if value is not UNSET}
-        return self._one(resources.Pcloud, 'PUT', _pcloud_path(pcloud_id),
-                         json={'pcloud': changes})
+        return self._resource(resources.Pcloud, 'PUT', _pcloud_path(pcloud_id),
+                              json={'pcloud': changes})
 
     def delete_pcloud(self, pcloud_id: str) -> None:
         """Delete a Pcloud.
@@ -269,7 +271,8 @@ class Client:
 
     def get_host(self, pcloud_id: str, name: str) -> resources.Host:
         """Get a host of a Pcloud by the host's name in the Pcloud."""
-        return self._one(resources.Host, 'GET', _host_path(pcloud_id, name))
+        return self._resource(
+            resources.Host, 'GET', _host_path(pcloud_id, name))
 
     def add_host(self, pcloud_id: str, name: str,
                  host_flavor: str | None = None,
@@ -295,7 +298,7 @@ class Client:
                   'availability_zone': availability_zone}
         given = {member: value for member, value in wanted.items()
                  if value is not None}
-        return self._one(
+        return self._resource(
             resources.Host, 'POST', _pcloud_path(pcloud_id, 'hosts'),
             json={'host': {'name': name, **given}})
 
@@ -303,8 +306,9 @@ class Client:
             self, pcloud_id: str, name: str,
             state: typing.Literal['enabled', 'disabled']) -> resources.Host:
         """Enable or disable a host for new servers."""
-        return self._one(resources.Host, 'PUT', _host_path(pcloud_id, name),
-                         json={'host': {'state': state}})
+        return self._resource(
+            resources.Host, 'PUT', _host_path(pcloud_id, name),
+            json={'host': {'state': state}})
 
     def remove_host(self, pcloud_id: str, name: str) -> None:
         """Give a host of a Pcloud back.
@@ -372,7 +376,7 @@ class Client:
         :returns: the value with all hosts that have the value now
         :raises exceptions.BadRequest: when the attribute cannot have the value
         """
-        return self._one(
+        return self._resource(
             resources.Attribute, 'PUT', _attribute_path(name),
             json={'attribute': {'value': value, 'hosts': list(hosts)}})
 
@@ -418,7 +422,7 @@ class Client:
         if parent is not None:
             query['in'] = parent
         try:
-            return self._one(
+            return self._resource(
                 resources.Room, 'GET', transport.ROOM, params=query)
         except exceptions.NotFound:
             if not self._transport.knows(transport.ROOM):
@@ -433,7 +437,7 @@ class Client:
             Pcloud for the caller
         :raises exceptions.Forbidden: for a tenant that is not the owner
         """
-        return self._one(
+        return self._resource(
             resources.Explanation, 'GET', _pcloud_path(pcloud_id, 'explain'),
             params={'flavor': flavor_id})
 
@@ -446,7 +450,7 @@ class Client:
         :param scope_id: "default" for the cloud
         :raises exceptions.NotFound: when the scope has no policy
         """
-        return self._one(
+        return self._resource(
             resources.Policy, 'GET', _policy_path(scope, scope_id))
 
     def get_effective_policy(
@@ -459,7 +463,7 @@ class Client:
 
         :param scope: as for :meth:`get_policy`; likewise scope_id
         """
-        return self._one(
+        return self._resource(
             resources.Policy, 'GET', _policy_path(scope, scope_id),
             params={'effective': 1})
 
@@ -486,7 +490,7 @@ class Client:
              ('customer_keys', customer_keys)) if keys is not None}
         if constraints is not None:
             changes['constraints'] = constraints
-        return self._one(
+        return self._resource(
             resources.Policy, 'PUT', _policy_path(scope, scope_id),
             json={'policy': changes})
 
@@ -508,8 +512,8 @@ class Client:
         except exceptions.Forbidden:
             return []
 
-    def _one(self, kind: type[_Resource], method: str, url_path: str,
-             **options: typing.Any) -> _Resource:
+    def _resource(self, kind: type[_Resource], method: str, url_path: str,
+                  **options: typing.Any) -> _Resource:
         return kind.from_body(self._transport.member(
             kind.MEMBER, method, url_path, **options))
 

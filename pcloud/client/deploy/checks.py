@@ -53,12 +53,12 @@ class Problems:
     """Collects the problems of a deployment, to report all at once."""
 
     def __init__(self) -> None:
-        self._found: list[str] = []
+        self._texts: list[str] = []
 
     def add(self, problem: str | None, about: str = '') -> None:
         """Note a problem, unless the problem is None or empty."""
         if problem:
-            self._found.append(f'{about}: {problem}' if about else problem)
+            self._texts.append(f'{about}: {problem}' if about else problem)
 
     @contextlib.contextmanager
     def collecting(self, about: str = '') -> Iterator[None]:
@@ -76,8 +76,8 @@ class Problems:
 
         :raises DeploymentRefused: with all problems in the message
         """
-        if self._found:
-            texts = list(dict.fromkeys(self._found))
+        if self._texts:
+            texts = list(dict.fromkeys(self._texts))
             raise DeploymentRefused(
                 f"Nothing was created: {'; '.join(texts)}")
 
@@ -142,7 +142,7 @@ def check_room(client: v1.Client, kinds: Sequence[Kind], count: int,
             'the cloud has no room outside of Pclouds')
     if parent:
         text += f" on hosts with a unit of '{parent}'"
-    with problems.collecting(), _nothing_said():
+    with problems.collecting(), _ignore_forbidden():
         room = client.room(
             _flavor_ids(kinds), pcloud_id=pcloud.id if pcloud else None,
             parent=parent, count=count)
@@ -158,14 +158,14 @@ def check_room_beside(client: v1.Client, kinds: Sequence[Kind],
     :param kinds: the kind of each unit
     """
     about = f'beside {anchor.name}'
-    with problems.collecting(about), _nothing_said():
+    with problems.collecting(about), _ignore_forbidden():
         room = client.room(
             _flavor_ids(kinds), pcloud_id=anchor.hint(hints.PCLOUD),
             parent=anchor.id)
         problems.add(_no_room('there is no room', room, kinds, 1), about)
 
 
-def _nothing_said() -> contextlib.AbstractContextManager[None]:
+def _ignore_forbidden() -> contextlib.AbstractContextManager[None]:
     """Go on when the caller may not ask for room.
 
     A deployment without room then fails later, and created servers are

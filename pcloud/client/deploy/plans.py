@@ -65,7 +65,7 @@ class Order:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Found:
+class _Situation:
     """An order with the resources that the order names.
 
     :ivar parts: the kinds of the order's services, the main service last
@@ -148,7 +148,7 @@ def _check_order(order: Order, problems: checks.Problems) -> None:
 
 
 def _find(client: v1.Client, find_image: checks.FindImage, order: Order,
-          problems: checks.Problems) -> _Found:
+          problems: checks.Problems) -> _Situation:
     """Look up the images, flavors, Pcloud and servers of an order.
 
     :raises checks.DeploymentRefused: when a resource is not found, or not
@@ -166,11 +166,11 @@ def _find(client: v1.Client, find_image: checks.FindImage, order: Order,
     # A host in a cell that does not answer would be left out silently.
     listed = (client.servers.list_known() if order.scale_with
               else client.servers.list_all())
-    return _Found(order, tuple(kind for kind in kinds if kind), pcloud,
-                  services.Services(listed))
+    return _Situation(order, tuple(kind for kind in kinds if kind), pcloud,
+                      services.Services(listed))
 
 
-def _check_permissions(situation: _Found,
+def _check_permissions(situation: _Situation,
                        problems: checks.Problems) -> None:
     *parts, main = situation.parts
     for kind in parts:
@@ -181,7 +181,7 @@ def _check_permissions(situation: _Found,
         main.service)
 
 
-def _check_neighbours(situation: _Found,
+def _check_neighbours(situation: _Situation,
                       problems: checks.Problems) -> None:
     order = situation.order
     if order.co_located_with and not situation.hosted:
@@ -196,7 +196,7 @@ def _check_neighbours(situation: _Found,
             f'up to date with "openstack pcloud service sync"')
 
 
-def _check_room(client: v1.Client, situation: _Found, count: int,
+def _check_room(client: v1.Client, situation: _Situation, count: int,
                 problems: checks.Problems) -> None:
     if situation.order.scale_with:
         for anchor in situation.hosted:
@@ -206,7 +206,7 @@ def _check_room(client: v1.Client, situation: _Found, count: int,
                           situation.order.parent, problems)
 
 
-def _groups(situation: _Found, count: int) -> Iterator[server_runs.Group]:
+def _groups(situation: _Situation, count: int) -> Iterator[server_runs.Group]:
     order, main = situation.order, situation.parts[-1]
     suffixes = [f'-{number}' for number in range(1, count + 1)]
     if count == 1:
@@ -220,7 +220,7 @@ def _groups(situation: _Found, count: int) -> Iterator[server_runs.Group]:
             yield _group(situation, suffix)
 
 
-def _group(situation: _Found, suffix: str) -> server_runs.Group:
+def _group(situation: _Situation, suffix: str) -> server_runs.Group:
     *parts, main = situation.parts
     beside = ({hint_rules.IN: situation.order.parent} if situation.order.parent
               else {})

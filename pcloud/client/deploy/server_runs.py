@@ -284,7 +284,7 @@ def _delete(nova: servers.Servers, units: Sequence[servers.Server],
     for unit in units:
         pace.report(f'{unit.name}: deleting')
         with contextlib.suppress(*_FAILURES, KeyboardInterrupt):
-            _delete_one(nova, unit.id)
+            _delete_server(nova, unit.id)
             going.append(unit)
     with contextlib.suppress(KeyboardInterrupt):
         for unit in going:
@@ -295,7 +295,7 @@ def _delete(nova: servers.Servers, units: Sequence[servers.Server],
     return [f'{unit.name} ({unit.id})' for unit in survivors.values()]
 
 
-def _delete_one(nova: servers.Servers, server_id: str) -> None:
+def _delete_server(nova: servers.Servers, server_id: str) -> None:
     with contextlib.suppress(exceptions.NotFound):
         nova.delete(server_id)
 

@@ -122,15 +122,15 @@ def _scaled(all_services: services.Services,
     for name in names:
         for other in all_services.scaled_with(name):
             is_any = True
-            yield _one(all_services, name, other)
+            yield _scaled_with(all_services, name, other)
     if service is not None and not is_any:
         raise checks.DeploymentRefused(
             f"'{service}' was not deployed with --scale-with; nothing was "
             f'changed')
 
 
-def _one(all_services: services.Services, service: str,
-         other: str) -> _Scaled:
+def _scaled_with(all_services: services.Services, service: str,
+                 other: str) -> _Scaled:
     units = all_services.units(service)
     # Another run may be about to start a unit.
     coming = {unit.hint(hints.IN) for unit in units

@@ -96,13 +96,13 @@ class ShowOne(PcloudCommand, command.ShowOne):
     """A command that shows a single resource."""
 
 
-def one(resource: object, fields: Sequence[display.Field]) -> Shown:
+def record(resource: object, fields: Sequence[display.Field]) -> Shown:
     """Return a resource as the result of a ShowOne."""
     return [field.name for field in fields], _row(resource, fields)
 
 
-def several(resources: Iterable[object],
-            fields: Sequence[display.Field]) -> Listed:
+def table(resources: Iterable[object],
+          fields: Sequence[display.Field]) -> Listed:
     """Return resources as the result of a Lister."""
     return ([field.header for field in fields],
             [_row(resource, fields) for resource in resources])
@@ -114,8 +114,8 @@ def _row(resource: object,
             for field in fields]
 
 
-def delete_each(names: Sequence[str],
-                delete: Callable[[str], object]) -> None:
+def delete_resources(names: Sequence[str],
+                     delete: Callable[[str], object]) -> None:
     """Delete all resources that can be deleted.
 
     :raises osc_lib.exceptions.CommandError: with each resource that could not

@@ -44,7 +44,7 @@ class CreateHostFlavor(common.ShowOne):
         """Create and show the host flavor."""
         flavor = self.client.create_host_flavor(
             parsed_args.id, parsed_args.units, parsed_args.description)
-        return common.one(flavor, display.host_flavor_fields(flavor))
+        return common.record(flavor, display.host_flavor_fields(flavor))
 
 
 class ListHostFlavor(common.Lister):
@@ -54,8 +54,8 @@ class ListHostFlavor(common.Lister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """List the host flavors."""
-        return common.several(self.client.list_host_flavors(),
-                              display.HOST_FLAVOR_LIST)
+        return common.table(self.client.list_host_flavors(),
+                            display.HOST_FLAVOR_LIST)
 
 
 class ShowHostFlavor(common.ShowOne):
@@ -70,7 +70,7 @@ class ShowHostFlavor(common.ShowOne):
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Show the host flavor."""
         flavor = self.client.get_host_flavor(parsed_args.id)
-        return common.one(flavor, display.host_flavor_fields(flavor))
+        return common.record(flavor, display.host_flavor_fields(flavor))
 
 
 class SetHostFlavor(common.PcloudCommand):
@@ -107,7 +107,8 @@ class DeleteHostFlavor(common.PcloudCommand):
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Delete the host flavors."""
-        common.delete_each(parsed_args.ids, self.client.delete_host_flavor)
+        common.delete_resources(
+            parsed_args.ids, self.client.delete_host_flavor)
 
 
 class AddHostFlavorHost(common.PcloudCommand):

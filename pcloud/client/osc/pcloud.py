@@ -33,8 +33,8 @@ class CreatePcloud(common.ShowOne):
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Create and show the Pcloud."""
-        return common.one(self.client.create_pcloud(parsed_args.name),
-                          display.PCLOUD)
+        return common.record(self.client.create_pcloud(parsed_args.name),
+                             display.PCLOUD)
 
 
 class ListPcloud(common.Lister):
@@ -55,7 +55,7 @@ class ListPcloud(common.Lister):
         """List the Pclouds."""
         pclouds = self.client.list_pclouds(
             all_tenants=parsed_args.all_projects, name=parsed_args.name)
-        return common.several(pclouds, display.PCLOUD_LIST)
+        return common.table(pclouds, display.PCLOUD_LIST)
 
 
 class ShowPcloud(common.ShowOne):
@@ -69,8 +69,8 @@ class ShowPcloud(common.ShowOne):
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Show the Pcloud."""
-        return common.one(self.client.find_pcloud(parsed_args.pcloud),
-                          display.PCLOUD)
+        return common.record(self.client.find_pcloud(parsed_args.pcloud),
+                             display.PCLOUD)
 
 
 class SetPcloud(common.PcloudCommand):
@@ -143,7 +143,7 @@ class DeletePcloud(common.PcloudCommand):
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Delete the Pclouds."""
-        common.delete_each(parsed_args.pclouds, self._delete)
+        common.delete_resources(parsed_args.pclouds, self._delete)
 
     def _delete(self, name_or_id: str) -> None:
         self.client.delete_pcloud(self.client.find_pcloud(name_or_id).id)

@@ -39,7 +39,7 @@ class ListPcloudAttribute(common.Lister):
         attributes = [attribute for attribute in self.client.list_attributes()
                       if parsed_args.name in (None, attribute.name) and
                       parsed_args.host in (None, *attribute.hosts)]
-        return common.several(attributes, display.ATTRIBUTE)
+        return common.table(attributes, display.ATTRIBUTE)
 
 
 class SetPcloudAttribute(common.ShowOne):
@@ -65,7 +65,7 @@ class SetPcloudAttribute(common.ShowOne):
         """Set the attribute, and show all hosts that have the value now."""
         attribute = self.client.set_attribute(
             parsed_args.name, parsed_args.value, parsed_args.hosts)
-        return common.one(attribute, display.ATTRIBUTE)
+        return common.record(attribute, display.ATTRIBUTE)
 
 
 class UnsetPcloudAttribute(common.PcloudCommand):

@@ -79,7 +79,7 @@ class DeployPcloud(common.Lister):
         units = deployments.deploy(
             self.client, images.finder(self.app.client_manager), order,
             pace(self, parsed_args))
-        return common.several(units, fields.UNIT_LIST)
+        return common.table(units, fields.UNIT_LIST)
 
 
 class UndeployPcloud(common.PcloudCommand):

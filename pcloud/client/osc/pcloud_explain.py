@@ -39,5 +39,5 @@ class ExplainPcloud(common.ShowOne):
         """Show the explanation."""
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         flavor = self.client.servers.find_flavor(parsed_args.flavor)
-        return common.one(self.client.explain(pcloud.id, flavor.id),
-                          display.EXPLANATION)
+        return common.record(self.client.explain(pcloud.id, flavor.id),
+                             display.EXPLANATION)

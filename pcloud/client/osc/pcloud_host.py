@@ -60,12 +60,12 @@ class AddPcloudHost(common.ShowOne):
         if parsed_args.count is not None:
             names = [f'{parsed_args.name}-{number}'
                      for number in range(1, parsed_args.count + 1)]
-            return self._add_several(pcloud.id, names, wanted)
+            return self._add_hosts(pcloud.id, names, wanted)
         host = self.client.add_host(pcloud.id, parsed_args.name, **wanted)
-        return common.one(host, display.host_fields(host))
+        return common.record(host, display.host_fields(host))
 
-    def _add_several(self, pcloud_id: str, names: Sequence[str],
-                     wanted: Mapping[str, str | None]) -> common.Shown:
+    def _add_hosts(self, pcloud_id: str, names: Sequence[str],
+                   wanted: Mapping[str, str | None]) -> common.Shown:
         hosts = host_runs.add_together(
             self.client, pcloud_id, names, **wanted)
         described = [{field.name: getattr(host, field.name)
@@ -86,8 +86,8 @@ class ListPcloudHost(common.Lister):
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """List the hosts."""
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
-        return common.several(self.client.list_hosts(pcloud.id),
-                              display.HOST_LIST)
+        return common.table(self.client.list_hosts(pcloud.id),
+                            display.HOST_LIST)
 
 
 class ShowPcloudHost(common.ShowOne):
@@ -103,7 +103,7 @@ class ShowPcloudHost(common.ShowOne):
         """Show the host."""
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         host = self.client.get_host(pcloud.id, parsed_args.name)
-        return common.one(host, display.host_fields(host))
+        return common.record(host, display.host_fields(host))
 
 
 class SetPcloudHost(common.PcloudCommand):

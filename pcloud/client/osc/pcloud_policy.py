@@ -48,7 +48,7 @@ class ShowPcloudPolicy(common.ShowOne):
         get = (self.client.get_effective_policy if parsed_args.effective
                else self.client.get_policy)
         policy = get(parsed_args.scope, _find_id(self, parsed_args))
-        return common.one(policy, display.policy_fields(policy))
+        return common.record(policy, display.policy_fields(policy))
 
 
 class SetPcloudPolicy(common.ShowOne):
@@ -86,7 +86,7 @@ class SetPcloudPolicy(common.ShowOne):
             '--constraints, --system-key and --customer-key')
         policy = self.client.update_policy(
             parsed_args.scope, _find_id(self, parsed_args), **changes)
-        return common.one(policy, display.policy_fields(policy))
+        return common.record(policy, display.policy_fields(policy))
 
 
 class UnsetPcloudPolicy(common.PcloudCommand):

@@ -35,7 +35,7 @@ class ShowPcloudQuota(common.ShowOne):
         """Show the quota."""
         project_id = parsed_args.project and projects.find_id(
             self.app.client_manager, parsed_args)
-        return common.one(self.client.get_quota(project_id), display.QUOTA)
+        return common.record(self.client.get_quota(project_id), display.QUOTA)
 
 
 class SetPcloudQuota(common.PcloudCommand):

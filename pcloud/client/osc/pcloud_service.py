@@ -39,7 +39,7 @@ class ListPcloudService(common.Lister):
         """List the units."""
         all_services = services.Services(self.client.servers.list_all())
         _tell_hidden(self, all_services.hidden)
-        return common.several(
+        return common.table(
             all_services.listed(everything=parsed_args.everything),
             fields.UNIT_LIST)
 
@@ -59,7 +59,7 @@ class ShowPcloudService(common.ShowOne):
             self.client, images.finder(self.app.client_manager),
             parsed_args.name)
         _tell_hidden(self, service.hidden)
-        return common.one(service, fields.SERVICE)
+        return common.record(service, fields.SERVICE)
 
 
 class SyncPcloudService(common.Lister):
@@ -87,7 +87,7 @@ class SyncPcloudService(common.Lister):
             parsed_args.name, pace)
         if not changes:
             pace.report('Nothing to change')
-        return common.several(changes, fields.CHANGE_LIST)
+        return common.table(changes, fields.CHANGE_LIST)
 
 
 def _tell_hidden(command: common.PcloudCommand, hidden: int) -> None:

@@ -67,5 +67,5 @@ class ListPcloudTenant(common.Lister):
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """List the tenants."""
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
-        return common.several(self.client.list_tenants(pcloud.id),
-                              display.TENANT_LIST)
+        return common.table(self.client.list_tenants(pcloud.id),
+                            display.TENANT_LIST)
