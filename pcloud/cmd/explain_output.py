@@ -72,7 +72,7 @@ def _why_none(explanation: schedule.Explanation) -> str:
         return ('Placement has no candidate that the request lets in, because '
                 + _most(_left_out(explanation)))
     for step in explanation.steps:
-        if step.asked and not step.outcome.kept:
+        if step.asked and not step.outcome.hosts:
             refusal = step.outcome.refusal
             return (f'after filter {step.outcome.rule} none is left, because '
                     + (refusal.text if refusal else
@@ -172,7 +172,7 @@ def _filters(explanation: schedule.Explanation,
                 default=0)
     for step in explanation.steps:
         yield (f'  {step.outcome.rule:{width}}  {step.asked} -> '
-               f'{len(step.outcome.kept)}  (alone it would keep {step.alone} '
+               f'{len(step.outcome.hosts)}  (alone it would keep {step.alone} '
                f'of {explanation.candidates})')
         yield from fallen(_dropped(step.outcome))
     silent = _not_explained(explanation)
@@ -239,14 +239,14 @@ def document(explanation: schedule.Explanation) -> dict:
         'no_such_host': explanation.no_such_host,
         'placement': {'before': explanation.nodes,
                       'after': explanation.candidates,
-                      **_told(_left_out(explanation))},
+                      **_drop_document(_left_out(explanation))},
         'is_forced': explanation.is_forced,
         'filters': [{
             'rule': step.outcome.rule, 'before': step.asked,
-            'after': len(step.outcome.kept), 'alone': step.alone,
+            'after': len(step.outcome.hosts), 'alone': step.alone,
             'explained': step.is_explained,
             'refusal': step.outcome.refusal and step.outcome.refusal.text,
-            **_told(_dropped(step.outcome))}
+            **_drop_document(_dropped(step.outcome))}
             for step in explanation.steps],
         'weighed': [_weighed(weighed)
                     for weighed in explanation.weighed[:_BEST]],
@@ -255,7 +255,7 @@ def document(explanation: schedule.Explanation) -> dict:
     }
 
 
-def _told(fallen: Fallen) -> dict:
+def _drop_document(fallen: Fallen) -> dict:
     return {
         'reasons': [{'reason': why, 'hosts': len(hosts)}
                     for why, hosts in _by_reason(fallen).items()],

@@ -66,7 +66,7 @@ def offered(
     return inventories.candidates(context, urllib.parse.urlencode(query))
 
 
-def left(
+def free(
     context: nova_context.RequestContext, classes: Iterable[str],
     destination: objects.Destination | None,
 ) -> dict[str, capacity.Host]:

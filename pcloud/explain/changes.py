@@ -163,7 +163,7 @@ def _flavor(
              if {obstacle.rule for obstacle in host_room.in_the_way} ==
              {obstacles.ROOM} and
              isinstance(host_room.host.node, computes.Node) and
-             host_room.host.node.uuid in explanation.left]
+             host_room.host.node.uuid in explanation.free]
     smaller = [other for other in flavors.visible(context).values()
                if not other.disabled and _is_smaller(other, flavor) and
                _fits(explanation, other, ready)]
@@ -192,5 +192,5 @@ def _fits(
         explanation.need, amounts=candidates.need(spec).amounts)
     return any(flavor.vcpus <= node.vcpus and
                flavor.memory_mb <= node.memory_mb and
-               capacity.fits(need, explanation.left[node.uuid])
+               capacity.fits(need, explanation.free[node.uuid])
                for node in nodes)

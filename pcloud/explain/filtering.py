@@ -78,7 +78,7 @@ class Outcome:
     """
 
     rule: str
-    kept: list[host_manager.HostState]
+    hosts: list[host_manager.HostState]
     dropped: list[Dropped]
     refusal: reasons.Reason | None = None
 

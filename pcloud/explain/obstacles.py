@@ -100,7 +100,7 @@ class Explanation:
     spec: objects.RequestSpec
     need: capacity.Need
     hosts: tuple[HostRoom, ...]
-    left: Mapping[str, capacity.Host]
+    free: Mapping[str, capacity.Host]
     refused: str | None
     not_explained: tuple[str, ...]
 
@@ -131,7 +131,7 @@ def explain(
     there = hosts.index(context, pcloud)
     seen = _Seen(
         _access(context, pcloud), need,
-        candidates.left(context, need.amounts, spec.requested_destination),
+        candidates.free(context, need.amounts, spec.requested_destination),
         candidates.offered(
             context, need, spec.requested_destination).keys(),
         # How many more cells or devices there are only filters know.
@@ -144,7 +144,7 @@ def explain(
                 *host_room.in_the_way,
                 *filtered.get(host_room.host.compute.host, ())))
             for host_room in host_rooms),
-        seen.left, refused, not_explained)
+        seen.free, refused, not_explained)
 
 
 def passing(
@@ -173,7 +173,7 @@ class _Seen:
 
     access: access.Pcloud
     need: capacity.Need
-    left: Mapping[str, capacity.Host]
+    free: Mapping[str, capacity.Host]
     offered: Collection[str]
     is_countable: bool
 
@@ -283,7 +283,7 @@ def _host(seen: _Seen, host: hosts.Host) -> HostRoom:
     if not host.compute.answered:
         return HostRoom(host, 0, (*_state(seen, host), *_status(host)))
     shortages = _shortages(seen, host)
-    free_host = seen.left.get(host.node.uuid or '')
+    free_host = seen.free.get(host.node.uuid or '')
     room = (0 if shortages or free_host is None else
             capacity.fits(seen.need, free_host))
     return HostRoom(
@@ -314,7 +314,7 @@ def _shortages(seen: _Seen, host: hosts.Host) -> list[str]:
     # A host without an entry has no free resources and unknown traits.
     nothing = capacity.Host(dict.fromkeys(seen.need.amounts, (0,)),
                             seen.need.required)
-    problems = capacity.shortages(seen.need, seen.left.get(uuid, nothing))
+    problems = capacity.shortages(seen.need, seen.free.get(uuid, nothing))
     if not problems and uuid not in seen.offered:
         problems.append('it is too small for one server of this size, however '
                         'much of it is left')

@@ -127,8 +127,8 @@ def left_out(
     need = candidates.need(spec)
     search = _Search(
         need,
-        _Walls.of(context, offer.resources, list(aggregates)),
-        candidates.left(context, need.amounts, spec.requested_destination),
+        _Walls.load(context, offer.resources, list(aggregates)),
+        candidates.free(context, need.amounts, spec.requested_destination),
         candidates.offered(
             context, need, spec.requested_destination).keys(), offer.limit)
     return sorted(
@@ -153,7 +153,7 @@ class _Walls:
     names: Mapping[str, Sequence[str]]
 
     @classmethod
-    def of(
+    def load(
         cls, context: nova_context.RequestContext,
         resources: utils.ResourceRequest,
         aggregates: Sequence[objects.Aggregate],
@@ -213,7 +213,7 @@ class _Search:
 
     need: capacity.Need
     walls: _Walls
-    left: Mapping[str, capacity.Host]
+    free: Mapping[str, capacity.Host]
     fitting: Collection[str]
     limit: int | None
 
@@ -227,11 +227,11 @@ class _Search:
                 'it has room, but Placement is asked for '
                 f'{self.limit} candidates only (max_placement_results)',
                 'there are too many hosts')
-        if uuid not in self.left:
+        if uuid not in self.free:
             return reasons.open_to_all(
                 'it has nothing left of what is needed, or Placement does not '
                 f'know it ({", ".join(capacity.words(self.need))})')
-        return self._shortage(self.left[uuid])
+        return self._shortage(self.free[uuid])
 
     def _shortage(self, host: capacity.Host) -> reasons.Reason:
         traits = capacity.wrong_traits(self.need, host)

@@ -219,7 +219,7 @@ def _filtered(
         outcome = filtering.outcome(filter_, passing, spec)
         steps.append(Step(outcome, len(passing), number,
                           filtering.is_explained(filter_)))
-        passing = outcome.kept
+        passing = outcome.hosts
     return steps, passing
 
 

@@ -137,13 +137,13 @@ class OutcomeTest(_TestCase):
         found = filtering.outcome(filter_, hosts, spec)
         self.assertEqual(type(filter_).__name__, found.rule)
         self.assertEqual({*hosts}, {
-            *found.kept, *(each.host_state for each in found.dropped)})
+            *found.hosts, *(each.host_state for each in found.dropped)})
         return found
 
     def _told(self, filter_, *hosts):
         """Return who is kept, and of the others text, detail and tenant's."""
         found = self._asked(filter_, *hosts)
-        return [each.host for each in found.kept], {
+        return [each.host for each in found.hosts], {
             each.host_state.host: each.reason and (
                 each.reason.text, each.reason.detail, each.reason.tenant_text)
             for each in found.dropped}
