@@ -23,4 +23,4 @@ def filter_factory(global_conf: dict, **local_conf: str) -> Callable:
     """
     from pcloud.api import wsgi
 
-    return wsgi.in_front_of
+    return wsgi.wrap

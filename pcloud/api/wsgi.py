@@ -54,7 +54,7 @@ _FAULTS = [
 ]
 
 
-def in_front_of(
+def wrap(
     application: types.WSGIApplication,
 ) -> types.WSGIApplication:
     """Return Pcloud's filter, after a second legacy filter where needed.

@@ -36,7 +36,7 @@ def check(
     for aggregate in aggregates:
         yield from _check_attribute_aggregate(aggregate)
     for (host, name), statements in sorted(
-            host_attributes.said(aggregates).items()):
+            host_attributes.statements(aggregates).items()):
         values = attribute_rules.conflicting(name, statements)
         if values:
             yield findings.Finding(

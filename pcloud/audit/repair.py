@@ -44,7 +44,7 @@ def settle_stateless(
     context: nova_context.RequestContext,
 ) -> str:
     """Release an empty host, or give a host with servers back as disabled."""
-    is_empty = not emptiness.reasons(context, computes.one(context, host))
+    is_empty = not emptiness.reasons(context, computes.of_host(context, host))
 
     def work(written: writes.Rows) -> bool:
         metadata = written.metadata(aggregate.id)
@@ -58,7 +58,7 @@ def settle_stateless(
                 names.node_key(host): node})
             return True
         _claim(written, host, due.Due(
-            written.mark, left=aggregate.uuid, empty=True,
+            written.mark, origin=aggregate.uuid, empty=True,
             pcloud=metadata.get(names.ID), since=int(timeutils.utcnow_ts()),
             ratios=allocation_ratios.saved(metadata, node)))
         written.leave(aggregate.id, [host])
@@ -177,7 +177,7 @@ def have_placement_forget(
         return 'Placement has forgotten it'
     change.run(context, [_anchor(aggregate)], lambda written: _claim(
         written, host, due.Due(written.mark, provider=provider,
-                               left=aggregate.uuid)))
+                               origin=aggregate.uuid)))
     reconcile.host(context, host)
     return 'Placement has forgotten it'
 

@@ -169,7 +169,7 @@ def load(
     return computes
 
 
-def one(context: nova_context.RequestContext, host: str) -> Compute:
+def of_host(context: nova_context.RequestContext, host: str) -> Compute:
     """Return the compute service and nodes of one host.
 
     :raises: `exception.ComputeHostNotFound` when no compute service has

@@ -37,7 +37,7 @@ _SINCE = re.compile('[0-9a-f]{1,8}')
 _MARK = re.compile(rf'[0-9a-f]{{{MARK_LENGTH}}}')
 _WORDS = {'service': (ON, OFF), 'event': (ADDED, REMOVED)}
 _RATIO_KEYS = {'c': names.CPU_RATIO, 'r': names.RAM_RATIO}
-_FIELDS = {'n': 'provider', 'l': 'left', 's': 'service', 'a': 'event',
+_FIELDS = {'n': 'provider', 'l': 'origin', 's': 'service', 'a': 'event',
            'p': 'pcloud', 'h': 'name'}
 
 
@@ -48,7 +48,7 @@ class Due:
     :ivar mark: the mark of the change that wrote what is due
     :ivar provider: uuid of the host's resource provider, None when the change
         did not know the uuid
-    :ivar left: uuid of the aggregate that the host has left
+    :ivar origin: uuid of the aggregate that the host has left
     :ivar ratios: the host's own allocation ratios, which the host gets back,
         by `names.CPU_RATIO` and `names.RAM_RATIO`
     :ivar service: `ON` or `OFF`, the wanted state of the compute service
@@ -63,7 +63,7 @@ class Due:
 
     mark: str
     provider: str | None = None
-    left: str | None = None
+    origin: str | None = None
     ratios: Mapping[str, float] = dataclasses.field(default_factory=dict)
     service: str | None = None
     event: str | None = None
@@ -75,7 +75,7 @@ class Due:
     @property
     def only_settles(self) -> bool:
         """Whether everything is done except for the settling of the host."""
-        return self.empty and not (self.left or self.service or self.event)
+        return self.empty and not (self.origin or self.service or self.event)
 
     def __str__(self) -> str:
         """Return the metadata value, the mark first."""

@@ -40,7 +40,7 @@ def visible(
             for flavor in objects.FlavorList.get_all(context)}
 
 
-def several(
+def by_ids(
     context: nova_context.RequestContext, flavor_ids: Sequence[str],
 ) -> list[objects.Flavor]:
     """Return flavors in the order of their ids (one query).

@@ -196,7 +196,7 @@ def leaving(
     :param uuid: the uuid of the aggregate
     """
     return sorted(host for host, text in dues(context).items()
-                  if due.parse(text).left == uuid)
+                  if due.parse(text).origin == uuid)
 
 
 def is_due(host: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:

@@ -36,7 +36,7 @@ from pcloud.backend import request_specs
 
 
 @dataclasses.dataclass(frozen=True)
-class Found:
+class NamedServers:
     """Servers of a project, by uuid and by tag.
 
     :ivar servers: ``server uuid -> host`` of the servers named by uuid; None
@@ -70,7 +70,7 @@ class Places:
 def find(
     context: nova_context.RequestContext, project_id: str,
     servers: Collection[str], tags: Collection[str], but: str,
-) -> Found:
+) -> NamedServers:
     """Find servers of a project by uuid and by tag.
 
     One query, another query for tags, and one query in each cell that may have
@@ -98,7 +98,7 @@ def find(
             # Databases that compare without case find other tags too.
             if tag in tags and host and uuid != but:
                 tagged[tag].append(host)
-    return Found(hosts, frozenset(placed), tagged, answers.silent)
+    return NamedServers(hosts, frozenset(placed), tagged, answers.silent)
 
 
 def units(

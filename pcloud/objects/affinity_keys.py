@@ -176,7 +176,7 @@ class Memory:
     def __init__(self) -> None:
         self._known: dict[computes.Server, _Offered] = {}
 
-    def of(
+    def keys_of(
         self, context: nova_context.RequestContext,
         servers: Collection[computes.Server],
     ) -> dict[computes.Server, _Offered]:

@@ -140,7 +140,7 @@ def _asked_for(
 
 
 def _node(context: nova_context.RequestContext, host: str) -> str:
-    return computes.one(context, host).node.hypervisor_hostname
+    return computes.of_host(context, host).node.hypervisor_hostname
 
 
 def _keep(

@@ -69,9 +69,9 @@ def _attribute(aggregate: rows.Aggregate) -> Attribute:
     return Attribute(name, value, tuple(sorted(aggregate.hosts)))
 
 
-def said(
+def statements(
     aggregates: Iterable[rows.Aggregate],
-) -> dict[tuple[str, str], list[rules.Said]]:
+) -> dict[tuple[str, str], list[rules.Statement]]:
     """Return the values that aggregates give to hosts.
 
     :returns: ``(service host, attribute) -> values``
@@ -81,7 +81,7 @@ def said(
         own = names.is_attribute(aggregate.metadata)
         for name, value in names.attributes(aggregate.metadata).items():
             for host in aggregate.hosts:
-                by_host[host, name].append(rules.Said(value, own))
+                by_host[host, name].append(rules.Statement(value, own))
     return by_host
 
 
@@ -96,7 +96,7 @@ def effective(
     """
     now = timeutils.utcnow(with_timezone=True)
     attributes: dict[str, dict[str, str]] = {}
-    for (host, name), values in said(
+    for (host, name), values in statements(
             inherited_metadata.attributes(context, hosts)).items():
         value, _ = rules.effective(name, values, now)
         if value is not None:
@@ -104,7 +104,7 @@ def effective(
     return attributes
 
 
-def held(
+def all_values(
     context: nova_context.RequestContext, hosts: Collection[str],
     wanted: Collection[str],
 ) -> dict[str, dict[str, frozenset]]:
@@ -112,15 +112,15 @@ def held(
 
     Two queries, none without hosts.
 
-    :returns: ``service host -> attribute -> values``, as `rules.held`
+    :returns: ``service host -> attribute -> values``, as `rules.all_values`
         returns the values
     """
     now = timeutils.utcnow(with_timezone=True)
     attributes: dict[str, dict[str, frozenset]] = {}
-    for (host, name), values in said(
+    for (host, name), values in statements(
             inherited_metadata.attributes(context, hosts)).items():
         if name in wanted:
-            attributes.setdefault(host, {})[name] = rules.held(
+            attributes.setdefault(host, {})[name] = rules.all_values(
                 name, values, now)
     return attributes
 

@@ -210,7 +210,7 @@ def add_host(
         `exception.HostSettling`, `exception.Unavailable`, and as `change.run`
     """
     pool = _pool(context, flavor_id)
-    compute = computes.one(context, host)
+    compute = computes.of_host(context, host)
     provider = compute.node.uuid
     _finish(context, host)
     if compute.enabled:
@@ -242,7 +242,7 @@ def _entered(
     try:
         text = journal.dues(context, [compute.host]).get(compute.host)
         what = due.parse(text) if text else None
-        compute = computes.one(context, compute.host)
+        compute = computes.of_host(context, compute.host)
     except outages.ANY as error:
         LOG.warning('Host %(host)s cannot be looked at: %(error)s',
                     {'host': compute.host, 'error': error})
@@ -296,7 +296,7 @@ def remove_host(
     def work(written: writes.Rows) -> None:
         # Without a service nothing can be on the host, nor be disabled.
         _claim(written, host, due.Due(
-            written.mark, left=pool.uuid,
+            written.mark, origin=pool.uuid,
             provider=compute.node.uuid if compute else None,
             service=due.OFF if compute else None))
         if not written.leave(pool.id, [host]):

@@ -316,7 +316,7 @@ def _take_away(
     try:
         written.claim(host.compute.host, due.Due(
             written.mark, provider=host.node.uuid,
-            left=aggregate.uuid, ratios=own, event=due.REMOVED,
+            origin=aggregate.uuid, ratios=own, event=due.REMOVED,
             pcloud=pcloud.id, name=host.name, empty=True,
             since=int(timeutils.utcnow_ts())))
     except exception.KeyTaken:

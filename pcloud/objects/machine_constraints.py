@@ -51,7 +51,7 @@ def effective(
     :returns: ``key -> setting``
     :raises: `exception.RoleUnknown`
     """
-    policies = scoped_policies.several(context, scopes)
+    policies = scoped_policies.by_scopes(context, scopes)
     return of_policies(context, request, [
         policies[scope] for scope in scopes if scope in policies])
 
@@ -91,7 +91,7 @@ def role_constraints(
     :raises: `exception.RoleUnknown`
     """
     scope = scoped_policies.ROLE, role
-    policy = scoped_policies.several(context, [scope]).get(scope)
+    policy = scoped_policies.by_scopes(context, [scope]).get(scope)
     if policy is None:
         raise exception.RoleUnknown(role=role)
     return policy.constraints
@@ -166,7 +166,7 @@ def _machines(
 ) -> list[rules.Machine]:
     """Return each free host as a machine of the host flavor's size."""
     asked = [host.compute.host for _, host in free] if what.attributes else []
-    values = host_attributes.held(context, asked, what.attributes)
+    values = host_attributes.all_values(context, asked, what.attributes)
     return [
         rules.Machine(
             _sizes(flavors[flavor_id]), values.get(host.compute.host, {}),

@@ -119,7 +119,7 @@ def index(
     return pcloud_rows.names_by_id(context, project_id)
 
 
-def several(
+def by_ids(
     context: nova_context.RequestContext, ids: Collection[str],
     project_id: str | None,
 ) -> list[Pcloud]:

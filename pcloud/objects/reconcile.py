@@ -178,7 +178,7 @@ def _do(
         compute_calls.disable(context, name)
     provider = what.provider or _provider(context, name)
     if provider is not None:
-        _tell_aggregates(context, provider, name, what.left)
+        _tell_aggregates(context, provider, name, what.origin)
         allocation_ratios.settle(context, provider, name, text)
     if journal.dues(context, [name]).get(name) != text:
         raise allocation_ratios.HostChanged()
@@ -219,7 +219,7 @@ def _provider(
     that the Pcloud keeps.
     """
     try:
-        return computes.one(context, name).node.uuid
+        return computes.of_host(context, name).node.uuid
     except exception.ComputeHostNotFound:
         return None
     except exception.Unavailable:
@@ -257,7 +257,7 @@ def is_empty(context: nova_context.RequestContext, name: str) -> bool:
     :raises: `exception.Unavailable`
     """
     try:
-        return not emptiness.reasons(context, computes.one(context, name))
+        return not emptiness.reasons(context, computes.of_host(context, name))
     except exception.ComputeHostNotFound:
         return True
 
@@ -268,8 +268,8 @@ def _tell_listeners(
     """Tell the schedulers of the aggregates, and listeners of the event."""
     uuids = {aggregate.uuid
              for aggregate in pcloud_rows.with_host(context, name)}
-    if what.left:
-        uuids.add(what.left)
+    if what.origin:
+        uuids.add(what.origin)
     if what.service == due.ON:
         uuids |= isolation.closed_uuids_of(context, name)
     announce.changed(context, sorted(uuids))

@@ -81,13 +81,13 @@ def show(
     :raises: `exception.ScopedPolicyNotFound` when nothing is set,
         `exception.NameTooLong`
     """
-    policies = several(context, [(scope, scope_id)])
+    policies = by_scopes(context, [(scope, scope_id)])
     if not policies:
         raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
     return policies[scope, scope_id]
 
 
-def several(
+def by_scopes(
     context: nova_context.RequestContext,
     scopes: Collection[tuple[str, str]],
 ) -> dict[tuple[str, str], Policy]:

@@ -94,7 +94,7 @@ def _prefix(checks: Collection[str], key: str) -> str | None:
     return next((prefix for prefix in checks if key.startswith(prefix)), None)
 
 
-def _one_of(*words: str) -> Check:
+def _choice(*words: str) -> Check:
     def check(key: str, value: str) -> None:
         if value not in words:
             raise exception.InvalidMetadata(
@@ -102,7 +102,7 @@ def _one_of(*words: str) -> Check:
     return check
 
 
-def _that(is_right: Callable[[str], object], expected: str) -> Check:
+def _rule(is_right: Callable[[str], object], expected: str) -> Check:
     def check(key: str, value: str) -> None:
         if not is_right(value):
             raise exception.InvalidMetadata(
@@ -114,7 +114,7 @@ def _is_name(value: str) -> bool:
     return bool(value.strip()) and value.isprintable()
 
 
-_check_name = _that(_is_name, 'a text that is not blank and can be printed')
+_check_name = _rule(_is_name, 'a text that is not blank and can be printed')
 
 
 def _check_tenant(key: str, value: str) -> None:
@@ -176,16 +176,16 @@ def _check_customer_key(name: str, value: str) -> None:
 
 
 _EXACT: Mapping[str, Check] = {
-    names.TYPE: _one_of(*_TYPES),
-    names.ID: _that(hints.is_pcloud_id, 'a uuid in small letters'),
+    names.TYPE: _choice(*_TYPES),
+    names.ID: _rule(hints.is_pcloud_id, 'a uuid in small letters'),
     names.NAME: _check_name,
     names.OWNER: _check_name,
-    names.FLAVOR_ID: _that(
+    names.FLAVOR_ID: _rule(
         names.FLAVOR_ID_PATTERN.fullmatch,
         '1 to 64 letters, digits, ".", "_" or "-"'),
-    names.DESCRIPTION: _that(str.isprintable, 'a text that can be printed'),
+    names.DESCRIPTION: _rule(str.isprintable, 'a text that can be printed'),
     names.UNITS: lambda key, value: units.read(value),
-    names.SCOPE: _one_of(*scoped_policies.SCOPES),
+    names.SCOPE: _choice(*scoped_policies.SCOPES),
     names.SCOPE_ID: _check_name,
     names.QUOTA_UNITS: lambda key, value: units.limit(value)}
 _KEYS: Mapping[str, Check] = {
@@ -195,7 +195,7 @@ _PREFIXES: Mapping[str, Check] = {
     **_KEYS,
     names.HOST_PREFIX: _check_name,
     names.NODE_PREFIX: _check_name,
-    names.STATE_PREFIX: _one_of(*access.STATES),
+    names.STATE_PREFIX: _choice(*access.STATES),
     names.SAVED_PREFIX: _check_saved,
     names.DUE_PREFIX: _check_due,
     names.CHANGES_PREFIX: _check_changes,

@@ -48,7 +48,7 @@ _remembered = functools.lru_cache(maxsize=4096)
 
 
 @dataclasses.dataclass(frozen=True)
-class Said:
+class Statement:
     """The value of an attribute in one aggregate of a host.
 
     :ivar value: the attribute's value, as written
@@ -157,7 +157,7 @@ def read(name: str, value: str) -> typing.Any:
 
 
 def effective(
-    name: str, statements: Iterable[Said], now: datetime.datetime,
+    name: str, statements: Iterable[Statement], now: datetime.datetime,
 ) -> tuple[str | None, list[str]]:
     """Decide which value is effective when several aggregates have a value.
 
@@ -191,8 +191,8 @@ def effective(
     return (valid[0] if valid else None), bad
 
 
-def held(
-    name: str, statements: Iterable[Said], now: datetime.datetime,
+def all_values(
+    name: str, statements: Iterable[Statement], now: datetime.datetime,
 ) -> frozenset:
     """Return the values that a host has of an attribute, as `read` makes them.
 
@@ -212,7 +212,7 @@ def held(
         for part in statement.value.split(','))
 
 
-def conflicting(name: str, statements: Iterable[Said]) -> list[str]:
+def conflicting(name: str, statements: Iterable[Statement]) -> list[str]:
     """Return the different values of equal rank, of which one is effective.
 
     Different spellings of the same value do not conflict, nor do invalid

@@ -223,7 +223,7 @@ def _texts(hints: Mapping[str, object], name: str) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _one(hints: Mapping[str, object], name: str) -> str | None:
+def _text(hints: Mapping[str, object], name: str) -> str | None:
     values = _texts(hints, name)
     if name in hints and len(values) != 1:
         raise exception.InvalidServiceHint(
@@ -232,7 +232,7 @@ def _one(hints: Mapping[str, object], name: str) -> str | None:
 
 
 def _name(hints: Mapping[str, object], name: str) -> str | None:
-    service = _one(hints, name)
+    service = _text(hints, name)
     if service is None or is_service(service):
         return service
     raise exception.InvalidServiceHint(
@@ -242,7 +242,7 @@ def _name(hints: Mapping[str, object], name: str) -> str | None:
 
 
 def _parent(hints: Mapping[str, object]) -> str | None:
-    parent = _one(hints, hint_rules.IN)
+    parent = _text(hints, hint_rules.IN)
     return None if parent is None else check_parent(parent)
 
 

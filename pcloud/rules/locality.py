@@ -126,7 +126,7 @@ def check_known(wish: Wish, known: Known) -> None:
             named=', '.join(dict.fromkeys(missing)))
 
 
-def kept(
+def passing_hosts(
     candidates: Sequence[str], racks: Mapping[str, str | None],
     near: Sequence[str], far: Sequence[str], strict: bool,
 ) -> list[str]:
@@ -159,9 +159,9 @@ def stages(
     candidates: Sequence[str], racks: Mapping[str, str | None],
     near: Sequence[str], far: Sequence[str], strict: bool,
 ) -> list[tuple[str, list[str]]]:
-    """Return the steps of `kept`: why hosts are dropped, and which remain.
+    """Return the steps of `passing_hosts`: why hosts drop, and which remain.
 
-    All parameters are as for `kept`.
+    All parameters are as for `passing_hosts`.
 
     :returns: for each step in its order, `ON_FAR`, `IN_FAR_RACK` or
         `NOT_NEAR`, with the hosts that remain

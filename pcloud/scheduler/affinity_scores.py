@@ -98,7 +98,7 @@ def customer(
     """
     if not wished.customer:
         return [Fraction(0)] * len(host_states)
-    request_memo = memo.of(spec)
+    request_memo = memo.of_request(spec)
     if request_memo.before is None:
         request_memo.before = _before(host_states, spec, wished)
     own = affinity.score(wished.customer, (
@@ -149,7 +149,7 @@ def _running(
     """Return ``service host -> customer keys of its servers``."""
     context = nova_context.get_admin_context()
     there = computes.running(context, hosts)
-    keys = _memory.of(context, list(itertools.chain(*there.values())))
+    keys = _memory.keys_of(context, list(itertools.chain(*there.values())))
     own_only = CONF.pcloud.customer_key_scope == 'project'
     host_keys: dict[str, tuple[affinity.Key, ...]] = {}
     for host, its_servers in there.items():

@@ -38,7 +38,7 @@ def now() -> datetime.datetime:
     return timeutils.utcnow(with_timezone=True)
 
 
-def of(
+def values(
     host_states: Iterable[host_manager.HostState], name: str,
 ) -> list[Any]:
     """Return the effective value of an attribute, for each host.
@@ -49,36 +49,36 @@ def of(
     :returns: values as `rules.read` makes values, None for no value
     """
     moment, key = now(), names.attribute_key(name)
-    return [_read(name, _said(host_state, key), moment)
+    return [_read(name, _statements(host_state, key), moment)
             for host_state in host_states]
 
 
-def held(
+def all_values(
     host_states: Iterable[host_manager.HostState], name: str,
 ) -> list[frozenset]:
-    """Return all values of an attribute, for each host, as `rules.held`."""
+    """Return `rules.all_values` of an attribute for each host."""
     moment, key = now(), names.attribute_key(name)
     known: dict[frozenset, frozenset] = {}
     results = []
     for host_state in host_states:
-        statements = _said(host_state, key)
+        statements = _statements(host_state, key)
         if statements not in known:
-            known[statements] = rules.held(name, statements, moment)
+            known[statements] = rules.all_values(name, statements, moment)
         results.append(known[statements])
     return results
 
 
-def _said(
+def _statements(
     host_state: host_manager.HostState, key: str,
-) -> frozenset[rules.Said]:
+) -> frozenset[rules.Statement]:
     return frozenset(
-        rules.Said(aggregate.metadata[key],
-                   names.is_attribute(aggregate.metadata))
+        rules.Statement(aggregate.metadata[key],
+                        names.is_attribute(aggregate.metadata))
         for aggregate in host_state.aggregates if key in aggregate.metadata)
 
 
 def _read(
-    name: str, statements: frozenset[rules.Said],
+    name: str, statements: frozenset[rules.Statement],
     moment: datetime.datetime,
 ) -> Any:
     value, bad = rules.effective(name, statements, moment)

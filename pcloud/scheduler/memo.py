@@ -68,7 +68,7 @@ class Memo:
     preferred: frozenset[str] = frozenset()
 
 
-def of(spec: objects.RequestSpec) -> Memo:
+def of_request(spec: objects.RequestSpec) -> Memo:
     """Return the memo of a request; the first call makes the memo.
 
     All servers of a multi-create have the same request, and so the same memo.

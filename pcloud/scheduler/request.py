@@ -52,10 +52,10 @@ def policies(
     The first call for a request makes a query, and later calls make none. A
     scope without settings has an empty policy.
     """
-    request_memo = memo.of(spec)
+    request_memo = memo.of_request(spec)
     if request_memo.policies is None:
         scopes = _scopes(spec)
-        there = scoped_policies.several(
+        there = scoped_policies.by_scopes(
             nova_context.get_admin_context(), scopes)
         request_memo.policies = [
             there.get(scope, scoped_policies.Policy(*scope))
@@ -91,7 +91,7 @@ def constraint_settings(
     :raises: `exception.InvalidConstraint`, `exception.RepeatedConstraints`,
         `exception.RoleUnknown`
     """
-    request_memo = memo.of(spec)
+    request_memo = memo.of_request(spec)
     if request_memo.settings is None:
         own = constraint_rules.parse(hints.constraints(scheduler_hints(spec)))
         request_memo.settings = machine_constraints.of_policies(

@@ -54,7 +54,7 @@ def compiled(
     The first call for a request makes a query; where hosts have sticky keys,
     two more queries, and a query to each cell.
     """
-    request_memo = memo.of(spec)
+    request_memo = memo.of_request(spec)
     if request_memo.keys is None:
         request_memo.keys = _compiled(spec, host_states)
     return request_memo.keys

@@ -135,17 +135,17 @@ def _request(server: trace.Server) -> objects.RequestSpec:
         image=None, pci_requests=None, numa_topology=None)
 
 
-def _said(host: host_manager.HostState, name: str) -> str | None:
+def _attribute(host: host_manager.HostState, name: str) -> str | None:
     return host.aggregates[0].metadata.get(names.attribute_key(name))
 
 
 def platform(host: host_manager.HostState) -> str | None:
     """Return the platform of a host."""
-    return _said(host, attributes.PLATFORM)
+    return _attribute(host, attributes.PLATFORM)
 
 
 def reboot_week(host: host_manager.HostState) -> int | None:
     """Return the week since `START` in which a host is rebooted."""
-    date = _said(host, attributes.REBOOT)
+    date = _attribute(host, attributes.REBOOT)
     return None if date is None else (
         datetime.datetime.fromisoformat(date) - START).days // 7

@@ -29,7 +29,7 @@ def show(call: api_call.Call) -> dict:
     Rule: reference-room-explain
     """
     pcloud = ownership.own_pcloud(call)
-    flavor, = flavors.several(call.context, [call.query['flavor']])
+    flavor, = flavors.by_ids(call.context, [call.query['flavor']])
     explanation = obstacles.explain(
         call.context, pcloud, flavor,
         projects.known_domain(call.context, pcloud.owner))

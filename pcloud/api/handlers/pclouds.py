@@ -45,7 +45,7 @@ def index(call: api_call.Call) -> dict:
     ids = [pcloud_id for pcloud_id, name in pcloud_names.items()
            if name == call.query.get('name', name)]
     # Only the Pclouds of the page are read whole.
-    return {'pclouds': [_view(call, pcloud) for pcloud in pclouds.several(
+    return {'pclouds': [_view(call, pcloud) for pcloud in pclouds.by_ids(
         call.context, _page(call, ids), project_id)]}
 
 

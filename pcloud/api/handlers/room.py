@@ -38,7 +38,7 @@ def show(call: api_call.Call) -> dict:
     """
     pcloud = _pcloud(call)
     named = call.query['flavor']
-    wanted = flavors.several(
+    wanted = flavors.by_ids(
         call.context, named if isinstance(named, list) else [named])
     room = group_room.find(
         call.context, pcloud.owner if pcloud else call.project_id, wanted,

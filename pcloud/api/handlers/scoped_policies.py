@@ -66,7 +66,7 @@ def _view(call: api_call.Call) -> Callable[[scoped_policies.Policy], dict]:
 def _effective(call: api_call.Call, scope: str, scope_id: str) -> dict:
     """Return the policy of a scope, with the effective constraints."""
     scopes = _levels(call, scope, scope_id)
-    there = scoped_policies.several(call.context, scopes)
+    there = scoped_policies.by_scopes(call.context, scopes)
     policies = [there.get(level, scoped_policies.Policy(*level))
                 for level in scopes]
     settings = machine_constraints.of_policies(call.context, {}, policies)
@@ -131,7 +131,7 @@ def _constraints(
         if not constraints:
             machine_constraints.check_unused(call.context, scope_id)
     if not call.can(host_constraint.HOST):
-        there = scoped_policies.several(call.context, [(scope, scope_id)])
+        there = scoped_policies.by_scopes(call.context, [(scope, scope_id)])
         for policy in there.values():
             constraints |= {
                 key: value for key, value in policy.constraints.items()

@@ -217,7 +217,7 @@ def _record(
     _check_own_keys(hints.get(hint_rules.PLACEMENT_KEY, []))
     scopes = [(scoped_policies.PROJECT, context.project_id),
               (scoped_policies.PCLOUD, _pcloud(context, hints))]
-    policies = scoped_policies.several(context, scopes)
+    policies = scoped_policies.by_scopes(context, scopes)
     project, of_pcloud = (
         policies[scope].customer_keys if scope in policies else ()
         for scope in scopes)

@@ -37,7 +37,7 @@ class AffinityFilter(base.ListFilter):
     Rule: reference-placement-keys-rounds
     """
 
-    def kept(
+    def passing_hosts(
         self, host_states: Sequence[host_manager.HostState],
         spec: objects.RequestSpec,
     ) -> Sequence[host_manager.HostState]:

@@ -35,8 +35,9 @@ LOG = logging.getLogger(__name__)
 class ListFilter(filters.BaseHostFilter, abc.ABC):
     """Filter all hosts of a request at once, by a rule of a subclass.
 
-    :cvar refusals: the errors of `kept` which end the request with the
-        reason why no host is right; other errors of `kept` pass on
+    :cvar refusals: the errors of `passing_hosts` which end the request with
+        the reason why no host is right; other errors of `passing_hosts` pass
+        on
     """
 
     refusals: tuple[type[exception.PcloudError], ...] = ()
@@ -57,14 +58,14 @@ class ListFilter(filters.BaseHostFilter, abc.ABC):
         if not filter_obj_list or utils.request_is_rebuild(spec_obj):
             return iter(filter_obj_list)
         try:
-            return iter(self.kept(filter_obj_list, spec_obj))
+            return iter(self.passing_hosts(filter_obj_list, spec_obj))
         except self.refusals as error:
             LOG.info('No host for a server of project %(project)s: %(error)s',
                      {'project': spec_obj.project_id, 'error': error})
             raise nova_exception.NoValidHost(reason=str(error))
 
     @abc.abstractmethod
-    def kept(
+    def passing_hosts(
         self, host_states: Sequence[host_manager.HostState],
         spec: objects.RequestSpec,
     ) -> Iterable[host_manager.HostState]:

@@ -56,7 +56,7 @@ class ColocationFilter(base.ListFilter):
     run_filter_once_per_request = True
     refusals = (exception.InvalidServiceHint, exception.ColocationUnmet)
 
-    def kept(
+    def passing_hosts(
         self, host_states: Sequence[host_manager.HostState],
         spec: objects.RequestSpec,
     ) -> Sequence[host_manager.HostState]:
@@ -124,7 +124,7 @@ def _started(
     hosts = host_states
     if wish.parent:
         stage = _on(hosts, wish.parent,
-                    _places_of(context, spec, wish.parent))
+                    _unit_places(context, spec, wish.parent))
         yield stage
         hosts = stage.hosts
     if wish.beside:
@@ -143,14 +143,14 @@ def _moved(
     wish: rules.Wish,
 ) -> Iterator[_Stage]:
     for followed in wish.followed:
-        places = _places_of(context, spec, followed)
+        places = _unit_places(context, spec, followed)
         if places.hosts or places.silent:
             yield _on(host_states, followed, places)
             return
     # With all its neighbours gone the server is alone, wherever it goes.
 
 
-def _places_of(
+def _unit_places(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     parent: str,
 ) -> servers.Places:
@@ -205,7 +205,7 @@ def _with_room(
     on_volume = 'is_bfv' in spec and spec.is_bfv
     needed = _needed(spec.flavor, 0 if on_volume else spec.flavor.root_gb)
     try:
-        companions = flavors.several(context, wish.room_for)
+        companions = flavors.by_ids(context, wish.room_for)
     except exception.FlavorNotFound as error:
         raise exception.ColocationUnmet(reason=str(error).rstrip('.'))
     # Deployments start the other servers from images.

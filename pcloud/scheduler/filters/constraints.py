@@ -58,7 +58,7 @@ class ConstraintsFilter(base.ListFilter):
     run_filter_once_per_request = True
     refusals = (exception.Invalid, exception.ConstraintsUnmet)
 
-    def kept(
+    def passing_hosts(
         self, host_states: Sequence[host_manager.HostState],
         spec: objects.RequestSpec,
     ) -> Sequence[host_manager.HostState]:
@@ -120,7 +120,7 @@ def _unmet(
 def _machines(
     host_states: Sequence[host_manager.HostState], what: rules.Wanted,
 ) -> list[rules.Machine]:
-    values = {name: host_attributes.held(host_states, name)
+    values = {name: host_attributes.all_values(host_states, name)
               for name in what.attributes}
     return [
         rules.Machine(host_capacity.sizes(host_state),

@@ -39,9 +39,10 @@ _SILENT = 'a part of the cloud does not tell where servers are'
 class LocalityFilter(base.ListFilter):
     """Keep hosts near to or far from servers of the same project.
 
-    `rules.locality.kept` decides which hosts are kept. The hosts of servers
-    and the servers of tags are looked up once per request. A strict wish which
-    no host can meet ends the request, so the server's fault states the reason.
+    `rules.locality.passing_hosts` decides which hosts are kept. The hosts of
+    servers and the servers of tags are looked up once per request. A strict
+    wish which no host can meet ends the request, so the server's fault states
+    the reason.
 
     Nova uses the hosts kept for the first server of a multi-create for all its
     servers, so a preference of several servers drops no host here, and
@@ -57,7 +58,7 @@ class LocalityFilter(base.ListFilter):
     refusals = (exception.InvalidLocality, exception.LocalityUnknown,
                 exception.LocalityUnmet)
 
-    def kept(
+    def passing_hosts(
         self, host_states: Sequence[host_manager.HostState],
         spec: objects.RequestSpec,
     ) -> Sequence[host_manager.HostState]:
@@ -68,9 +69,9 @@ class LocalityFilter(base.ListFilter):
         wish = rules.wish(request.scheduler_hints(spec))
         if wish is None:
             return host_states
-        hosts = _kept(host_states, spec, wish)
+        hosts = _passing_hosts(host_states, spec, wish)
         if spec.num_instances > 1 and not wish.strict:
-            memo.of(spec).preferred = hosts
+            memo.of_request(spec).preferred = hosts
             return host_states
         return [host_state for host_state in host_states
                 if host_state.host in hosts]
@@ -118,7 +119,7 @@ class _Places:
     silent: frozenset[str]
 
 
-def _kept(
+def _passing_hosts(
     host_states: Sequence[host_manager.HostState],
     spec: objects.RequestSpec, wish: rules.Wish,
 ) -> frozenset[str]:
@@ -128,7 +129,7 @@ def _kept(
         strict wish cannot be met
     """
     places = _places(host_states, spec, wish)
-    hosts = rules.kept(
+    hosts = rules.passing_hosts(
         [host_state.host for host_state in host_states
          if host_state.host not in places.silent],
         places.racks, places.near, places.far, wish.strict)
@@ -142,12 +143,12 @@ def _kept(
 def _fallen(
     text: str, racks: dict[str, str | None],
 ) -> Callable[[str], reasons.Reason]:
-    def why_one(host: str) -> reasons.Reason:
+    def reason(host: str) -> reasons.Reason:
         rack = racks.get(host)
         return reasons.open_to_all(
             text, 'no rack is known of it' if rack is None else
             f'its rack is {rack}')
-    return why_one
+    return reason
 
 
 def _places(
@@ -179,7 +180,7 @@ def _places(
 
 
 def _silent_cells(
-    named: Sequence[str], named_servers: servers.Found,
+    named: Sequence[str], named_servers: servers.NamedServers,
 ) -> frozenset[str]:
     """Return the silent cells which may have named servers."""
     has_tag = any(map(rules.is_tag, named))
@@ -189,7 +190,7 @@ def _silent_cells(
 
 def _silent_hosts(
     host_states: Sequence[host_manager.HostState], wish: rules.Wish,
-    named_servers: servers.Found,
+    named_servers: servers.NamedServers,
 ) -> frozenset[str]:
     """Return the candidates which may have servers to be far from.
 
@@ -208,7 +209,7 @@ def _racks(
 ) -> dict[str, str | None]:
     """Return ``service host -> rack`` of the candidates and of other hosts."""
     racks = dict(zip((host_state.host for host_state in host_states),
-                     host_attributes.of(host_states, attribute_rules.RACK),
+                     host_attributes.values(host_states, attribute_rules.RACK),
                      strict=True))
     unseen = frozenset(other_hosts) - racks.keys()
     for host, attributes in inherited.effective(context, unseen).items():

@@ -55,7 +55,7 @@ class PcloudFilter(base.ListFilter):
     # Every server of a multi-create has the same hint and project.
     run_filter_once_per_request = True
 
-    def kept(
+    def passing_hosts(
         self, host_states: Sequence[host_manager.HostState],
         spec: objects.RequestSpec,
     ) -> Iterable[host_manager.HostState]:

@@ -46,7 +46,7 @@ class RebootFilter(base.ListFilter):
     # The hosts of a request keep their dates while the request is placed.
     run_filter_once_per_request = True
 
-    def kept(
+    def passing_hosts(
         self, host_states: Sequence[host_manager.HostState],
         spec: objects.RequestSpec,
     ) -> Sequence[host_manager.HostState]:
@@ -55,7 +55,7 @@ class RebootFilter(base.ListFilter):
         if not days:
             return host_states
         moment, span = host_attributes.now(), datetime.timedelta(days=days)
-        dates = host_attributes.of(host_states, rules.REBOOT)
+        dates = host_attributes.values(host_states, rules.REBOOT)
         return [host_state for host_state, date
                 in zip(host_states, dates, strict=True)
                 if not rules.reboots_within(date, moment, span)]
@@ -71,4 +71,4 @@ class RebootFilter(base.ListFilter):
             reasons.open_to_all(f'it is rebooted within {days} days',
                                 f'at {date:%Y-%m-%dT%H:%M:%SZ}')
             if rules.reboots_within(date, moment, span) else None
-            for date in host_attributes.of(host_states, rules.REBOOT)]
+            for date in host_attributes.values(host_states, rules.REBOOT)]

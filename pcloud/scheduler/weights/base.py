@@ -99,7 +99,7 @@ class AttributeWeigher(ListWeigher):
         weight_properties: objects.RequestSpec,
     ) -> list[float]:
         """Return the score of each host."""
-        return self.scores(host_attributes.of(
+        return self.scores(host_attributes.values(
             (weighed.obj for weighed in weighed_obj_list), self.attribute))
 
     @abc.abstractmethod

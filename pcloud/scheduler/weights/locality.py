@@ -42,6 +42,6 @@ class LocalityWeigher(base.RankWeigher):
         weight_properties: objects.RequestSpec,
     ) -> list[int]:
         """Return 1 for each preferred host, 0 for any other host."""
-        preferred = memo.of(weight_properties).preferred
+        preferred = memo.of_request(weight_properties).preferred
         return [int(weighed.obj.host in preferred)
                 for weighed in weighed_obj_list]

@@ -162,7 +162,7 @@ def _weighers(states: _States) -> Iterator[Subject]:
 
     def prefers() -> objects.RequestSpec:
         request = requests.ordinary()
-        memo.of(request).preferred = preferred
+        memo.of_request(request).preferred = preferred
         return request
 
     weights_ = dict.fromkeys((f'K{key}' for key in range(clouds.KEYS)), '10')

@@ -27,10 +27,10 @@ class DueTest(base.BaseTestCase):
                 due.Due(MARK),
                 due.Due(MARK, provider=UUID, event=due.ADDED, pcloud=UUID,
                         name='web'),
-                due.Due(MARK, left=UUID, ratios={names.CPU_RATIO: 16.0},
+                due.Due(MARK, origin=UUID, ratios={names.CPU_RATIO: 16.0},
                         empty=True),
                 due.Due(MARK, empty=True, since=1795383309),
-                due.Due(MARK, left=UUID, service=due.OFF),
+                due.Due(MARK, origin=UUID, service=due.OFF),
                 due.Due(MARK, ratios={names.CPU_RATIO: 0.5,
                                       names.RAM_RATIO: 1.25})):
             self.assertEqual(what, due.parse(str(what)))
@@ -38,14 +38,14 @@ class DueTest(base.BaseTestCase):
 
     def test_nova_can_hold_the_longest(self):
         longest = due.Due(
-            MARK, provider=UUID, left=UUID, event=due.REMOVED, pcloud=UUID,
+            MARK, provider=UUID, origin=UUID, event=due.REMOVED, pcloud=UUID,
             name='x' * 63, empty=True, since=2 ** 33, ratios={
                 names.CPU_RATIO: 1 / 3e-5, names.RAM_RATIO: 1 / 3})
         self.assertLessEqual(len(str(longest)), names.LIMIT)
 
     def test_what_only_settles(self):
         self.assertTrue(due.Due(MARK, empty=True, pcloud=UUID).only_settles)
-        for what in (due.Due(MARK), due.Due(MARK, empty=True, left=UUID),
+        for what in (due.Due(MARK), due.Due(MARK, empty=True, origin=UUID),
                      due.Due(MARK, empty=True, service=due.ON),
                      due.Due(MARK, empty=True, event=due.REMOVED)):
             self.assertFalse(what.only_settles)

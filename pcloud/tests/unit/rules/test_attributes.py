@@ -84,7 +84,7 @@ class ValuesTest(base.BaseTestCase):
 
 def _said(*values):
     """Values of ordinary aggregates; those of own ones begin with +."""
-    return [attributes.Said(value.lstrip('+'), value.startswith('+'))
+    return [attributes.Statement(value.lstrip('+'), value.startswith('+'))
             for value in values]
 
 

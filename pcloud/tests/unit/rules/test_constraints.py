@@ -320,8 +320,8 @@ class HeldTest(testtools.TestCase):
         now = datetime.datetime(2026, 12, 1, tzinfo=datetime.UTC)
 
         def held(name, *said):
-            return attributes.held(name, [
-                attributes.Said(*each) for each in said], now)
+            return attributes.all_values(name, [
+                attributes.Statement(*each) for each in said], now)
 
         self.assertEqual({'a', 'b', 'c'}, held(
             'classes', ('a, b', False), ('c', False)))

@@ -90,7 +90,7 @@ class CheckKnownTest(base.BaseTestCase):
 class KeptTest(base.BaseTestCase):
 
     def _kept(self, candidates, near, far, strict):
-        return ' '.join(locality.kept(
+        return ' '.join(locality.passing_hosts(
             candidates.split(), RACKS, near.split(), far.split(), strict))
 
     @ddt.data(
@@ -142,7 +142,7 @@ class KeptTest(base.BaseTestCase):
     def test_a_preference_never_leaves_nothing(self, candidates, near, far):
         for number in range(1, len(candidates)):
             there = candidates[:number]
-            found = locality.kept(there, RACKS, near, far, False)
+            found = locality.passing_hosts(there, RACKS, near, far, False)
             self._every_stage_is_part_of_the_last(there, near, far, False)
             self.assertTrue(found)
             self.assertEqual(found, [each for each in there
@@ -150,7 +150,7 @@ class KeptTest(base.BaseTestCase):
 
     @given(st.permutations(HOSTS), some, some)
     def test_strict_means_it(self, candidates, near, far):
-        found = locality.kept(candidates, RACKS, near, far, True)
+        found = locality.passing_hosts(candidates, RACKS, near, far, True)
         self._every_stage_is_part_of_the_last(candidates, near, far, True)
         self.assertFalse(set(found) & set(far))
         if near and found:

@@ -27,7 +27,7 @@ HOSTS = ['h1', 'h2', 'h3']
 class FirstFilter(base.ListFilter):
     """Keep the first host."""
 
-    def kept(self, host_states, spec):
+    def passing_hosts(self, host_states, spec):
         return host_states[:1]
 
     def why(self, host_states, spec):
@@ -42,7 +42,7 @@ class FailingFilter(FirstFilter):
     def __init__(self, error):
         self.error = error
 
-    def kept(self, host_states, spec):
+    def passing_hosts(self, host_states, spec):
         raise self.error
 
 
