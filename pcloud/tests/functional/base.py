@@ -18,6 +18,7 @@ import pathlib
 import typing
 
 import fixtures
+from futurist import _thread as futurist_thread
 from nova import conf as nova_conf
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -41,6 +42,12 @@ CONF = nova_conf.CONF
 ALICE = 'a' * 32
 BOB = 'b' * 32
 CAROL = 'c' * 32
+
+# Seconds after which an idle thread looks whether the pool is closed. With
+# Nova's value for tests, which is the second, the hundred idle threads of a
+# cloud use a good part of a processor.
+_IDLE = 0.25
+_HURRIED = 0.01
 
 
 class Client(client.TestOpenStackClient):
@@ -109,14 +116,15 @@ class PcloudTestCase(
     def setUp(self):
         self.flags(compute_driver=self.compute_driver)
         super().setUp()
+        futurist_thread.ThreadWorker.MAX_IDLE_FOR = _IDLE
         # Nova loads drivers from below nova.virt only.
         self.useFixture(fixtures.MonkeyPatch(
             'nova.virt.fake.RenamingDriver', driver.RenamingDriver))
         self._configure()
         self.useFixture(nova_fixtures.RealPolicyFixture())
-        self.useFixture(nova_fixtures.NeutronFixture(self))
+        self.neutron = self.useFixture(nova_fixtures.NeutronFixture(self))
         self.glance = self.useFixture(nova_fixtures.GlanceFixture(self))
-        self.useFixture(nova_fixtures.CinderFixture(self))
+        self.cinder = self.useFixture(nova_fixtures.CinderFixture(self))
         self.placement = self.useFixture(
             func_fixtures.PlacementFixture()).api
         self.useFixture(nova_fixtures.AllServicesCurrent())
@@ -126,18 +134,15 @@ class PcloudTestCase(
         self.api_fixture = self.useFixture(
             nova_fixtures.OSAPIFixture('v2.1'))
         self.base_url = self.api_fixture.base_url
-        self.admin = self.client_of(
-            'admin', CAROL, ['reader', 'member', 'admin'])
-        self.alice = self.client_of('alice', ALICE)
-        self.bob = self.client_of('bob', BOB)
-        # Attributes that Nova's own helpers use.
-        self.api = self.admin_api = self.admin
+        self.make_clients()
         self.context = nova_context.get_admin_context()
-        self.start_service('conductor')
+        self.conductor = self.start_service('conductor')
         self.scheduler = self.start_service('scheduler')
         for host in self.hosts:
             self._start_compute(host)
         self._make_zones()
+        self.addCleanup(setattr, futurist_thread.ThreadWorker,
+                        'MAX_IDLE_FOR', _HURRIED)
 
     def _configure(self):
         # Filters do it when they are loaded, which may be later.
@@ -168,6 +173,15 @@ class PcloudTestCase(
             for host, its_zone in self.hosts.items():
                 if its_zone == zone:
                     self.admin.add_host_to_aggregate(aggregate['id'], host)
+
+    def make_clients(self) -> None:
+        """Make the clients of an administrator and of two users."""
+        self.admin = self.client_of(
+            'admin', CAROL, ['reader', 'member', 'admin'])
+        self.alice = self.client_of('alice', ALICE)
+        self.bob = self.client_of('bob', BOB)
+        # Attributes that Nova's own helpers use.
+        self.api = self.admin_api = self.admin
 
     def client_of(self, user, project_id, roles=('reader', 'member')):
         """Return a client of the API for a user of a project."""
@@ -289,10 +303,38 @@ class PcloudTestCase(
         return self._wait_for_assert(check, max_retries=600, sleep=0.1)
 
     def _wait_for_server_parameter(
-            self, server, expected_params, max_retries=10, **options):
-        """Wait as Nova's helper does, but for more than five seconds."""
-        return super()._wait_for_server_parameter(
-            server, expected_params, max_retries=12 * max_retries, **options)
+            self, server, expected_params, max_retries=None, api=None,
+            wait_for_fault_key=True):
+        """Wait as Nova's helper does, but for longer, and look more often."""
+        api = api or self.admin_api
+        wait_for_fault = (wait_for_fault_key and
+                          expected_params.get('status') == 'ERROR')
+
+        def reached():
+            found = api.get_server(server['id'])
+            self.assertEqual(expected_params, {
+                key: found[key] for key in expected_params})
+            if wait_for_fault:
+                self.assertIn('fault', found)
+            return found
+
+        return self._wait_for_assert(reached, max_retries=300, sleep=0.2)
+
+    def _wait_until_deleted(self, server):
+        """Wait as Nova's helper does, but for longer, and look more often."""
+        in_error = server.get('status') == 'ERROR'
+
+        def gone():
+            try:
+                found = self.api.get_server(server['id'])
+            except client.OpenStackApiNotFoundException:
+                return []
+            if found['status'] == 'ERROR' and not in_error:
+                raise RuntimeError(f'Not deleted, but in error: {found}')
+            return [found]
+
+        self._wait_for_assert(lambda: self.assertEqual([], gone()),
+                              max_retries=300, sleep=0.2)
 
     def set_down(self, host: str, down: bool = True):
         """Force a host's service down, so that Nova can evacuate servers."""
@@ -300,11 +342,15 @@ class PcloudTestCase(
 
     def engines(self) -> tuple[sa.Engine, sa.Engine, sa.Engine]:
         """Return the engines of Nova's API, of cell1 and of Placement."""
-        with nova_context.target_cell(
-                self.context, self.cell_mappings['cell1']) as targeted:
-            cell = targeted.db_connection.writer.get_engine()
-        return (api_db.context_manager.writer.get_engine(), cell,
+        return (api_db.context_manager.writer.get_engine(),
+                self.cell_engine('cell1'),
                 placement_db.placement_context_manager.writer.get_engine())
+
+    def cell_engine(self, name: str) -> sa.Engine:
+        """Return the engine of the database of a cell."""
+        with nova_context.target_cell(
+                self.context, self.cell_mappings[name]) as targeted:
+            return targeted.db_connection.writer.get_engine()
 
     def dump(self) -> dict:
         """Return all that Pcloud writes in Nova and Placement."""

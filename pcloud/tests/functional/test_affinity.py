@@ -33,13 +33,14 @@ from pcloud.scheduler import affinity_scores
 from pcloud.scheduler.filters import affinity as filters_affinity
 from pcloud.scheduler import memo
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 IMAGE = '5e6d7c8b-1a2b-4c3d-8e9f-0a1b2c3d4e5f'
 POLICIES = '/os-pcloud-policies'
 TOGETHER, APART = 'Group1=1:100', 'Repel1=1:-100'
 
 
-class AffinityTestCase(base.PcloudTestCase):
+class AffinityTestCase(shared_cloud.SharedCloudTestCase):
 
     def _configure(self):
         super()._configure()
@@ -114,22 +115,6 @@ class CustomerTest(AffinityTestCase):
                    group='filter_scheduler')
         self.assertEqual(first, self.started(TOGETHER))
 
-    def test_keys_are_those_it_was_started_with(self):
-        flavor = self.flavor(**{'pcloud__customer_key__Group1': '1:100'})
-        first = self.started(flavorRef=flavor)
-        found = objects.Flavor.get_by_flavor_id(self.context, flavor)
-        found.extra_specs = {'pcloud:customer_key:Group1': '9:100'}
-        found.save()
-        self.set_policy('project', base.ALICE, customer_keys=['Group1=5:1'])
-        self.assertEqual(first, self.started(TOGETHER))
-        # In another scheduler too.
-        self.scheduler.stop()
-        self.useFixture(fixtures.MonkeyPatch(
-            'pcloud.scheduler.affinity_scores._memory',
-            affinity_keys.Memory()))
-        self.scheduler = self.start_service('scheduler')
-        self.assertEqual(first, self.started(TOGETHER))
-
     def test_levels_of_customer_keys(self):
         first = self.started('A=1:100')
         other = self.started('A=3:-1', 'B=2:1', 'A.x=0:1')
@@ -195,6 +180,28 @@ class CustomerTest(AffinityTestCase):
             self.assertEqual(0, read.call_count)
             self.several(3, TOGETHER)
         self.assertEqual(1, read.call_count)
+
+
+class SecondSchedulerTest(AffinityTestCase):
+    """A scheduler that has seen no request yet."""
+
+    own_cloud = True
+
+    def test_keys_are_those_it_was_started_with(self):
+        flavor = self.flavor(**{'pcloud__customer_key__Group1': '1:100'})
+        first = self.started(flavorRef=flavor)
+        found = objects.Flavor.get_by_flavor_id(self.context, flavor)
+        found.extra_specs = {'pcloud:customer_key:Group1': '9:100'}
+        found.save()
+        self.set_policy('project', base.ALICE, customer_keys=['Group1=5:1'])
+        self.assertEqual(first, self.started(TOGETHER))
+        # In another scheduler too.
+        self.scheduler.stop()
+        self.useFixture(fixtures.MonkeyPatch(
+            'pcloud.scheduler.affinity_scores._memory',
+            affinity_keys.Memory()))
+        self.scheduler = self.start_service('scheduler')
+        self.assertEqual(first, self.started(TOGETHER))
 
 
 class SystemTest(AffinityTestCase):

@@ -22,6 +22,7 @@ from oslo_db import exception as db_exc
 from pcloud.backend import pcloud_rows
 from pcloud.objects import allocation
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 UNKNOWN = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
 FAULTS = {400: 'badRequest', 403: 'forbidden', 404: 'itemNotFound',
@@ -29,7 +30,7 @@ FAULTS = {400: 'badRequest', 403: 'forbidden', 404: 'itemNotFound',
           503: 'serviceUnavailable'}
 
 
-class ApiTestCase(base.PcloudTestCase):
+class ApiTestCase(shared_cloud.SharedCloudTestCase):
     """What the tests of all resources need."""
 
     hosts = {'node-1': 'az1', 'node-2': 'az2'}
@@ -345,8 +346,8 @@ class PcloudTest(ApiTestCase):
 
 class HostTest(ApiTestCase):
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.make_pool('gpu', 'node-1', 'node-2', units=3)
         self.pcloud = self.make_pcloud(self.alice)
         self.path = f'/os-pclouds/{self.pcloud}/hosts'

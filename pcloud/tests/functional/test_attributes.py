@@ -23,12 +23,12 @@ from pcloud.audit import all_checks
 from pcloud.backend import rows
 from pcloud.backend import writes
 from pcloud.objects import host_attributes
-from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 PATH = '/os-pcloud-attributes'
 
 
-class AttributesTestCase(base.PcloudTestCase):
+class AttributesTestCase(shared_cloud.SharedCloudTestCase):
 
     def put(self, name, value, *hosts):
         """Give hosts a value, and return all hosts that have it now."""
@@ -213,8 +213,8 @@ class AuditTest(AttributesTestCase):
 class HostsTest(AttributesTestCase):
     """What a Pcloud's owner sees of its hosts."""
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.make_pool('gpu', *self.hosts)
         pcloud = self.make_pcloud(self.alice)
         self.path = f'/os-pclouds/{pcloud}/hosts'

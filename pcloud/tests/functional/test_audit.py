@@ -20,16 +20,16 @@ from pcloud.backend import inventories
 from pcloud.backend import journal
 from pcloud import exception
 from pcloud.objects import reconcile
-from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 
-class AuditTest(base.PcloudTestCase):
+class AuditTest(shared_cloud.SharedCloudTestCase):
     """A Pcloud with a host; a second host is free."""
 
     hosts = {'node-1': 'az1', 'node-2': 'az1'}
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.make_pool('gpu', 'node-1', 'node-2')
         self.pcloud = self.make_pcloud(self.alice)
         self.path = f'/os-pclouds/{self.pcloud}'

@@ -30,6 +30,7 @@ from pcloud.explain import conductor
 from pcloud.explain import schedule
 from pcloud.tests.functional import base
 from pcloud.tests.functional import outages
+from pcloud.tests.functional import shared_cloud
 
 ALIVE, DEAD = 'cell1', 'cell2'
 SIZES = ('vcpus', 'vcpus_used', 'memory_mb', 'memory_mb_used')
@@ -94,7 +95,7 @@ class AskTest(test.TestCase):
                           read)
 
 
-class CellsTestCase(base.PcloudTestCase):
+class CellsTestCase(shared_cloud.SharedCloudTestCase):
     """Two hosts in each of two cells, and a server of Alice in each cell.
 
     A Pcloud has the first host of each cell: "alive" and "dead".
@@ -118,8 +119,8 @@ class CellsTestCase(base.PcloudTestCase):
     def _start_compute(self, host, cell_name=None):
         return super()._start_compute(host, self.cells[host])
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.make_pool('first', 'node-1')
         self.make_pool('second', 'node-3')
         self.pcloud = self.make_pcloud(self.alice)
@@ -337,8 +338,8 @@ class HostsTest(CellsTestCase):
 class StaleServiceTest(CellsTestCase):
     """A host that was moved to another cell left its service behind."""
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         with nova_context.target_cell(
                 self.context, self.cell_mappings[DEAD]) as context:
             manager = main_db.get_context_manager(context)

@@ -24,11 +24,12 @@ from pcloud.backend import journal
 from pcloud.backend import rows
 from pcloud import exception
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 ANCHOR = 'test'
 
 
-class ChangeTest(base.PcloudTestCase):
+class ChangeTest(shared_cloud.SharedCloudTestCase):
     """Changes of an ordinary aggregate.
 
     :ivar calls: number of times that the work of a change was done

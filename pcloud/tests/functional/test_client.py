@@ -29,9 +29,10 @@ from pcloud.client.deploy import sync
 from pcloud.client import servers
 from pcloud.client import v1
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 
-class ClientTestCase(base.PcloudTestCase):
+class ClientTestCase(shared_cloud.SharedCloudTestCase):
 
     def as_library(self, user: base.Client) -> v1.Client:
         """Return the Python client, logged in as a user."""
@@ -49,8 +50,8 @@ class ServersTest(ClientTestCase):
     NUMBER_OF_CELLS = 2
     hosts = {'node-1': 'az1', 'node-2': 'az2'}
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.nova = self.as_library(self.alice).servers
         self.near = [self.boot(self.alice, {'service': 'web'}, zone='az1')
                      for _ in range(2)]

@@ -18,12 +18,12 @@ from nova import exception as nova_exception
 from nova.tests import fixtures as nova_fixtures
 
 from pcloud.backend import servers
-from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 FLAG = 'pcloud:co_located'
 
 
-class ColocationTest(base.PcloudTestCase):
+class ColocationTest(shared_cloud.SharedCloudTestCase):
 
     def _configure(self):
         super()._configure()
@@ -31,8 +31,8 @@ class ColocationTest(base.PcloudTestCase):
                                     'ColocationFilter'],
                    group='filter_scheduler')
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.flavors = {flag: self._flavor(flag) for flag in (
             'allow', 'always', 'never')}
 

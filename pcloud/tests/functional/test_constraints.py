@@ -21,12 +21,13 @@ from pcloud.objects import allocation
 from pcloud.tests import counting
 from pcloud.tests.functional import base
 from pcloud.tests.functional import driver
+from pcloud.tests.functional import shared_cloud
 
 POLICIES = '/os-pcloud-policies'
 ATTRIBUTES = '/os-pcloud-attributes'
 
 
-class ConstraintsTestCase(base.PcloudTestCase):
+class ConstraintsTestCase(shared_cloud.SharedCloudTestCase):
 
     hosts = dict.fromkeys(driver.SizedDriver.sizes, 'az1') | {
         'node-5': 'az2'}
@@ -242,8 +243,8 @@ class ServersTest(ConstraintsTestCase):
 
 class HostsTest(ConstraintsTestCase):
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.make_pool('small', 'node-1', 'node-2')
         self.make_pool('medium', 'node-3', units=2)
         self.pcloud = self.make_pcloud(self.alice)

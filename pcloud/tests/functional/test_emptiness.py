@@ -25,6 +25,7 @@ from pcloud.audit import all_checks
 from pcloud.backend import change
 from pcloud.backend import computes
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 HOST = 'node-1'
 NODE = 'node-1.hv.example.org'
@@ -38,13 +39,13 @@ CONSUMERS = '1 consumers have allocations on it in Placement'
 CONSUMER = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
 
 
-class EmptinessTestCase(base.PcloudTestCase):
+class EmptinessTestCase(shared_cloud.SharedCloudTestCase):
     """A host flavor and a Pcloud that have no hosts yet."""
 
     hosts = {HOST: 'az1', 'node-2': 'az1'}
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.make_pool('gpu')
         self.pcloud = self.make_pcloud(self.alice)
         self.path = f'/os-pclouds/{self.pcloud}/hosts'
@@ -181,6 +182,18 @@ class OccupiedTest(EmptinessTestCase):
         self.wait_for(server, status='ACTIVE')
         self.accepted()
 
+    def test_build_that_has_only_begun(self):
+        self.occupy()
+        self.refused(told=CONSUMERS)
+        self.vacate()
+        self.accepted()
+
+
+class EvacuatedTest(EmptinessTestCase):
+    """The compute service of the host starts again."""
+
+    own_cloud = True
+
     def test_server_that_was_evacuated(self):
         """What it left behind is removed when its host is back."""
         server = self.start()
@@ -193,12 +206,6 @@ class OccupiedTest(EmptinessTestCase):
             self.computes[HOST])
         self._wait_for_migration_status(server, ['completed'])
         self.set_down(HOST, down=False)
-        self.accepted()
-
-    def test_build_that_has_only_begun(self):
-        self.occupy()
-        self.refused(told=CONSUMERS)
-        self.vacate()
         self.accepted()
 
 
@@ -355,8 +362,8 @@ class AfterTheFactTest(EmptinessTestCase):
 class SilentPlacementTest(EmptinessTestCase):
     """Placement refuses the updates after a change."""
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.put = mock.patch.object(
             report.SchedulerReportClient, 'put',
             side_effect=ks_exc.ConnectFailure())

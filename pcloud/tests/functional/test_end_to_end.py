@@ -12,14 +12,14 @@
 
 """The whole line: from a host flavor to a server on the Pcloud's host."""
 
-from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 
-class EndToEndTest(base.PcloudTestCase):
+class EndToEndTest(shared_cloud.SharedCloudTestCase):
     """An administrator, an owner and a stranger."""
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.make_pool('gpu', 'node-1', 'node-2')
         self.pcloud = self.make_pcloud(self.alice)
         self.host = self.add_host(self.alice, self.pcloud, 'web1', 'gpu')

@@ -36,6 +36,7 @@ from pcloud.explain import conductor
 from pcloud.explain import schedule
 from pcloud.rules import locality
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 OURS = ['PcloudFilter', 'ConstraintsFilter', 'AffinityFilter',
         'LocalityFilter', 'ColocationFilter', 'RebootFilter']
@@ -48,7 +49,7 @@ class OddFilter(nova_filters.BaseHostFilter):
         return int(host_state.host[-1]) % 2 == 1
 
 
-class ExplainTest(base.PcloudTestCase):
+class ExplainTest(shared_cloud.SharedCloudTestCase):
     """Every host has 10 cpus (160 to give), 7680 MiB and 1028 GiB of disk."""
 
     def _configure(self):

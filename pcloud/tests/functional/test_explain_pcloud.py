@@ -20,11 +20,12 @@ from oslo_utils.fixture import uuidsentinel as uuids
 
 from pcloud.tests import counting
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 HOSTS = {'node-1': 'az1', 'node-2': 'az2', 'node-3': 'az1'}
 
 
-class ExplainTest(base.PcloudTestCase):
+class ExplainTest(shared_cloud.SharedCloudTestCase):
     """Every host has 10 cpus, 7680 MiB and 1028 GiB of disk to give."""
 
     hosts = HOSTS
@@ -38,8 +39,8 @@ class ExplainTest(base.PcloudTestCase):
                              'ColocationFilter', 'LocalityFilter'],
             group='filter_scheduler')
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         for name, memory_mb in (
                 ('s', 2048), ('m', 4096), ('xl', 7000), ('huge', 99999)):
             self.make_flavor(name, memory_mb=memory_mb)

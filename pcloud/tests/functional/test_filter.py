@@ -17,17 +17,18 @@ from nova.scheduler import request_filter
 
 from pcloud.scheduler import prefilter
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 NOWHERE = 'No valid host was found'
 
 
-class MalformedHintTest(base.PcloudTestCase):
+class MalformedHintTest(shared_cloud.SharedCloudTestCase):
     """A hint that is not one good id of one Pcloud gets no host at all."""
 
     hosts = {'node-1': 'az1', 'node-2': 'az2'}
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.make_pool('gpu', 'node-1')
         self.pcloud = self.make_pcloud(self.alice)
         self.add_host(self.alice, self.pcloud, 'web', 'gpu')
@@ -47,11 +48,11 @@ class MalformedHintTest(base.PcloudTestCase):
         self.assertEqual('node-1', self.host_of(server))
 
 
-class AccessTest(base.PcloudTestCase):
+class AccessTest(shared_cloud.SharedCloudTestCase):
     """Who gets which host, rule by rule."""
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.make_pool('gpu', 'node-1', 'node-2')
         self.pcloud = self.make_pcloud(self.alice)
         self.host = self.add_host(self.alice, self.pcloud, 'web', 'gpu')
@@ -175,13 +176,13 @@ class AccessTest(base.PcloudTestCase):
         self.assertEqual(self.host, self.host_of(server))
 
 
-class ReasonTest(base.PcloudTestCase):
+class ReasonTest(shared_cloud.SharedCloudTestCase):
     """The owner is told what to do about a Pcloud that takes no more."""
 
     hosts = {'node-1': 'az1', 'node-2': 'az2'}
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.make_pool('gpu', 'node-1', 'node-2')
         self.pcloud = self.make_pcloud(self.alice)
         self.flavor = self._create_flavor(vcpu=1, memory_mb=4000, disk=1)
@@ -214,7 +215,7 @@ class ReasonTest(base.PcloudTestCase):
                       self._refused())
 
 
-class FilterAloneTest(base.PcloudTestCase):
+class FilterAloneTest(shared_cloud.SharedCloudTestCase):
     """What the filter does when Placement was told nothing."""
 
     def setUp(self):
@@ -239,7 +240,7 @@ class FilterAloneTest(base.PcloudTestCase):
             self.assertIn(NOWHERE, self.fault(server))
 
 
-class NarrowTest(base.PcloudTestCase):
+class NarrowTest(shared_cloud.SharedCloudTestCase):
     """Placement's limit does not hide a small Pcloud in a large cloud."""
 
     def setUp(self):

@@ -18,16 +18,17 @@ from unittest import mock
 from pcloud.backend import computes
 from pcloud import names
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 
-class ForcedMoveTestCase(base.PcloudTestCase):
+class ForcedMoveTestCase(shared_cloud.SharedCloudTestCase):
     """Two hosts in a Pcloud, one free in the pool, two ordinary ones."""
 
     hosts = {'node-1': 'az1', 'node-2': 'az1', 'node-3': 'az1',
              'node-4': 'az1', 'node-5': 'az1'}
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.make_pool('gpu', 'node-1', 'node-2', 'node-3')
         self.pcloud = self.make_pcloud(self.alice)
         self.inside = [self.add_host(self.alice, self.pcloud, name, 'gpu')

@@ -18,6 +18,7 @@ from nova.tests import fixtures as nova_fixtures
 from nova.virt import fake
 
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 COLD = {'migrate': None}
 LIVE = {'os-migrateLive': {'host': None, 'block_migration': 'auto'}}
@@ -28,7 +29,7 @@ IMAGES = (nova_fixtures.GlanceFixture.image1['id'],
           nova_fixtures.GlanceFixture.image2['id'])
 
 
-class LifecycleTestCase(base.PcloudTestCase):
+class LifecycleTestCase(shared_cloud.SharedCloudTestCase):
     """Hosts of every kind, all equal and in the same zone.
 
     :ivar own: the two enabled hosts of Alice's Pcloud
@@ -41,8 +42,8 @@ class LifecycleTestCase(base.PcloudTestCase):
     hosts = {f'node-{number}': 'az1' for number in range(1, 8)}
     ordinary = {'node-6', 'node-7'}
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         pool = {'node-1', 'node-2', 'node-3', 'node-4', 'node-5'}
         self.make_pool('gpu', *sorted(pool))
         self.pcloud = self.make_pcloud(self.alice)
@@ -264,8 +265,8 @@ class RebuildTest(LifecycleTestCase):
 class NoRoomTest(LifecycleTestCase):
     """The only room is on the wrong side, and no server goes there."""
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.servers = []
         for hint, side in ((self.hint, self.own), (None, self.ordinary)):
             servers = [self.boot(self.alice, hint, flavorRef=self.half)

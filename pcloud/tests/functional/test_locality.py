@@ -18,11 +18,12 @@ from nova import exception as nova_exception
 
 from pcloud.backend import servers
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 UNKNOWN = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
 
 
-class LocalityTestCase(base.PcloudTestCase):
+class LocalityTestCase(shared_cloud.SharedCloudTestCase):
     """Two racks of two hosts each, and a server of Alice on the first."""
 
     def _configure(self):
@@ -31,8 +32,8 @@ class LocalityTestCase(base.PcloudTestCase):
                                     'LocalityFilter'],
                    group='filter_scheduler')
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         for rack, hosts in (('left', ['node-1', 'node-2']),
                             ('right', ['node-3', 'node-4'])):
             self.admin.call_json('PUT', '/os-pcloud-attributes/rack', {

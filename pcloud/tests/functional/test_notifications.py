@@ -15,9 +15,10 @@
 import json
 
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 
-class NotificationTest(base.PcloudTestCase):
+class NotificationTest(shared_cloud.SharedCloudTestCase):
 
     hosts = {'node-1': 'az1'}
 

@@ -20,10 +20,11 @@ from placement import db_api as placement_db
 from pcloud.tests import bulk
 from pcloud.tests import counting
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 from pcloud.tests import tenancy
 
 
-class QueryTest(base.PcloudTestCase):
+class QueryTest(shared_cloud.SharedCloudTestCase):
     """Counts statements of all databases, and calls to Placement."""
 
     hosts = {f'node-{number}': 'az1' for number in range(1, 7)}

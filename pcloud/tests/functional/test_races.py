@@ -20,19 +20,19 @@ from pcloud.backend import change
 from pcloud.backend import isolation
 from pcloud.objects import allocation_ratios
 from pcloud.objects import reconcile
-from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 HOST, NODE = 'node-1', 'node-1.hv.example.org'
 POLICY = {'policy': {'constraints': 'ram=4G'}}
 
 
-class RaceTestCase(base.PcloudTestCase):
+class RaceTestCase(shared_cloud.SharedCloudTestCase):
     """One host in a pool, and a Pcloud that has no host yet."""
 
     hosts = {HOST: 'az1'}
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.make_pool('gpu', HOST)
         self.pcloud = self.make_pcloud(self.alice)
         self.path = f'/os-pclouds/{self.pcloud}'

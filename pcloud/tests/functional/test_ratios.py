@@ -18,12 +18,12 @@ from pcloud.backend import inventories
 from pcloud.backend import journal
 from pcloud.objects import pclouds
 from pcloud.objects import reconcile
-from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 CPU, RAM = 'cpu_allocation_ratio', 'ram_allocation_ratio'
 
 
-class RatioTestCase(base.PcloudTestCase):
+class RatioTestCase(shared_cloud.SharedCloudTestCase):
     """One host in a pool.
 
     :ivar before: its ratios
@@ -32,8 +32,8 @@ class RatioTestCase(base.PcloudTestCase):
     hosts = {'node-1': 'az1'}
     node = 'node-1.hv.example.org'
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.make_pool('gpu', 'node-1')
         self.provider = self._get_provider_uuid_by_name(self.node)
         self.before = self.ratios()

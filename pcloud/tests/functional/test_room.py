@@ -15,13 +15,14 @@
 import urllib.parse
 
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 
-class RoomTest(base.PcloudTestCase):
+class RoomTest(shared_cloud.SharedCloudTestCase):
     """Every host has 10 cpus (160 to give), 7680 MiB and 1028 GiB of disk."""
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.make_flavor('s', memory_mb=2048)
         self.make_flavor('xl', memory_mb=5120)
 

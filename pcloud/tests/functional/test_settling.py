@@ -28,26 +28,32 @@ from pcloud.tests import counting
 from pcloud.tests.functional import base
 from pcloud.tests.functional import driver
 from pcloud.tests.functional import outages
+from pcloud.tests.functional import shared_cloud
 
 A_WHILE = datetime.timedelta(hours=2)
 
 
-class SettlingTestCase(base.PcloudTestCase):
+class SettlingTestCase(shared_cloud.SharedCloudTestCase):
     """Hosts whose builds and resizes wait until they are told to go on."""
 
     hosts = {'node-1': 'az1', 'node-2': 'az1', 'node-3': 'az1'}
     compute_driver = 'fake.HeldDriver'
 
-    def setUp(self):
+    def _configure(self):
+        super()._configure()
         self.useFixture(fixtures.MonkeyPatch(
             'nova.virt.fake.HeldDriver', driver.HeldDriver))
+
+    def setUp(self):
         driver.HeldDriver.gate = driver.Gate()
         self.gate = driver.HeldDriver.gate
         super().setUp()
-        # Nothing may be under way any more when the services are stopped.
+        # Nothing may be under way any more when the cloud is put back.
         self.addCleanup(self._end)
-        self.admin.call_json('POST', '/os-host-flavors', {
-            'host_flavor': {'id': 'gpu', 'units': 1}})
+
+    def furnish(self):
+        super().furnish()
+        self.make_pool('gpu')
 
     def _end(self):
         self.gate.failures = 0
@@ -180,8 +186,8 @@ class EnteringTest(SettlingTestCase):
 class LeavingTest(SettlingTestCase):
     """A host leaves a Pcloud while the Pcloud's servers are built."""
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         for host in ('node-1', 'node-2'):
             self.assertIsNone(self.pool(host)['settling'])
         self.mine = self.make_pcloud(self.alice)
@@ -255,8 +261,8 @@ class MovingTest(SettlingTestCase):
 class HiddenTest(SettlingTestCase):
     """Servers that look at rest, or like nobody's, and are on their way."""
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.pcloud = self.make_pcloud(self.alice)
 
     def test_move_whose_compute_has_started_again(self):

@@ -19,13 +19,14 @@ from oslo_upgradecheck import upgradecheck
 
 from pcloud.cmd import status
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 SUCCESS = upgradecheck.Code.SUCCESS
 WARNING = upgradecheck.Code.WARNING
 FAILURE = upgradecheck.Code.FAILURE
 
 
-class StatusTest(base.PcloudTestCase):
+class StatusTest(shared_cloud.SharedCloudTestCase):
     """The configuration of these tests is right; each test breaks it."""
 
     hosts = {}

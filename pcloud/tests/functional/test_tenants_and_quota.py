@@ -18,8 +18,8 @@ from pcloud.tests.functional import test_api
 
 class TenantTest(test_api.ApiTestCase):
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.pcloud = self.make_pcloud(self.alice)
         self.path = f'/os-pclouds/{self.pcloud}/tenants'
 
@@ -111,8 +111,8 @@ class QuotaTest(test_api.ApiTestCase):
 
 class UpdateTest(test_api.ApiTestCase):
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.make_pool('gpu', 'node-1', 'node-2')
         self.pcloud = self.make_pcloud(self.alice)
 

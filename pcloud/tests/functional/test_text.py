@@ -18,6 +18,7 @@ from unittest import mock
 from pcloud.api.nova_calls import servers
 from pcloud.rules import hints
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 LONE = 'x\ud800'
 FORGED = '2026-01-01 00:00:00 INFO forged'
@@ -25,16 +26,19 @@ HINTS = ('pcloud', 'placement_key', 'constraints', 'near', 'far', 'locality',
          'service', 'in', 'with', 'beside', 'room_for')
 
 
-class TextTest(base.PcloudTestCase):
+class TextTest(shared_cloud.SharedCloudTestCase):
     """A public host, and a Pcloud of alice's with one host."""
 
     hosts = {'node-1': 'az1', 'node-2': 'az1'}
 
-    def setUp(self):
+    def _configure(self):
         self.flags(enabled_filters=[
             'ComputeFilter', 'ConstraintsFilter', 'LocalityFilter',
             'ColocationFilter', 'AffinityFilter'], group='filter_scheduler')
-        super().setUp()
+        super()._configure()
+
+    def furnish(self):
+        super().furnish()
         self.make_pool('gpu', 'node-1')
         self.pcloud = self.make_pcloud(self.alice)
 

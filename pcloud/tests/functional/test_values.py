@@ -35,6 +35,7 @@ from pcloud.explain import conductor
 from pcloud.scheduler import filters
 from pcloud.scheduler import weights
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 NODE = 'node-1.hv.example.org'
 TENANT = f'pcloud:{base.BOB}'
@@ -106,13 +107,13 @@ def _strict(text):
     return json.loads(text, parse_constant=refuse)
 
 
-class ValuesTestCase(base.PcloudTestCase):
+class ValuesTestCase(shared_cloud.SharedCloudTestCase):
     """One host in alice's Pcloud, one free in its pool, one for all."""
 
     hosts = {'node-1': 'az1', 'node-2': 'az2', 'node-3': 'az2'}
 
-    def setUp(self):
-        super().setUp()
+    def furnish(self):
+        super().furnish()
         self.flags(reboot_filter_days=1, platform_weight_multiplier=1.0,
                    waste_weight_multiplier=1.0, group='pcloud')
         self.make_pool('gpu', 'node-1')
