@@ -300,7 +300,7 @@ class PcloudTestCase(
 
         :returns: the function's return value
         """
-        return self._wait_for_assert(check, max_retries=600, sleep=0.1)
+        return self._wait_for_assert(check, max_retries=6000, sleep=0.1)
 
     def _wait_for_server_parameter(
             self, server, expected_params, max_retries=None, api=None,
@@ -318,7 +318,7 @@ class PcloudTestCase(
                 self.assertIn('fault', found)
             return found
 
-        return self._wait_for_assert(reached, max_retries=300, sleep=0.2)
+        return self._wait_for_assert(reached, max_retries=3000, sleep=0.2)
 
     def _wait_until_deleted(self, server):
         """Wait as Nova's helper does, but for longer, and look more often."""
@@ -334,7 +334,7 @@ class PcloudTestCase(
             return [found]
 
         self._wait_for_assert(lambda: self.assertEqual([], gone()),
-                              max_retries=300, sleep=0.2)
+                              max_retries=3000, sleep=0.2)
 
     def set_down(self, host: str, down: bool = True):
         """Force a host's service down, so that Nova can evacuate servers."""
