@@ -52,6 +52,24 @@ class Unit:
     parent: str | None = None
 
 
+@dataclasses.dataclass(frozen=True)
+class CoLocated:
+    """A service with units beside units of a parent service.
+
+    A co-located service is listed as a unit is listed, without what only a
+    unit has.
+
+    :ivar parent: the name of the parent service, or the id of a parent that
+        is no unit of a service
+    """
+
+    service: str
+    parent: str
+    name: str | None = None
+    id: str | None = None
+    status: str = 'co-located'
+
+
 class Services:
     """The services of a project.
 
@@ -129,22 +147,35 @@ class Services:
                      and self._find_parent(child, gone) is None]
         return levels
 
-    def listed(self, *, everything: bool) -> list[Unit]:
-        """Return units by service and name, co-located units below parents.
+    def roots(self) -> list[Unit]:
+        """Return the units without a parent, by service and name."""
+        return [self.unit(unit) for unit in self._roots()]
 
-        :param everything: whether units with a parent are listed too
-        """
+    def co_located_services(self) -> list[CoLocated]:
+        """Return each service that has units with a parent, by name."""
+        pairs = set()
+        for service in self.names():
+            for unit in self.units(service):
+                parent = self._parents[unit.id]
+                if parent is not None:
+                    pairs.add((service, self._servers[parent].hint(
+                        hints.SERVICE) or parent))
+        return [CoLocated(service, parent)
+                for service, parent in sorted(pairs)]
+
+    def tree(self) -> list[Unit]:
+        """Return all units by service and name, below parents."""
         all_units = [unit for name in self.names()
                      for unit in self.units(name)]
-        roots = [unit for unit in all_units
-                 if self._parents[unit.id] is None]
-        if not everything:
-            return [self.unit(unit) for unit in roots]
         seen: set[str] = set()
         # Units below a server that is no unit are below nothing shown, and
         # units that are each other's parents have no root.
-        return [self.unit(unit) for root in roots + all_units
+        return [self.unit(unit) for root in self._roots() + all_units
                 for unit in self._family(root, seen)]
+
+    def _roots(self) -> list[servers.Server]:
+        return [unit for name in self.names() for unit in self.units(name)
+                if self._parents[unit.id] is None]
 
     def at_hosts(self, service: str) -> dict[str, servers.Server]:
         """Return host id -> a unit of the service, for hosts with units."""

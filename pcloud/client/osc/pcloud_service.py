@@ -25,7 +25,11 @@ from pcloud.client.osc import pcloud_deploy
 
 
 class ListPcloudService(common.Lister):
-    """List the units of your project's services"""
+    """List your project's services
+
+    A co-located service has a single line, with the parent service; the option
+    --all lists the co-located units instead.
+    """
 
     _epilog = 'Example:\n  openstack pcloud service list --all'
 
@@ -33,14 +37,15 @@ class ListPcloudService(common.Lister):
         """Add the option that widens the list."""
         parser.add_argument(
             '--all', action='store_true', dest='everything',
-            help='List co-located units too, below their parents')
+            help='List co-located units, below their parents')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
-        """List the units."""
+        """List units, and co-located services or units."""
         all_services = services.Services(self.client.servers.list_all())
         _tell_hidden(self, all_services.hidden)
         return common.table(
-            all_services.listed(everything=parsed_args.everything),
+            all_services.tree() if parsed_args.everything else
+            [*all_services.roots(), *all_services.co_located_services()],
             fields.UNIT_LIST)
 
 

@@ -95,7 +95,7 @@ class TestParents(base.CloudTestCase):
         self.assertEqual({'a': 'b', 'b': 'a'}, _parents(*found))
         self.assertEqual([[found[0]], [found[1]]], known.levels(found[:1]))
         self.assertEqual(['a', 'b'], [
-            each.name for each in known.listed(everything=True)])
+            each.name for each in known.tree()])
 
 
 class TestDoubles(base.CloudTestCase):
@@ -161,8 +161,23 @@ class TestShown(fake_nova.ServersTestCase):
         self.assertEqual(
             [['Service', 'Name', 'ID', 'Status', 'Parent'],
              ['log', 'log-2', self.lost, 'SHUTOFF', '-'],
-             ['web', 'web-1', self.web, 'ACTIVE', '-']],
+             ['web', 'web-1', self.web, 'ACTIVE', '-'],
+             ['agent', '-', '-', 'co-located',
+              fake_nova.server_id('plain one')],
+             ['disk', '-', '-', 'co-located', 'web'],
+             ['log', '-', '-', 'co-located', 'disk']],
             base.table(self._service('list').out))
+
+    def test_a_co_located_service_has_one_line_for_each_parent(self):
+        for number in range(3):
+            self.have(f'disk-{number}', 'disk', host='h1', with_='web')
+            self.have(f'also-{number}', 'disk', in_=self.lost)
+
+        self.assertEqual(
+            [('disk', 'log'), ('disk', 'web')],
+            [(row['Service'], row['Parent'])
+             for row in self._service('list', '-f', 'json').json
+             if row['Service'] == 'disk'])
 
     def test_list_all(self):
         rows = base.table(self._service('list', '--all').out)
