@@ -165,11 +165,12 @@ with less of it; 0 leaves the key out.
     cfg.IntOpt(
         'msav_steps',
         default=10,
-        min=2,
+        min=1,
         help="""
 How many rounds the affinity algorithm makes; the thresholds fall evenly from
-``initial_msav`` to ``final_msav``. Fewer rounds leave more hosts alike to the
-administrator, so that more is decided by customers' keys.
+``initial_msav`` to ``final_msav``, and a single round has ``initial_msav``.
+Fewer rounds leave more hosts alike to the administrator, so that more is
+decided by customers' keys.
 """),
     cfg.FloatOpt(
         'platform_weight_multiplier',

@@ -233,10 +233,12 @@ def thresholds(
 ) -> list[Fraction]:
     """Return the thresholds of the rounds, evenly from first to last.
 
-    :param steps: the number of rounds, 2 or more
+    :param steps: the number of rounds; a single round has the initial value
 
     Rule: reference-placement-keys-rounds
     """
+    if steps == 1:
+        return [initial]
     step = (final - initial) / (steps - 1)
     return [initial + number * step for number in range(steps)]
 

@@ -158,13 +158,13 @@ def check_parent(text: str) -> str:
 def flag(extra_spec: object, image_property: object) -> str:
     """Return the permission of a server to be co-located: a word of `FLAGS`.
 
-    The flavor, as the lower level, counts before the image. A value outside
-    of `FLAGS` is passed over; without a valid value the permission is never.
+    The flavor, as the lower level, counts before the image. Without a value,
+    and with a value outside of `FLAGS`, the permission is never.
 
     Rule: reference-colocation-permission
     """
-    return next((permission for permission in (extra_spec, image_property)
-                 if permission in FLAGS), NEVER)
+    permission = image_property if extra_spec is None else extra_spec
+    return permission if permission in FLAGS else NEVER
 
 
 def check_flag(permission: str) -> str:

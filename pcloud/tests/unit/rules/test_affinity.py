@@ -186,7 +186,8 @@ class RoundTest(base.BaseTestCase):
     @ddt.data(
         ('80', '-10', 10, '80 70 60 50 40 30 20 10 0 -10'),
         ('80', '-10', 4, '80 50 20 -10'), ('10', '0', 2, '10 0'),
-        ('1', '0', 4, '1 2/3 1/3 0'), ('5', '5', 3, '5 5 5'))
+        ('1', '0', 4, '1 2/3 1/3 0'), ('5', '5', 3, '5 5 5'),
+        ('80', '-10', 1, '80'))
     @ddt.unpack
     def test_thresholds(self, initial, final, steps, expected):
         self.assertEqual(

@@ -85,8 +85,9 @@ class FlagTest(testscenarios.WithScenarios, testtools.TestCase):
                  for spec, image, expected in (
         (None, None, 'never'), ('allow', None, 'allow'),
         (None, 'always', 'always'), ('never', 'always', 'never'),
-        ('always', 'allow', 'always'), ('maybe', 'allow', 'allow'),
-        ('maybe', 7, 'never'))]
+        ('always', 'allow', 'always'), ('maybe', 'allow', 'never'),
+        ('allow', 'maybe', 'allow'), (None, 'maybe', 'never'),
+        ('', 'allow', 'never'), ('maybe', 7, 'never'))]
 
     def test(self):
         self.assertEqual(
