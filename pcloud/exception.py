@@ -211,6 +211,11 @@ class ConstraintsUnmet(Conflict):
                'constraints %(constraints)s.')
 
 
+class RebootsSoon(Conflict):
+    message = ('Each host that could take the server is rebooted within '
+               '%(days)s days.')
+
+
 class NothingFits(Conflict):
     message = ('No host flavor with a free host%(zone)s meets the '
                'constraints: %(reasons)s.')

@@ -21,6 +21,7 @@ from nova import objects
 from nova.scheduler import host_manager
 from oslo_config import cfg
 
+from pcloud import exception
 from pcloud.rules import attributes as rules
 from pcloud.rules import reasons
 from pcloud.scheduler.filters import base
@@ -40,25 +41,34 @@ class RebootFilter(base.ListFilter):
     later                           always
     ==============================  ==============
 
+    When no host passes, the server's fault states the reason.
+
     Rule: reference-attributes-filter
     """
 
     # The hosts of a request keep their dates while the request is placed.
     run_filter_once_per_request = True
+    refusals = (exception.RebootsSoon,)
 
     def passing_hosts(
         self, host_states: Sequence[host_manager.HostState],
         spec: objects.RequestSpec,
     ) -> Sequence[host_manager.HostState]:
-        """Return the hosts that are not rebooted soon."""
+        """Return the hosts that are not rebooted soon.
+
+        :raises: `exception.RebootsSoon` when no host is left
+        """
         days = CONF.pcloud.reboot_filter_days
         if not days:
             return host_states
         moment, span = host_attributes.now(), datetime.timedelta(days=days)
         dates = host_attributes.values(host_states, rules.REBOOT)
-        return [host_state for host_state, date
-                in zip(host_states, dates, strict=True)
-                if not rules.reboots_within(date, moment, span)]
+        hosts = [host_state for host_state, date
+                 in zip(host_states, dates, strict=True)
+                 if not rules.reboots_within(date, moment, span)]
+        if not hosts:
+            raise exception.RebootsSoon(days=days)
+        return hosts
 
     def why(
         self, host_states: Sequence[host_manager.HostState],

@@ -328,6 +328,7 @@ class SchedulingTest(AttributesTestCase):
         self._always('node-4')
         self.put('next_reboot', self.in_days(1), 'node-4')
         server = self.boot(self.alice, expected='ERROR')
-        self.assertIn('No valid host was found', self.fault(server))
+        self.assertIn('Each host that could take the server is rebooted '
+                      'within 2 days.', self.fault(server))
         self.flags(reboot_filter_days=1, group='pcloud')
         self.boot(self.alice)
