@@ -155,6 +155,8 @@ class PcloudTestCase(
         # As in Nova's own configuration; Nova's fixtures change the option.
         self.flags(enforce_new_defaults=True, group='oslo_policy')
         self.flags(instances=-1, cores=-1, ram=-1, group='quota')
+        # A machine may be too slow for services to report in time.
+        self.flags(service_down_time=1000000)
         self.flags(api_paste_config=str(folder / 'api-paste.ini'),
                    group='wsgi')
         self.flags(

@@ -56,8 +56,6 @@ CONF = nova_conf.CONF
 
 # Services that run write these columns all the time.
 _HEARTBEAT = {'services': ('updated_at', 'report_count', 'last_seen_up')}
-_ALIVE = ("UPDATE services SET last_seen_up = strftime("
-          "'%Y-%m-%d %H:%M:%f000', 'now') WHERE last_seen_up IS NOT NULL")
 
 _TRACKER = ('compute_nodes', 'stats', 'tracked_instances',
             'tracked_migrations', 'is_bfv', 'old_resources',
@@ -139,8 +137,6 @@ class Database:
                 connection.executemany(
                     f'INSERT INTO "{table}" VALUES '
                     f'({", ".join("?" * len(columns))})', rows)
-            if 'services' in changed:
-                connection.execute(_ALIVE)
             connection.execute('COMMIT')
 
     def differences(self, kept: Mapping) -> Iterator[str]:
