@@ -13,10 +13,12 @@
 """The commands of the attributes of hosts."""
 
 import argparse
+import datetime
 import typing
 
 from pcloud.client import display
 from pcloud.client.osc import common
+from pcloud.rules import attributes
 
 
 class ListPcloudAttribute(common.Lister):
@@ -36,10 +38,10 @@ class ListPcloudAttribute(common.Lister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """List the attributes."""
-        attributes = [attribute for attribute in self.client.list_attributes()
-                      if parsed_args.name in (None, attribute.name) and
-                      parsed_args.host in (None, *attribute.hosts)]
-        return common.table(attributes, display.ATTRIBUTE)
+        return common.table([
+            attribute for attribute in self.client.list_attributes()
+            if parsed_args.name in (None, attribute.name) and
+            parsed_args.host in (None, *attribute.hosts)], display.ATTRIBUTE)
 
 
 class SetPcloudAttribute(common.ShowOne):
@@ -65,7 +67,16 @@ class SetPcloudAttribute(common.ShowOne):
         """Set the attribute, and show all hosts that have the value now."""
         attribute = self.client.set_attribute(
             parsed_args.name, parsed_args.value, parsed_args.hosts)
+        if has_passed(parsed_args.name, parsed_args.value):
+            print(f'{parsed_args.value} has passed: the hosts count as hosts '
+                  'without a coming reboot', file=self.app.stderr)
         return common.record(attribute, display.ATTRIBUTE)
+
+
+def has_passed(name: str, value: str) -> bool:
+    """Whether an attribute is a date of a reboot which has passed."""
+    return (name == attributes.REBOOT and
+            attributes.reboot(value) <= datetime.datetime.now(datetime.UTC))
 
 
 class UnsetPcloudAttribute(common.PcloudCommand):

@@ -516,6 +516,19 @@ class TestAttributes(base.CloudTestCase):
         self.assertEqual(('PUT', RACK, {'attribute': {
             'value': 'r1', 'hosts': ['c2']}}), self.last_call())
 
+    def test_set_tells_that_a_reboot_has_passed(self):
+        self.answer('PUT', '/os-pcloud-attributes/next_reboot', json={
+            'attribute': self.ATTRIBUTES[0]})
+        for value, told in (('2020-01-01', '2020-01-01 has passed: '),
+                            ('2999-01-01', '')):
+            result = self.openstack(
+                'pcloud', 'attribute', 'set', 'next_reboot', value,
+                '--host', 'c2')
+
+            self.assertEqual(0, result.status)
+            self.assertEqual(told, result.err[:len(told)] if told
+                             else result.err)
+
     def test_set_takes_a_host(self):
         result = self.openstack('pcloud', 'attribute', 'set', 'rack', 'r1')
 
