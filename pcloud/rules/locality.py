@@ -142,8 +142,8 @@ def passing_hosts(
     =======  ==========================================================
 
     A step without a remaining host is undone, and far comes first. In strict
-    form near keeps hosts with all named servers, else hosts in a rack with all
-    named servers; no step is undone but the preference for other racks,
+    form near keeps hosts with all named servers, else hosts in a rack with any
+    named server; no step is undone but the preference for other racks,
     which comes last.
 
     :param racks: ``host -> rack`` of the candidates and the servers' hosts
@@ -206,7 +206,6 @@ def _near_all(
         return hosts
     wanted = frozenset(near)
     beside = [host for host in hosts if wanted == {host}]
-    near_racks = {racks.get(host) for host in near}
-    if beside or len(near_racks) != 1 or None in near_racks:
-        return beside
-    return [host for host in hosts if racks.get(host) in near_racks]
+    near_racks = {racks.get(host) for host in near} - {None}
+    return beside or [
+        host for host in hosts if racks.get(host) in near_racks]

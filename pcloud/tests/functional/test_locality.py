@@ -95,12 +95,23 @@ class LocalityTest(LocalityTestCase):
         other = self._on('node-4', base.ALICE, 'db')
         self.assertLessEqual(self._hosts(near=[self.first, other]),
                              {'node-1', 'node-4'})
-        self.assertIn('near and far want it', self._fault(
-            near=[self.first, 'tag:db'], locality='strict'))
         self.assertEqual({'node-2'}, self._hosts(
             near='tag:web', far=['tag:db', self.first]))
         # Where they conflict far wins.
         self.assertNotIn('node-4', self._hosts(near=other, far=other))
+
+    def test_strict_near_of_servers_in_two_racks(self):
+        self._on('node-4', base.ALICE, 'db')
+        both = {'near': [self.first, 'tag:db'], 'locality': 'strict'}
+        self._leave_rack('node-2', 'node-3')
+        self.assertLessEqual(self._hosts(4, **both), {'node-1', 'node-4'})
+        self._leave_rack('node-1', 'node-4')
+        self.assertIn('near and far want it', self._fault(**both))
+
+    def _leave_rack(self, *hosts):
+        for host in hosts:
+            self.admin.call_json(
+                'DELETE', f'/os-pcloud-attributes/rack?host={host}')
 
     def test_servers_of_others_are_unknown(self):
         theirs = self._on('node-4', base.BOB, 'web', 'theirs')
