@@ -23,11 +23,13 @@ import collections
 from collections.abc import Collection
 from collections.abc import Iterable
 import dataclasses
+import typing
 
 from nova import context as nova_context
 from oslo_utils import timeutils
 from oslo_utils import uuidutils
 
+from pcloud.backend import announce
 from pcloud.backend import change
 from pcloud.backend import computes
 from pcloud.backend import inherited_metadata
@@ -125,6 +127,17 @@ def all_values(
     return attributes
 
 
+class _Affected(typing.NamedTuple):
+    """The aggregates that hosts have left, and what became of them.
+
+    :ivar changed: the uuids of the aggregates that still exist
+    :ivar deleted: the aggregates that had no other host
+    """
+
+    changed: set[str]
+    deleted: list[rows.Aggregate]
+
+
 def put(
     context: nova_context.RequestContext, name: str, value: str,
     hosts: Collection[str],
@@ -147,22 +160,22 @@ def put(
     _check_hosts(context, hosts)
     uuid = uuidutils.generate_uuid()
 
-    def work(written: writes.Rows) -> tuple[Attribute, set[str]]:
+    def work(written: writes.Rows) -> tuple[Attribute, _Affected]:
         there = inherited_metadata.saying_attributes(context)
         if name == rules.PLATFORM:
             _check_kind(there, value, hosts)
         aggregate = _find_or_create(written, uuid, name, value, there)
         for host in sorted(set(hosts) - aggregate.hosts):
             written.join(aggregate.id, host)
-        changed = _leave(written, _of_attribute(there, name), hosts,
-                         but=wanted)
+        affected = _leave(
+            written, _of_attribute(there, name), hosts, but=wanted)
+        affected.changed.add(aggregate.uuid)
         now = frozenset(hosts) | aggregate.hosts
-        return (Attribute(name, value, tuple(sorted(now))),
-                changed | {aggregate.uuid})
+        return Attribute(name, value, tuple(sorted(now))), affected
 
-    attribute, changed = change.run(
+    attribute, affected = change.run(
         context, [journal.attribute_anchor(name)], work)
-    reconcile.announced(context, changed)
+    _announce(context, affected)
     return attribute
 
 
@@ -180,7 +193,7 @@ def remove(
     """
     names.attribute_key(name)
 
-    def work(written: writes.Rows) -> set[str]:
+    def work(written: writes.Rows) -> _Affected:
         there = inherited_metadata.attribute_aggregates(context, name)
         if not any(aggregate.hosts if hosts is None else
                    aggregate.hosts & frozenset(hosts)
@@ -188,7 +201,7 @@ def remove(
             raise exception.AttributeNotFound(name=name)
         return _leave(written, there, hosts)
 
-    reconcile.announced(context, change.run(
+    _announce(context, change.run(
         context, [journal.attribute_anchor(name)], work))
 
 
@@ -286,14 +299,13 @@ def _of_attribute(
 def _leave(
     written: writes.Rows, aggregates: Iterable[rows.Aggregate],
     hosts: Collection[str] | None, but: str | None = None,
-) -> set[str]:
+) -> _Affected:
     """Take hosts out of the aggregates of an attribute's values.
 
     :param hosts: None for all hosts
     :param but: the name of an aggregate that keeps the hosts
-    :returns: the uuids of the changed aggregates that still exist
     """
-    changed = set()
+    affected = _Affected(set(), [])
     for aggregate in aggregates:
         leaving = (aggregate.hosts if hosts is None else
                    aggregate.hosts & frozenset(hosts))
@@ -301,9 +313,19 @@ def _leave(
             continue
         if leaving:
             written.leave(aggregate.id, leaving)
-            changed.add(aggregate.uuid)
         # An aggregate that was empty before is a leftover.
         if leaving == aggregate.hosts:
             written.delete(aggregate.id)
-            changed.discard(aggregate.uuid)
-    return changed
+            affected.deleted.append(aggregate)
+        elif leaving:
+            affected.changed.add(aggregate.uuid)
+    return affected
+
+
+def _announce(
+    context: nova_context.RequestContext, affected: _Affected,
+) -> None:
+    # A scheduler keeps the attributes of a deleted aggregate until told.
+    reconcile.announced(context, affected.changed)
+    for aggregate in affected.deleted:
+        reconcile.notified(announce.deleted, context, aggregate)

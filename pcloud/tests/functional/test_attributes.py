@@ -318,6 +318,22 @@ class SchedulingTest(AttributesTestCase):
         self.assertEqual(
             1, self.stdlog.logger.output.count("'much' is not valid"))
 
+    def test_schedulers_forget_a_value_that_no_host_has(self):
+        hosts = self.scheduler.manager.host_manager
+
+        def known():
+            return sorted(
+                hosts.aggs_by_id[each].metadata['pcloud:attr:rack']
+                for each in hosts.host_aggregates_map['node-1']
+                if 'pcloud:attr:rack' in hosts.aggs_by_id[each].metadata)
+
+        for value in 'r1', 'r2':
+            self.put('rack', value, 'node-1')
+            self.wait_until(lambda: self.assertEqual([value], known()))
+        self.admin.call_json(
+            'DELETE', '/os-pcloud-attributes/rack?host=node-1')
+        self.wait_until(lambda: self.assertEqual([], known()))
+
     def test_reboot_filter(self):
         self.put('next_reboot', self.in_days(2), 'node-1', 'node-2',
                  'node-3')
