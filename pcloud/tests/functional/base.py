@@ -15,6 +15,7 @@
 from collections.abc import Callable
 import json
 import pathlib
+import sqlite3
 import typing
 
 import fixtures
@@ -136,6 +137,7 @@ class PcloudTestCase(
         self.base_url = self.api_fixture.base_url
         self.make_clients()
         self.context = nova_context.get_admin_context()
+        self._keep_databases_open()
         self.conductor = self.start_service('conductor')
         self.scheduler = self.start_service('scheduler')
         for host in self.hosts:
@@ -175,6 +177,17 @@ class PcloudTestCase(
             for host, its_zone in self.hosts.items():
                 if its_zone == zone:
                     self.admin.add_host_to_aggregate(aggregate['id'], host)
+
+    def _keep_databases_open(self):
+        # When the last connection to an SQLite closes, SQLite removes the
+        # write-ahead log, and may refuse a connection that begins meanwhile.
+        api, _, placement = self.engines()
+        for engine in (api, placement,
+                       *map(self.cell_engine, self.cell_mappings)):
+            if engine.url.database:
+                connection = sqlite3.connect(engine.url.database)
+                connection.execute('SELECT * FROM sqlite_master').fetchall()
+                self.addCleanup(connection.close)
 
     def make_clients(self) -> None:
         """Make the clients of an administrator and of two users."""
