@@ -264,7 +264,8 @@ def ranks(
     their customer score; within a round the higher score comes first. Equal
     hosts have equal ranks, and no rank is left out.
 
-    :param standings: round and customer score of each host
+    :param standings: round and customer score of each host; a caller may
+        give any other number that is lower for hosts that come first
 
     Rule: reference-placement-keys-rounds
     """

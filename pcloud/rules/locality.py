@@ -155,6 +155,33 @@ def passing_hosts(
     return stages(candidates, racks, near, far, strict)[-1][1]
 
 
+def levels(
+    candidates: Sequence[str], racks: Mapping[str, str | None],
+    near: Sequence[str], far: Sequence[str],
+) -> list[int]:
+    """Return how far each host is from a preference, 0 for a host as wanted.
+
+    The hosts of the lowest level are the hosts that `passing_hosts` keeps
+    without strict. When these hosts are full, the next level has the hosts
+    that `passing_hosts` keeps among the other hosts.
+
+    All parameters are as for `passing_hosts`.
+
+    Rule: reference-locality-preference
+    """
+    avoided, wanted = frozenset(far), frozenset(near)
+    far_racks = {racks.get(host) for host in far} - {None}
+    near_racks = {racks.get(host) for host in near} - {None}
+
+    def from_near(host: str) -> int:
+        if not near or host in wanted:
+            return 0
+        return 1 if racks.get(host) in near_racks else 2
+
+    return [6 * (host in avoided) + 3 * (racks.get(host) in far_racks) +
+            from_near(host) for host in candidates]
+
+
 def stages(
     candidates: Sequence[str], racks: Mapping[str, str | None],
     near: Sequence[str], far: Sequence[str], strict: bool,

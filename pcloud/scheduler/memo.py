@@ -58,14 +58,15 @@ class Memo:
     :ivar before: ``(service host, node) -> (customer score, number of
         servers)`` for each host, when the first server of the request was
         placed
-    :ivar preferred: the service hosts that the servers of the request prefer
+    :ivar levels: service host -> how far the host is from the place that the
+        servers of the request prefer; empty without a preference
     """
 
     policies: list[scoped_policies.Policy] | None = None
     settings: dict[str, constraints.Setting] | None = None
     keys: CompiledKeys | None = None
     before: dict[tuple[str, str], tuple[Fraction, int]] | None = None
-    preferred: frozenset[str] = frozenset()
+    levels: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 
 def of_request(spec: objects.RequestSpec) -> Memo:

@@ -45,8 +45,8 @@ class LocalityFilter(base.ListFilter):
     the reason.
 
     Nova uses the hosts kept for the first server of a multi-create for all its
-    servers, so a preference of several servers drops no host here, and
-    `LocalityWeigher` applies the preference.
+    servers, so a preference of several servers drops no host here, and the
+    weighers apply the preference.
 
     A server being moved ignores named servers deleted since its start.
 
@@ -69,10 +69,10 @@ class LocalityFilter(base.ListFilter):
         wish = rules.wish(request.scheduler_hints(spec))
         if wish is None:
             return host_states
-        hosts = _passing_hosts(host_states, spec, wish)
         if spec.num_instances > 1 and not wish.strict:
-            memo.of_request(spec).preferred = hosts
+            memo.of_request(spec).levels = _levels(host_states, spec, wish)
             return host_states
+        hosts = _passing_hosts(host_states, spec, wish)
         return [host_state for host_state in host_states
                 if host_state.host in hosts]
 
@@ -138,6 +138,17 @@ def _passing_hosts(
             reason='no host that could take the server is where the hints '
                    'near and far want it')
     return frozenset(hosts)
+
+
+def _levels(
+    host_states: Sequence[host_manager.HostState],
+    spec: objects.RequestSpec, wish: rules.Wish,
+) -> dict[str, int]:
+    """Return ``service host -> level`` for a preference."""
+    places = _places(host_states, spec, wish)
+    hosts = [host_state.host for host_state in host_states]
+    return dict(zip(hosts, rules.levels(
+        hosts, places.racks, places.near, places.far), strict=True))
 
 
 def _fallen(

@@ -24,11 +24,12 @@ from pcloud.scheduler.weights import base
 
 
 class LocalityWeigher(base.RankWeigher):
-    """Prefer the hosts which `LocalityFilter` would keep.
+    """Prefer the hosts which `LocalityFilter` would keep, level by level.
 
     The weigher is for a multi-create only: dropped hosts would be missing when
     the preferred hosts are full. For a single server, and for a strict wish,
-    the filter drops hosts.
+    the filter drops hosts. Where placement keys are in force,
+    `AffinityWeigher` applies the preference too.
 
     Rule: reference-locality-preference
     """
@@ -41,7 +42,8 @@ class LocalityWeigher(base.RankWeigher):
         self, weighed_obj_list: Sequence[weights.WeighedHost],
         weight_properties: objects.RequestSpec,
     ) -> list[int]:
-        """Return 1 for each preferred host, 0 for any other host."""
-        preferred = memo.of_request(weight_properties).preferred
-        return [int(weighed.obj.host in preferred)
+        """Return the rank of each host's level, 0 for the worst host."""
+        levels = memo.of_request(weight_properties).levels
+        worst = max(levels.values(), default=0)
+        return [worst - levels.get(weighed.obj.host, worst)
                 for weighed in weighed_obj_list]

@@ -197,7 +197,12 @@ class LocalityTest(LocalityTestCase):
     def test_more_than_fit_where_they_would_like_to_be(self):
         # 7680 MiB for servers, of which the first has 512.
         found = self._several_hosts(5, near=self.first)
-        self.assertEqual((3, 5), (found.count('node-1'), len(found)))
+        self.assertEqual(['node-1'] * 3 + ['node-2'] * 2, sorted(found))
+
+    def test_several_at_once_with_placement_keys(self):
+        # Each by itself would keep away from the one before.
+        self.assertEqual(['node-1', 'node-1'], self._several_hosts(
+            2, near='tag:web', placement_key='Repel1=1:-100'))
 
     def test_a_cell_that_does_not_answer(self):
         with mock.patch.object(servers, '_instances',

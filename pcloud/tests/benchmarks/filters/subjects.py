@@ -158,11 +158,12 @@ def _filters(cloud: clouds.Cloud, states: _States) -> Iterator[Subject]:
 
 
 def _weighers(states: _States) -> Iterator[Subject]:
-    preferred = frozenset(each.host for each in states[::3])
+    levels = {each.host: number % 3
+              for number, each in enumerate(states)}
 
     def prefers() -> objects.RequestSpec:
         request = requests.ordinary()
-        memo.of_request(request).preferred = preferred
+        memo.of_request(request).levels = levels
         return request
 
     weights_ = dict.fromkeys((f'K{key}' for key in range(clouds.KEYS)), '10')

@@ -150,6 +150,19 @@ class KeptTest(base.BaseTestCase):
                                      if each in set(found)])
 
     @given(st.permutations(HOSTS), some, some)
+    def test_hosts_that_fill_up_leave_what_a_single_server_gets(
+            self, candidates, near, far):
+        levels = dict(zip(candidates, locality.levels(
+            candidates, RACKS, near, far), strict=True))
+        while candidates:
+            found = locality.passing_hosts(
+                candidates, RACKS, near, far, False)
+            best = min(levels[host] for host in candidates)
+            self.assertEqual(found, [host for host in candidates
+                                     if levels[host] == best])
+            candidates.remove(found[0])
+
+    @given(st.permutations(HOSTS), some, some)
     def test_strict_means_it(self, candidates, near, far):
         found = locality.passing_hosts(candidates, RACKS, near, far, True)
         self._every_stage_is_part_of_the_last(candidates, near, far, True)
