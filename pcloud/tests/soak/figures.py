@@ -13,6 +13,7 @@
 """The figures that all threads of a run count."""
 
 import collections
+import sys
 import threading
 
 EXAMPLES = 3
@@ -48,7 +49,7 @@ class Figures:
             self.longest[kind] = max(self.longest.get(kind, 0), seconds)
 
     def violation(self, kind: str, subject: str, text: str) -> None:
-        """Count a violation, once for each subject."""
+        """Count a violation, once for each subject, and print it."""
         with self._lock:
             if (kind, subject) in self._seen:
                 return
@@ -57,6 +58,7 @@ class Figures:
             examples = self.violations.setdefault(kind, [])
             if len(examples) < EXAMPLES:
                 examples.append(f'{subject}: {text}')
+        print(f'{kind}: {subject}: {text}', file=sys.stderr, flush=True)
 
     def broken(self) -> int:
         """Return the number of violations."""
