@@ -32,6 +32,10 @@ from pcloud.tests.worlds import graph as graphs
 from pcloud.tests.worlds import places
 from pcloud.tests.worlds import turns as turns_
 
+# How often the turn may go to another actor while an actor could go on, where
+# a world is too large to be explored whole; None for any number.
+_SWITCHES = (int(os.environ['PCLOUD_TEST_SWITCHES'])
+             if os.environ.get('PCLOUD_TEST_SWITCHES') else None)
 _NEVER = 10**9
 # Characters of the log that are shown with a failure.
 _LOG = 5000
@@ -69,6 +73,8 @@ class WorldTestCase(base.PcloudTestCase):
             places.Places(self.placement.fixture._client))
         self.answers: dict[str, list[int]] = {}
         self._way: list[str] = []
+        self._last: str | None = None
+        self._switches = 0
 
     def actor(self, name, *calls):
         """Return an actor that makes calls in sequence.
@@ -95,7 +101,9 @@ class WorldTestCase(base.PcloudTestCase):
         graph = copies.run(functools.partial(self._explore, actors))
         print(f'{self.id().split(".", 3)[-1]}: {graph.interleavings():,} '
               f'interleavings: {graph.states} states, {graph.turns} turns, '
-              f'{len(graph.ends)} ends', file=sys.__stderr__, flush=True)
+              f'{len(graph.ends)} ends, '
+              f'{"any" if _SWITCHES is None else _SWITCHES} switches',
+              file=sys.__stderr__, flush=True)
         return graph
 
     def _explore(self, actors):
@@ -109,15 +117,24 @@ class WorldTestCase(base.PcloudTestCase):
         return graph
 
     def look(self) -> tuple[str, list[str]]:
-        """Return a digest of the present state, and the actors that stand."""
+        """Return the present state, and the actors that may have the turn."""
         standing = self._turns.standing()
         for error in self._turns.errors:
             raise self._explained(error)
-        return self._digest(standing), sorted(standing)
+        choices = sorted(standing)
+        if _SWITCHES is None:
+            return self._digest(standing), choices
+        if self._switches >= _SWITCHES and self._last in standing:
+            choices = [self._last]
+        return (f'{self._digest(standing)} {self._last} {self._switches}',
+                choices)
 
     def take(self, choice: str) -> None:
         """Let an actor go on."""
-        self._way.append(f'{choice}: {self._turns.standing()[choice]}')
+        standing = self._turns.standing()
+        self._way.append(f'{choice}: {standing[choice]}')
+        self._switches += self._last in standing and choice != self._last
+        self._last = choice
         self.places.go(choice)
 
     def _explained(self, error):
