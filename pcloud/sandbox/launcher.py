@@ -320,14 +320,11 @@ def wait_for_service(
     if part.url is None:
         return
     probe = rest.Probe(part.url)
-    watched = progress.Progress(process, log, part.works)
+    watched = progress.Progress(part.name, process, log, part.works)
     while not probe.answered():
         if processes.find(known) is None:
             raise errors.StartFailed(f'{part.name} has ended', str(log))
-        if watched.silence() > progress.SILENCE:
-            raise errors.StartFailed(
-                f'{part.name} has made no progress for '
-                f'{progress.SILENCE} seconds', str(log))
+        watched.check()
         time.sleep(LOOK)
 
 

@@ -16,6 +16,8 @@ import time
 
 import psutil
 
+from pcloud.sandbox import errors
+
 # Seconds without any progress, after which a part is taken for stuck. Even a
 # machine with a hundredth of a processor gives a part a second of work in
 # this time.
@@ -28,6 +30,7 @@ _WORK = 1
 class Progress:
     """The progress of a process: the log grows, or the process works.
 
+    :param name: the name of the part that the process runs
     :param process: the process; the work of its descendants counts too
     :param log: the file that the process writes
     :param works: whether work is progress. A process that waits for another
@@ -35,9 +38,10 @@ class Progress:
     """
 
     def __init__(
-        self, process: psutil.Process, log: pathlib.Path, works: bool,
+        self, name: str, process: psutil.Process, log: pathlib.Path,
+        works: bool,
     ) -> None:
-        self.pid = process.pid
+        self._name = name
         self._process, self._log, self._works = process, log, works
         self._last, self._done = time.monotonic(), 0.
         self._size, self._done = self._log_size(), self._work()
@@ -52,6 +56,17 @@ class Progress:
             self._size, self._done = size, work
             self._last = time.monotonic()
         return time.monotonic() - self._last
+
+    def check(self) -> None:
+        """Check that the process has not been silent for too long.
+
+        :raises StartFailed: there has been no progress for `SILENCE`
+        """
+        silence = self.silence()
+        if silence > SILENCE:
+            raise errors.StartFailed(
+                f'{self._name} has made no progress for {silence:.0f} '
+                'seconds', str(self._log))
 
     def _log_size(self) -> int:
         return self._log.stat().st_size if self._log.exists() else 0

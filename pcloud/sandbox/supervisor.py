@@ -123,11 +123,7 @@ class Supervisor:
         :raises StartFailed: a part makes no progress
         """
         for part in self.starting:
-            silence = self.progress[part.name].silence()
-            if silence > progress.SILENCE:
-                raise errors.StartFailed(
-                    f'{part.name} has made no progress for {silence:.0f} '
-                    'seconds', str(self.where.log(part.name)))
+            self.progress[part.name].check()
         tell({'waiting': [part.name for part in self.starting],
               'seconds': int(seconds)})
 
@@ -143,7 +139,7 @@ class Supervisor:
         self.waiting.remove(part)
         self.starting.append(part)
         self.progress[part.name] = progress.Progress(
-            psutil.Process(self.children[part.name].pid),
+            part.name, psutil.Process(self.children[part.name].pid),
             self.where.log(part.name), part.works)
         if part.url is not None:
             self.probes[part.name] = rest.Probe(part.url)

@@ -191,8 +191,8 @@ ROOMS = {
         'command config supervisor',
         'databases environment messaging parts rest',
         'demo lock restarts settings',
-        'devstack layout ports stories',
-        'errors ini narrator paste processes progress sqlite'),
+        'devstack layout ports progress stories',
+        'errors ini narrator paste processes sqlite'),
     'sandbox/services': _room(
         '', '',
         'nova_all nova_compute',

@@ -20,6 +20,7 @@ from unittest import mock
 
 import psutil
 
+from pcloud.sandbox import errors
 from pcloud.sandbox import progress
 
 _WORK = 'while True: pass'
@@ -39,7 +40,7 @@ class ProgressTest(unittest.TestCase):
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process, progress.Progress(
-            psutil.Process(process.pid), log, works)
+            'keystone', psutil.Process(process.pid), log, works)
 
     def _falls(self, watched):
         """Wait until the silence is shorter than before."""
@@ -74,6 +75,16 @@ class ProgressTest(unittest.TestCase):
                     pass
                 self.assertEqual([7, 700], [
                     watched.silence(), watched.silence()])
+
+    def test_silence_that_is_too_long(self):
+        with mock.patch.object(
+                progress.time, 'monotonic', side_effect=[0, 600, 601]):
+            _, watched = self._watch(_IDLE, works=False)
+            watched.check()
+            with self.assertRaisesRegex(
+                    errors.StartFailed,
+                    'keystone has made no progress for 601 seconds'):
+                watched.check()
 
     def test_a_process_that_has_ended(self):
         process, watched = self._watch('')
