@@ -125,6 +125,7 @@ def reads(there: Tenancy) -> list[Call]:
     return [Call(who, 'GET', path, name or path) for who, path, name in [
         (Who.OWNER, '/os-pclouds', None),
         (Who.OWNER, '/os-pclouds?limit=2', None),
+        (Who.OWNER, '/os-pclouds?detail=1', None),
         (Who.OWNER, pcloud, '/os-pclouds/{id}'),
         (Who.OWNER, f'{pcloud}/hosts', '/os-pclouds/{id}/hosts'),
         (Who.OWNER, f'{pcloud}/tenants', '/os-pclouds/{id}/tenants'),

@@ -39,6 +39,7 @@ from nova import quota
 from nova.scheduler.client import report
 from nova.scheduler import request_filter
 from nova.scheduler import utils as scheduler_utils
+from nova import utils
 from oslo_messaging._drivers import impl_fake
 import sqlalchemy as sa
 
@@ -409,6 +410,12 @@ class State:
         """Return the differences of the present state, a line each."""
         return [line for part, kept in self.kept
                 for line in part.differences(kept)]
+
+
+def sees_work() -> bool:
+    """Return whether `under_way` sees the work, with this Nova."""
+    threading = getattr(utils, 'concurrency_mode_threading', None)
+    return threading is not None and threading()
 
 
 def under_way(services: Iterable) -> list[str]:

@@ -263,6 +263,16 @@ class HostsTest(CellsTestCase):
             'node-3.hv.example.org', self.admin.get_json(
                 f'{self.path}/dead')['host']['hypervisor_hostname'])
 
+    def test_details_of_pclouds(self):
+        self.make_pcloud(self.alice, 'empty')
+        self.outage()
+        shown = {each['host_count']: (each['free'], each['servers'])
+                 for each in self.alice.get_json(
+                     '/os-pclouds?detail=1')['pclouds']}
+        self.assertEqual({
+            0: ({'hosts': 0, 'vcpus': 0, 'memory_mb': 0}, 0),
+            2: (None, None)}, shown)
+
     def test_state(self):
         self.outage()
         for name in ('alive', 'dead'):

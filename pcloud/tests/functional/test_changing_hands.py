@@ -101,6 +101,10 @@ class ChangingHandsTest(base.PcloudTestCase):
     def setUp(self):
         self.useFixture(fixtures.MonkeyPatch(
             'nova.virt.fake.LateDriver', driver.LateDriver))
+        # The largest multi-create fits on a single host.
+        self.flags(initial_ram_allocation_ratio=_MOST / 8,
+                   initial_cpu_allocation_ratio=16.0,
+                   initial_disk_allocation_ratio=4.0)
         super().setUp()
         self.useFixture(one_cell.OneCell())
         self.make_pool('gpu', 'node-1', 'node-2', 'node-3')
@@ -144,7 +148,7 @@ class ChangingHandsTest(base.PcloudTestCase):
         yield base.ALICE, self.pclouds[base.BOB]
 
     def _wait_for_progress(self):
-        while not self.errors and (
+        while not self.errors and not self.observer.violations and (
                 len(self.observer.seen) < SERVERS or
                 self.answers['joined', 201] < CHANGES or
                 self.answers['left', 204] < CHANGES):

@@ -31,6 +31,7 @@ import webob
 
 from pcloud.api import routes
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 DAVE = 'd' * 32
 
@@ -61,7 +62,9 @@ GROUPS = {
     'pools': ['/os-host-flavors/{id}/hosts',
               '/os-host-flavors/{id}/hosts/{host}'],
     'pclouds': ['/os-pclouds', '/os-pclouds/{id}',
-                '/os-pclouds/{id}/explain', '/os-pcloud-room'],
+                '/os-pclouds/{id}/explain', '/os-pcloud-room',
+                '/os-pcloud-hidden-servers', '/os-pcloud',
+                '/os-pcloud-audit'],
     'hosts': ['/os-pclouds/{id}/hosts', '/os-pclouds/{id}/hosts/{name}'],
     'tenants': ['/os-pclouds/{id}/tenants',
                 '/os-pclouds/{id}/tenants/{tenant}'],
@@ -324,7 +327,7 @@ def odd(route: routes.Route) -> st.SearchStrategy[Attempt]:
         headers=headers)
 
 
-class FuzzTest(base.PcloudTestCase):
+class FuzzTest(shared_cloud.SharedCloudTestCase):
     """A cloud whose state is restored after each call with a change.
 
     Alice's Pcloud has an empty, disabled host. Bob is a tenant of Alice's
@@ -339,6 +342,10 @@ class FuzzTest(base.PcloudTestCase):
         self.addCleanup(configuration.set_hypothesis_home_dir, None)
         configuration.set_hypothesis_home_dir(
             self.useFixture(fixtures.TempDir()).path)
+        self.seen = set()
+
+    def furnish(self):
+        super().furnish()
         self.make_pool('gpu', 'node-1', 'node-2')
         self.make_pool('big', units=3)
         self.disable_service('node-3')
@@ -357,7 +364,6 @@ class FuzzTest(base.PcloudTestCase):
         self.mapper = routes.mapper()
         self.application = self.api_fixture.app()
         self.kept = self.keep()
-        self.seen = set()
 
     def _send(self, attempt):
         project, roles = USERS[attempt.user]

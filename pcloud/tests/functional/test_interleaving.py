@@ -26,6 +26,7 @@ from pcloud.backend import pcloud_rows
 from pcloud import names
 from pcloud.objects import allocation_ratios
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 from pcloud.tests import steps
 
 MOST_STEPS = 60
@@ -58,7 +59,11 @@ class Gate:
         return wrapped
 
 
-class InterleavingTest(base.PcloudTestCase):
+def _cpu(ratio):
+    return {'pcloud': {'cpu_allocation_ratio': ratio}}
+
+
+class InterleavingTest(shared_cloud.SharedCloudTestCase):
     """Alice and Bob have a Pcloud each, with a ratio of its own.
 
     Two hosts are in the pool.
@@ -70,14 +75,17 @@ class InterleavingTest(base.PcloudTestCase):
 
     def setUp(self):
         super().setUp()
+        self.answers = collections.Counter()
         self.gate = Gate()
         for holder, name in steps.STEPS:
             self.useFixture(fixtures.MonkeyPatch(
                 f'{holder.__module__}.{holder.__name__}.{name}'
                 if isinstance(holder, type) else f'{holder.__name__}.{name}',
                 self.gate.wrap(getattr(holder, name))))
+
+    def furnish(self):
+        super().furnish()
         self.flags(allocation_backoff=0, group='pcloud')
-        self.answers = collections.Counter()
         self.make_pool('gpu', *self.hosts)
         self.free = self.dump()['providers']
         self.ids = {}
@@ -92,7 +100,7 @@ class InterleavingTest(base.PcloudTestCase):
 
     def _make(self, user, ratio):
         self.ids[user.auth_user] = self.make_pcloud(user)
-        self._ratio(user, ratio)
+        user.call_json('PUT', self._path(user), _cpu(ratio))
 
     def _path(self, user, rest=''):
         return f'/os-pclouds/{self.ids[user.auth_user]}{rest}'
@@ -109,8 +117,7 @@ class InterleavingTest(base.PcloudTestCase):
         return self._call(user, 'DELETE', self._path(user, f'/hosts/{name}'))
 
     def _ratio(self, user, ratio):
-        return self._call(user, 'PUT', self._path(user), {
-            'pcloud': {'cpu_allocation_ratio': ratio}})
+        return self._call(user, 'PUT', self._path(user), _cpu(ratio))
 
     def _check(self):
         self.assertEqual([], all_checks.find(self.context, settle=0))

@@ -175,7 +175,7 @@ class StateTest(shared_cloud.SharedCloudTestCase):
 
 
 class Guilty(shared_cloud.SharedCloudTestCase):
-    """Tests that the test below runs; nobody else finds a test here."""
+    """Tests that the tests below run; nobody else finds a test here."""
 
     hosts: dict[str, str] = {}
 
@@ -203,19 +203,77 @@ class Guilty(shared_cloud.SharedCloudTestCase):
         self.assertEqual(['as furnished'], self.kept)
 
 
+class Furnished(Guilty):
+    """A class that starts the same cloud, and furnishes it otherwise."""
+
+    def furnish(self):
+        super().furnish()
+        self.make_pcloud(self.alice)
+        self.flags(reboot_filter_days=5, group='pcloud')
+
+    def finds_a_pcloud(self):
+        """Find the Pcloud of this class, and the options."""
+        self.assertEqual(1, len(self.admin.get_json(
+            '/os-pclouds?all_tenants=1')['pclouds']))
+        self.assertEqual(5, base.CONF.pcloud.reboot_filter_days)
+
+
+class Larger(Guilty):
+    """A class with another cloud."""
+
+    hosts = {'node-1': 'az1'}
+
+
+class Untidy(Guilty):
+    """A class that furnishes what cannot be put back."""
+
+    def furnish(self):
+        super().furnish()
+        self.leaves_what_cannot_be_put_back()
+
+
 @unittest.skipUnless(shared_cloud.shares(), NOT_SHARED)
 class GuiltyTest(testtools.TestCase):
-    """The test that leaves a difference fails, and no other test."""
+    """Who leaves a difference is found, and nobody else finds it."""
+
+    def _run(self, *tests):
+        """Run tests; return the result, and the clouds after each."""
+        found, clouds = unittest.TestResult(), []
+        for cls, name in tests:
+            cls(name).run(found)
+            clouds.append(shared_cloud.SharedCloudTestCase._started)
+        shared_cloud.SharedCloudTestCase._stop()
+        return found, clouds
+
+    def test_classes_that_start_the_same_cloud_share_it(self):
+        empty = 'finds_all_as_furnished'
+        found, clouds = self._run(
+            (Guilty, empty), (Furnished, 'finds_a_pcloud'), (Guilty, empty),
+            (Larger, empty))
+        self.assertEqual(([], []), (found.failures, found.errors))
+        first, second, third, larger = clouds
+        self.assertIs(first, second)
+        self.assertIs(first, third)
+        self.assertNotIn(larger, (None, first))
+
+    def test_class_that_furnishes_what_stays(self):
+        empty = 'finds_all_as_furnished'
+        found, clouds = self._run(
+            (Guilty, empty), (Untidy, empty), (Guilty, empty),
+            (Guilty, empty))
+        (test, told), = found.failures
+        self.assertEqual([], found.errors)
+        self.assertIs(Guilty, type(test))
+        self.assertIn('API: more has (1,)', told)
+        first, second, none, fresh = clouds
+        self.assertIs(first, second)
+        self.assertIsNone(none)
+        self.assertNotIn(fresh, (None, first))
 
     def test_who_fails(self):
         names = ('leaves_a_pcloud', 'finds_all_as_furnished',
                  'leaves_what_cannot_be_put_back', 'finds_all_as_furnished')
-        found = unittest.TestResult()
-        clouds = []
-        for name in names:
-            Guilty(name).run(found)
-            clouds.append(shared_cloud.SharedCloudTestCase._cloud)
-        Guilty.tearDownClass()
+        found, clouds = self._run(*((Guilty, name) for name in names))
         (test, told), = found.failures
         self.assertEqual([], found.errors)
         self.assertEqual('leaves_what_cannot_be_put_back',
@@ -226,4 +284,4 @@ class GuiltyTest(testtools.TestCase):
         self.assertIs(first, second)
         self.assertIsNone(none)
         self.assertNotIn(fresh, (None, first))
-        self.assertIsNone(shared_cloud.SharedCloudTestCase._cloud)
+        self.assertIsNone(shared_cloud.SharedCloudTestCase._started)

@@ -19,7 +19,7 @@ from nova import objects
 from nova.objects import host_mapping
 import requests
 
-from pcloud.tests.cloud import servers
+from pcloud.tests.cloud.own import servers
 from pcloud.tests.concurrency import cloud as concurrency_cloud
 from pcloud.tests.concurrency import crowd
 

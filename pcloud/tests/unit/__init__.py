@@ -1,0 +1,31 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tests that need no running cloud."""
+
+import os
+
+import hypothesis
+
+# How many values each property is tried with; drawn anew in each run.
+EXAMPLES = int(os.environ.get('PCLOUD_TEST_EXAMPLES', 0))
+
+# The speed of a machine says nothing about a property. What a run draws shall
+# not decide about a change that has nothing to do with the value drawn.
+hypothesis.settings.register_profile(
+    'same', deadline=None, database=None, derandomize=True,
+    suppress_health_check=list(hypothesis.HealthCheck))
+if EXAMPLES:
+    hypothesis.settings.register_profile(
+        'drawn', hypothesis.settings.get_profile('same'), derandomize=False,
+        max_examples=EXAMPLES)
+hypothesis.settings.load_profile('drawn' if EXAMPLES else 'same')

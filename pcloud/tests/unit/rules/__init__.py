@@ -11,11 +11,3 @@
 # under the License.
 
 """Tests of the rules, which need no Nova."""
-
-import hypothesis
-
-# The speed of a machine says nothing about the rules.
-hypothesis.settings.register_profile(
-    'any-machine', deadline=None,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow])
-hypothesis.settings.load_profile('any-machine')

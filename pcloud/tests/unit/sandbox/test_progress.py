@@ -25,12 +25,13 @@ from pcloud.sandbox import progress
 
 _WORK = 'while True: pass'
 _LOG = 'import time\nwhile True: print("line", flush=True); time.sleep(.1)'
+_READY = 'print("ready", flush=True)\n'
 _IDLE = 'import time; time.sleep(10**6)'
 
 
 class ProgressTest(unittest.TestCase):
 
-    def _watch(self, program, works=True):
+    def _start(self, program):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         log = pathlib.Path(folder.name) / 'log'
@@ -39,7 +40,19 @@ class ProgressTest(unittest.TestCase):
                 [sys.executable, '-c', program], stdout=written)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
+        return process, log
+
+    def _watch(self, program, works=True):
+        process, log = self._start(program)
         return process, progress.Progress(
+            'keystone', psutil.Process(process.pid), log, works)
+
+    def _watch_ready(self, program, works):
+        # The start of a process is work, and of no known length.
+        process, log = self._start(_READY + program)
+        while not log.stat().st_size:
+            time.sleep(0.01)
+        return progress.Progress(
             'keystone', psutil.Process(process.pid), log, works)
 
     def _falls(self, watched):
@@ -70,9 +83,7 @@ class ProgressTest(unittest.TestCase):
         for program, works in ((_IDLE, True), (_WORK, False)):
             with self.subTest(program), mock.patch.object(
                     progress.time, 'monotonic', side_effect=[0, 7, 700]):
-                process, watched = self._watch(program, works)
-                while not psutil.Process(process.pid).cpu_times().user:
-                    pass
+                watched = self._watch_ready(program, works)
                 self.assertEqual([7, 700], [
                     watched.silence(), watched.silence()])
 
