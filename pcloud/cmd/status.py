@@ -36,6 +36,7 @@ from packaging import version as packaging_version  # noqa: E402
 import nova.conf  # noqa: E402
 from nova import exception as nova_exception  # noqa: E402
 from nova.scheduler import filters  # noqa: E402
+from pcloud.cmd import internal_hints  # noqa: E402
 from pcloud import conf  # noqa: E402
 from pcloud.scheduler import prefilter  # noqa: E402
 
@@ -74,6 +75,18 @@ class Checks(upgradecheck.UpgradeCommands):
                 upgradecheck.Code.WARNING,
                 f'Nova {nova_version} is newer than what Pcloud is tested '
                 f'with ({_NEWEST}).')
+        return _result(upgradecheck.Code.SUCCESS)
+
+    def check_internal_hints(self) -> upgradecheck.Result:
+        """Nova takes its internal hints from nobody."""
+        if internal_hints.reach_scheduler():
+            return _result(
+                upgradecheck.Code.FAILURE,
+                f'Nova {version.version_string()} lets any project skip all '
+                'scheduler filters with the hint _nova_check_type '
+                '(OSSA-2026-022). Of releases, 32.2.1, 33.0.2, 34 and what '
+                'comes after them in their series do not; a development build '
+                'does not when it has commit 9666894b46.')
         return _result(upgradecheck.Code.SUCCESS)
 
     def check_filter(self) -> upgradecheck.Result:
@@ -155,6 +168,7 @@ class Checks(upgradecheck.UpgradeCommands):
 
     _upgrade_checks = (
         ('Nova version', check_nova_version),
+        ('Internal hints', check_internal_hints),
         ('Scheduler filter', check_filter),
         ('Request filter', check_request_filter),
         ('Scheduler weighers', check_weighers),

@@ -31,7 +31,6 @@ from nova import context as nova_context
 
 from pcloud.backend import complaints
 from pcloud.backend import computes
-from pcloud.backend import inherited_metadata
 from pcloud.backend import request_specs
 from pcloud import exception
 from pcloud import names
@@ -151,19 +150,18 @@ def node_key_name(text: str) -> str:
     return name
 
 
-def sticky_of_host(
-    context: nova_context.RequestContext, host: str,
-) -> list[affinity.Key]:
+def sticky(
+    metadata: Iterable[Mapping[str, str]],
+) -> tuple[affinity.Key, ...]:
     """Return the copies that a server gets of a host's sticky keys.
 
-    Two queries.
+    :param metadata: the metadata of each aggregate of the host
 
     Rule: reference-placement-keys-sticky
     """
-    aggregates = inherited_metadata.node_keys(context, [host])
-    values, weights = of_node(aggregate.metadata for aggregate in aggregates)
-    return [affinity.Key(name, values[name], weight)
-            for name, weight in sorted(weights.items()) if name in values]
+    values, weights = of_node(metadata)
+    return tuple(affinity.Key(name, values[name], weight)
+                 for name, weight in sorted(weights.items()) if name in values)
 
 
 class Memory:

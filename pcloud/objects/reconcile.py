@@ -257,7 +257,8 @@ def is_empty(context: nova_context.RequestContext, name: str) -> bool:
     :raises: `exception.Unavailable`
     """
     try:
-        return not emptiness.reasons(context, computes.of_host(context, name))
+        return not emptiness.occupants(
+            context, computes.of_host(context, name))
     except exception.ComputeHostNotFound:
         return True
 

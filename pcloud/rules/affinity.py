@@ -256,7 +256,7 @@ def round_of(
 
 
 def ranks(
-    standings: Sequence[tuple[int, Fraction]],
+    standings: Sequence[tuple[tuple[int, ...], Fraction]],
 ) -> list[int]:
     """Return the rank of each host, from 0 for the worst.
 
@@ -264,8 +264,9 @@ def ranks(
     their customer score; within a round the higher score comes first. Equal
     hosts have equal ranks, and no rank is left out.
 
-    :param standings: round and customer score of each host; a caller may
-        give any other number that is lower for hosts that come first
+    :param standings: for each host the round, after any numbers that count
+        before rounds and are lower for hosts that come first; and the
+        customer score
 
     Rule: reference-placement-keys-rounds
     """
@@ -274,7 +275,10 @@ def ranks(
     order = {score: place for place, score
              in enumerate(sorted(set(scores.values())))}
     places = {number: order[score] for number, score in scores.items()}
-    plain = [(-number, places[id(score)]) for number, score in standings]
+    worst_first = {numbers: place for place, numbers in enumerate(
+        sorted({numbers for numbers, _ in standings}, reverse=True))}
+    plain = [(worst_first[numbers], places[id(score)])
+             for numbers, score in standings]
     rank_by_standing = {standing: rank for rank, standing
                         in enumerate(sorted(set(plain)))}
     return [rank_by_standing[standing] for standing in plain]

@@ -75,6 +75,21 @@ def has_sticky(host_states: Iterable[host_manager.HostState]) -> bool:
                         names.STICKY_PREFIX))
 
 
+def sticky(
+    host_states: Sequence[host_manager.HostState],
+) -> dict[str, tuple[affinity.Key, ...]]:
+    """Return ``service host -> copies`` that a server would get there.
+
+    Each set of aggregates is read once.
+    """
+    together = {tuple(host_state.aggregates) for host_state in host_states}
+    keys = {aggregates: affinity_keys.sticky(
+        aggregate.metadata for aggregate in aggregates)
+        for aggregates in together}
+    return {host_state.host: keys[tuple(host_state.aggregates)]
+            for host_state in host_states}
+
+
 def _having(
     aggregates: Iterable[Iterable[objects.Aggregate]], prefix: str,
 ) -> set[objects.Aggregate]:

@@ -27,11 +27,12 @@ from nova.scheduler import host_manager
 from oslo_config import cfg
 from oslo_log import log as logging
 
-from pcloud.backend import servers
 from pcloud import exception
 from pcloud.objects import affinity_keys
+from pcloud.objects import sticky_keys
 from pcloud.rules import affinity
 from pcloud.rules import hints
+from pcloud.rules import sticky
 from pcloud.scheduler import host_capacity
 from pcloud.scheduler import memo
 from pcloud.scheduler import node_keys
@@ -51,8 +52,9 @@ def compiled(
 ) -> memo.CompiledKeys:
     """Return the effective placement keys of a request.
 
-    The first call for a request makes a query; where hosts have sticky keys,
-    two more queries, and a query to each cell.
+    The first call for a request makes a query; for a move another query, and
+    the further queries of `sticky_keys` where hosts have sticky keys or the
+    server has kept copies.
     """
     request_memo = memo.of_request(spec)
     if request_memo.keys is None:
@@ -66,15 +68,15 @@ def _compiled(
 ) -> memo.CompiledKeys:
     context = nova_context.get_admin_context()
     request_hints = request.scheduler_hints(spec)
-    # Without a host with a sticky key the former host does not matter.
-    sticky = (_sticky(context, spec) if node_keys.has_sticky(host_states)
-              else [])
+    copies = _copies(context, spec, host_states)
+    memo.of_request(spec).copies = copies
+    kept = copies.kept if copies else ()
     system = affinity.compiled([
         *_system_levels(spec, request_hints),
-        [key for key in sticky if not affinity.is_reserved(key.name)]])
+        [key for key in kept if not affinity.is_reserved(key.name)]])
     customer = affinity.compiled([
         affinity_keys.of_server(request_hints, _extra_specs(spec)).values(),
-        [key for key in sticky if affinity.is_reserved(key.name)]])
+        [key for key in kept if affinity.is_reserved(key.name)]])
     return memo.CompiledKeys(system, customer)
 
 
@@ -99,20 +101,53 @@ def _extra_specs(spec: objects.RequestSpec) -> Mapping[str, str]:
     return flavor.extra_specs
 
 
-def _sticky(
+def _copies(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
-) -> list[affinity.Key]:
-    """Return the sticky keys of a server's former host, if any.
+    host_states: Sequence[host_manager.HostState],
+) -> sticky.Copies | None:
+    """Return the copies of sticky keys that a server has kept.
+
+    Nothing is read for a new server. Copies are read for every move, even when
+    no host has keys: only then is it known on which host the server has
+    started before.
+
+    :returns: None when the server neither has copies nor can get copies
 
     Rule: reference-placement-keys-sticky
     """
-    if 'instance_uuid' not in spec or not spec.instance_uuid:
-        return []
+    has_sticky = node_keys.has_sticky(host_states)
+    if not request.is_move(spec) and not sticky_keys.is_explained():
+        return sticky.Copies() if has_sticky else None
     try:
-        host = servers.last_host(context, spec.instance_uuid)
+        copies = sticky_keys.copies_of(context, spec.instance_uuid)
+        if copies is None and has_sticky:
+            return sticky_keys.first_copies(context, spec.instance_uuid)
+        return copies
     except exception.Unavailable as error:
         LOG.warning('Sticky keys of server %(server)s are left out: '
                     '%(error)s',
                     {'server': spec.instance_uuid, 'error': error})
-        return []
-    return affinity_keys.sticky_of_host(context, host) if host else []
+        return None
+
+
+def record_offers(
+    spec: objects.RequestSpec,
+    host_states: Sequence[host_manager.HostState],
+) -> None:
+    """Record the copies that a server keeps, and those that hosts offer.
+
+    To be called after `compiled` and before the server has a host, so that
+    the record is there whatever fails afterwards. A transaction for each
+    server of the request; none where no host has sticky keys and the server
+    has no copies.
+
+    Rule: reference-placement-keys-sticky
+    """
+    request_memo = memo.of_request(spec)
+    if request_memo.copies is None or (
+            spec.instance_uuid in request_memo.recorded):
+        return
+    sticky_keys.record(
+        nova_context.get_admin_context(), spec.instance_uuid,
+        request_memo.copies, node_keys.sticky(host_states))
+    request_memo.recorded.add(spec.instance_uuid)

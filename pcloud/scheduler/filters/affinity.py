@@ -46,8 +46,12 @@ class AffinityFilter(base.ListFilter):
         The hosts come in a random order: Nova takes the first of several hosts
         which all weighers find equal, and by the rule chance decides. A
         request without any key may have all hosts.
+
+        What the server keeps of sticky keys is recorded here, since Nova asks
+        weighers only about several hosts.
         """
         wished = request_keys.compiled(spec, host_states)
+        request_keys.record_offers(spec, host_states)
         if not wished:
             return host_states
         numbers = affinity_scores.rounds(host_states, wished)

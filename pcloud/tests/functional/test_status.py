@@ -14,6 +14,8 @@
 
 from unittest import mock
 
+import fixtures
+from nova.compute import api as compute_api
 from nova.scheduler import request_filter
 from oslo_upgradecheck import upgradecheck
 
@@ -99,3 +101,18 @@ class StatusTest(shared_cloud.SharedCloudTestCase):
                             return_value=version):
                 self.assertEqual(
                     code, self._codes()['Nova version'], version)
+
+    def test_development_build_before_the_fix(self):
+        """The version is higher than 33.0.2, and the code is not fixed."""
+        def create(api, *args, scheduler_hints):
+            return api._create_instance(
+                filter_properties={'scheduler_hints': scheduler_hints})
+
+        self.useFixture(fixtures.MonkeyPatch(
+            'nova.version.version_string', lambda: '33.1.0.dev110'))
+        self._assert_only('Nova version', SUCCESS)
+        with mock.patch.object(compute_api.API, 'create', create):
+            self._assert_only('Internal hints', FAILURE)
+            details = status.Checks().check_internal_hints().details
+        for text in ('33.1.0.dev110', 'OSSA-2026-022', '33.0.2', '9666894b46'):
+            self.assertIn(text, details)

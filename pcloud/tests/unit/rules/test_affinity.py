@@ -225,7 +225,13 @@ class RankTest(base.BaseTestCase):
     @ddt.unpack
     def test_by_hand(self, standings, expected):
         self.assertEqual(expected, affinity.ranks(
-            [(number, Fraction(score)) for number, score in standings]))
+            [((number,), Fraction(score)) for number, score in standings]))
+
+    def test_what_counts_before_rounds(self):
+        nothing = Fraction(0)
+        self.assertEqual([2, 0, 1, 2], affinity.ranks([
+            ((0, 9), nothing), ((1, 0), Fraction(7)), ((0, 10), nothing),
+            ((0, 9), nothing)]))
 
 
 @ddt.ddt

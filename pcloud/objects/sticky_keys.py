@@ -1,0 +1,129 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Sticky keys of hosts, and the copies that servers keep.
+
+Rule: reference-placement-keys-sticky
+"""
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+import contextlib
+import contextvars
+import secrets
+
+from nova import context as nova_context
+
+from pcloud.backend import complaints
+from pcloud.backend import inherited_metadata
+from pcloud.backend import servers
+from pcloud.backend import sticky_rows
+from pcloud import exception
+from pcloud.objects import affinity_keys
+from pcloud.rules import affinity
+from pcloud.rules import sticky
+
+_explains = contextvars.ContextVar('_explains', default=False)
+
+
+@contextlib.contextmanager
+def explaining() -> Iterator[None]:
+    """Ask filters in the block only to explain: nothing is recorded."""
+    token = _explains.set(True)
+    try:
+        yield
+    finally:
+        _explains.reset(token)
+
+
+def is_explained() -> bool:
+    """Whether a request is only explained, and for any server."""
+    return _explains.get()
+
+
+def copies_of(
+    context: nova_context.RequestContext, server: str,
+) -> sticky.Copies | None:
+    """Return the copies that a server has kept, None without a record.
+
+    One query; with a record further queries for the server's last host, see
+    `servers.last_host`.
+
+    :raises: `exception.Unavailable` when the server's cell is silent
+    """
+    copies = _recorded(context, server)
+    return copies and _at_last_host(context, server, copies)
+
+
+def first_copies(
+    context: nova_context.RequestContext, server: str,
+) -> sticky.Copies:
+    """Return the copies of a server without a record.
+
+    Without a record, the server was placed when no host had sticky keys, or
+    without a scheduler that keeps records; the server gets the keys that its
+    host has now. A query, one query in the server's cell, and two more for a
+    server that has a host.
+
+    :raises: `exception.Unavailable` when the server's cell is silent
+    """
+    return _at_last_host(context, server, sticky.Copies())
+
+
+def record(
+    context: nova_context.RequestContext, server: str, copies: sticky.Copies,
+    offers: Mapping[str, tuple[affinity.Key, ...]],
+) -> None:
+    """Record the copies of a server, and the offers of a placement's hosts.
+
+    The first record of a server deletes a part of the records of servers that
+    are gone. An explanation records nothing.
+    """
+    if is_explained():
+        return
+    text = sticky.dumps(sticky.offering(copies, offers))
+    if sticky_rows.write(context, server, text):
+        sticky_rows.delete_orphans(context, secrets.token_hex(1))
+
+
+def _recorded(
+    context: nova_context.RequestContext, server: str,
+) -> sticky.Copies | None:
+    text = sticky_rows.read(context, server)
+    if text is None:
+        return None
+    try:
+        return sticky.loads(text)
+    except exception.InvalidCopies as error:
+        complaints.once(f'Server {server}: {error}')
+        return None
+
+
+def _at_last_host(
+    context: nova_context.RequestContext, server: str, copies: sticky.Copies,
+) -> sticky.Copies:
+    host = servers.last_host(context, server)
+    if not host:
+        return copies
+    keys = copies.offered.get(host)
+    if keys is None:
+        keys = _of_host(context, host)
+    return sticky.started(copies, host, keys)
+
+
+def _of_host(
+    context: nova_context.RequestContext, host: str,
+) -> tuple[affinity.Key, ...]:
+    """Return the sticky keys that a host has now."""
+    aggregates = inherited_metadata.node_keys(context, [host])
+    return affinity_keys.sticky(
+        aggregate.metadata for aggregate in aggregates)

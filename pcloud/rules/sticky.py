@@ -1,0 +1,101 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The copies of sticky keys that a server keeps.
+
+A server that starts on a host keeps the host's sticky keys, whatever becomes
+of the host. Before a server is placed, nobody knows on which of several hosts
+the server will start, so the keys of all these hosts are offered; the host on
+which the server has started decides which offer has become true.
+
+Rule: reference-placement-keys-sticky
+"""
+
+import base64
+import binascii
+from collections.abc import Iterable
+from collections.abc import Mapping
+import dataclasses
+import json
+import zlib
+
+from pcloud import exception
+from pcloud.rules import affinity
+
+
+@dataclasses.dataclass(frozen=True)
+class Copies:
+    """What a server keeps of sticky keys.
+
+    :ivar kept: the copies from the hosts on which the server has started
+    :ivar offered: ``host -> keys`` that the server gets when the server
+        starts on the host by the latest placement
+    """
+
+    kept: tuple[affinity.Key, ...] = ()
+    offered: Mapping[str, tuple[affinity.Key, ...]] = dataclasses.field(
+        default_factory=dict)
+
+
+def started(
+    copies: Copies, host: str, keys: tuple[affinity.Key, ...],
+) -> Copies:
+    """Return the copies of a server that has started on a host.
+
+    The offer of the host is kept, since the server may stay on the host.
+
+    :param keys: the sticky keys of the host when the server was placed; a key
+        replaces the copy of the same name
+    """
+    compiled = affinity.compiled([copies.kept, keys])
+    return Copies(
+        tuple(compiled[name] for name in sorted(compiled)), {host: keys})
+
+
+def offering(
+    copies: Copies, offers: Mapping[str, tuple[affinity.Key, ...]],
+) -> Copies:
+    """Return the copies with the offers of a placement's hosts."""
+    return dataclasses.replace(
+        copies, offered={**copies.offered, **offers})
+
+
+def dumps(copies: Copies) -> str:
+    """Write copies as text that `loads` reads, short for many hosts."""
+    groups: dict[tuple[affinity.Key, ...], list[str]] = {}
+    for host, keys in sorted(copies.offered.items()):
+        groups.setdefault(keys, []).append(host)
+    plain = json.dumps({
+        'kept': [str(key) for key in copies.kept],
+        'offered': [[[str(key) for key in keys], hosts]
+                    for keys, hosts in groups.items()]})
+    return base64.b64encode(zlib.compress(plain.encode())).decode()
+
+
+def loads(text: str) -> Copies:
+    """Read copies that were written by `dumps`.
+
+    :raises: `exception.InvalidCopies`
+    """
+    try:
+        plain = json.loads(zlib.decompress(
+            base64.b64decode(text, validate=True)))
+        return Copies(_keys(plain['kept']), {
+            host: _keys(keys)
+            for keys, hosts in plain['offered'] for host in hosts})
+    except (binascii.Error, zlib.error, ValueError, KeyError, TypeError,
+            AttributeError, exception.InvalidPlacementKey) as error:
+        raise exception.InvalidCopies(text=text[:40]) from error
+
+
+def _keys(texts: Iterable[str]) -> tuple[affinity.Key, ...]:
+    return tuple(map(affinity.parse, texts))
