@@ -16,6 +16,9 @@ No error knows of HTTP: ``pcloud.api.wsgi`` translates the branches below
 `PcloudError` to status codes, once, at the edge.
 """
 
+from collections.abc import Mapping
+from collections.abc import Sequence
+
 from pcloud.rules import text
 
 
@@ -28,12 +31,20 @@ class PcloudError(Exception):
     for a tenant names a real host, a rack, or anything of another project. A
     message becomes a line of a log and the fault of a server, so characters
     that cannot be printed are escaped.
+
+    The detail `typed_reasons` is for programs: objects that stand in the way,
+    each a dict of strings with `type` and `uuid`, which the API shows beside
+    the message.
     """
 
     message = 'An error of Pcloud.'
 
-    def __init__(self, **details: object):
+    def __init__(
+        self, typed_reasons: Sequence[Mapping[str, str]] = (),
+        **details: object,
+    ):
         self.details = details
+        self.typed_reasons = typed_reasons
         super().__init__(text.shown(self.message % details))
 
 
@@ -151,6 +162,12 @@ class InvalidPlacementKey(Invalid):
                '%(expected)s.')
 
 
+class InvalidCopies(Invalid):
+    message = ("The record of sticky placement keys '%(text)s' cannot be "
+               'read; the keys that the last host has now count in its '
+               'place.')
+
+
 class NotInScope(Invalid):
     message = ('There are no %(member)s in scope %(scope)s; set them in one '
                'of %(scopes)s.')
@@ -166,9 +183,20 @@ class InvalidLocality(Invalid):
                "'strict', or is left out.")
 
 
+class InvalidServerHint(Invalid):
+    message = ("The scheduler hint %(name)s=%(value)s is not right; it has to "
+               'be the id of a server, as openstack server show -f value -c '
+               'id NAME prints it, or tag:NAME for the servers with a tag.')
+
+
 class InvalidConstraint(Invalid):
     message = ("Constraint '%(pair)s', at character %(position)d, is not "
                'right; it has to be %(expected)s.')
+
+
+class AttributeOfNoHost(Invalid):
+    message = ("No host meets the constraint '%(pair)s': no host has an "
+               "attribute '%(name)s'; it has to be %(expected)s.")
 
 
 class RepeatedConstraints(Invalid):
@@ -464,3 +492,21 @@ class ScopedPolicyNotFound(NotFound):
 
 class TenantNotFound(NotFound):
     message = "Project '%(project)s' is not a tenant of Pcloud '%(pcloud)s'."
+
+
+class InvalidInput(Invalid):
+    message = ("%(path)s, %(spot)s, %(column)s: '%(value)s' is not right; it "
+               'has to be %(expected)s.')
+
+
+class InvalidOption(Invalid):
+    message = ("%(option)s: '%(value)s' is not right; it has to be "
+               '%(expected)s.')
+
+
+class InputUnreadable(Invalid):
+    message = '%(path)s cannot be used: %(reason)s.'
+
+
+class InvalidSimulation(Invalid):
+    message = '%(reason)s.'

@@ -89,6 +89,6 @@ def _check_attribute_aggregate(
         try:
             attribute_rules.read(name, value)
         except exception.InvalidAttribute as error:
-            yield findings.Finding(
+            yield findings.KeyFinding(
                 'attribute-not-valid', aggregate.name, name,
                 f'it counts nowhere: {error}')

@@ -183,12 +183,12 @@ def _check_keys(
         ('node-without-host', names.node_key(host), host)
         for host in names.nodes(metadata) if host not in aggregate.hosts]
     for kind, key, subject in sorted(lost):
-        yield findings.Finding(
+        yield findings.KeyFinding(
             kind, aggregate.name, key, f'{subject} is not in the Pcloud',
             functools.partial(repair.drop_key, aggregate, key))
     for key, (_, node) in sorted(names.saved_ratios(metadata).items()):
         if node not in nodes:
-            yield findings.Finding(
+            yield findings.KeyFinding(
                 'ratio-not-given-back', aggregate.name, key,
                 f'{node} has left the Pcloud with its ratio',
                 functools.partial(repair.give_back_ratio, aggregate, key))

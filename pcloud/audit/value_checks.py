@@ -43,7 +43,7 @@ def check(
         try:
             values.check_extra_spec(key, value)
         except exception.Invalid as error:
-            yield findings.Finding(
+            yield findings.KeyFinding(
                 KIND, f'flavor {flavor}', key,
                 f'it is {value!r}. {error} It counts nowhere. Set it right, '
                 'or take it away with: openstack flavor unset --property '
@@ -58,7 +58,7 @@ def _check_metadata(
         if values.is_ratio_of_pcloud(aggregate.name, aggregate.metadata):
             values.check_ratio(key, value)
     except exception.Invalid as error:
-        yield findings.Finding(
+        yield findings.KeyFinding(
             KIND, aggregate.name, key,
             f'it is {value!r}. {error} {_effect(key)} Set it right with: '
             f'openstack aggregate set --property {key}=... {aggregate.id}, '
@@ -74,7 +74,7 @@ def _check_frame(
     if pcloud_rows.is_whole(aggregate.name, metadata):
         for key in (names.NAME, names.OWNER):
             if key not in metadata:
-                yield findings.Finding(
+                yield findings.KeyFinding(
                     KIND, aggregate.name, key,
                     'it is missing. Set it with: openstack aggregate set '
                     f'--property {key}=... {aggregate.id}')

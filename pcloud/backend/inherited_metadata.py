@@ -76,6 +76,28 @@ def _says_attribute() -> sa.ColumnElement[bool]:
         names.ATTRIBUTE_KEY_PREFIX, autoescape=True)
 
 
+def known_attributes(
+    context: nova_context.RequestContext, asked: Collection[str],
+) -> frozenset[str]:
+    """Return the names of attributes that are in any aggregate's metadata.
+
+    One query, none for no names.
+
+    :param asked: the names to look for
+    """
+    if not asked:
+        return frozenset()
+    key = models.AggregateMetadata.key
+    wanted = [names.ATTRIBUTE_KEY_PREFIX + name for name in asked]
+    with api_db.context_manager.reader.using(context) as session:
+        found = session.execute(
+            sa.select(key).where(key.in_(wanted)).distinct()).scalars()
+        # Databases that compare without case find others too.
+        return frozenset(
+            name.removeprefix(names.ATTRIBUTE_KEY_PREFIX)
+            for name in found) & frozenset(asked)
+
+
 def attribute_aggregates(
     context: nova_context.RequestContext, name: str | None = None,
 ) -> list[rows.Aggregate]:

@@ -29,13 +29,13 @@ from nova import objects
 from pcloud.backend import computes
 from pcloud.backend import flavors
 from pcloud.backend import isolation
-from pcloud.explain import candidates
 from pcloud.explain import obstacles
 from pcloud.objects import host_flavors
 from pcloud.objects import pclouds
 from pcloud.objects import quotas
 from pcloud.rules import access
 from pcloud.rules import capacity
+from pcloud.scheduler import candidates
 
 ENABLE, WAIT, ADD_HOST, FLAVOR = CHANGES = (
     'enable', 'wait', 'add_host', 'flavor')

@@ -38,6 +38,7 @@ from oslo_log import log as logging
 from pcloud import exception
 from pcloud.explain import conductor
 from pcloud.explain import loading
+from pcloud.objects import sticky_keys
 from pcloud.rules import reasons
 
 CONF = cfg.CONF
@@ -148,9 +149,10 @@ def ask(
         request goes on
     """
     try:
-        passing = filter_.filter_all(host_states, spec)
-        # To Nova None is the end of the request.
-        return [] if passing is None else list(passing), None
+        with sticky_keys.explaining():
+            passing = filter_.filter_all(host_states, spec)
+            # To Nova None is the end of the request.
+            return [] if passing is None else list(passing), None
     except nova_exception.NoValidHost as error:
         return [], reasons.open_to_all(conductor.reason(error))
     except Exception as error:  # Whatever a foreign filter may raise.

@@ -18,6 +18,7 @@ Rule: reference-room-groups
 # Nova's objects are registered when its services start, perhaps after us.
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 
@@ -29,11 +30,11 @@ from pcloud.backend import computes
 from pcloud.backend import isolation
 from pcloud.backend import servers
 from pcloud import exception
-from pcloud.explain import candidates
 from pcloud.explain import conductor
 from pcloud.rules import capacity
 from pcloud.rules import colocation
 from pcloud.rules import hints
+from pcloud.scheduler import candidates
 from pcloud.scheduler import open_hosts
 from pcloud.scheduler import request
 
@@ -52,16 +53,17 @@ class GroupRoom:
 
 def find(
     context: nova_context.RequestContext, project_id: str,
-    flavors: Sequence[objects.Flavor], count: int,
+    group: Sequence[tuple[objects.Flavor, bool]], count: int,
     pcloud_id: str | None = None, parent: str | None = None,
 ) -> GroupRoom:
     """Return for how many groups there is room now.
 
-    Placement is called at most twice, and once more in a Pcloud. Outside of
-    Pclouds, hosts that are down count too: a check would ask thousands of
-    hosts.
+    Placement is called at most twice, and once more in a Pcloud. Hosts that
+    are down, disabled or in a cell that does not answer do not count; outside
+    of Pclouds, neither do hosts of pools of which Placement does not know.
 
-    :param flavors: the flavors of a group's servers, which share a host
+    :param group: the servers of a group, which share a host: the flavor, and
+        whether the root disk is a volume
     :param count: how many groups are wanted
     :param parent: the service, or the id of the server, whose hosts are
         required
@@ -71,20 +73,28 @@ def find(
     try:
         specs = [conductor.make(
             context, flavor, conductor.no_image(), project_id, request_hints)
-            for flavor in flavors]
+            for flavor, _ in group]
         conductor.narrow(context, specs[0])
         hosts = _hosts(context, specs[0], parent)
     except nova_exception.RequestFilterFailed as error:
         return GroupRoom(0, conductor.reason(error))
     except exception.PcloudUnusable as error:
         return GroupRoom(0, str(error))
-    nodes = None if hosts is None else _nodes(context, hosts)
+    for spec, (_, on_volume) in zip(specs, group):
+        spec.is_bfv = on_volume
     needs = [candidates.need(spec) for spec in specs]
-    groups = _groups(
-        context, needs, specs[0].requested_destination, count, nodes)
-    if groups >= count:
-        return GroupRoom(count, None)
-    return GroupRoom(groups, _reason(capacity.total(needs), nodes, parent))
+    destination = specs[0].requested_destination
+    if hosts is None:
+        return _answer(_groups_outside(context, needs, destination, count),
+                       count, needs, 'no host')
+    nodes = _nodes(context, hosts)
+    if not nodes:
+        where = f" with '{parent}'" if parent else ''
+        return GroupRoom(
+            0, f'there is no host{where} that is up and enabled')
+    return _answer(_groups_on(context, needs, destination, count, nodes),
+                   count, needs,
+                   f'none of the {len(nodes)} hosts that would do')
 
 
 def _hosts(
@@ -120,34 +130,73 @@ def _nodes(
             if compute.up and compute.enabled for node in compute.nodes}
 
 
-def _groups(
+def _groups_on(
     context: nova_context.RequestContext,
     needs: Sequence[capacity.Need], destination: objects.Destination | None,
-    count: int, nodes: set[str] | None,
+    count: int, nodes: set[str],
 ) -> int:
-    """Return for how many groups there is room, at least."""
-    group = capacity.total(needs)
-    limit = count if nodes is None else None
+    """Return for how many groups nodes have room, at least.
 
-    def fitting(hosts: dict[str, capacity.Host]) -> int:
-        return sum(capacity.fits(group, host) for uuid, host in hosts.items()
-                   if nodes is None or uuid in nodes)
-
-    groups = fitting(candidates.offered(context, group, destination, limit))
-    if groups < count and len(needs) > 1:
-        # Placement may have enough for a group, but not for a server as large.
-        groups = fitting(candidates.offered(
-            context, capacity.largest(needs), destination))
+    :param count: how many groups are enough
+    """
+    group, groups = capacity.total(needs), 0
+    for asked in _questions(needs):
+        hosts = candidates.offered(context, asked, destination)
+        groups = sum(capacity.fits(group, host)
+                     for uuid, host in hosts.items() if uuid in nodes)
+        if groups >= count:
+            break
     return groups
 
 
-def _reason(
-    group: capacity.Need, nodes: set[str] | None, parent: str | None,
-) -> str:
-    wanted = ', '.join(capacity.words(group))
-    if nodes is not None and not nodes:
-        where = f" with '{parent}'" if parent else ''
-        return f'there is no host{where} that is up and enabled'
-    subject = 'no host' if nodes is None else (
-        f'none of the {len(nodes)} hosts that would do')
-    return f'{subject} has more room for {wanted} together'
+def _groups_outside(
+    context: nova_context.RequestContext,
+    needs: Sequence[capacity.Need], destination: objects.Destination | None,
+    count: int,
+) -> int:
+    """Return for how many groups there is room outside of Pclouds, at least.
+
+    The first few hosts are enough as a rule. When some of the hosts are down,
+    all hosts are read.
+
+    :param count: how many groups are enough
+    """
+    group = capacity.total(needs)
+    groups = _serving_groups(context, group, candidates.offered(
+        context, group, destination, count))
+    if groups < count:
+        *_, last = _questions(needs)
+        groups = _serving_groups(
+            context, group, candidates.offered(context, last, destination))
+    return groups
+
+
+def _questions(needs: Sequence[capacity.Need]) -> list[capacity.Need]:
+    """Return the needs to ask Placement for, the cheapest question first.
+
+    Placement may have enough for a group, but not for a server as large.
+    """
+    group = capacity.total(needs)
+    return [group, capacity.largest(needs)] if len(needs) > 1 else [group]
+
+
+def _serving_groups(
+    context: nova_context.RequestContext, group: capacity.Need,
+    hosts: Mapping[str, capacity.Host],
+) -> int:
+    """Return for how many groups the hosts have room that take servers."""
+    fits = {uuid: capacity.fits(group, host) for uuid, host in hosts.items()}
+    serving = computes.serving_nodes(
+        context, [uuid for uuid, groups in fits.items() if groups])
+    closed = isolation.closed_hosts(context)
+    return sum(fits[uuid] for uuid, host in serving.items()
+               if host not in closed)
+
+
+def _answer(groups: int, count: int, needs: Sequence[capacity.Need],
+            subject: str) -> GroupRoom:
+    if groups >= count:
+        return GroupRoom(count, None)
+    wanted = ', '.join(capacity.words(capacity.total(needs)))
+    return GroupRoom(
+        groups, f'{subject} has more room for {wanted} together')

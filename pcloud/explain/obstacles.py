@@ -38,7 +38,6 @@ import os_traits
 
 from pcloud.backend import isolation
 from pcloud import exception
-from pcloud.explain import candidates
 from pcloud.explain import conductor
 from pcloud.explain import filtering
 from pcloud.explain import host_states
@@ -47,6 +46,7 @@ from pcloud.objects import pclouds
 from pcloud.rules import access
 from pcloud.rules import capacity
 from pcloud.rules import hints
+from pcloud.scheduler import candidates
 from pcloud.scheduler import prefilter
 
 STATE, STATUS, ROOM, INCONSISTENT = 'state', 'status', 'room', 'inconsistent'

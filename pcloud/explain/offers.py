@@ -31,10 +31,10 @@ from oslo_config import cfg
 
 from pcloud.backend import inventories
 from pcloud import exception
-from pcloud.explain import candidates
 from pcloud import names
 from pcloud.rules import capacity
 from pcloud.rules import reasons
+from pcloud.scheduler import candidates
 
 CONF = cfg.CONF
 

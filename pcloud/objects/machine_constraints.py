@@ -23,6 +23,7 @@ from collections.abc import Sequence
 
 from nova import context as nova_context
 
+from pcloud.backend import inherited_metadata
 from pcloud.backend import rows
 from pcloud import exception
 from pcloud import names
@@ -95,6 +96,29 @@ def role_constraints(
     if policy is None:
         raise exception.RoleUnknown(role=role)
     return policy.constraints
+
+
+def check_attributes(
+    context: nova_context.RequestContext, constraints: Mapping[str, str],
+) -> None:
+    """Refuse constraints on attributes that no host can have.
+
+    One query where constraints ask for attributes, else none. An attribute
+    that is in the metadata of an aggregate without hosts is accepted: hosts
+    may come back.
+
+    :raises: `exception.AttributeOfNoHost`
+
+    Rule: reference-hints-wrong
+    """
+    asked = rules.attribute_names(constraints)
+    unknown = asked - inherited_metadata.known_attributes(context, asked)
+    for name in sorted(unknown):
+        key = rules.likely_key(name)
+        raise exception.AttributeOfNoHost(
+            pair=rules.text({name: constraints[name]}), name=name,
+            expected=rules.text({key: constraints[name]}) if key else
+            'cpu, ram, storage, or an attribute that the hosts have')
 
 
 def check_unused(

@@ -33,6 +33,8 @@ PLATFORM = 'platform_version'
 REBOOT = 'next_reboot'
 HARDWARE = 'hardware_class'
 RACK = 'rack'
+# The attributes that Pcloud's rules read.
+KNOWN = (PLATFORM, REBOOT, HARDWARE, RACK)
 
 _STAMP = re.compile(r'\d{8}T\d{6}Z', re.ASCII)
 # A long number without a dot is rather a part of a stamp.

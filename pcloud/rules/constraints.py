@@ -24,6 +24,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
+import difflib
 from fractions import Fraction
 import math
 import re
@@ -39,6 +40,12 @@ DEFAULTS = {CPU: '1', RAM: '512M', STORAGE: '4G'}
 BUILT_IN = 'built-in'
 REQUEST = 'request'
 
+# What users write for a key, in the words of Nova and of other clouds.
+_OTHER_WORDS = {
+    CPU: ('cpus', 'vcpu', 'vcpus', 'core', 'cores'),
+    RAM: ('mem', 'memory', 'memory_mb'),
+    STORAGE: ('disk', 'disk_gb', 'root_disk', 'root-disk'),
+}
 _FOREIGN = ('ec2-', 'orchestra-')
 _NOT = '^'
 _KEY = re.compile(forms.ATTRIBUTE_NAME)
@@ -53,6 +60,8 @@ _LONGEST = 255
 # Every request reads all constraints of every level.
 _LONGEST_TEXT, _MOST = 4096, 100
 _SHOWN = 40
+# How alike two words have to be, from 0 to 1, to be taken for one.
+_ALIKE = 0.75
 
 
 @dataclasses.dataclass(frozen=True)
@@ -216,6 +225,28 @@ def _choice(key: str, value: str) -> tuple[frozenset, frozenset]:
     return frozenset(has), frozenset(has_not)
 
 
+def attribute_names(constraints: Mapping[str, str]) -> frozenset[str]:
+    """Return the attributes that constraints ask for.
+
+    A constraint without a value asks for nothing.
+    """
+    return frozenset(
+        key for key, value in constraints.items() if value and
+        key not in (*SIZES, HOST, ROLE) and not _is_foreign(key))
+
+
+def likely_key(written: str) -> str | None:
+    """Return the key that a user is likely to mean, None without any such key.
+
+    :param written: a key that no host knows
+    """
+    known = {word: key for key, words in _OTHER_WORDS.items()
+             for word in words}
+    known |= {key: key for key in (*SIZES, HOST, ROLE, *attributes.KNOWN)}
+    close = difflib.get_close_matches(written.casefold(), known, 1, _ALIKE)
+    return known[close[0]] if close else None
+
+
 def check_role(constraints: Mapping[str, str]) -> None:
     """Refuse a role in a role.
 
@@ -310,6 +341,33 @@ def unmet(
             if machine.sizes[key] < greatest:
                 keys.add(key)
     return [frozenset(keys) for keys in key_sets]
+
+
+def levels(
+    what: Wanted, machines: Sequence[Machine],
+) -> list[int | None]:
+    """Return when the turn of each machine comes, 0 for the greatest.
+
+    A machine of a level satisfies all constraints when the machines of all
+    levels before are gone, for instance because they are full.
+
+    :returns: None for a machine whose turn never comes
+
+    Rule: reference-constraints-filter
+    """
+    numbers: list[int | None] = [None] * len(machines)
+    remaining = list(range(len(machines)))
+    for level in range(len(machines)):
+        keys = unmet(what, [machines[number] for number in remaining])
+        passing = [number for number, its_keys
+                   in zip(remaining, keys, strict=True) if not its_keys]
+        if not passing:
+            break
+        for number in passing:
+            numbers[number] = level
+        remaining = [number for number in remaining
+                     if numbers[number] is None]
+    return numbers
 
 
 def _unmet(what: Wanted, machine: Machine) -> set[str]:

@@ -29,6 +29,8 @@ HOST_NAME = _NO_DOTS + '[A-Za-z0-9._-]{1,63}'
 COMPUTE_HOST = '[A-Za-z0-9._-]{1,255}'
 # The id of a flavor of servers, as Nova has it.
 FLAVOR_ID = '[A-Za-z0-9. _-]{1,255}'
+# A server of a group: the server's flavor, and where its root disk is.
+COMPANION = f'{FLAVOR_ID}(:volume)?'
 # The name of a service, or the id of a server in the place of one.
 SERVICE_OR_SERVER = _NO_DOTS + '[A-Za-z0-9._-]{1,64}'
 # The name of a host attribute, which is the key of a machine constraint too.

@@ -87,7 +87,9 @@ TABLE = (
     Hint(SERVICE, ('colocation',), (API, 'ColocationFilter', CLIENT)),
     Hint(IN, ('colocation',), (API, 'ColocationFilter', CLIENT),
          narrows=True),
-    Hint(WITH, ('colocation',), (API, 'ColocationFilter', CLIENT)),
+    # A server that is moved goes to the hosts of the named service.
+    Hint(WITH, ('colocation',), (API, 'ColocationFilter', CLIENT),
+         narrows=True),
     Hint(BESIDE, ('colocation',), (API, 'ColocationFilter', CLIENT),
          repeats=True, narrows=True),
     Hint(ROOM_FOR, ('colocation',), (API, 'ColocationFilter'),
@@ -120,10 +122,20 @@ def check_text(hints: Mapping[str, object]) -> None:
     :raises: `exception.InvalidHintText`
     """
     for name in GIVEN:
-        values = hints.get(name)
-        for value in values if isinstance(values, list) else [values]:
+        for value in values(hints, name):
             if isinstance(value, str) and not text.is_encodable(value):
                 raise exception.InvalidHintText(name=name, value=value)
+
+
+def values(hints: Mapping[str, object], name: str) -> list:
+    """Return the values of a hint in a request, none without the hint.
+
+    :param hints: ``name -> value, or list of values``, as a user writes hints
+    """
+    if name not in hints:
+        return []
+    given = hints[name]
+    return given if isinstance(given, list) else [given]
 
 
 def is_pcloud_id(value: object) -> bool:

@@ -100,6 +100,29 @@ def wish(hints: Mapping[str, Sequence[str]] | None) -> Wish | None:
     return Wish(near, far, bool(locality))
 
 
+def check(hints: Mapping[str, object]) -> None:
+    """Refuse locality hints that name no server, whatever servers there are.
+
+    :param hints: ``name -> value, or list of values``, as a user writes hints
+    :raises: `exception.InvalidServerHint`, `exception.InvalidLocality`
+
+    Rule: reference-hints-wrong
+    """
+    for name in (hint_rules.NEAR, hint_rules.FAR):
+        for value in hint_rules.values(hints, name):
+            if not _names_servers(value):
+                raise exception.InvalidServerHint(name=name, value=value)
+    for value in hint_rules.values(hints, hint_rules.LOCALITY):
+        if value != STRICT:
+            raise exception.InvalidLocality(value=value)
+
+
+def _names_servers(value: object) -> bool:
+    return isinstance(value, str) and (
+        uuids.is_uuid_in_any_case(value) or
+        is_tag(value) and value != _TAG)
+
+
 def tag(name: str) -> str:
     """Return the form of a tag in a hint."""
     return _TAG + name
@@ -180,6 +203,35 @@ def levels(
 
     return [6 * (host in avoided) + 3 * (racks.get(host) in far_racks) +
             from_near(host) for host in candidates]
+
+
+def strict_levels(
+    candidates: Sequence[str], racks: Mapping[str, str | None],
+    near: Sequence[str], far: Sequence[str],
+) -> list[int | None]:
+    """Return how far each host is from a requirement, as `levels` does.
+
+    The hosts of the lowest level are the hosts that `passing_hosts` keeps with
+    strict.
+
+    :returns: None for a host which the requirement refuses
+
+    Rule: reference-locality-strict
+    """
+    avoided, wanted = frozenset(far), frozenset(near)
+    far_racks = {racks.get(host) for host in far} - {None}
+    near_racks = {racks.get(host) for host in near} - {None}
+
+    def from_near(host: str) -> int | None:
+        if not near or wanted == {host}:
+            return 0
+        return 2 if racks.get(host) in near_racks else None
+
+    distances = [None if host in avoided else from_near(host)
+                 for host in candidates]
+    return [None if distance is None else
+            distance + (racks.get(host) in far_racks)
+            for host, distance in zip(candidates, distances, strict=True)]
 
 
 def stages(

@@ -22,12 +22,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 import dataclasses
 from fractions import Fraction
+import typing
 
 from nova import objects
+from nova.scheduler import host_manager
 
 from pcloud.objects import scoped_policies
 from pcloud.rules import affinity
 from pcloud.rules import constraints
+from pcloud.rules import sticky
 
 _ATTRIBUTE = '_pcloud_memo'
 
@@ -58,15 +61,28 @@ class Memo:
     :ivar before: ``(service host, node) -> (customer score, number of
         servers)`` for each host, when the first server of the request was
         placed
-    :ivar levels: service host -> how far the host is from the place that the
-        servers of the request prefer; empty without a preference
+    :ivar levels: ``filter -> service host -> level``, 0 for the hosts that the
+        filter would keep for a single server; in the order of the filters,
+        and only of filters that leave a preference to weighers
+    :ivar counts: each host, with its number of servers when the first server
+        of the request was placed
+    :ivar places: the hosts and racks for a decision about locality, and of a
+        multi-create the hosts among which the first server was to be placed
+    :ivar copies: the copies of sticky keys that the server has kept; None also
+        for a server that neither has copies nor can get copies
+    :ivar recorded: uuids of the servers whose offers are recorded
     """
 
     policies: list[scoped_policies.Policy] | None = None
     settings: dict[str, constraints.Setting] | None = None
     keys: CompiledKeys | None = None
     before: dict[tuple[str, str], tuple[Fraction, int]] | None = None
-    levels: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    levels: dict[str, Mapping[str, int]] = dataclasses.field(
+        default_factory=dict)
+    counts: list[tuple[host_manager.HostState, int]] | None = None
+    places: typing.Any = None
+    copies: sticky.Copies | None = None
+    recorded: set[str] = dataclasses.field(default_factory=set)
 
 
 def of_request(spec: objects.RequestSpec) -> Memo:

@@ -36,6 +36,20 @@ def scheduler_hints(
     return (spec.scheduler_hints if 'scheduler_hints' in spec else None) or {}
 
 
+def is_move(spec: objects.RequestSpec) -> bool:
+    """Whether a request is for a server that Nova has placed before.
+
+    Nova's conductor names the cell of a server that is to be moved, or permits
+    another cell.
+    """
+    destination = (spec.requested_destination
+                   if 'requested_destination' in spec else None)
+    return destination is not None and (
+        'cell' in destination and destination.cell is not None or
+        'allow_cross_cell_move' in destination and
+        destination.allow_cross_cell_move)
+
+
 def pcloud_id(spec: objects.RequestSpec) -> str | None:
     """Return the id of the Pcloud that a request asks for, None if none.
 

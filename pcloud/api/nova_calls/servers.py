@@ -43,11 +43,13 @@ from pcloud.api.policies import host_constraint
 from pcloud.backend import isolation
 from pcloud import exception
 from pcloud.objects import affinity_keys
+from pcloud.objects import machine_constraints
 from pcloud.objects import scoped_policies
 from pcloud.rules import affinity
 from pcloud.rules import colocation
 from pcloud.rules import constraints as constraint_rules
 from pcloud.rules import hints as hint_rules
+from pcloud.rules import locality
 
 _MARK = f'"{hint_rules.RECORD_PREFIX}'.encode()
 _HOST = f'{constraint_rules.HOST}='.encode()
@@ -89,10 +91,12 @@ def recorded(
 
     :param server: the server in the body of the call that creates a server
     :raises: `exception.InvalidHintText`, `exception.InvalidPlacementKey`,
-        `exception.ReservedHint`, and as `constraint_levels.read` and
+        `exception.ReservedHint`, and as `rules.locality.check`,
+        `constraint_levels.read`, `machine_constraints.check_attributes` and
         `rules.colocation.check`
     """
     hint_rules.check_text(hints)
+    locality.check(hints)
     _check_constraints(context, hints, rbac)
     properties, trusted = images.properties(context, server)
     _check_colocation(context, server, hints, properties)
@@ -156,9 +160,9 @@ def _check_constraints(
     rbac: enforcer.Enforcer,
 ) -> None:
     """Check the hint with machine constraints."""
-    constraint_levels.read(
+    machine_constraints.check_attributes(context, constraint_levels.read(
         context, hint_rules.constraints(hints),
-        lambda rule: rbac.allow(context, rule, None))
+        lambda rule: rbac.allow(context, rule, None)))
 
 
 def _check_colocation(
@@ -167,10 +171,10 @@ def _check_colocation(
 ) -> None:
     """Check the hints about services, and the permission to co-locate."""
     wish = colocation.wish(hints)
-    for flavor_id in wish.room_for:
-        if _flavor(context, flavor_id) is None:
+    for companion in wish.room_for:
+        if _flavor(context, companion.flavor) is None:
             raise exception.InvalidServiceHint(
-                name=hint_rules.ROOM_FOR, value=flavor_id,
+                name=hint_rules.ROOM_FOR, value=companion,
                 expected='the id of a flavor')
     if wish.room_for and any(str(server.get(member, 1)) != '1'
                              for member in ('min_count', 'max_count')):

@@ -19,7 +19,6 @@ from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Sequence
 import dataclasses
-import math
 
 from nova import context as nova_context
 from nova import objects
@@ -28,14 +27,12 @@ from nova.scheduler import host_manager
 from pcloud.backend import flavors
 from pcloud.backend import servers
 from pcloud import exception
-from pcloud import names
+from pcloud.rules import capacity
 from pcloud.rules import colocation as rules
 from pcloud.rules import reasons
+from pcloud.scheduler import candidates
 from pcloud.scheduler.filters import base
-from pcloud.scheduler import host_capacity
 from pcloud.scheduler import request
-
-_MIB = 1024
 
 
 class ColocationFilter(base.ListFilter):
@@ -63,8 +60,9 @@ class ColocationFilter(base.ListFilter):
         """Return the hosts where the server may be co-located.
 
         The filter makes two queries for the named servers and services and one
-        query in each of their cells, and one query for the flavors of
-        ``room_for``; none for requests without such hints.
+        query in each of their cells, and for ``room_for`` one query for the
+        flavors and one call of Placement; none for requests without such
+        hints.
         """
         hosts = host_states
         for stage in _stages(host_states, spec):
@@ -200,42 +198,44 @@ def _with_room(
 ) -> _Stage:
     """Return the hosts with room for the server and its neighbours to come.
 
+    Placement is asked once, for hosts with room for the largest of the
+    servers, and tells how much is free on the hosts.
+
     :raises: `exception.ColocationUnmet`
     """
-    on_volume = 'is_bfv' in spec and spec.is_bfv
-    needed = _needed(spec.flavor, 0 if on_volume else spec.flavor.root_gb)
+    needs = [candidates.need(spec), *_companions(context, wish)]
+    group = capacity.total(needs)
     try:
-        companions = flavors.by_ids(context, wish.room_for)
-    except exception.FlavorNotFound as error:
-        raise exception.ColocationUnmet(reason=str(error).rstrip('.'))
-    # Deployments start the other servers from images.
-    for flavor in companions:
-        needed += _needed(flavor, flavor.root_gb)
+        hosts = candidates.offered(
+            context, capacity.largest(needs), spec.requested_destination)
+    except exception.Unavailable:
+        raise exception.ColocationUnmet(
+            reason='Placement does not tell which hosts have room')
+    text = ', '.join(capacity.words(group))
     return _Stage(
         [host_state for host_state in host_states
-         if needed <= _free(host_state)],
-        lambda host_state: reasons.open_to_all(
-            f'it has no room for all of the group ({needed})',
-            f'{_free(host_state)} are left'),
-        f'no host has room for all of its group ({needed})')
+         if host_state.uuid in hosts
+         and capacity.fits(group, hosts[host_state.uuid])],
+        lambda host_state: _shortage(group, hosts.get(host_state.uuid)),
+        f'no host has room for all of its group ({text})')
 
 
-def _needed(flavor: objects.Flavor, root_gb: int) -> rules.Room:
-    return rules.Room(
-        flavor.vcpus, flavor.memory_mb,
-        root_gb + flavor.ephemeral_gb + math.ceil(flavor.swap / _MIB))
+def _companions(
+    context: nova_context.RequestContext, wish: rules.Wish,
+) -> list[capacity.Need]:
+    try:
+        flavors_ = flavors.by_ids(
+            context, [companion.flavor for companion in wish.room_for])
+        return [candidates.need_of(flavor, companion.on_volume)
+                for flavor, companion in zip(flavors_, wish.room_for)]
+    except (exception.FlavorNotFound, exception.FlavorUnusable) as error:
+        raise exception.ColocationUnmet(reason=str(error).rstrip('.'))
 
 
-def _free(host_state: host_manager.HostState) -> rules.Room:
-    """Return the free room of a host, allocation ratios counted."""
-    memory = host_state.total_usable_ram_mb or 0
-    # Not the free disk, which the hypervisor only guesses on thin volumes.
-    disk = (host_state.total_usable_disk_gb or 0) * (
-        host_state.disk_allocation_ratio or 1)
-    cpus = (host_state.vcpus_total or 0) * host_capacity.ratio(
-        host_state, names.CPU_RATIO)
-    return rules.Room(
-        int(cpus) - (host_state.vcpus_used or 0),
-        int(memory * host_capacity.ratio(host_state, names.RAM_RATIO))
-        - (memory - (host_state.free_ram_mb or 0)),
-        int(disk) - math.ceil((host_state.disk_mb_used or 0) / _MIB))
+def _shortage(
+    group: capacity.Need, host: capacity.Host | None,
+) -> reasons.Reason:
+    wanted = ', '.join(capacity.words(group))
+    return reasons.open_to_all(
+        f'it has no room for all of the group ({wanted})',
+        '; '.join(capacity.shortages(group, host)) if host else '')

@@ -27,7 +27,9 @@ from pcloud.rules import reasons
 from pcloud.scheduler.filters import base
 from pcloud.scheduler import host_attributes
 from pcloud.scheduler import host_capacity
+from pcloud.scheduler import memo
 from pcloud.scheduler import request
+from pcloud.scheduler import siblings
 
 _UNITS = {rules.CPU: '', rules.RAM: 'M', rules.STORAGE: 'M'}
 
@@ -41,7 +43,8 @@ class ConstraintsFilter(base.ListFilter):
     ``cpu``, ``ram``,            when the host is as large, whatever runs
     ``storage``                  on the host
     ``max`` as the value of a    when no host which meets all other
-    size                         constraints is larger
+    size                         constraints is larger; of a multi-create
+                                 also when such hosts are full
     ``host=NAME``                when the host has the name
     ``NAME=a,^b``                when the host has a and has not b
     a key of another provider    always
@@ -53,8 +56,7 @@ class ConstraintsFilter(base.ListFilter):
     Rule: reference-constraints-filter
     """
 
-    # Hosts do not change their size; and the hosts kept for the first server
-    # of a request are the greatest for its other servers too.
+    # Hosts do not change their size.
     run_filter_once_per_request = True
     refusals = (exception.Invalid, exception.ConstraintsUnmet)
 
@@ -75,6 +77,9 @@ class ConstraintsFilter(base.ListFilter):
                 machine_constraints.shown(
                     settings[key], machine_constraints.TENANT_SEES)
                 for key in sorted(keys)))
+        if siblings.are_several(spec) and any(
+                setting.value == rules.MAX for setting in settings.values()):
+            return _turns(host_states, spec, settings)
         return hosts
 
     def why(
@@ -90,6 +95,24 @@ class ConstraintsFilter(base.ListFilter):
         return [_reason([settings[key] for key in sorted(keys)], host_state)
                 if keys else None for host_state, keys in
                 zip(host_states, _unmet(host_states, settings), strict=True)]
+
+
+def _turns(
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+    settings: Mapping[str, rules.Setting],
+) -> list[host_manager.HostState]:
+    """Return the hosts that satisfy the constraints once others are full.
+
+    Nova uses the hosts kept for the first server of a multi-create for all its
+    servers. Weighers apply the order of the hosts.
+    """
+    what = rules.wanted(settings)
+    levels = {host_state.host: level for host_state, level in zip(
+        host_states, rules.levels(what, _machines(host_states, what)),
+        strict=True) if level is not None}
+    memo.of_request(spec).levels['ConstraintsFilter'] = levels
+    return [host_state for host_state in host_states
+            if host_state.host in levels]
 
 
 def _reason(

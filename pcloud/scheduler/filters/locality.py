@@ -32,8 +32,11 @@ from pcloud.scheduler.filters import base
 from pcloud.scheduler import host_attributes
 from pcloud.scheduler import memo
 from pcloud.scheduler import request
+from pcloud.scheduler import siblings
 
 _SILENT = 'a part of the cloud does not tell where servers are'
+_NOWHERE = ('no host that could take the server is where the hints near and '
+            'far want it')
 
 
 class LocalityFilter(base.ListFilter):
@@ -45,16 +48,15 @@ class LocalityFilter(base.ListFilter):
     the reason.
 
     Nova uses the hosts kept for the first server of a multi-create for all its
-    servers, so a preference of several servers drops no host here, and the
-    weighers apply the preference.
+    servers, so for several servers the filter drops only hosts that a strict
+    wish refuses; weighers apply the preference. Servers of the request that
+    were placed before count where the wish names a tag of these servers.
 
     A server being moved ignores named servers deleted since its start.
 
     Rule: reference-locality-filter
     """
 
-    # Every server of a multi-create has the same wish.
-    run_filter_once_per_request = True
     refusals = (exception.InvalidLocality, exception.LocalityUnknown,
                 exception.LocalityUnmet)
 
@@ -69,10 +71,10 @@ class LocalityFilter(base.ListFilter):
         wish = rules.wish(request.scheduler_hints(spec))
         if wish is None:
             return host_states
-        if spec.num_instances > 1 and not wish.strict:
-            memo.of_request(spec).levels = _levels(host_states, spec, wish)
-            return host_states
-        hosts = _passing_hosts(host_states, spec, wish)
+        if siblings.are_several(spec):
+            hosts = _hosts_for_several(host_states, spec, wish)
+        else:
+            hosts = _passing_hosts(host_states, spec, wish)
         return [host_state for host_state in host_states
                 if host_state.host in hosts]
 
@@ -134,21 +136,56 @@ def _passing_hosts(
          if host_state.host not in places.silent],
         places.racks, places.near, places.far, wish.strict)
     if not hosts:
-        raise exception.LocalityUnmet(
-            reason='no host that could take the server is where the hints '
-                   'near and far want it')
+        raise exception.LocalityUnmet(reason=_NOWHERE)
     return frozenset(hosts)
 
 
-def _levels(
+def _hosts_for_several(
     host_states: Sequence[host_manager.HostState],
     spec: objects.RequestSpec, wish: rules.Wish,
-) -> dict[str, int]:
-    """Return ``service host -> level`` for a preference."""
-    places = _places(host_states, spec, wish)
-    hosts = [host_state.host for host_state in host_states]
-    return dict(zip(hosts, rules.levels(
-        hosts, places.racks, places.near, places.far), strict=True))
+) -> frozenset[str]:
+    """Return the service hosts for a server of a multi-create.
+
+    The levels of the hosts are left to weighers.
+
+    :raises: `exception.LocalityUnknown`, `exception.LocalityUnmet` when a
+        strict wish cannot be met
+    """
+    request_memo = memo.of_request(spec)
+    if request_memo.places is None:
+        request_memo.places = (
+            _places(host_states, spec, wish), _own_tags(spec, wish),
+            list(host_states))
+    places, own_tags, candidates = request_memo.places
+    before = sorted(siblings.hosts(spec, host_states))
+    near = places.near + before * (not own_tags.isdisjoint(wish.near))
+    far = places.far + before * (not own_tags.isdisjoint(wish.far))
+    hosts = [host_state.host for host_state in host_states
+             if host_state.host not in places.silent]
+    rule = rules.strict_levels if wish.strict else rules.levels
+    levels = {host: level for host, level in zip(
+        hosts, rule(hosts, places.racks, near, far), strict=True)
+        if level is not None}
+    # For a single server, the filters before would have dropped all hosts but
+    # the best, also of the hosts which are dropped here for an earlier server.
+    standings = siblings.standings(spec, candidates, 'LocalityFilter')
+    best = min(standings)
+    if not any(host_state.host in levels for host_state, standing
+               in zip(candidates, standings, strict=True)
+               if standing == best):
+        raise exception.LocalityUnmet(reason=_NOWHERE)
+    request_memo.levels['LocalityFilter'] = levels
+    return frozenset(levels)
+
+
+def _own_tags(
+    spec: objects.RequestSpec, wish: rules.Wish,
+) -> frozenset[str]:
+    """Return the tags, as hints name tags, of the servers of a request."""
+    if not wish.tags():
+        return frozenset()
+    return frozenset(map(rules.tag, servers.requested_tags(
+        nova_context.get_admin_context(), spec.instance_uuid)))
 
 
 def _fallen(

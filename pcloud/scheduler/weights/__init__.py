@@ -18,8 +18,8 @@ from pcloud import conf
 from pcloud.scheduler.weights import affinity
 from pcloud.scheduler.weights import hardware_class
 from pcloud.scheduler.weights import least_waste
-from pcloud.scheduler.weights import locality
 from pcloud.scheduler.weights import platform
+from pcloud.scheduler.weights import preference
 from pcloud.scheduler.weights import reboot
 
 conf.register_opts(cfg.CONF)
@@ -27,7 +27,7 @@ conf.register_opts(cfg.CONF)
 
 def all_weighers() -> list[type]:
     """Return every weigher class of Pcloud."""
-    return [affinity.AffinityWeigher, locality.LocalityWeigher,
+    return [affinity.AffinityWeigher, preference.PreferenceWeigher,
             platform.PlatformWeigher, reboot.RebootWeigher,
             hardware_class.HardwareClassWeigher,
             least_waste.LeastWasteWeigher]

@@ -22,8 +22,8 @@ from oslo_config import cfg
 
 from pcloud.rules import affinity as rules
 from pcloud.scheduler import affinity_scores
-from pcloud.scheduler import memo
 from pcloud.scheduler import request_keys
+from pcloud.scheduler import siblings
 from pcloud.scheduler.weights import base
 
 CONF = cfg.CONF
@@ -35,9 +35,8 @@ class AffinityWeigher(base.RankWeigher):
     ====================  ==========================================
     hosts                 order
     ====================  ==========================================
-    of different levels   the level of the preferred locality first,
-                          which `LocalityFilter` leaves to weighers
-                          for a multi-create
+    of different levels   first the hosts which filters would keep for
+                          a single server, as in `PreferenceWeigher`
     of different rounds   the earlier round first
     of the same round     the higher customer score first
     of the same score     equal: other weighers decide, then chance
@@ -65,9 +64,8 @@ class AffinityWeigher(base.RankWeigher):
         # Without the filter there may be hosts that are in no round.
         last = CONF.pcloud.msav_steps
         customer = affinity_scores.customer(hosts, weight_properties, wished)
-        levels = memo.of_request(weight_properties).levels
+        levels = siblings.standings(weight_properties, hosts)
         return rules.ranks([
-            ((last + 1) * levels.get(host.host, 0) +
-             (last if number is None else number), score)
-            for host, number, score in zip(
-                hosts, numbers, customer, strict=True)])
+            ((*level, last if number is None else number), score)
+            for level, number, score in zip(
+                levels, numbers, customer, strict=True)])

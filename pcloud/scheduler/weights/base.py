@@ -15,6 +15,8 @@
 from __future__ import annotations
 
 import abc
+import collections
+from collections.abc import Callable
 from collections.abc import Sequence
 import math
 from typing import Any
@@ -26,6 +28,7 @@ from nova.scheduler import weights
 from oslo_config import cfg
 
 from pcloud.scheduler import host_attributes
+from pcloud.scheduler import siblings
 
 CONF = cfg.CONF
 
@@ -43,6 +46,29 @@ def multiplier(
     value = utils.get_weight_multiplier(
         host_state, option, CONF.pcloud[option])
     return value if math.isfinite(value) else CONF.pcloud[option]
+
+
+def among_equals(
+    host_states: Sequence[host_manager.HostState],
+    spec: objects.RequestSpec,
+    scores: Callable[[Sequence[host_manager.HostState]], list[float]],
+) -> list[float]:
+    """Return the scores of hosts, each among the hosts that stand as high.
+
+    A server that comes alone is neither offered full hosts nor hosts that
+    filters drop for better hosts, so these hosts change no other host's score.
+
+    :param scores: returns the score of each of some hosts
+    """
+    if not siblings.are_several(spec):
+        return scores(host_states)
+    standings = siblings.standings(spec, host_states)
+    groups = collections.defaultdict(list)
+    for host_state, standing in zip(host_states, standings, strict=True):
+        groups[standing].append(host_state)
+    known = {standing: iter(scores(group))
+             for standing, group in groups.items()}
+    return [next(known[standing]) for standing in standings]
 
 
 class ListWeigher(weights.BaseHostWeigher):
@@ -99,8 +125,10 @@ class AttributeWeigher(ListWeigher):
         weight_properties: objects.RequestSpec,
     ) -> list[float]:
         """Return the score of each host."""
-        return self.scores(host_attributes.values(
-            (weighed.obj for weighed in weighed_obj_list), self.attribute))
+        return among_equals(
+            [weighed.obj for weighed in weighed_obj_list], weight_properties,
+            lambda host_states: self.scores(
+                host_attributes.values(host_states, self.attribute)))
 
     @abc.abstractmethod
     def scores(self, values: list[Any]) -> list[float]:

@@ -57,6 +57,8 @@ class LeastWasteWeigher(base.ListWeigher):
         except exception.Invalid:
             # ConstraintsFilter, where it is on, has ended the request.
             return [0.0] * len(weighed_obj_list)
-        return rules.waste_scores([
-            rules.waste(what, host_capacity.sizes(weighed.obj))
-            for weighed in weighed_obj_list])
+        return base.among_equals(
+            [weighed.obj for weighed in weighed_obj_list], weight_properties,
+            lambda host_states: rules.waste_scores([
+                rules.waste(what, host_capacity.sizes(host_state))
+                for host_state in host_states]))

@@ -231,6 +231,32 @@ class ServersTest(ConstraintsTestCase):
         self.assertIn('give it once', self._hint(400, 7))
         self.assertIn('give it once', self._hint(400, None))
 
+    def test_attributes_that_no_host_has(self):
+        self.set_attribute('GPU', 'h100', 'node-1')
+        for written, expected in (
+                ('mem=4G', "has an attribute 'mem'; it has to be ram=4G."),
+                ('cpu=1 vcpus=2', 'it has to be cpu=2.'),
+                ('stroage=10G', 'it has to be storage=10G.'),
+                ('hardware-class=2', 'it has to be hardware_class=2.'),
+                ('gpu=h100', 'or an attribute that the hosts have.'),
+                (r'two\ words=a\ b', r"constraint 'two\ words=a\ b'"),
+                ('classes=^b', "no host has an attribute 'classes'")):
+            self.assertIn(expected, self._hint(400, written))
+        self.assertEqual('node-1', self.started('GPU=h100'))
+        # What asks for nothing, or is for other clouds.
+        self.started('gpu= ec2-zone=a')
+
+    def test_attributes_of_an_empty_aggregate(self):
+        """A rack that gets its hosts later."""
+        aggregate = self.admin.call_json('POST', '/os-aggregates', {
+            'aggregate': {'name': 'r1', 'availability_zone': None}})
+        self.admin.call_json(
+            'POST', f"/os-aggregates/{aggregate['aggregate']['id']}/action",
+            {'set_metadata': {'metadata': {'pcloud:attr:rack': 'r1'}}})
+        server = self.boot(
+            self.alice, {'constraints': 'rack=r1'}, expected='ERROR')
+        self.assertIn('rack=r1', self.fault(server))
+
     def test_what_is_not_valid_opens_nothing(self):
         """A request that nova-api has not seen, as an older one."""
         self.useFixture(fixtures.MonkeyPatch(

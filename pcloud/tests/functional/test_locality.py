@@ -14,6 +14,7 @@
 
 from unittest import mock
 
+import fixtures
 from nova import exception as nova_exception
 
 from pcloud.backend import servers
@@ -115,8 +116,7 @@ class LocalityTest(LocalityTestCase):
 
     def test_servers_of_others_are_unknown(self):
         theirs = self._on('node-4', base.BOB, 'web', 'theirs')
-        for named in (theirs, UNKNOWN, 'tag:theirs', 'what?',
-                      self.first.upper()):
+        for named in (theirs, UNKNOWN, 'tag:theirs', self.first.upper()):
             self.assertEqual({'node-1'}, self._hosts(
                 times=1, near=[named, 'tag:web']))
             self.assertIn(
@@ -132,9 +132,35 @@ class LocalityTest(LocalityTestCase):
         again = self.boot(self.alice, hints, tags=['new'])
         self.assertNotEqual(self.host_of(server), self.host_of(again))
 
-    def test_a_locality_that_does_not_exist(self):
+    def test_hints_that_name_nothing(self):
+        for hints, expected in (
+                ({'near': 'web-1'}, 'openstack server show -f value -c id'),
+                ({'far': ['tag:web', 'tag:']}, 'far=tag: is not right'),
+                ({'near': 7}, 'near=7 is not right'),
+                ({'far': None}, 'far=None is not right'),
+                ({'far': 'tag:web', 'locality': 'hard'},
+                 "locality=hard is not valid: it takes 'strict'"),
+                ({'locality': ['strict', 'Strict']}, 'locality=Strict')):
+            self.assertIn(expected, self._refusal(hints))
+        self.assertEqual([], self.alice.call_json(
+            'GET', '/servers?name=new')['servers'])
+
+    def test_what_an_older_nova_api_accepted(self):
+        """A server without a host, and with the reason."""
+        self.useFixture(fixtures.MonkeyPatch(
+            'pcloud.rules.locality.check', lambda hints: None))
+        self.assertEqual({'node-1'}, self._hosts(
+            times=1, near=['what?', 'tag:web']))
         self.assertIn("locality=hard is not valid: it takes 'strict'",
                       self._fault(far='tag:web', locality='hard'))
+
+    def _refusal(self, hints):
+        response = self.alice.call('POST', '/servers', {
+            'server': self._build_server(
+                name='new', flavor_id='1', networks='none'),
+            'os:scheduler_hints': hints})
+        self.assertEqual(400, response.status_code, response.text)
+        return response.json()['badRequest']['message']
 
     def test_a_host_that_is_not_a_candidate(self):
         """Its rack counts all the same."""
@@ -178,9 +204,10 @@ class LocalityTest(LocalityTestCase):
         self.act(server, {'unshelve': None})
         self.wait_for(server, status='ACTIVE')
 
-    def _several_hosts(self, count, **hints):
+    def _several_hosts(self, count, tags=(), **hints):
         """Return the host of each of some servers of 2048 MiB."""
-        self.boot(self.alice, hints, min_count=count, flavorRef='2')
+        self.boot(self.alice, hints, min_count=count, flavorRef='2',
+                  tags=list(tags))
 
         def hosts():
             found = [self.host_of(each) for each in self.alice.get_servers()
@@ -193,6 +220,17 @@ class LocalityTest(LocalityTestCase):
     def test_several_at_once(self):
         self.assertLessEqual(
             set(self._several_hosts(3, far='tag:web')), {'node-3', 'node-4'})
+
+    def test_several_at_once_far_from_each_other(self):
+        found = self._several_hosts(3, ['db'], far='tag:db')
+        self.assertEqual(3, len(set(found)))
+        self.assertIn('could take the server', self.fault(self.boot(
+            self.alice, {'far': 'tag:web', 'locality': 'strict'}, 'ERROR',
+            min_count=4, tags=['web'])))
+
+    def test_several_at_once_near_to_each_other(self):
+        self.assertEqual(1, len(set(
+            self._several_hosts(3, ['db'], near='tag:db'))))
 
     def test_more_than_fit_where_they_would_like_to_be(self):
         # 7680 MiB for servers, of which the first has 512.

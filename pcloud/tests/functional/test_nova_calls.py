@@ -38,6 +38,7 @@ from pcloud.api import wsgi
 from pcloud.rules import hints as hint_rules
 from pcloud.sandbox import paste
 from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
 
 SERVER = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
 LAST_WITH_FORCE = api_version_request.APIVersionRequest('2.67')
@@ -226,21 +227,24 @@ class Executed(typing.NamedTuple):
     body: object
 
 
-class PipelinesTestCase(base.PcloudTestCase):
+class PipelinesTestCase(shared_cloud.SharedCloudTestCase):
     """One host is kept for Pclouds; no server is there."""
 
     hosts: dict[str, str] = {}
 
     def setUp(self):
         super().setUp()
+        self.judged, self.executed = [], []
+        self._watch()
+
+    def furnish(self):
+        super().furnish()
         self.make_aggregate('Pcloud:host_flavor:gpu')
         self.aggregate('Pcloud:host_flavor:gpu').add_host('node-1')
         self.admin.call_json(
             'PUT', f'/os-pcloud-policies/project/{base.ALICE}',
             {'policy': {'customer_keys': ['A=1:1']}})
         self.pipelines = self._pipelines()
-        self.judged, self.executed = [], []
-        self._watch()
 
     def _pipelines(self):
         """Return Nova's API with the two filters in both orders."""

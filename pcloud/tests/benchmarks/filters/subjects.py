@@ -163,7 +163,7 @@ def _weighers(states: _States) -> Iterator[Subject]:
 
     def prefers() -> objects.RequestSpec:
         request = requests.ordinary()
-        memo.of_request(request).levels = levels
+        memo.of_request(request).levels['LocalityFilter'] = levels
         return request
 
     weights_ = dict.fromkeys((f'K{key}' for key in range(clouds.KEYS)), '10')
@@ -174,8 +174,8 @@ def _weighers(states: _States) -> Iterator[Subject]:
             ('AffinityWeigher', f'{clouds.KEYS} customer keys',
              lambda: requests.with_hints(placement_key=[
                  f'app{key}=1:10' for key in range(clouds.KEYS)])),
-            ('LocalityWeigher', ORDINARY, requests.ordinary),
-            ('LocalityWeigher', 'a third of the hosts', prefers),
+            ('PreferenceWeigher', ORDINARY, requests.ordinary),
+            ('PreferenceWeigher', 'a third of the hosts', prefers),
             ('PlatformWeigher', ORDINARY, requests.ordinary),
             ('RebootWeigher', ORDINARY, requests.ordinary),
             ('HardwareClassWeigher', ORDINARY, requests.ordinary),

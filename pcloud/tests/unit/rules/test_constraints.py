@@ -168,6 +168,22 @@ class ParsePropertyTest(testtools.TestCase):
         self.assertEqual(found, constraints.parse(constraints.text(found)))
 
 
+class AttributesTest(testtools.TestCase):
+
+    def test_names(self):
+        self.assertEqual({'rack', 'Cpus'}, constraints.attribute_names(
+            constraints.parse('cpu=1 ram=1G storage= host=a role=b rack=r1 '
+                              'gpu= ec2-a=b Cpus=0')))
+
+    def test_likely(self):
+        for written, key in (
+                ('mem', 'ram'), ('MEMORY', 'ram'), ('vcpus', 'cpu'),
+                ('Disk', 'storage'), ('stroage', 'storage'),
+                ('racks', 'rack'), ('platform-version', 'platform_version'),
+                ('gpu_model', None), ('', None)):
+            self.assertEqual(key, constraints.likely_key(written), written)
+
+
 class EffectiveTest(testtools.TestCase):
 
     def test_of_the_seed(self):

@@ -74,8 +74,8 @@ class TableTest(testtools.TestCase):
                                   {each.name: values})
 
     def test_for_which_only_some_hosts_will_do(self):
-        self.assertEqual({'pcloud', 'near', 'far', 'in', 'beside',
-                          'room_for'}, hints.NARROWING)
+        self.assertEqual({'pcloud', 'near', 'far', 'in', 'with',
+                          'beside', 'room_for'}, hints.NARROWING)
 
     def test_what_users_cannot_give(self):
         for each in hints.TABLE:

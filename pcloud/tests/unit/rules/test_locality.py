@@ -63,6 +63,30 @@ class WishTest(base.BaseTestCase):
                       str(error))
 
 
+class CheckTest(base.BaseTestCase):
+
+    def test_names_of_servers(self):
+        locality.check({})
+        for value in (SERVER, SERVER.upper(), 'tag:web', 'tag: ', [],
+                      [SERVER, 'tag:web']):
+            locality.check({'near': value, 'far': value})
+
+    def test_other_names(self):
+        for value in ('web-1', '', 'tag:', 'Tag:web', f'{{{SERVER}}}', 1,
+                      None, [None], [SERVER, ''], {'tag': 'web'}):
+            for name in ('near', 'far'):
+                error = self.assertRaises(
+                    exception.InvalidServerHint, locality.check,
+                    {name: value})
+                self.assertIn(f'hint {name}=', str(error))
+
+    def test_localities(self):
+        locality.check({'locality': ['strict', 'strict']})
+        for value in ('', 'STRICT', None, True, ['strict', 'hard']):
+            self.assertRaises(exception.InvalidLocality, locality.check,
+                              {'locality': value})
+
+
 class CheckKnownTest(base.BaseTestCase):
 
     known = locality.Known({SERVER: [], 'tag:web': ['a1'], 'tag:db': []})
@@ -160,6 +184,23 @@ class KeptTest(base.BaseTestCase):
             best = min(levels[host] for host in candidates)
             self.assertEqual(found, [host for host in candidates
                                      if levels[host] == best])
+            candidates.remove(found[0])
+
+    @given(st.permutations(HOSTS), some, some)
+    def test_strict_hosts_that_fill_up_leave_what_a_single_server_gets(
+            self, candidates, near, far):
+        levels = dict(zip(candidates, locality.strict_levels(
+            candidates, RACKS, near, far), strict=True))
+        while candidates:
+            found = locality.passing_hosts(candidates, RACKS, near, far, True)
+            allowed = {host: levels[host] for host in candidates
+                       if levels[host] is not None}
+            best = min(allowed.values(), default=None)
+            self.assertEqual(found, [host for host in candidates
+                                     if host in allowed and
+                                     allowed[host] == best])
+            if not found:
+                break
             candidates.remove(found[0])
 
     @given(st.permutations(HOSTS), some, some)

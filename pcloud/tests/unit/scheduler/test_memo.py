@@ -37,13 +37,13 @@ class MemoTest(testtools.TestCase):
         objects.register_all()
         self.spec = objects.RequestSpec(
             scheduler_hints={}, num_instances=2, project_id='alice')
-        memo.of_request(self.spec).levels = {'h1': 1}
+        memo.of_request(self.spec).levels = {'F': {'h1': 1}}
 
     def test_the_same_whoever_asks(self):
         self.assertIs(memo.of_request(self.spec), memo.of_request(self.spec))
         # Nova names each server of a multi-create in the same request.
         self.spec.instance_uuid = 'b0b'
-        self.assertEqual({'h1': 1}, memo.of_request(self.spec).levels)
+        self.assertEqual({'F': {'h1': 1}}, memo.of_request(self.spec).levels)
 
     def test_empty_for_another_request(self):
         self.assertEqual(memo.Memo(), memo.of_request(objects.RequestSpec()))
@@ -53,7 +53,7 @@ class MemoTest(testtools.TestCase):
         found = copied(self.spec)
         self.assertEqual('alice', found.project_id)
         self.assertEqual(memo.Memo(), memo.of_request(found))
-        self.assertEqual({'h1': 1}, memo.of_request(self.spec).levels)
+        self.assertEqual({'F': {'h1': 1}}, memo.of_request(self.spec).levels)
 
     def test_no_part_of_what_is_sent(self):
         self.assertEqual(

@@ -22,11 +22,16 @@ from collections.abc import Iterable
 import urllib.parse
 
 from nova import context as nova_context
+from nova import exception as nova_exception
 from nova import objects
 from nova.scheduler import utils
 
 from pcloud.backend import inventories
+from pcloud import exception
 from pcloud.rules import capacity
+
+# Nova's errors about a flavor.
+_NOT_RIGHT = (nova_exception.Invalid, nova_exception.FlavorImageConflict)
 
 
 def need(spec: objects.RequestSpec) -> capacity.Need:
@@ -40,6 +45,21 @@ def need(spec: objects.RequestSpec) -> capacity.Need:
         frozenset(wanted.all_required_traits | spec.root_required),
         frozenset(wanted.get_request_group(None).forbidden_traits |
                   spec.root_forbidden))
+
+
+def need_of(flavor: objects.Flavor, on_volume: bool) -> capacity.Need:
+    """Return the resources and traits that a server of a flavor needs.
+
+    :param on_volume: the root disk is a volume, and needs no disk of the host
+    :raises: `exception.FlavorUnusable`
+    """
+    spec = objects.RequestSpec(
+        flavor=flavor, image=None, is_bfv=on_volume, requested_resources=[])
+    try:
+        return need(spec)
+    except _NOT_RIGHT as error:
+        raise exception.FlavorUnusable(
+            flavor=flavor.flavorid, reason=error.format_message())
 
 
 def offered(

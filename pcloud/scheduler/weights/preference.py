@@ -10,28 +10,33 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Weigh hosts by the locality preferred by several servers of a request."""
+"""Weigh hosts by the preferences of a request for several servers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from nova import objects
 from nova.scheduler import weights
 
-from pcloud.scheduler import memo
+from pcloud.rules import affinity as rules
+from pcloud.scheduler import siblings
 from pcloud.scheduler.weights import base
 
+_EQUAL = Fraction(0)
 
-class LocalityWeigher(base.RankWeigher):
-    """Prefer the hosts which `LocalityFilter` would keep, level by level.
 
-    The weigher is for a multi-create only: dropped hosts would be missing when
-    the preferred hosts are full. For a single server, and for a strict wish,
-    the filter drops hosts. Where placement keys are in force,
-    `AffinityWeigher` applies the preference too.
+class PreferenceWeigher(base.RankWeigher):
+    """Prefer the hosts which filters would keep for a single server.
 
-    Rule: reference-locality-preference
+    `LocalityFilter` and `ConstraintsFilter` leave their preferences to this
+    weigher for a multi-create only: dropped hosts would be missing when the
+    preferred hosts are full. Hosts that servers of the same request have
+    filled come last. Where placement keys are in force, `AffinityWeigher`
+    applies the preferences too.
+
+    Rule: reference-locality-preference, reference-constraints-filter
     """
 
     # Above all weighers but the weigher of placement keys; two of Nova's
@@ -42,8 +47,7 @@ class LocalityWeigher(base.RankWeigher):
         self, weighed_obj_list: Sequence[weights.WeighedHost],
         weight_properties: objects.RequestSpec,
     ) -> list[int]:
-        """Return the rank of each host's level, 0 for the worst host."""
-        levels = memo.of_request(weight_properties).levels
-        worst = max(levels.values(), default=0)
-        return [worst - levels.get(weighed.obj.host, worst)
-                for weighed in weighed_obj_list]
+        """Return the rank of each host's levels, 0 for the worst host."""
+        standings = siblings.standings(
+            weight_properties, [weighed.obj for weighed in weighed_obj_list])
+        return rules.ranks([(standing, _EQUAL) for standing in standings])

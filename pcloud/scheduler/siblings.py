@@ -1,0 +1,105 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Servers of the same request that were placed before.
+
+Nova places the servers of a multi-create one after the other, and changes the
+numbers of a host that gets a server. The database knows neither of these
+servers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import itertools
+
+from nova import objects
+from nova.scheduler import host_manager
+
+from pcloud import names
+from pcloud.scheduler import host_capacity
+from pcloud.scheduler import memo
+
+
+def are_several(spec: objects.RequestSpec) -> bool:
+    """Whether a request has or had several servers."""
+    return (isinstance(spec, objects.RequestSpec) and
+            'num_instances' in spec and spec.num_instances > 1)
+
+
+def hosts(
+    spec: objects.RequestSpec,
+    host_states: Sequence[host_manager.HostState],
+) -> frozenset[str]:
+    """Return the service hosts of the servers placed before.
+
+    :param host_states: the hosts for the present server; of the first call
+        for a request, the hosts for all its servers
+    """
+    if not are_several(spec):
+        return frozenset()
+    request_memo = memo.of_request(spec)
+    if request_memo.counts is None:
+        request_memo.counts = [(host_state, host_state.num_instances)
+                               for host_state in host_states]
+    return frozenset(host_state.host for host_state, count
+                     in request_memo.counts
+                     if host_state.num_instances > count)
+
+
+def full_hosts(
+    spec: objects.RequestSpec,
+    host_states: Sequence[host_manager.HostState],
+) -> frozenset[str]:
+    """Return the hosts whose cpus or memory servers placed before have filled.
+
+    Placement offers a full host to no server that comes alone. Disk is left
+    out: Nova's host states know neither shared storage nor thin images, and a
+    host that is full without being known as such is refused by Placement.
+    """
+    used = hosts(spec, host_states)
+    return used and frozenset(
+        host_state.host for host_state in host_states
+        if host_state.host in used and not _has_room(host_state, spec))
+
+
+def standings(
+    spec: objects.RequestSpec,
+    host_states: Sequence[host_manager.HostState], end: str | None = None,
+) -> list[tuple[int, ...]]:
+    """Return the place of each host in the order of preferences.
+
+    The lowest hosts are those that filters would keep for a single server.
+    Full hosts come last, so that Nova chooses by chance among the hosts that
+    are the best of all others.
+
+    :param end: the name of the filter before which preferences end, None for
+        the preferences of all filters
+    """
+    full = full_hosts(spec, host_states)
+    levels = [numbers for _, numbers in itertools.takewhile(
+        lambda item: item[0] != end, memo.of_request(spec).levels.items())]
+    return [(int(host_state.host in full),
+             *(numbers.get(host_state.host, 0) for numbers in levels))
+            for host_state in host_states]
+
+
+def _has_room(
+    host_state: host_manager.HostState, spec: objects.RequestSpec,
+) -> bool:
+    memory = host_state.total_usable_ram_mb or 0
+    cpus = (host_state.vcpus_total or 0) * host_capacity.ratio(
+        host_state, names.CPU_RATIO)
+    used_memory = memory - (host_state.free_ram_mb or 0)
+    all_memory = memory * host_capacity.ratio(host_state, names.RAM_RATIO)
+    return (cpus - (host_state.vcpus_used or 0) >= spec.vcpus and
+            all_memory - used_memory >= spec.memory_mb)
