@@ -215,10 +215,11 @@ def silent(timeout: float) -> list[str]:
     """
     nova_context.load_cells()
     cells = {cell.uuid: cell for cell in nova_context.CELLS}
-    answers = ask({cell.id: None for cell in cells.values()}, _ping, timeout)
+    answers = ask({cell.id: None for cell in cells.values()}, ping, timeout)
     return [f'{cells[uuid].name} ({uuid})' for uuid in answers.silent]
 
 
 @main_db.pick_context_manager_reader
-def _ping(context: nova_context.RequestContext, _: None) -> int:
+def ping(context: nova_context.RequestContext, _: object) -> int:
+    """Answer for a cell, whatever the question (one query)."""
     return context.session.scalar(sa.select(sa.literal(1)))

@@ -24,6 +24,7 @@ from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
+import functools
 
 from nova.compute import vm_states
 from nova import context as nova_context
@@ -46,6 +47,11 @@ LOG = logging.getLogger(__name__)
 # them: a finished resize can still be reverted to its source.
 _MIGRATION_OVER = ('confirmed', 'reverted', 'error', 'failed', 'completed',
                    'cancelled', 'done')
+# What Nova reads of a service to tell whether the service is up.
+_STATE = (models.Service.host, models.Service.disabled,
+          models.Service.forced_down, models.Service.last_seen_up,
+          models.Service.created_at, models.Service.binary,
+          models.Service.topic)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -229,6 +235,27 @@ def every_node(
             for uuid, host, name in rows}
 
 
+def serving_nodes(
+    context: nova_context.RequestContext, uuids: Collection[str],
+) -> dict[str, str]:
+    """Return the compute nodes whose service is up and enabled.
+
+    One query, and one query a cell. Nodes in silent cells are left out.
+
+    :param uuids: the uuids of the nodes in question
+    :returns: ``node uuid -> service host``
+    """
+    if not uuids:
+        return {}
+    answers = cells.ask(
+        cells.of_hosts(context),
+        functools.partial(_serving, uuids=frozenset(uuids)))
+    group = servicegroup.API()
+    return {service['uuid']: service['host']
+            for services in answers.known.values() for service in services
+            if group.service_is_up(service)}
+
+
 def instances(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> dict[str, list[str]]:
@@ -295,10 +322,7 @@ def _services_and_nodes(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> tuple[list[dict], list[sa.Row]]:
     services = context.session.execute(
-        sa.select(models.Service.host, models.Service.disabled,
-                  models.Service.forced_down, models.Service.last_seen_up,
-                  models.Service.created_at, models.Service.binary,
-                  models.Service.topic)
+        sa.select(*_STATE)
         .where(models.Service.deleted == 0,
                models.Service.binary == 'nova-compute',
                models.Service.host.in_(hosts)))
@@ -329,6 +353,22 @@ def _every_node(
     return [row for row in context.session.execute(
         sa.select(node.uuid, node.host, node.hypervisor_hostname)
         .where(node.deleted == 0)) if row.host in hosts]
+
+
+@main_db.pick_context_manager_reader
+def _serving(
+    context: nova_context.RequestContext, hosts: Collection[str],
+    uuids: Collection[str],
+) -> list[dict]:
+    node, service = models.ComputeNode, models.Service
+    found = context.session.execute(
+        sa.select(node.uuid, *_STATE)
+        .join(service, service.host == node.host)
+        .where(node.deleted == 0, service.deleted == 0,
+               service.binary == 'nova-compute',
+               sa.not_(service.disabled)))
+    return [dict(row._mapping) for row in found
+            if row.host in hosts and row.uuid in uuids]
 
 
 def _select_nodes(hosts: Collection[str]) -> sa.Select:

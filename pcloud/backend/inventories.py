@@ -63,13 +63,13 @@ until_newest = tenacity.retry(
 
 def consumers(
     context: nova_context.RequestContext, provider_uuid: str,
-) -> int:
-    """Return how many consumers have allocations on a host.
+) -> list[str]:
+    """Return the uuids of the consumers with allocations on a host.
 
     :raises: `exception.Unavailable` when Placement does not answer
     """
-    return len(_get(context, f'/resource_providers/{provider_uuid}'
-                             '/allocations')['allocations'])
+    return list(_get(context, f'/resource_providers/{provider_uuid}'
+                              '/allocations')['allocations'])
 
 
 def members(

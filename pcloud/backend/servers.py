@@ -29,6 +29,8 @@ from nova.db.api import api as api_db
 from nova.db.api import models as api_models
 from nova.db.main import api as main_db
 from nova.db.main import models
+from nova import exception as nova_exception
+from nova import objects
 import sqlalchemy as sa
 
 from pcloud.backend import cells
@@ -136,6 +138,24 @@ def hosts(
         frozenset().union(*answers.silent.values()))
 
 
+def hidden(
+    context: nova_context.RequestContext, project_id: str,
+) -> list[str]:
+    """Return the uuids of a project's servers in silent cells.
+
+    One query, and one query in each cell of the project.
+    """
+    row = api_models.InstanceMapping
+    cells_of = collections.defaultdict(set)
+    with api_db.context_manager.reader.using(context) as session:
+        for cell, uuid in session.execute(
+                sa.select(row.cell_id, row.instance_uuid)
+                .where(*_of_project(project_id))):
+            cells_of[cell].add(uuid)
+    silent = cells.ask(cells_of, cells.ping).silent
+    return sorted(set().union(*silent.values()))
+
+
 def last_host(
     context: nova_context.RequestContext, server: str,
 ) -> str | None:
@@ -150,6 +170,20 @@ def last_host(
     answers = cells.ask(
         cells.of_servers(context, [server]), _hosts_of_actions)
     return next((host for rows in answers.all() for host in rows), None)
+
+
+def requested_tags(
+    context: nova_context.RequestContext, server: str,
+) -> list[str]:
+    """Return the tags of a server that is under construction.
+
+    One query. A server that is in a cell has no tags here.
+    """
+    try:
+        request = objects.BuildRequest.get_by_instance_uuid(context, server)
+    except nova_exception.BuildRequestNotFound:
+        return []
+    return [tag.tag for tag in request.tags]
 
 
 def _of_project(project_id: str) -> tuple[sa.ColumnElement[bool], ...]:

@@ -15,6 +15,7 @@
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
+import json
 import typing
 
 from pcloud.client import exceptions
@@ -37,6 +38,8 @@ UNKNOWN = 'UNKNOWN'
 SETTLING = ('BUILD', 'REBUILD', 'REBOOT', 'HARD_REBOOT', 'MIGRATING',
             'RESIZE', 'PASSWORD')
 
+# The property of an image that names volumes, in JSON.
+_DEVICES = 'block_device_mapping'
 _SERVERS = '/servers'
 _FLAVORS = '/flavors'
 _LIMITS = '/limits'
@@ -55,6 +58,8 @@ class Server:
     :ivar created: the time of creation, ISO 8601 in UTC; the time may change
         as long as the server has no host
     :ivar task: the task that Nova executes for the server, or ''
+    :ivar launched: the time at which the server first ran, or ''
+    :ivar locked: whether Nova refuses all actions on the server
     """
 
     id: str
@@ -69,6 +74,8 @@ class Server:
     fault: str = ''
     created: str = ''
     task: str = ''
+    launched: str = ''
+    locked: bool = False
 
     @classmethod
     def from_body(cls, body: typing.Any) -> typing.Self:
@@ -88,7 +95,9 @@ class Server:
                 flavor=(body.get('flavor') or {}).get('original_name') or '',
                 fault=(body.get('fault') or {}).get('message') or '',
                 created=body.get('created') or '',
-                task=body.get('OS-EXT-STS:task_state') or '')
+                task=body.get('OS-EXT-STS:task_state') or '',
+                launched=body.get('OS-SRV-USG:launched_at') or '',
+                locked=bool(body.get('locked')))
         except (AttributeError, KeyError, TypeError):
             raise exceptions.UnexpectedResponse(
                 f'The server sent {body!r} for a server') from None
@@ -133,6 +142,21 @@ class Image:
     min_disk: int = 0
     properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
+    @property
+    def on_volume(self) -> bool:
+        """Whether the root disk of a server from the image is a volume.
+
+        The image of a server with a root disk on a volume names a snapshot of
+        the volume.
+        """
+        try:
+            devices = json.loads(self.properties.get(_DEVICES) or '[]')
+            return any(device.get('destination_type') == 'volume' and
+                       int(device.get('boot_index')) == 0
+                       for device in devices)
+        except (ValueError, TypeError, AttributeError):
+            return False
+
 
 class NotAllKnown(exceptions.ClientError):
     """A part of the cloud that has servers of the project does not answer."""
@@ -154,14 +178,25 @@ class Servers:
         Servers in a part of the cloud that does not answer have the status
         :data:`UNKNOWN`, and few other members. Nova lists such servers only on
         a first page without a query, and as far as the page has place (``[api]
-        max_limit``, 1000 unless configured otherwise).
+        max_limit``, 1000 unless configured otherwise). When the page is full,
+        Pcloud's own call names such servers.
+
+        :raises exceptions.CallNotKnown: when the page is full, and the cloud
+            is too old to name all such servers
 
         Source: the Compute API guide, "Handling Down Cells".
         """
-        return [Server.from_body(body)
-                for body in self._transport.linked_pages(
-                    'servers', f'{_SERVERS}/detail',
-                    microversion=MICROVERSION)]
+        listed: dict[str, Server] = {}
+        is_cut = False
+        for bodies, is_full in self._transport.linked_pages(
+                'servers', f'{_SERVERS}/detail', microversion=MICROVERSION):
+            is_cut = is_cut or is_full
+            for body in bodies:
+                server = Server.from_body(body)
+                listed[server.id] = server
+        for server_id in self._hidden() if is_cut else ():
+            listed.setdefault(server_id, Server(server_id, status=UNKNOWN))
+        return list(listed.values())
 
     def list_known(self) -> list[Server]:
         """List the servers of the caller's project, as :meth:`list_all`.
@@ -215,6 +250,14 @@ class Servers:
         """
         self._request('DELETE', transport.path(_SERVERS, server_id))
 
+    def delete_metadata(self, server_id: str, key: str) -> None:
+        """Delete an item of a server's metadata.
+
+        :raises exceptions.NotFound: when there is no such item
+        """
+        self._request('DELETE', transport.path(
+            _SERVERS, server_id, 'metadata', key))
+
     def find_flavor(self, name_or_id: str) -> Flavor:
         """Find a flavor by id or name.
 
@@ -248,6 +291,21 @@ class Servers:
             totalInstancesUsed; -1 is unlimited
         """
         return self._member('limits', 'GET', _LIMITS)['absolute']
+
+    def _hidden(self) -> list[str]:
+        """Return the ids of the servers that Nova cannot show at present.
+
+        :raises exceptions.CallNotKnown: when the cloud is too old to tell
+        """
+        try:
+            return self._transport.member(
+                'hidden_servers', 'GET', transport.HIDDEN_SERVERS)
+        except exceptions.ExtensionNotEnabled:
+            # Without Pcloud only Nova itself can tell.
+            return []
+        except exceptions.NotFound:
+            raise exceptions.CallNotKnown(
+                transport.HIDDEN_SERVERS) from None
 
     def _flavor(self, flavor_id: str) -> Flavor:
         return Flavor.from_body(self._member(

@@ -27,6 +27,7 @@ HOST_FLAVORS = '/os-host-flavors'
 QUOTAS = '/os-pcloud-quotas'
 ATTRIBUTES = '/os-pcloud-attributes'
 POLICIES = '/os-pcloud-policies'
+HIDDEN_SERVERS = '/os-pcloud-hidden-servers'
 ROOM = '/os-pcloud-room'
 
 _COLLECTIONS = (PCLOUDS, HOST_FLAVORS, ATTRIBUTES)
@@ -116,18 +117,21 @@ class Transport:
                 name, url_path, {**query, 'limit': _PAGE_SIZE}, **options):
             yield from new
 
-    def linked_pages(self, name: str, url_path: str,
-                     **options: typing.Any) -> Iterator[typing.Any]:
-        """Yield the items of a collection of Nova's own, as :meth:`pages`.
+    def linked_pages(
+        self, name: str, url_path: str, **options: typing.Any,
+    ) -> Iterator[tuple[list[typing.Any], bool]]:
+        """Yield the pages of a collection of Nova's own, as :meth:`pages`.
 
         The first page is requested without any query. The last page is the
         page without a link to another page.
 
         :param options: as for :meth:`pages`
+        :returns: the new items of each page, and whether the page is full
         """
         for body, new in self._pages(name, url_path, {}, **options):
-            yield from new
-            if not body.get(f'{name}_links'):
+            is_full = bool(body.get(f'{name}_links'))
+            yield new, is_full
+            if not is_full:
                 return
 
     def knows(self, url_path: str) -> bool:

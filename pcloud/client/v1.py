@@ -392,7 +392,7 @@ class Client:
 
     # Room for servers
 
-    def room(self, flavor_ids: Iterable[str], *,
+    def room(self, group: Iterable[str], *,
              pcloud_id: str | None = None, parent: str | None = None,
              count: int = 1) -> resources.Room:
         """Return the number of groups of servers that there is room for now.
@@ -400,8 +400,9 @@ class Client:
         A group is a server of each flavor, all on a single host. Cpus, memory
         and disk count, with the ratios of the cloud. Room is not reserved.
 
-        :param flavor_ids: the flavors of the servers of a group; a flavor that
-            is given twice stands for two servers
+        :param group: the ids of the flavors of a group's servers; a flavor
+            that is given twice stands for two servers. The root disk of a
+            server with the flavor ``<id>:volume`` is a volume
         :param pcloud_id: the Pcloud of the groups; None for hosts outside of
             Pclouds
         :param parent: only hosts that run a unit of this service, or the
@@ -416,7 +417,7 @@ class Client:
             Pcloud for the caller
         """
         query: dict[str, typing.Any] = {
-            'flavor': list(flavor_ids), 'count': count}
+            'flavor': list(group), 'count': count}
         if pcloud_id is not None:
             query['pcloud'] = pcloud_id
         if parent is not None:

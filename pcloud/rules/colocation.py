@@ -27,7 +27,8 @@ hint          meaning
 ``beside``    the server is started on the host of the named server;
               repeated for several servers on a host
 ``room_for``  the server is started on a host with room for a server of
-              the named flavor too; repeated for several servers
+              the named flavor too; repeated for several servers;
+              ``<flavor>:volume`` for a server whose root disk is a volume
 ============  ==========================================================
 
 Rule: reference-colocation
@@ -50,9 +51,26 @@ IMAGE_PROPERTY = 'pcloud_co_located'
 EXPECTED_NAME = '1 to 64 letters, digits, ".", "_" or "-"'
 
 _NAME = re.compile(forms.SERVICE_OR_SERVER)
-_FLAVOR = re.compile(forms.FLAVOR_ID)
+_COMPANION = re.compile(forms.COMPANION)
+# Stands behind the flavor of a server whose root disk is a volume.
+_VOLUME = 'volume'
 # The most servers, or flavors, that a request may name.
 _MOST = 100
+
+
+@dataclasses.dataclass(frozen=True)
+class Companion:
+    """A server that is to have room beside another server.
+
+    :ivar flavor: the id of the server's flavor
+    :ivar on_volume: whether the server's root disk is a volume
+    """
+
+    flavor: str
+    on_volume: bool = False
+
+    def __str__(self) -> str:
+        return f'{self.flavor}:{_VOLUME}' if self.on_volume else self.flavor
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,15 +82,14 @@ class Wish:
         goes to
     :ivar coming: the service whose unit comes to the server's host later
     :ivar beside: the ids of servers whose host the server is started on
-    :ivar room_for: the ids of flavors for which the server's host must have
-        room too
+    :ivar room_for: the servers for which the server's host must have room too
     """
 
     service: str | None = None
     parent: str | None = None
     coming: str | None = None
     beside: tuple[str, ...] = ()
-    room_for: tuple[str, ...] = ()
+    room_for: tuple[Companion, ...] = ()
 
     @property
     def is_co_located(self) -> bool:
@@ -91,30 +108,6 @@ class Wish:
             service for service in (self.coming, self.parent) if service)
 
 
-@dataclasses.dataclass(frozen=True)
-class Room:
-    """Room on a host: cpus, MiB of memory and GiB of disk."""
-
-    vcpus: int
-    memory_mb: int
-    disk_gb: int
-
-    def __str__(self) -> str:
-        return (f'{self.vcpus} cpus, {self.memory_mb} MiB of memory, '
-                f'{self.disk_gb} GiB of disk')
-
-    def __add__(self, other: 'Room') -> 'Room':
-        return Room(self.vcpus + other.vcpus,
-                    self.memory_mb + other.memory_mb,
-                    self.disk_gb + other.disk_gb)
-
-    def __le__(self, other: 'Room') -> bool:
-        """Whether this room fits into the other room."""
-        return (self.vcpus <= other.vcpus and
-                self.memory_mb <= other.memory_mb and
-                self.disk_gb <= other.disk_gb)
-
-
 def wish(hints: Mapping[str, object] | None) -> Wish:
     """Read the co-location hints of a request.
 
@@ -124,7 +117,7 @@ def wish(hints: Mapping[str, object] | None) -> Wish:
     return Wish(
         service=_name(hints, hint_rules.SERVICE), parent=_parent(hints),
         coming=_name(hints, hint_rules.WITH),
-        beside=_ids(hints, hint_rules.BESIDE), room_for=_flavors(hints))
+        beside=_ids(hints, hint_rules.BESIDE), room_for=_companions(hints))
 
 
 def is_server(parent: str) -> bool:
@@ -153,6 +146,12 @@ def check_parent(text: str) -> str:
         name=hint_rules.IN, value=text,
         expected='the id of a server in small letters'
         if uuids.is_uuid_in_any_case(text) else EXPECTED_NAME)
+
+
+def companion(text: str) -> Companion:
+    """Read a server of a group, in the form `forms.COMPANION`."""
+    flavor, _, place = text.partition(':')
+    return Companion(flavor, place == _VOLUME)
 
 
 def flag(extra_spec: object, image_property: object) -> str:
@@ -246,14 +245,14 @@ def _parent(hints: Mapping[str, object]) -> str | None:
     return None if parent is None else check_parent(parent)
 
 
-def _flavors(hints: Mapping[str, object]) -> tuple[str, ...]:
-    flavors = _texts(hints, hint_rules.ROOM_FOR)
-    for flavor in flavors:
-        if not _FLAVOR.fullmatch(flavor):
+def _companions(hints: Mapping[str, object]) -> tuple[Companion, ...]:
+    texts = _texts(hints, hint_rules.ROOM_FOR)
+    for text in texts:
+        if not _COMPANION.fullmatch(text):
             raise exception.InvalidServiceHint(
-                name=hint_rules.ROOM_FOR, value=ascii(flavor),
+                name=hint_rules.ROOM_FOR, value=ascii(text),
                 expected='the id of a flavor')
-    return flavors
+    return tuple(map(companion, texts))
 
 
 def _ids(hints: Mapping[str, object], name: str) -> tuple[str, ...]:

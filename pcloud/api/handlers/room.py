@@ -38,10 +38,13 @@ def show(call: api_call.Call) -> dict:
     """
     pcloud = _pcloud(call)
     named = call.query['flavor']
+    group = [colocation.companion(text) for text in (
+        named if isinstance(named, list) else [named])]
     wanted = flavors.by_ids(
-        call.context, named if isinstance(named, list) else [named])
+        call.context, [companion.flavor for companion in group])
     room = group_room.find(
-        call.context, pcloud.owner if pcloud else call.project_id, wanted,
+        call.context, pcloud.owner if pcloud else call.project_id,
+        list(zip(wanted, (companion.on_volume for companion in group))),
         int(call.query.get('count', 1)), pcloud.id if pcloud else None,
         _parent(call))
     return {'room': {'groups': room.groups, 'reason': room.reason}}

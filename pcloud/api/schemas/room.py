@@ -14,14 +14,18 @@
 
 from pcloud.api.schemas import types
 
-_FLAVORS = {'type': 'array', 'items': types.flavor_id, 'minItems': 1,
-            'maxItems': 100}
+# Of one request.
+MOST_FLAVORS, MOST_SERVERS = 100, 1000
+
+_GROUP = {'type': 'array', 'items': types.companion, 'minItems': 1,
+          'maxItems': MOST_FLAVORS}
 
 show_query = {
     'type': 'object',
     'properties': {
-        'flavor': {'anyOf': [types.flavor_id, _FLAVORS]},
-        'count': {'type': 'string', 'pattern': r'^([1-9][0-9]{0,2}|1000)\Z'},
+        'flavor': {'anyOf': [types.companion, _GROUP]},
+        'count': {'type': 'string', 'pattern': (
+            rf'^([1-9][0-9]{{0,2}}|{MOST_SERVERS})\Z')},
         'pcloud': {'type': 'string'},
         'in': types.service_or_server,
     },

@@ -26,6 +26,7 @@ from pcloud.client import exceptions
 from pcloud.client import resources
 from pcloud.client import servers
 from pcloud.client import v1
+from pcloud.rules import colocation
 from pcloud.rules import hints
 
 # Finds an image by its id or name, or raises a ClientError.
@@ -47,6 +48,11 @@ class Kind:
     service: str
     image: servers.Image
     flavor: servers.Flavor
+
+    @property
+    def companion(self) -> colocation.Companion:
+        """A unit, as room is asked for."""
+        return colocation.Companion(self.flavor.id, self.image.on_volume)
 
 
 class Problems:
@@ -71,15 +77,19 @@ class Problems:
         except exceptions.CallNotKnown as error:
             self.add(str(error))
 
+    @property
+    def texts(self) -> list[str]:
+        """The problems so far, each once."""
+        return list(dict.fromkeys(self._texts))
+
     def refuse(self) -> None:
         """Refuse the deployment when problems are noted.
 
         :raises DeploymentRefused: with all problems in the message
         """
         if self._texts:
-            texts = list(dict.fromkeys(self._texts))
             raise DeploymentRefused(
-                f"Nothing was created: {'; '.join(texts)}")
+                f"Nothing was created: {'; '.join(self.texts)}")
 
 
 def find_kind(nova: servers.Servers, find_image: FindImage, service: str,
@@ -144,7 +154,7 @@ def check_room(client: v1.Client, kinds: Sequence[Kind], count: int,
         text += f" on hosts with a unit of '{parent}'"
     with problems.collecting(), _ignore_forbidden():
         room = client.room(
-            _flavor_ids(kinds), pcloud_id=pcloud.id if pcloud else None,
+            _group(kinds), pcloud_id=pcloud.id if pcloud else None,
             parent=parent, count=count)
         problems.add(_no_room(text, room, kinds, count))
 
@@ -160,7 +170,7 @@ def check_room_beside(client: v1.Client, kinds: Sequence[Kind],
     about = f'beside {anchor.name}'
     with problems.collecting(about), _ignore_forbidden():
         room = client.room(
-            _flavor_ids(kinds), pcloud_id=anchor.hint(hints.PCLOUD),
+            _group(kinds), pcloud_id=anchor.hint(hints.PCLOUD),
             parent=anchor.id)
         problems.add(_no_room('there is no room', room, kinds, 1), about)
 
@@ -174,8 +184,8 @@ def _ignore_forbidden() -> contextlib.AbstractContextManager[None]:
     return contextlib.suppress(exceptions.Forbidden)
 
 
-def _flavor_ids(kinds: Sequence[Kind]) -> list[str]:
-    return [kind.flavor.id for kind in kinds]
+def _group(kinds: Sequence[Kind]) -> list[str]:
+    return [str(kind.companion) for kind in kinds]
 
 
 def _no_room(text: str, room: resources.Room, kinds: Sequence[Kind],
@@ -193,6 +203,8 @@ def _no_room(text: str, room: resources.Room, kinds: Sequence[Kind],
 def _unfit(image: servers.Image, flavor: servers.Flavor) -> str | None:
     if image.status != 'active':
         return f'image {image.name} is {image.status}, not active'
-    if image.min_ram > flavor.ram or 0 < flavor.disk < image.min_disk:
+    # A volume has a size of its own.
+    is_disk_small = not image.on_volume and 0 < flavor.disk < image.min_disk
+    if image.min_ram > flavor.ram or is_disk_small:
         return f'flavor {flavor.name} is too small for image {image.name}'
     return None

@@ -18,6 +18,7 @@ Rule: reference-colocation-deploy, reference-colocation-removal
 from pcloud.client.deploy import checks
 from pcloud.client.deploy import plans
 from pcloud.client.deploy import removals
+from pcloud.client.deploy import scaling
 from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
 from pcloud.client import v1
@@ -41,6 +42,7 @@ def deploy(client: v1.Client, find_image: checks.FindImage,
     if order.scale_with:
         created = removals.withdraw_doubles(
             client.servers, created, pace)
+        scaling.end_deployment(client.servers, created)
     known = services.Services(
         [*(server for group in groups for server in group.near), *created])
     return [known.unit(server) for server in created]
@@ -53,8 +55,27 @@ def undeploy(client: v1.Client, service: str,
     :raises exceptions.NotFound: when the service has no units
     :raises servers.NotAllKnown: when a part of the cloud does not answer
     :raises server_runs.NotStopped: when a server could not be deleted, or not
-        be stopped; in the latter case no server is deleted
+        be stopped; in the latter case no server is deleted. The message names
+        the remedies
     """
     all_services = services.Services(client.servers.list_known())
-    removals.remove(
-        client.servers, all_services, all_services.existing(service), pace)
+    try:
+        removals.remove(client.servers, all_services,
+                        all_services.existing(service), pace)
+    except server_runs.NotStopped as error:
+        raise server_runs.NotStopped(
+            f'{error}. Then undeploy what is left; with --force all that can '
+            f'be deleted is deleted, stopped or not') from error
+
+
+def undeploy_by_force(client: v1.Client, service: str,
+                      pace: server_runs.Pace) -> None:
+    """Stop and delete the servers of `undeploy`, whatever fails on the way.
+
+    :raises exceptions.NotFound: when the service has no units
+    :raises servers.NotAllKnown: when a part of the cloud does not answer
+    :raises server_runs.NotStopped: with the servers that could not be deleted
+    """
+    all_services = services.Services(client.servers.list_known())
+    removals.force(client.servers, all_services,
+                   all_services.existing(service), pace)

@@ -19,7 +19,6 @@ from pcloud.client.deploy import checks
 from pcloud.client.deploy import services
 from pcloud.client import exceptions
 from pcloud.client import servers
-from pcloud.client import v1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,13 +53,13 @@ class Service:
     hidden: int = 0
 
 
-def get(client: v1.Client, find_image: checks.FindImage,
+def get(all_services: services.Services, find_image: checks.FindImage,
         name: str) -> Service:
     """Get the details of a service by the service's name.
 
+    :param all_services: all services of the project
     :raises exceptions.NotFound: when the service has no units
     """
-    all_services = services.Services(client.servers.list_all())
     units = all_services.existing(name)
     return Service(
         name, tuple(map(all_services.unit, units)),

@@ -138,7 +138,7 @@ def _check_order(order: Order, problems: checks.Problems) -> None:
         problems.add(f"'{name}' cannot be started and be the one that is "
                      f"there already, too")
     if order.parent and order.scale_with:
-        problems.add('--in and --scale-with exclude each other')
+        problems.add('--in-service and --scale-with exclude each other')
     if order.scale_with and order.count is not None:
         problems.add('--count makes no sense with --scale-with, which counts '
                      'hosts')
@@ -188,8 +188,10 @@ def _check_neighbours(situation: _Situation,
         where = (f' in Pcloud {situation.pcloud.name}' if situation.pcloud else
                  ' outside of Pclouds' if order.parent and
                  situation.services.units(order.parent) else '')
+        seen = (' that can be seen now, as a part of the cloud does not '
+                'answer' if situation.services.hidden else '')
         problems.add(f"your project has no unit of a service "
-                     f"'{order.co_located_with}' on a host{where}")
+                     f"'{order.co_located_with}' on a host{where}{seen}")
     if order.scale_with and situation.services.units(order.main.service):
         problems.add(
             f"there are units of '{order.main.service}' already; bring them "
@@ -212,9 +214,12 @@ def _groups(situation: _Situation, count: int) -> Iterator[server_runs.Group]:
     if count == 1:
         suffixes = ['']
     if order.scale_with:
+        # The first unit stays until the others are taken back.
+        marks = {services.DEPLOYING: order.scale_with}
         for suffix, anchor in zip(suffixes, situation.hosted):
             yield scaled(main, main.service + suffix, order.networks, anchor,
-                         order.scale_with)
+                         order.scale_with, marks)
+            marks = {}
     else:
         for suffix in suffixes:
             yield _group(situation, suffix)
@@ -233,16 +238,19 @@ def _group(situation: _Situation, suffix: str) -> server_runs.Group:
 
 
 def scaled(kind: checks.Kind, name: str, networks: object,
-           anchor: servers.Server, scale_with: str) -> server_runs.Group:
+           anchor: servers.Server, scale_with: str,
+           marks: Mapping[str, str] | None = None) -> server_runs.Group:
     """Plan a unit beside a unit of another service.
 
     :param anchor: the unit of the other service; the new unit goes to the host
         and the Pcloud of the anchor
     :param scale_with: the service of the anchor
+    :param marks: metadata of the unit beside the metadata of scaling
     """
     planned = unit(
         kind, name, networks, anchor.hint(hint_rules.PCLOUD),
-        {hint_rules.IN: anchor.id}, {services.SCALE_WITH: scale_with})
+        {hint_rules.IN: anchor.id},
+        {services.SCALE_WITH: scale_with, **(marks or {})})
     return server_runs.Group((planned,), (anchor,))
 
 
@@ -257,5 +265,5 @@ def unit(kind: checks.Kind, name: str, networks: object,
     if pcloud_id:
         all_hints[hint_rules.PCLOUD] = pcloud_id
     return server_runs.Planned(
-        name, kind.image.id, kind.flavor, networks, all_hints,
+        name, kind.image, kind.flavor, networks, all_hints,
         metadata or {})

@@ -29,16 +29,85 @@ def remove(nova: servers.Servers, all_services: services.Services,
            pace: server_runs.Pace) -> list[servers.Server]:
     """Stop units, then the servers co-located with the units; delete all.
 
+    Parents are deleted before the co-located servers. A server that is
+    co-located with a server that stays is not deleted.
+
     :returns: the deleted servers
     :raises server_runs.NotStopped: when a server could not be deleted, or not
         be stopped; in the latter case no server is deleted
     """
     levels = all_services.levels(units)
     for level in levels:
-        server_runs.stop_all(nova, level, pace)
-    gone = [server for level in levels for server in level]
-    server_runs.delete_all(nova, gone, pace)
+        stuck = server_runs.stop_all(nova, level, pace)
+        if stuck:
+            raise server_runs.NotStopped(
+                f'{_reasons(stuck)}; nothing was deleted. {_remedies(stuck)}')
+    return _delete_below(nova, all_services, levels, pace)
+
+
+def force(nova: servers.Servers, all_services: services.Services,
+          units: Iterable[servers.Server], pace: server_runs.Pace) -> None:
+    """Stop and delete the servers of `remove`, whatever fails on the way.
+
+    :raises server_runs.NotStopped: with the servers that could not be deleted
+    """
+    levels = all_services.levels(units)
+    for level in levels:
+        for stuck in server_runs.stop_all(nova, level, pace):
+            pace.report(f'{stuck.server.name} {stuck.reason}; deleted '
+                        f'nevertheless')
+    survivors = [stuck for level in levels
+                 for stuck in server_runs.delete_all(nova, level, pace)]
+    if survivors:
+        raise server_runs.NotStopped(
+            f'Not deleted: {_reasons(survivors)}. {_remedies(survivors)}')
+
+
+def _delete_below(
+    nova: servers.Servers, all_services: services.Services,
+    levels: Iterable[Sequence[servers.Server]], pace: server_runs.Pace,
+) -> list[servers.Server]:
+    """Delete servers level by level, but nothing below a server that stays.
+
+    :returns: the deleted servers
+    :raises server_runs.NotStopped: with the servers that could not be deleted
+    """
+    gone: list[servers.Server] = []
+    survivors: list[server_runs.Stuck] = []
+    staying: dict[str, servers.Server] = {}
+    below: list[servers.Server] = []
+    for level in levels:
+        kept = [server for server in level
+                if all_services.unit(server).parent in staying]
+        going = [server for server in level if server not in kept]
+        stuck = server_runs.delete_all(nova, going, pace)
+        below += kept
+        survivors += stuck
+        staying.update({server.id: server for server in (
+            *kept, *(case.server for case in stuck))})
+        gone += [server for server in going if server.id not in staying]
+    if survivors:
+        raise server_runs.NotStopped(
+            f'Not deleted: {_reasons(survivors)}.{_kept(below)} '
+            f'{_remedies(survivors)}')
     return gone
+
+
+def _kept(below: Sequence[servers.Server]) -> str:
+    if not below:
+        return ''
+    names = ', '.join(f'{server.name} ({server.id})' for server in below)
+    return f' Stopped and kept, as co-located with what is there: {names}.'
+
+
+def _reasons(stuck: Iterable[server_runs.Stuck]) -> str:
+    return '; '.join(f'{case.server.name} ({case.server.id}) {case.reason}'
+                     for case in stuck)
+
+
+def _remedies(stuck: Iterable[server_runs.Stuck]) -> str:
+    texts = '; '.join(f'{case.server.name}: {case.remedy}' for case in stuck)
+    return f'What it takes: {texts}'
 
 
 def withdraw_doubles(nova: servers.Servers,

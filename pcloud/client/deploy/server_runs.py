@@ -27,13 +27,15 @@ from keystoneauth1 import exceptions as ksa_exceptions
 from pcloud.client.deploy import services
 from pcloud.client import exceptions
 from pcloud.client import servers
+from pcloud.rules import colocation
 from pcloud.rules import hints as hint_rules
 
 # Seconds between two looks at a server.
 POLL_INTERVAL = 2
 
-# Metadata of a server: the id of the run that created the server.
-_RUN = 'pcloud_run'
+# The statuses of servers that neither settle nor can be stopped. A server that
+# is never built serves nobody.
+_RESTLESS = frozenset(servers.SETTLING) - {servers.BUILD}
 _Seen = typing.TypeVar('_Seen')
 _FAILURES = (exceptions.ClientError, ksa_exceptions.ClientException)
 
@@ -61,7 +63,7 @@ class Planned:
     """
 
     name: str
-    image_id: str
+    image: servers.Image
     flavor: servers.Flavor
     networks: object
     hints: Mapping[str, object]
@@ -78,6 +80,19 @@ class Group:
 
     planned: tuple[Planned, ...]
     near: tuple[servers.Server, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Stuck:
+    """A server that was not stopped, or not deleted.
+
+    :ivar reason: the problem, in words that go on after the server's name
+    :ivar remedy: a request to the user that ends the problem
+    """
+
+    server: servers.Server
+    reason: str
+    remedy: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,34 +137,53 @@ def list_when(nova: servers.Servers,
 
 
 def stop_all(nova: servers.Servers, units: Iterable[servers.Server],
-             pace: Pace) -> None:
+             pace: Pace) -> list[Stuck]:
     """Stop the running servers, and wait until all have stopped.
 
-    :raises NotStopped: when a server could not be stopped, or not in time
+    :returns: the servers that may still run
     """
-    settled = [_settled(nova, unit, pace) for unit in units]
-    running = [unit for unit in settled
-               if unit is not None and unit.status == servers.ACTIVE]
-    for unit in running:
-        pace.report(f'{unit.name}: stopping')
-        try:
-            nova.stop(unit.id)
-        except exceptions.NotFound:
-            continue
-        except exceptions.ClientError as error:
-            # The server may have stopped by itself.
-            if _is_stopped(_look(nova, unit.id)):
-                continue
-            raise NotStopped(
-                f'{unit.name} could not be stopped: {error}; nothing was '
-                f'deleted') from error
-    for unit in running:
-        seen = _wait(nova, unit.id, pace.timeout, _is_stopped)
-        if not _is_stopped(seen):
-            raise NotStopped(
-                f'{unit.name} was not stopped after {pace.timeout} seconds; '
-                f'nothing was deleted')
-        pace.report(f'{unit.name}: stopped')
+    settled = [unit for unit in (
+        _settled(nova, unit, pace) for unit in units) if unit is not None]
+    stuck = [_stuck(nova, unit, f'is still {unit.status} after '
+                                f'{pace.timeout} seconds')
+             for unit in settled if unit.status in _RESTLESS]
+    asked = []
+    for unit in settled:
+        if unit.status == servers.ACTIVE:
+            pace.report(f'{unit.name}: stopping')
+            refusal = _stop(nova, unit)
+            if refusal is None:
+                asked.append(unit)
+            else:
+                stuck.append(refusal)
+    return stuck + _not_stopped(nova, asked, pace)
+
+
+def _stop(nova: servers.Servers, server: servers.Server) -> Stuck | None:
+    """Ask Nova to stop a server; return Nova's refusal, or None."""
+    try:
+        nova.stop(server.id)
+    except exceptions.NotFound:
+        return None
+    except exceptions.ClientError as error:
+        # The server may have stopped by itself.
+        if not _is_stopped(_look(nova, server.id)):
+            return _stuck(nova, server, f'could not be stopped: {error}')
+    return None
+
+
+def _not_stopped(nova: servers.Servers, units: Iterable[servers.Server],
+                 pace: Pace) -> list[Stuck]:
+    """Wait for servers to stop; return the servers that do not stop."""
+    stuck = []
+    for unit in units:
+        if _is_stopped(_wait(nova, unit.id, pace.timeout, _is_stopped)):
+            pace.report(f'{unit.name}: stopped')
+        else:
+            stuck.append(_stuck(
+                nova, unit,
+                f'was not stopped after {pace.timeout} seconds'))
+    return stuck
 
 
 def _settled(nova: servers.Servers, server: servers.Server,
@@ -167,15 +201,60 @@ def _settled(nova: servers.Servers, server: servers.Server,
                  seen is None or seen.status not in servers.SETTLING)
 
 
+def _stuck(nova: servers.Servers, server: servers.Server,
+           reason: str) -> Stuck:
+    """Describe a server that was not stopped, or not deleted."""
+    try:
+        now = _look(nova, server.id) or server
+    except (*_FAILURES, KeyboardInterrupt):
+        now = server
+    return Stuck(server, reason, _remedy(now))
+
+
+def _remedy(server: servers.Server) -> str:
+    if server.locked:
+        return f'unlock it (openstack server unlock {server.id})'
+    if server.task:
+        return (f'wait until Nova ends its task {server.task}, or have an '
+                f'administrator reset its state')
+    return f'see why (openstack server show {server.id})'
+
+
 def delete_all(nova: servers.Servers, units: Sequence[servers.Server],
-               pace: Pace) -> None:
+               pace: Pace) -> list[Stuck]:
     """Delete servers, and wait until all are gone.
 
-    :raises NotStopped: with the servers that could not be deleted
+    An interruption ends the wait, but all servers are deleted nevertheless.
+
+    :returns: the servers that are not known to be gone
     """
-    survivors = _delete(nova, units, pace)
-    if survivors:
-        raise NotStopped(f"Not deleted: {', '.join(survivors)}")
+    refusals: dict[str, str] = {}
+    for unit in units:
+        pace.report(f'{unit.name}: deleting')
+        refusal = _delete(nova, unit)
+        if refusal is not None:
+            refusals[unit.id] = refusal
+    gone: set[str] = set()
+    with contextlib.suppress(KeyboardInterrupt):
+        for unit in units:
+            with contextlib.suppress(*_FAILURES):
+                if unit.id not in refusals and _wait(
+                        nova, unit.id, pace.timeout, _is_gone) is None:
+                    gone.add(unit.id)
+                    pace.report(f'{unit.name}: deleted')
+    return [_stuck(nova, unit, refusals.get(unit.id, 'did not go away'))
+            for unit in units if unit.id not in gone]
+
+
+def _delete(nova: servers.Servers, server: servers.Server) -> str | None:
+    """Ask Nova to delete a server; return why Nova does not, or None."""
+    try:
+        nova.delete(server.id)
+    except exceptions.NotFound:
+        return None
+    except (*_FAILURES, KeyboardInterrupt) as error:
+        return f'could not be deleted: {_reason(error)}'
+    return None
 
 
 class _Run:
@@ -202,7 +281,10 @@ class _Run:
             if made:
                 hints[hint_rules.BESIDE] = [unit.id for unit in made]
             elif later:
-                hints[hint_rules.ROOM_FOR] = [unit.flavor.id for unit in later]
+                hints[hint_rules.ROOM_FOR] = [
+                    str(colocation.Companion(
+                        unit.flavor.id, unit.image.on_volume))
+                    for unit in later]
             server = self._start(planned, hints)
             self._check_place(server, made or group.near)
             made.append(server)
@@ -211,7 +293,9 @@ class _Run:
         """Delete all created servers, and return a message on the outcome."""
         unknown = (self._is_asking and not _is_refusal(cause)
                    and not self._find_lost())
-        survivors = _delete(self._nova, self.created[::-1], self._pace)
+        survivors = [
+            f'{stuck.server.name} ({stuck.server.id})' for stuck in delete_all(
+                self._nova, self.created[::-1], self._pace)]
         text = ''
         if unknown:
             text += f' It is not known whether {self.current} is there now.'
@@ -226,8 +310,9 @@ class _Run:
         self._pace.report(f'{planned.name}: building')
         self._is_asking = True
         server_id = self._nova.create(
-            planned.name, planned.image_id, planned.flavor.id,
-            planned.networks, hints, {**planned.metadata, _RUN: self._id})
+            planned.name, planned.image.id, planned.flavor.id,
+            planned.networks, hints,
+            {**services.dated(planned.metadata), services.RUN: self._id})
         self.created.append(servers.Server(server_id, planned.name))
         self._is_asking = False
         seen = _wait(self._nova, server_id, self._pace.timeout, lambda server:
@@ -265,39 +350,12 @@ class _Run:
         known = {unit.id for unit in self.created}
         try:
             lost = [unit for unit in self._nova.list_all()
-                    if unit.metadata.get(_RUN) == self._id
+                    if unit.metadata.get(services.RUN) == self._id
                     and unit.id not in known]
         except (*_FAILURES, KeyboardInterrupt):
             return False
         self.created.extend(lost)
         return bool(lost)
-
-
-def _delete(nova: servers.Servers, units: Sequence[servers.Server],
-            pace: Pace) -> list[str]:
-    """Delete servers; return the names and ids of servers that stay.
-
-    An interruption ends the wait, but all servers are deleted nevertheless.
-    """
-    survivors = {unit.id: unit for unit in units}
-    going = []
-    for unit in units:
-        pace.report(f'{unit.name}: deleting')
-        with contextlib.suppress(*_FAILURES, KeyboardInterrupt):
-            _delete_server(nova, unit.id)
-            going.append(unit)
-    with contextlib.suppress(KeyboardInterrupt):
-        for unit in going:
-            with contextlib.suppress(*_FAILURES):
-                if _wait(nova, unit.id, pace.timeout, _is_gone) is None:
-                    del survivors[unit.id]
-                    pace.report(f'{unit.name}: deleted')
-    return [f'{unit.name} ({unit.id})' for unit in survivors.values()]
-
-
-def _delete_server(nova: servers.Servers, server_id: str) -> None:
-    with contextlib.suppress(exceptions.NotFound):
-        nova.delete(server_id)
 
 
 def _wait(nova: servers.Servers, server_id: str, timeout: int,

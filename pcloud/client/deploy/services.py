@@ -22,8 +22,10 @@ Rule: reference-colocation-parents
 from collections.abc import Container
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
+import datetime
 
 from pcloud.client import exceptions
 from pcloud.client import servers
@@ -33,6 +35,13 @@ from pcloud.rules import uuids
 
 # Metadata of a unit: the service that the unit is scaled with.
 SCALE_WITH = 'pcloud_scale_with'
+# Metadata of a scaled unit: when a command asked for the unit.
+SCALED_AT = 'pcloud_scaled_at'
+# Metadata of the first unit of a deployment that has not ended yet.
+DEPLOYING = 'pcloud_deploying'
+# Metadata of a server: the id of the run that created the server, and waited
+# for the server.
+RUN = 'pcloud_run'
 
 _CONSUMES = 'pcloud_consumes'
 
@@ -179,11 +188,23 @@ class Services:
 
     def at_hosts(self, service: str) -> dict[str, servers.Server]:
         """Return host id -> a unit of the service, for hosts with units."""
-        hosts: dict[str, servers.Server] = {}
-        for unit in self.units(service):
-            if unit.host_id:
-                hosts.setdefault(unit.host_id, unit)
-        return hosts
+        return _by_host(unit for unit in self.units(service)
+                        if unit.status not in servers.GONE)
+
+    def settled_at_hosts(self, service: str) -> dict[str, servers.Server]:
+        """Return host id -> a settled unit, for hosts with settled units."""
+        return _by_host(filter(is_settled, self.units(service)))
+
+    def place(self, unit: servers.Server) -> str:
+        """Return the id of the host that a unit is on, or comes to.
+
+        A unit that is being built comes to the host of the server that the
+        hint ``in`` names. The place is '' where unknown.
+        """
+        if unit.host_id or unit.status != servers.BUILD:
+            return unit.host_id
+        anchor = self._servers.get(unit.hint(hints.IN) or '')
+        return anchor.host_id if anchor else ''
 
     def scaled_with(self, service: str) -> list[str]:
         """Return the services that a service is scaled with."""
@@ -195,21 +216,26 @@ class Services:
         """Return scaled units on hosts with an earlier scaled unit.
 
         Only units that were started by scaling count. The first unit on a host
-        is no double, by time of creation and id: two runs at the same time
-        find the same first unit. A unit in error or being deleted is never the
-        first.
+        is no double, by :func:`rank`, which never changes: two looks at the
+        same time find the same first unit. A unit in error or being deleted is
+        never the first. As a build may fail, a unit that is being built is
+        first only before units that no run has awaited. A unit whose build a
+        run awaits is no double: the run takes its own units back.
+
+        Rule: reference-colocation-two
         """
-        started = [unit for unit in self.units(service)
-                   if is_scaled(unit) and unit.host_id
-                   and unit.status != servers.BUILD]
-        doubles, hosts = [], set()
-        for server in sorted(started, key=lambda unit: (
-                unit.created, unit.id)):
-            if server.host_id in hosts:
-                doubles.append(server)
-            elif server.status not in (servers.ERROR, *servers.GONE) and (
-                    server.task != servers.DELETING):
-                hosts.add(server.host_id)
+        doubles = []
+        settled: set[str] = set()
+        building: set[str] = set()
+        for unit in sorted(filter(is_scaled, self.units(service)), key=rank):
+            host, is_built = self.place(unit), unit.status != servers.BUILD
+            if (host in settled | building if is_unattended(unit)
+                    else host in settled and is_built):
+                doubles.append(unit)
+            elif host and is_settled(unit):
+                settled.add(host)
+            elif host and not is_built:
+                building.add(host)
         return doubles
 
     def _family(self, root: servers.Server,
@@ -247,6 +273,43 @@ def is_scaled(server: servers.Server) -> bool:
     return SCALE_WITH in server.metadata
 
 
+def is_unattended(server: servers.Server) -> bool:
+    """Whether a server was started by scaling, and no run awaits its build."""
+    return (is_scaled(server) and SCALED_AT in server.metadata
+            and RUN not in server.metadata)
+
+
+def is_settled(server: servers.Server) -> bool:
+    """Whether a server is built, in no error and not being deleted."""
+    return (server.status not in (servers.BUILD, servers.ERROR, *servers.GONE)
+            and server.task != servers.DELETING)
+
+
+def rank(unit: servers.Server) -> tuple[str, str]:
+    """Return the rank of a scaled unit; of several on a host the least stays.
+
+    Nova changes the time of creation when a server gets a host, but not the
+    metadata.
+    """
+    return unit.metadata.get(SCALED_AT, unit.created), unit.id
+
+
+def dated(metadata: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the metadata of a server that is about to be created.
+
+    The metadata of a scaled unit tell when the unit was started.
+    """
+    if SCALE_WITH not in metadata:
+        return metadata
+    return {**metadata, SCALED_AT: stamp()}
+
+
+def stamp() -> str:
+    """Return the present time as the value of `SCALED_AT`."""
+    return datetime.datetime.now(datetime.UTC).isoformat(
+        timespec='microseconds')
+
+
 def name_problem(name: str) -> str | None:
     """Return why a service cannot have a name, or None."""
     if colocation.is_service(name):
@@ -275,8 +338,8 @@ def co_location_problem(flavor: servers.Flavor, image: servers.Image,
             f'{permission})')
     if co_located:
         return f'may not be co-located {text}'
-    return (f'may only be co-located {text}; give --in or --scale-with, or '
-            f"make it another one's --with")
+    return (f'may only be co-located {text}; give --in-service or '
+            f"--scale-with, or make it another one's --with")
 
 
 def consumed(image: servers.Image) -> list[str]:
@@ -291,3 +354,11 @@ def beside(server: servers.Server,
     return bool(server.host_id) and any(
         unit.host_id == server.host_id and unit.id != server.id
         for unit in units)
+
+
+def _by_host(units: Iterable[servers.Server]) -> dict[str, servers.Server]:
+    hosts: dict[str, servers.Server] = {}
+    for unit in units:
+        if unit.host_id:
+            hosts.setdefault(unit.host_id, unit)
+    return hosts

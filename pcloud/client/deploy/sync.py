@@ -17,57 +17,23 @@ Rule: reference-colocation-sync
 
 from collections.abc import Iterable
 from collections.abc import Iterator
-import dataclasses
 
 from pcloud.client.deploy import checks
-from pcloud.client.deploy import plans
 from pcloud.client.deploy import removals
+from pcloud.client.deploy import scaling
 from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
 from pcloud.client import servers
 from pcloud.client import v1
-from pcloud.rules import hints
-
-ADDED, REMOVED = 'added', 'removed'
-
-
-@dataclasses.dataclass(frozen=True)
-class Change:
-    """A unit that was added or removed.
-
-    :ivar change: "added" or "removed"
-    """
-
-    service: str
-    name: str
-    id: str
-    change: str
-
-
-@dataclasses.dataclass(frozen=True)
-class _Scaled:
-    """A service that is scaled with another service.
-
-    :ivar missing: a unit of the other service for each host without a unit of
-        the scaled service
-    :ivar surplus: scaled units on hosts without the other service, and scaled
-        units that are not the first on the host
-    :ivar model: the unit that new units copy
-    """
-
-    service: str
-    scale_with: str
-    missing: tuple[servers.Server, ...]
-    surplus: tuple[servers.Server, ...]
-    model: servers.Server
 
 
 def sync(client: v1.Client, find_image: checks.FindImage,
-         service: str | None, pace: server_runs.Pace) -> list[Change]:
+         service: str | None,
+         pace: server_runs.Pace) -> list[scaling.Change]:
     """Add missing units of scaled services, and remove surplus units.
 
-    Afterwards every host with a unit of the other service has a unit of the
-    scaled service. Units that were not started by scaling stay.
+    Afterwards every host with a settled unit of the other service has a unit
+    of the scaled service. Units that were not started by scaling stay.
 
     :param service: the scaled service; None for all services of the project
     :returns: the changes; empty when all was well
@@ -85,85 +51,43 @@ def sync(client: v1.Client, find_image: checks.FindImage,
     created = removals.withdraw_doubles(
         client.servers,
         server_runs.create_all(client.servers, groups, pace), pace)
+    scaling.end_deployment(client.servers, (
+        unit for scaled in everything
+        for unit in all_services.units(scaled.service)))
     gone = _remove(client.servers, everything, pace)
-    return ([_change(server, ADDED) for server in created]
-            + [_change(server, REMOVED) for server in gone])
+    return [*map(scaling.added, created), *map(scaling.removed, gone)]
 
 
-def _remove(nova: servers.Servers, everything: Iterable[_Scaled],
+def _remove(nova: servers.Servers, everything: Iterable[scaling.Scaled],
             pace: server_runs.Pace) -> list[servers.Server]:
-    """Remove the surplus units that a second list confirms.
-
-    A list of many servers comes in several pages: servers may move between two
-    pages, and parts of the cloud may silently stop to answer.
-    """
+    """Remove the surplus units that a second list confirms."""
     before = {unit.id for scaled in everything for unit in scaled.surplus}
     if not before:
         return []
     all_services = services.Services(nova.list_known())
-    surplus = {unit.id: unit for scaled in everything
-               for unit in _surplus(
-                   all_services, scaled.service, scaled.scale_with)
-               if unit.id in before}
-    return removals.remove(nova, all_services, surplus.values(), pace)
-
-
-def _change(server: servers.Server, change: str) -> Change:
-    return Change(server.hint(hints.SERVICE) or '', server.name,
-                  server.id, change)
+    return removals.remove(
+        nova, all_services, scaling.confirmed_surplus(
+            all_services, everything, before), pace)
 
 
 def _scaled(all_services: services.Services,
-            service: str | None) -> Iterator[_Scaled]:
-    if service is not None:
-        all_services.existing(service)
-    names = all_services.names() if service is None else [service]
-    is_any = False
-    for name in names:
-        for other in all_services.scaled_with(name):
-            is_any = True
-            yield _scaled_with(all_services, name, other)
-    if service is not None and not is_any:
+            service: str | None) -> Iterator[scaling.Scaled]:
+    if service is None:
+        for name in all_services.names():
+            yield from scaling.scaled_services(all_services, name)
+        return
+    all_services.existing(service)
+    found = list(scaling.scaled_services(all_services, service))
+    if not found:
         raise checks.DeploymentRefused(
             f"'{service}' was not deployed with --scale-with; nothing was "
             f'changed')
-
-
-def _scaled_with(all_services: services.Services, service: str,
-                 other: str) -> _Scaled:
-    units = all_services.units(service)
-    # Another run may be about to start a unit.
-    coming = {unit.hint(hints.IN) for unit in units
-              if not unit.host_id and unit.status == servers.BUILD}
-    covered = set(all_services.at_hosts(service)) | {
-        unit.host_id for unit in all_services.units(other)
-        if unit.id in coming}
-    return _Scaled(
-        service, other,
-        tuple(unit for host, unit in all_services.at_hosts(other).items()
-              if host not in covered),
-        tuple(_surplus(all_services, service, other)),
-        next(_started(all_services, service, other)))
-
-
-def _started(all_services: services.Services, service: str,
-             other: str) -> Iterator[servers.Server]:
-    return (unit for unit in all_services.units(service)
-            if unit.metadata.get(services.SCALE_WITH) == other)
-
-
-def _surplus(all_services: services.Services, service: str,
-             other: str) -> list[servers.Server]:
-    hosts = all_services.at_hosts(other)
-    doubles = {unit.id for unit in all_services.doubles(service)}
-    return [unit for unit in _started(all_services, service, other)
-            if unit.host_id and (unit.host_id not in hosts
-                                 or unit.id in doubles)]
+    yield from found
 
 
 def _plan(client: v1.Client, find_image: checks.FindImage,
           all_services: services.Services,
-          everything: list[_Scaled]) -> list[server_runs.Group]:
+          everything: list[scaling.Scaled]) -> list[server_runs.Group]:
     """Plan the missing units.
 
     :raises checks.DeploymentRefused: when a unit cannot be added
@@ -179,13 +103,14 @@ def _plan(client: v1.Client, find_image: checks.FindImage,
     _check_room(client, wanted, problems)
     problems.refuse()
     return [group for scaled, kind in wanted
-            for group in _groups(
+            for group in scaling.groups(
                 all_services, kind, scaled,
                 client.servers.networks(scaled.model.id))]
 
 
-def _kind(client: v1.Client, find_image: checks.FindImage, scaled: _Scaled,
-          problems: checks.Problems) -> Iterator[checks.Kind]:
+def _kind(client: v1.Client, find_image: checks.FindImage,
+          scaled: scaling.Scaled, problems: checks.Problems,
+          ) -> Iterator[checks.Kind]:
     """Yield the kind of new units, unless the kind cannot be found."""
     if not scaled.model.image_id:
         problems.add(f'{scaled.model.name} has no image that another one '
@@ -201,7 +126,7 @@ def _kind(client: v1.Client, find_image: checks.FindImage, scaled: _Scaled,
 
 
 def _check_room(client: v1.Client,
-                wanted: Iterable[tuple[_Scaled, checks.Kind]],
+                wanted: Iterable[tuple[scaling.Scaled, checks.Kind]],
                 problems: checks.Problems) -> None:
     """Note each host without room for all missing units."""
     anchors: dict[str, servers.Server] = {}
@@ -212,17 +137,3 @@ def _check_room(client: v1.Client,
             kinds.setdefault(anchor.host_id, []).append(kind)
     for host_id, anchor in anchors.items():
         checks.check_room_beside(client, kinds[host_id], anchor, problems)
-
-
-def _groups(all_services: services.Services, kind: checks.Kind,
-            scaled: _Scaled, networks: object) -> Iterator[server_runs.Group]:
-    """Yield a group with the missing unit of each host."""
-    taken = {unit.name for unit in all_services.units(scaled.service)}
-    number = 0
-    for anchor in scaled.missing:
-        number += 1
-        while f'{scaled.service}-{number}' in taken:
-            number += 1
-        yield plans.scaled(
-            kind, f'{scaled.service}-{number}', networks, anchor,
-            scaled.scale_with)

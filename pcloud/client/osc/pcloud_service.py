@@ -17,11 +17,13 @@ import typing
 
 from pcloud.client.deploy import details
 from pcloud.client.deploy import fields
+from pcloud.client.deploy import follower
 from pcloud.client.deploy import services
 from pcloud.client.deploy import sync
 from pcloud.client.osc import common
 from pcloud.client.osc import images
-from pcloud.client.osc import pcloud_deploy
+from pcloud.client.osc import pcloud_service_deploy
+from pcloud.client.osc import scaling
 
 
 class ListPcloudService(common.Lister):
@@ -38,10 +40,11 @@ class ListPcloudService(common.Lister):
         parser.add_argument(
             '--all', action='store_true', dest='everything',
             help='List co-located units, below their parents')
+        scaling.add_argument(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """List units, and co-located services or units."""
-        all_services = services.Services(self.client.servers.list_all())
+        all_services = _services(self, parsed_args)
         _tell_hidden(self, all_services.hidden)
         return common.table(
             all_services.tree() if parsed_args.everything else
@@ -57,12 +60,13 @@ class ShowPcloudService(common.ShowOne):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the service."""
         _add_name_argument(parser)
+        scaling.add_argument(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Show the service."""
         service = details.get(
-            self.client, images.finder(self.app.client_manager),
-            parsed_args.name)
+            _services(self, parsed_args),
+            images.finder(self.app.client_manager), parsed_args.name)
         _tell_hidden(self, service.hidden)
         return common.record(service, fields.SERVICE)
 
@@ -82,17 +86,29 @@ class SyncPcloudService(common.Lister):
             parser, nargs='?',
             help='Name of a service that was deployed with --scale-with '
                  '(default: all of them)')
-        pcloud_deploy.add_waiting_arguments(parser)
+        pcloud_service_deploy.add_waiting_arguments(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """Add and remove units, and show the changes."""
-        pace = pcloud_deploy.pace(self, parsed_args)
+        pace = pcloud_service_deploy.pace(self, parsed_args)
         changes = sync.sync(
             self.client, images.finder(self.app.client_manager),
             parsed_args.name, pace)
         if not changes:
             pace.report('Nothing to change')
+        else:
+            # Another look may have started the same unit.
+            follower.follow(self.client, pace)
         return common.table(changes, fields.CHANGE_LIST)
+
+
+def _services(command: common.PcloudCommand,
+              parsed_args: argparse.Namespace) -> services.Services:
+    """List the services of the project, after scaled services followed."""
+    listed = command.client.servers.list_all()
+    if scaling.follow_listed(command, parsed_args, listed):
+        listed = command.client.servers.list_all()
+    return services.Services(listed)
 
 
 def _tell_hidden(command: common.PcloudCommand, hidden: int) -> None:

@@ -31,28 +31,7 @@ def make_client(instance: typing.Any) -> v1.Client:
     return v1.Client.from_adapter(instance.sdk_connection.compute)
 
 
-class _LeaveToCommand(argparse.Action):
-    """Leaves an option, with its value, to the parser of the command."""
-
-    def __call__(
-            self, parser: argparse.ArgumentParser,
-            namespace: argparse.Namespace, values: typing.Any,
-            option_string: str | None = None) -> None:
-        # Where argparse itself keeps what the parser of a subcommand leaves.
-        attribute_name = argparse._UNRECOGNIZED_ARGS_ATTR
-        vars(namespace).setdefault(attribute_name, []).extend(
-            [option_string, values])
-
-
 def build_option_parser(
         parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """Add no global option, but keep "--in" for the commands.
-
-    argparse would take "--in" for a short form of the global "--insecure":
-    "--in" would never reach "pcloud deploy", and switch off the verification
-    of certificates instead.
-    """
-    parser.add_argument(
-        '--in', action=_LeaveToCommand, dest=argparse.SUPPRESS,
-        default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    """Return the parser of the global options, to which nothing is added."""
     return parser

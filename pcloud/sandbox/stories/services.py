@@ -17,7 +17,7 @@ import json
 from pcloud.sandbox import narrator
 from pcloud.sandbox.stories import servers
 
-DEPLOY = 'openstack pcloud deploy'
+DEPLOY = 'openstack pcloud service deploy'
 PLAIN = '--image cirros --flavor m1.tiny --nic none'
 AGENT = '--image cirros --flavor agent --nic none'
 
@@ -60,7 +60,7 @@ def _refusals(teller: narrator.Narrator) -> None:
              'nothing'),
             # How much is free outside of Pclouds is told to operators alone.
             ('admin', f'{DEPLOY} x {PLAIN} --count 999', 'no room'),
-            ('alice', f'{DEPLOY} y {AGENT} --in x', 'x')):
+            ('alice', f'{DEPLOY} y {AGENT} --in-service x', 'x')):
         refused = teller.fails(user, command)
         teller.promise(
             expected in refused and refused.count('\n') == 1 and
@@ -82,7 +82,7 @@ def _together(teller: narrator.Narrator) -> None:
 
 def _afterwards(teller: narrator.Narrator) -> None:
     teller.say('Another helper comes later.')
-    teller.run('alice', f'{DEPLOY} logs {AGENT} --in x')
+    teller.run('alice', f'{DEPLOY} logs {AGENT} --in-service x')
     parent, helper = (_launched(teller, name) for name in ('x', 'logs'))
     teller.promise(parent[0] <= helper[0] and parent[1] == helper[1],
                    'it was started after x, on the same host')
@@ -115,7 +115,7 @@ def _everywhere(teller: narrator.Narrator) -> None:
 
 def _away(teller: narrator.Narrator) -> None:
     teller.say('A service is stopped before its helpers, and then deleted.')
-    output = teller.run('alice', 'openstack pcloud undeploy x')
+    output = teller.run('alice', 'openstack pcloud service undeploy x')
     stopped = [line.split(':')[0] for line in output.splitlines()
                if line.endswith(': stopped')]
     teller.promise(

@@ -70,9 +70,9 @@ COMMANDS = [
      OWNER, GONE),
     ('pcloud policy unset pcloud {id} --customer-keys', None, OWNER, GONE),
     ('pcloud policy set cloud --system-key A=1:1', None, ADMIN, ADMIN),
-    ('pcloud deploy x --image cirros --flavor m1.tiny --nic none '
+    ('pcloud service deploy x --image cirros --flavor m1.tiny --nic none '
      '--pcloud {id}', None, 'enabled host', GONE),
-    ('pcloud undeploy x', None, NOT_THERE, NOT_THERE),
+    ('pcloud service undeploy x', None, NOT_THERE, NOT_THERE),
     ('pcloud service list', None, 0, 0),
     ('pcloud service show x', None, NOT_THERE, NOT_THERE),
     ('pcloud service sync x', None, NOT_THERE, NOT_THERE),

@@ -14,10 +14,15 @@
 
 import collections
 import concurrent.futures
+import contextlib
+import inspect
 import threading
+import types
+from unittest import mock
 
 from keystoneauth1 import noauth
 from keystoneauth1 import session as ksa_session
+from nova import context as nova_context
 from nova import objects
 from nova.tests import fixtures as nova_fixtures
 
@@ -33,10 +38,16 @@ from pcloud.tests.functional import shared_cloud
 
 
 class ClientTestCase(shared_cloud.SharedCloudTestCase):
+    """The Python client is logged in without Keystone.
+
+    :cvar library: the class of the client
+    """
+
+    library = v1.Client
 
     def as_library(self, user: base.Client) -> v1.Client:
         """Return the Python client, logged in as a user."""
-        return v1.Client(
+        return self.library(
             ksa_session.Session(noauth.NoAuth(endpoint=self.base_url)),
             additional_headers={
                 'X-Auth-User': user.auth_user, 'X-User-Id': user.auth_user,
@@ -66,9 +77,21 @@ class ServersTest(ClientTestCase):
     def _ids(self, *groups):
         return sorted(each['id'] for group in groups for each in group)
 
+    @contextlib.contextmanager
     def _lose_the_second_cell(self):
-        return nova_fixtures.DownCellFixture(objects.CellMappingList(
-            objects=[self.cell_mappings['cell2']]))
+        with nova_fixtures.DownCellFixture(objects.CellMappingList(
+                objects=[self.cell_mappings['cell2']])):
+            ask = nova_context.scatter_gather_cells
+
+            def ask_any(context, cells, timeout, read, *args, **more):
+                # The fixture expects a method.
+                return ask(context, cells, timeout,
+                           read if inspect.ismethod(read) else
+                           types.MethodType(lambda _, *its: read(*its), self),
+                           *args, **more)
+            with mock.patch.object(
+                    nova_context, 'scatter_gather_cells', ask_any):
+                yield
 
     def test_all_pages(self):
         for size in (1, 2, 3, 4, 5):
@@ -99,14 +122,29 @@ class ServersTest(ClientTestCase):
 
     def test_a_cell_that_is_down_and_many_servers(self):
         """Nova tells of as many as have place on the first page."""
-        for size, hidden in ((2, 0), (3, 1), (4, 2)):
+        for size in (1, 2, 3, 4, 5):
             self.flags(max_limit=size, group='api')
             with self._lose_the_second_cell():
-                found = self.nova.list_all()
+                found = {each.id: each for each in self.nova.list_all()}
+                self.assertRaises(servers.NotAllKnown, self.nova.list_known)
+            self.assertEqual(self._ids(self.near, self.far), sorted(found))
             self.assertEqual(
-                hidden, [each.status for each in found].count('UNKNOWN'))
-            self.assertLessEqual(set(self._ids(self.near)),
-                                 {each.id for each in found})
+                self._ids(self.far), sorted(
+                    each.id for each in found.values()
+                    if each.status == 'UNKNOWN'))
+
+    def test_servers_that_are_hidden(self):
+        """Everybody is told of the own project's alone."""
+        path = '/os-pcloud-hidden-servers'
+        self.assertEqual({'hidden_servers': []},
+                         self.alice.get_json(path))
+        with self._lose_the_second_cell():
+            self.assertEqual({'hidden_servers': self._ids(self.far)},
+                             self.alice.get_json(path))
+            hidden = self.bob.get_json(path)['hidden_servers']
+            self.assertEqual([], self.admin.get_json(path)['hidden_servers'])
+        self.assertEqual(1, len(hidden))
+        self.assertNotIn(hidden[0], self._ids(self.far))
 
 
 class ServicesTest(ClientTestCase):
@@ -168,6 +206,40 @@ class ServicesTest(ClientTestCase):
             server_runs.DeploymentFailed, self._deploy, *group, parent='db')
         self.assertIn('no host has room for all of its group', str(error))
         self.assertEqual(['node-2'] * 2, self._where('disk'))
+
+    def test_a_group_in_a_large_cloud(self):
+        """Placement's limit does not hide the host of the parent."""
+        self.flags(max_placement_results=1, group='scheduler')
+        group = self._part('disk'), self._part('web', 'medium')
+        for zone, host in (('az1', 'node-1'), ('az2', 'node-2')):
+            self.boot(self.admin, {'service': zone}, zone=zone)
+            units = self._deploy(*group, parent=zone, user=self.admin)
+            self.assertEqual(
+                [host] * 2, [self.host_of({'id': unit.id}) for unit in units])
+
+    def test_a_parent_that_cannot_be_stopped(self):
+        disk, web = self._deploy(self._part('disk'), self._part('web'))
+        self._act(web, 'lock')
+        for undeploy, text, names in (
+                (deployments.undeploy, 'nothing was deleted.',
+                 ['disk', 'web']),
+                (deployments.undeploy_by_force, 'Not deleted: web', ['web'])):
+            error = self.assertRaises(
+                server_runs.NotStopped, undeploy, self.client, 'web',
+                self.pace)
+            self.assertIn(text, str(error))
+            self.assertIn(f'unlock it (openstack server unlock {web.id})',
+                          str(error))
+            self.assertEqual(names, sorted(
+                each.name for each in self.client.servers.list_all()))
+        self._act(web, 'unlock')
+        deployments.undeploy(self.client, 'web', self.pace)
+        self.assertEqual([], self.client.servers.list_all())
+
+    def _act(self, unit, action):
+        response = self.alice.call(
+            'POST', f'/servers/{unit.id}/action', {action: None})
+        self.assertEqual(202, response.status_code)
 
     def test_room_for_some(self):
         group = self._part('disk'), self._part('web', 'large')

@@ -18,6 +18,8 @@ from nova import exception as nova_exception
 from nova.tests import fixtures as nova_fixtures
 
 from pcloud.backend import servers
+from pcloud import exception
+from pcloud.scheduler import candidates
 from pcloud.tests.functional import shared_cloud
 
 FLAG = 'pcloud:co_located'
@@ -189,6 +191,18 @@ class ColocationTest(shared_cloud.SharedCloudTestCase):
                 self.assertEqual(self.host_of(parent), self.host_of(
                     self.unit(flag='allow', **hints)))
 
+    def test_a_move_in_a_large_cloud(self):
+        """A server that was started before its parent follows the parent."""
+        self.flags(max_placement_results=1, group='scheduler')
+        started = self.boot(
+            self.admin, {'service': 'y', 'with': 'x'}, host='node-1',
+            flavorRef=self.flavors['allow'])
+        for host in ('node-2', 'node-3', 'node-4'):
+            parent = self.boot(self.admin, {'service': 'x'}, host=host)
+            self._migrate(started)
+            self.assertEqual(host, self.host_of(started))
+            self._delete_server(parent)
+
     def test_room_in_a_large_cloud(self):
         """Placement's limit does not hide the host that has the room."""
         self.flags(max_placement_results=1, group='scheduler')
@@ -202,8 +216,8 @@ class ColocationTest(shared_cloud.SharedCloudTestCase):
         large = self._flavor('never', 7168)
         server = self.unit(flag='always', service='y', with_='x',
                            room_for=[large, large], expected='ERROR')
-        self.assertIn('no host has room for all of its group (3 cpus, 14848 '
-                      'MiB', self.fault(server))
+        self.assertIn('no host has room for all of its group (3 GiB of disk, '
+                      '14848 MiB of memory, 3 cpus)', self.fault(server))
 
     def test_the_root_disk_on_a_volume(self):
         large = self._flavor('never', root_gb=5000)
@@ -213,6 +227,37 @@ class ColocationTest(shared_cloud.SharedCloudTestCase):
         self.boot(self.alice, {'room_for': self.flavors['never']},
                   flavorRef=large, imageRef='',
                   block_device_mapping_v2=[volume])
+        self.unit(room_for=[f'{large}:volume'] * 2)
+        server = self.unit(room_for=large, expected='ERROR')
+        self.assertIn('(5001 GiB of disk,', self.fault(server))
+
+    def test_room_is_what_placement_says(self):
+        """Extra specs, and servers that are about to come, count too."""
+        nowhere = self.make_flavor('nowhere', root_gb=5000, extra_specs={
+            'resources:DISK_GB': '0'})
+        self.unit(room_for=nowhere)
+        large = self._flavor('never', 5120)
+        for host in self.hosts:
+            before = self._reserve(host, 4096)
+            self.addCleanup(self._reserve, host, before)
+        server = self.unit(room_for=large, expected='ERROR')
+        self.assertIn('no host has room', self.fault(server))
+
+    def _reserve(self, host, memory_mb):
+        """Set the reserved memory of a host; return what it was before."""
+        uuid = self._get_provider_uuid_by_host(host)
+        found = self.placement.get(
+            f'/resource_providers/{uuid}/inventories').body
+        memory = found['inventories']['MEMORY_MB']
+        before, memory['reserved'] = memory['reserved'], memory_mb
+        self._update_inventory(uuid, found)
+        return before
+
+    def test_room_while_placement_is_away(self):
+        with mock.patch.object(candidates, 'offered',
+                               side_effect=exception.PlacementSilent):
+            server = self.unit(room_for='1', expected='ERROR')
+        self.assertIn('Placement does not tell', self.fault(server))
 
     def test_beside(self):
         y = self.unit(flag='allow', service='y', with_='x')

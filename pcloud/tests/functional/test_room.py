@@ -54,6 +54,25 @@ class RoomTest(shared_cloud.SharedCloudTestCase):
         self.assertEqual(1, self.room('xl', 's', count=5)[0])
         self.assertEqual(0, self.room('xl', 'xl')[0])
 
+    def test_hosts_that_are_down(self):
+        """They do not count, whichever Placement would tell first."""
+        self.flags(max_placement_results=1, group='scheduler')
+        for left in (3, 2, 1, 0):
+            self.set_down(f'node-{left + 1}')
+            self.assertEqual(min(1, left), self.room('xl', 's')[0])
+            self.assertEqual(left, self.room('xl', count=9)[0])
+        self.assertIn('no host has more room', self.room('xl')[1])
+        self.set_down('node-1', False)
+        self.assertEqual((1, None), self.room('xl'))
+
+    def test_hosts_of_pools_that_placement_does_not_know(self):
+        self.make_pool('gpu', 'node-1', 'node-2')
+        for host in ('node-1', 'node-2'):
+            uuid = self._get_provider_uuid_by_host(host)
+            self.placement.put(f'/resource_providers/{uuid}/aggregates', [],
+                               version='1.1')
+        self.assertEqual(2, self.room('xl', count=9)[0])
+
     def test_a_group_larger_than_any_server(self):
         """Sixteen cpus are given out for each, but ten to one server."""
         self.make_flavor('wide', memory_mb=512, vcpus=8)
@@ -67,6 +86,22 @@ class RoomTest(shared_cloud.SharedCloudTestCase):
         groups, reason = self.room('deep', 'deep')
         self.assertEqual(0, groups)
         self.assertIn('1200 GiB of disk', reason)
+
+    def test_disk_for_swap(self):
+        """The swap of each server is rounded up, as Nova does it."""
+        self.make_flavor('swapping', root_gb=600, swap=1, ephemeral_gb=2)
+        self.assertIn('1206 GiB of disk',
+                      self.room('swapping', 'swapping')[1])
+
+    def test_disk_on_a_volume(self):
+        """A root disk on a volume needs no disk of the host."""
+        self.make_flavor('deep', root_gb=5000, ephemeral_gb=600)
+        self.assertIn('5600 GiB of disk', self.room('deep')[1])
+        self.assertEqual((1, None), self.room('deep:volume'))
+        self.assertEqual(4, self.room('deep:volume', 's', count=9)[0])
+        self.assertIn('1200 GiB of disk',
+                      self.room('deep:volume', 'deep:volume')[1])
+        self.assertEqual(400, self.refused('flavor=deep:disk'))
 
     def test_in_a_pcloud(self):
         self.make_pool('gpu', 'node-1', 'node-2')

@@ -25,6 +25,7 @@ from pcloud.client import v1
 from pcloud.tests.unit.client import base
 
 FARM = f'/os-pclouds/{base.PCLOUD_ID}'
+HIDDEN = '/os-pcloud-hidden-servers'
 POLICY = f'/os-pcloud-policies/pcloud/{base.PCLOUD_ID}'
 
 
@@ -238,6 +239,7 @@ class TestListingServers(base.CloudTestCase):
         super().setUp()
         self.client = v1.Client(self.session())
         self.asked = []
+        self.answer('GET', HIDDEN, json={'hidden_servers': []})
 
     def _servers(self, size, number=5, gone=()):
         ids = [f'id-{each}' for each in range(number)]
@@ -271,6 +273,15 @@ class TestListingServers(base.CloudTestCase):
         self._servers(1000)
         self.client.servers.list_all()
         self.assertEqual([{}], self.asked)
+        self.assertNotIn(HIDDEN, [call.path for call in self.calls()])
+
+    def test_what_has_no_place_on_a_full_page(self):
+        ids = self._servers(2)
+        self.answer('GET', HIDDEN, json={'hidden_servers': [ids[0], 'far']})
+        self.assertEqual(
+            [(each, '') for each in ids] + [('far', 'UNKNOWN')],
+            [(each.id, each.status)
+             for each in self.client.servers.list_all()])
 
     def test_a_marker_that_is_gone(self):
         ids = self._servers(2, gone=['id-1'])

@@ -12,7 +12,6 @@
 
 import testscenarios
 import testtools
-from testtools import matchers
 
 from pcloud import exception
 from pcloud.rules import colocation
@@ -33,7 +32,9 @@ class WishTest(testscenarios.WithScenarios, testtools.TestCase):
         ({'with': 'web'}, {'coming': 'web'}),
         ({'beside': [SERVER]}, {'beside': (SERVER,)}),
         ({'room_for': ['m1.small', 'm1.small']},
-         {'room_for': ('m1.small', 'm1.small')}))]
+         {'room_for': (colocation.Companion('m1.small'),) * 2}),
+        ({'room_for': 'm1.small:volume'},
+         {'room_for': (colocation.Companion('m1.small', True),)}))]
 
     def test(self):
         self.assertEqual(colocation.Wish(**self.expected),
@@ -51,6 +52,8 @@ class WrongWishTest(testscenarios.WithScenarios, testtools.TestCase):
         ({'beside': [SERVER, SERVER.upper()]}, 'the id of a server'),
         ({'service': 'a b'}, '1 to 64 letters'),
         ({'in': '..'}, '1 to 64 letters'), ({'with': ''}, 'texts'),
+        ({'room_for': 'm1.small:disk'}, 'the id of a flavor'),
+        ({'room_for': ':volume'}, 'the id of a flavor'),
         ({'beside': 'web'}, 'the id of a server'))]
 
     def test(self):
@@ -121,14 +124,3 @@ class CheckTest(testtools.TestCase):
         self.assertEqual('allow', colocation.check_flag('allow'))
         self.assertRaises(exception.InvalidColocationFlag,
                           colocation.check_flag, 'Allow')
-
-
-class RoomTest(testtools.TestCase):
-
-    def test_room(self):
-        group = colocation.Room(1, 512, 2) + colocation.Room(2, 1024, 3)
-        self.assertEqual(colocation.Room(3, 1536, 5), group)
-        self.assertLessEqual(group, colocation.Room(3, 1536, 5))
-        for host in ((2, 1536, 5), (3, 1535, 5), (3, 1536, 4)):
-            self.assertThat(group <= colocation.Room(*host),
-                            matchers.Is(False))

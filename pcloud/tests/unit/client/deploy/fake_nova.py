@@ -37,6 +37,10 @@ IMAGES = (
      'status': 'queued'},
     {'id': str(uuid.uuid5(uuid.NAMESPACE_DNS, 'big')), 'name': 'big',
      'min_ram': 1024},
+    {'id': str(uuid.uuid5(uuid.NAMESPACE_DNS, 'volume')), 'name': 'volume',
+     'min_disk': 50, 'pcloud_co_located': 'allow', 'block_device_mapping': (
+         '[{"boot_index": 0, "destination_type": "volume", '
+         '"source_type": "snapshot", "snapshot_id": "s"}]')},
     {'id': str(uuid.uuid5(uuid.NAMESPACE_DNS, 'twin1')), 'name': 'twin'},
     {'id': str(uuid.uuid5(uuid.NAMESPACE_DNS, 'twin2')), 'name': 'twin'},
 )
@@ -46,6 +50,8 @@ _UNLIMITED = {'maxTotalInstances': -1, 'totalInstancesUsed': 3,
               'maxTotalRAMSize': -1, 'totalRAMUsed': 3}
 _SERVER = re.compile('^' + re.escape(base.NOVA) + '/servers/(?!detail)[^/?]+$')
 _ACTION = re.compile('^' + re.escape(base.NOVA) + '/servers/[^/]+/action$')
+_METADATA = re.compile(
+    '^' + re.escape(base.NOVA) + '/servers/[^/]+/metadata/[^/]+$')
 _INTERFACES = re.compile(
     '^' + re.escape(base.NOVA) + '/servers/[^/]+/os-interface$')
 _FLAVOR = re.compile('^' + re.escape(base.NOVA) + '/flavors/[^/?]+$')
@@ -80,6 +86,8 @@ class ServersTestCase(base.CloudTestCase):
         self.clock = base.Clock()
         self.useFixture(fixtures.MonkeyPatch(
             'pcloud.client.deploy.server_runs.time', self.clock))
+        self.useFixture(fixtures.MonkeyPatch(
+            'pcloud.client.deploy.services.stamp', self._created))
         self.servers, self.done, self.created = {}, [], []
         self.faults, self.surprises, self.stuck = {}, {}, set()
         self.limits = dict(_UNLIMITED)
@@ -90,6 +98,7 @@ class ServersTestCase(base.CloudTestCase):
         self._answer_flavors()
         self._answer_images()
         self.have_room(1000)
+        self.answer('GET', '/os-pcloud-hidden-servers', json=self._hidden)
         for method, path, answer in (
                 ('GET', f'{base.NOVA}/servers/detail', self._list),
                 ('GET', f'{base.NOVA}/limits', self._limits),
@@ -97,6 +106,7 @@ class ServersTestCase(base.CloudTestCase):
                 ('POST', _ACTION, self._stop),
                 ('DELETE', _SERVER, self._delete),
                 ('GET', _SERVER, self._get),
+                ('DELETE', _METADATA, self._delete_metadata),
                 ('GET', _INTERFACES, self._interfaces)):
             self.http.register_uri(method, path, json=answer)
 
@@ -176,6 +186,11 @@ class ServersTestCase(base.CloudTestCase):
         if len(found) >= self.page:
             page['servers_links'] = [{'rel': 'next', 'href': 'elsewhere'}]
         return page
+
+    def _hidden(self, _request, _context):
+        return {'hidden_servers': [
+            each['id'] for each in self.servers.values()
+            if each['status'] == 'UNKNOWN']}
 
     def _limits(self, _request, _context):
         return {'limits': {'absolute': self.limits}}
@@ -271,6 +286,15 @@ class ServersTestCase(base.CloudTestCase):
         self._coming[found['id']] = ['DELETED', 'GONE']
         context.status_code = 204
         return None
+
+    def _delete_metadata(self, request, context):
+        *_, server, _, key = request.path.split('/')
+        found = self.servers[server]
+        context.status_code = 204
+        answer = self._surprise('unmark', found['name'], context)
+        if not answer:
+            del found['metadata'][key]
+        return answer
 
     def _answer_flavors(self):
         flavors = {each['id']: each for each in (SMALL, LARGE, NEVER)}

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""openstack pcloud deploy and undeploy: the order of things, and failures."""
+"""Services are deployed and undeployed: the order of things, and failures."""
 
 import uuid
 
@@ -26,6 +26,7 @@ GROUP = (*ONE, '--with', 'disk=part:small', '--with', 'log=part:small')
 DISK, LOG, WEB = map(fake_nova.server_id, ('disk', 'log', 'web'))
 AGENT = ('agent', '--image', 'part', '--flavor', 'small')
 FORBIDDEN = (403, 'no more ports')
+WEB_1, DISK_1 = map(fake_nova.server_id, ('web-1', 'disk-1'))
 
 
 class DeployTestCase(fake_nova.ServersTestCase):
@@ -33,7 +34,7 @@ class DeployTestCase(fake_nova.ServersTestCase):
 
     def deploy(self, *args):
         """Run the command."""
-        return self.openstack('pcloud', 'deploy', *args)
+        return self.openstack('pcloud', 'service', 'deploy', *args)
 
     def assert_refused(self, text, result):
         """Assert that it failed with one line, and created nothing."""
@@ -94,21 +95,23 @@ class TestOrder(DeployTestCase):
         self.assertEqual([fake_nova.server_id('disk-2')],
                          self.hints('log-2')['beside'])
 
-    def test_in(self):
+    def test_in_service(self):
         db = self.have('db-1', 'db')
 
-        result = self.deploy(*AGENT, '--in', 'db', '-f', 'json')
+        result = self.deploy(*AGENT, '--in-service', 'db', '-f', 'json')
 
         self.assertEqual({'service': 'agent', 'in': 'db'},
                          self.hints('agent'))
         self.assertEqual(db, result.json[0]['Parent'])
 
-    def test_in_is_not_taken_for_the_global_insecure(self):
+    def test_in_service_is_not_taken_for_the_global_insecure(self):
         self.have('db-1', 'db')
 
-        for args in (AGENT + ('--in', 'db'), ('--in', 'db') + AGENT,
-                     AGENT + ('--in=db',)):
+        for args in (AGENT + ('--in-service', 'db'),
+                     ('--in-service', 'db') + AGENT,
+                     AGENT + ('--in-service=db',)):
             self.assertEqual(0, self.deploy(*args).status)
+            self.assertEqual('db', self.hints('agent')['in'])
         self.assertNotIn(
             False, [each.verify for each in self.http.request_history])
 
@@ -116,6 +119,20 @@ class TestOrder(DeployTestCase):
         self.openstack('--insecure', 'pcloud', 'service', 'list')
 
         self.assertIs(False, self.http.request_history[-1].verify)
+
+    def test_in_service_and_with(self):
+        """Those of --with come first, beside the running service."""
+        self.have('db-1', 'db', host='h1')
+
+        result = self.deploy(*AGENT, '--in-service', 'db',
+                             '--with', 'disk=part:large')
+
+        self.assertEqual(0, result.status)
+        self.assertEqual(['disk: building', 'disk: active', 'agent: building',
+                          'agent: active'], result.err.splitlines())
+        self.assertEqual(
+            {'service': 'disk', 'with': 'agent', 'in': 'db',
+             'room_for': ['1']}, self.hints('disk'))
 
     def test_in_and_with(self):
         """The scheduler chooses beside which unit, with room for all."""
@@ -125,7 +142,7 @@ class TestOrder(DeployTestCase):
             [fake_nova.server_id(f'{name}-{number}') for number in (1, 2)]
             for name in ('disk', 'log'))
 
-        result = self.deploy(*AGENT, '--in', 'db', '--with',
+        result = self.deploy(*AGENT, '--in-service', 'db', '--with',
                              'disk=part:large', '--with', 'log=part:small',
                              '--count', '2', '-f', 'json')
 
@@ -151,7 +168,7 @@ class TestOrder(DeployTestCase):
         self._choose_host = lambda hints: 'h2'
 
         self.assert_failed('disk failed: it is not on the host of db-1;',
-                           self.deploy(*AGENT, '--in', 'db', '--with',
+                           self.deploy(*AGENT, '--in-service', 'db', '--with',
                                        'disk=part:small'))
         self.assertEqual(['db-1'], self.names())
 
@@ -178,8 +195,8 @@ class TestOrder(DeployTestCase):
         self.have('db-2', 'db', host='h2')
 
         def other_run():
-            self.have('agent-9', 'agent', host='h1', in_=db,
-                      metadata={'pcloud_scale_with': 'db'})
+            self.have('agent-9', 'agent', host='h1', in_=db, metadata={
+                'pcloud_scale_with': 'db', 'pcloud_scaled_at': '2026-01-01'})
         self.surprises['create', 'agent-1'] = other_run
 
         result = self.deploy(*AGENT, '--scale-with', 'db', '-f', 'json')
@@ -226,17 +243,18 @@ class TestRefusals(DeployTestCase):
         self.assert_refused(told, self.deploy(name, *ONE[1:]))
         self.assert_refused(
             told, self.deploy(*ONE, '--with', f'{name}=part:small'))
-        self.assert_refused(told, self.deploy(*ONE, '--in', name))
+        self.assert_refused(told, self.deploy(*ONE, '--in-service', name))
 
     @ddt.data(
-        ('--in db --scale-with db', '--in and --scale-with exclude'),
+        ('--in-service db --scale-with db',
+         '--in-service and --scale-with exclude'),
         ('--count 2 --scale-with db', '--count makes no sense'),
         ('--count 1 --scale-with db', '--count makes no sense'),
         ('--with y=part:small --scale-with db', '--with makes no sense'),
         ('--with y=part:small --with y=part:small', "'y' is named twice"),
         ('--with web=part:small', "'web' is named twice"),
-        ('--in web', "'web' cannot be started and"),
-        ('--with y=part:small --in y', "'y' cannot be started and"))
+        ('--in-service web', "'web' cannot be started and"),
+        ('--with y=part:small --in-service y', "'y' cannot be started and"))
     @ddt.unpack
     def test_combinations(self, options, told):
         self.have('db-1', 'db')
@@ -295,7 +313,7 @@ class TestRefusals(DeployTestCase):
 
         self.assert_refused(f'disk: {told}', self.deploy(
             *ONE, '--with', f'disk={image}:{flavor}'))
-        for option in ('--in', '--scale-with'):
+        for option in ('--in-service', '--scale-with'):
             self.assert_refused(f'web: {told}', self.deploy(
                 'web', '--image', image, '--flavor', flavor, option, 'db'))
 
@@ -306,13 +324,13 @@ class TestRefusals(DeployTestCase):
         for options in ((), ('--with', 'disk=part:small')):
             self.assert_refused('web: may only be co-located',
                                 self.deploy(*one, *options))
-        self.assertEqual(0, self.deploy(*one, '--in', 'db').status)
+        self.assertEqual(0, self.deploy(*one, '--in-service', 'db').status)
 
     def test_the_flavor_counts_before_the_image(self):
         self.assertEqual(0, self.deploy(
             'web', '--image', 'only', '--flavor', 'large').status)
 
-    @ddt.data('--in', '--scale-with')
+    @ddt.data('--in-service', '--scale-with')
     def test_a_neighbour_on_no_host(self, option):
         self.have('db-1', 'db', host='', status='ERROR')
         self.have('db', host='h1')
@@ -320,6 +338,14 @@ class TestRefusals(DeployTestCase):
         self.assert_refused(
             "your project has no unit of a service 'db' on a host",
             self.deploy(*ONE, option, 'db'))
+
+    def test_a_neighbour_that_is_hidden(self):
+        lost = self.have('db-1', 'db')
+        self.servers[lost] = {'id': lost, 'status': 'UNKNOWN'}
+        self.assert_refused(
+            "no unit of a service 'db' on a host that can be seen now, as a "
+            "part of the cloud does not answer",
+            self.deploy(*AGENT, '--in-service', 'db'))
 
     def test_scaling_what_is_there_already(self):
         self.have('db-1', 'db')
@@ -365,7 +391,7 @@ class TestRefusals(DeployTestCase):
             'Nothing is changed while a part of the cloud does not tell '
             'which servers are where; of yours 1 is in it.',
             self.deploy(*AGENT, '--scale-with', 'db'))
-        self.assertEqual(0, self.deploy(*AGENT, '--in', 'db').status)
+        self.assertEqual(0, self.deploy(*AGENT, '--in-service', 'db').status)
 
 
 class TestRoom(DeployTestCase):
@@ -381,10 +407,19 @@ class TestRoom(DeployTestCase):
         self.assertEqual([{'flavor': ['4'], 'count': '1',
                            'pcloud': base.PCLOUD_ID}], self.asked_for_room())
 
+    def test_root_disks_on_volumes(self):
+        """Their size is that of the volume, and the host needs no room."""
+        self.deploy('web', '--image', 'volume', '--flavor', 'large',
+                    '--with', 'disk=part:small', '--with', 'log=volume:small')
+        self.assertEqual([['1', '1:volume', '4:volume']], [
+            asked['flavor'] for asked in self.asked_for_room()])
+        self.assertEqual(['1:volume', '4:volume'],
+                         self.hints('disk')['room_for'])
+
     def test_in_a_service(self):
         self.have('db-1', 'db', pcloud=base.PCLOUD_ID)
 
-        self.deploy(*AGENT, '--in', 'db', '--with', 'log=part:large',
+        self.deploy(*AGENT, '--in-service', 'db', '--with', 'log=part:large',
                     '--pcloud', 'farm')
 
         self.assertEqual([{'flavor': ['4', '1'], 'count': '1', 'in': 'db',
@@ -432,7 +467,8 @@ class TestRoom(DeployTestCase):
 
         self.assert_refused(
             "the cloud has no room outside of Pclouds on hosts with a unit "
-            "of 'db' for 1 times small", self.deploy(*AGENT, '--in', 'db'))
+            "of 'db' for 1 times small",
+            self.deploy(*AGENT, '--in-service', 'db'))
 
     def test_none_beside_one_unit(self):
         self.have('db-1', 'db', host='h1')
@@ -512,7 +548,7 @@ class TestRoom(DeployTestCase):
         db = self.have('db-1', 'db', host='h1', pcloud=base.PCLOUD_ID)
 
         self.assert_refused('on a host outside of Pclouds', self.deploy(
-            *AGENT, '--in', 'db'))
+            *AGENT, '--in-service', 'db'))
         self.assertEqual([], self.asked_for_room())
         self.assertEqual(0, self.deploy(*AGENT, '--scale-with', 'db').status)
         self.assertEqual({'service': 'agent', 'in': db,
@@ -522,7 +558,7 @@ class TestRoom(DeployTestCase):
         self.have('db-1', 'db', host='h1', status='ERROR')
 
         self.assert_refused("no unit of a service 'db' on a host",
-                            self.deploy(*AGENT, '--in', 'db'))
+                            self.deploy(*AGENT, '--in-service', 'db'))
 
 
 @ddt.ddt
@@ -683,11 +719,10 @@ class TestFailures(DeployTestCase):
             return 'h2'
         self._choose_host = choose
 
-        self.assertEqual(0, self.deploy(*AGENT, '--in', 'db').status)
+        self.assertEqual(0, self.deploy(*AGENT, '--in-service', 'db').status)
 
 
-class TestUndeploy(fake_nova.ServersTestCase):
-    """Parents stop first, then those co-located; then all are deleted."""
+class UndeployTestCase(fake_nova.ServersTestCase):
 
     def setUp(self):
         super().setUp()
@@ -700,7 +735,11 @@ class TestUndeploy(fake_nova.ServersTestCase):
                   in_=fake_nova.server_id('web-2'))
 
     def _undeploy(self, *args):
-        return self.openstack('pcloud', 'undeploy', *args)
+        return self.openstack('pcloud', 'service', 'undeploy', *args)
+
+
+class TestUndeploy(UndeployTestCase):
+    """Parents stop first, then those co-located; then all are deleted."""
 
     def test_order(self):
         result = self._undeploy('web')
@@ -711,10 +750,11 @@ class TestUndeploy(fake_nova.ServersTestCase):
                  ('shutoff', 'disk-1'), ('shutoff', 'agent-2'),
                  ('stop', 'log-1'), ('shutoff', 'log-1')]
         self.assertEqual(order, self.done[:len(order)])
-        names = ['web-1', 'web-2', 'disk-1', 'agent-2', 'log-1']
         self.assertEqual(
-            [('delete', name) for name in names]
-            + [('gone', name) for name in names], self.done[len(order):])
+            [(verb, name) for level in (
+                ['web-1', 'web-2'], ['disk-1', 'agent-2'], ['log-1'])
+             for verb in ('delete', 'gone') for name in level],
+            self.done[len(order):])
         self.assertEqual(['other'], self.names())
         self.assertEqual(['web-1: stopping', 'web-1: stopped'],
                          result.err.splitlines()[:2])
@@ -754,6 +794,34 @@ class TestUndeploy(fake_nova.ServersTestCase):
                              self._undeploy('web'))
         self.assertEqual([], self.done)
 
+    def test_while_a_cell_is_down_and_many_servers(self):
+        """Nova's first page has no place for what it cannot show."""
+        self.page = 1
+        self.servers[WEB_1] = {'id': WEB_1, 'status': 'UNKNOWN'}
+
+        self.assert_one_line('Nothing is changed while a part of the cloud',
+                             self._undeploy('web'))
+        self.assertEqual([], self.done)
+
+    def test_many_servers(self):
+        self.page = 1
+        self.assertEqual(0, self._undeploy('web').status)
+        self.assertEqual(['other'], self.names())
+
+    def test_many_servers_in_a_cloud_that_cannot_tell(self):
+        self.page = 1
+        self.answer('GET', '/os-pcloud-hidden-servers', status_code=404,
+                    json={})
+        self.assert_one_line('does not know /os-pcloud-hidden-servers',
+                             self._undeploy('web'))
+        self.assertEqual([], self.done)
+
+    def test_many_servers_in_a_cloud_without_pclouds(self):
+        self.page = 1
+        for path in ('/os-pcloud-hidden-servers', '/os-pclouds'):
+            self.answer('GET', path, status_code=404, json={})
+        self.assertEqual(0, self._undeploy('web').status)
+
     def test_what_another_unit_on_the_host_keeps(self):
         """It is co-located with a service, not with one of its units."""
         self.have('disk-own', 'disk', host='h1')
@@ -775,43 +843,134 @@ class TestUndeploy(fake_nova.ServersTestCase):
 
     def test_one_that_does_not_stop(self):
         self.stuck.add(('SHUTOFF', 'web-1'))
+        self.servers[WEB_1]['OS-EXT-STS:task_state'] = 'powering-off'
 
         result = self._undeploy('web', '--timeout', '5')
 
         self.assertEqual(1, result.status)
-        self.assertEqual('web-1 was not stopped after 5 seconds; nothing was '
-                         'deleted', result.err.splitlines()[-1])
+        self.assertEqual(
+            f'web-1 ({WEB_1}) was not stopped after 5 seconds; nothing was '
+            f'deleted. What it takes: web-1: wait until Nova ends its task '
+            f'powering-off, or have an administrator reset its state. Then '
+            f'undeploy what is left; with --force all that can be deleted is '
+            f'deleted, stopped or not', result.err.splitlines()[-1])
         self.assertEqual([('stop', 'web-1')], self.done)
         self.assertEqual([server_runs.POLL_INTERVAL] * 2 + [1],
                          self.clock.naps)
 
+    def test_one_that_does_not_settle(self):
+        self.have('web-1', 'web', host='h1', status='HARD_REBOOT')
+
+        result = self._undeploy('web', '--timeout', '5')
+
+        self.assertIn(f'web-1 ({WEB_1}) is still HARD_REBOOT after 5 seconds; '
+                      f'nothing was deleted', result.err)
+        self.assertEqual([], self.done)
+
+    def test_one_that_is_never_built(self):
+        self.have('web-1', 'web', host='h1', status='BUILD')
+        self.assertEqual(0, self._undeploy('web', '--timeout', '5').status)
+        self.assertEqual(['other'], self.names())
+
     def test_one_that_cannot_be_stopped(self):
         self.surprises['stop', 'disk-1'] = (409, 'locked')
+        self.servers[DISK_1]['locked'] = True
 
         result = self._undeploy('web')
 
-        self.assertIn('disk-1 could not be stopped: locked (HTTP 409); '
-                      'nothing was deleted', result.err)
+        self.assertIn(f'disk-1 ({DISK_1}) could not be stopped: locked (HTTP '
+                      f'409); nothing was deleted. What it takes: disk-1: '
+                      f'unlock it (openstack server unlock {DISK_1})',
+                      result.err)
         self.assertEqual(6, len(self.names()))
+        # What goes with it is stopped nevertheless, and what is below is not.
+        self.assertIn(('shutoff', 'agent-2'), self.done)
+        self.assertNotIn(('stop', 'log-1'), self.done)
 
     def test_an_interruption_ends_the_waiting(self):
         self.stuck.add(('GONE', 'disk-1'))
         self.clock.at_nap = lambda: self.surprises.update(
             {('get', 'disk-1'): KeyboardInterrupt()}
-            if ('delete', 'log-1') in self.done else {})
+            if ('delete', 'agent-2') in self.done else {})
 
         result = self._undeploy('web')
 
-        self.assertIn('Not deleted: disk-1 (', result.err.splitlines()[-1])
-        self.assertEqual(5, len([each for each in self.done
+        self.assertIn(f'Not deleted: disk-1 ({DISK_1}) did not go away; '
+                      f'agent-2 (', result.err.splitlines()[-1])
+        self.assertEqual(4, len([each for each in self.done
                                  if each[0] == 'delete']))
 
     def test_one_that_cannot_be_deleted(self):
+        """What is below it is kept, and whatever else goes."""
         self.surprises['delete', 'disk-1'] = (500, 'broken')
 
         result = self._undeploy('web')
 
-        disk = fake_nova.server_id('disk-1')
-        self.assertEqual(f'Not deleted: disk-1 ({disk})',
-                         result.err.splitlines()[-1])
-        self.assertEqual(['disk-1', 'other'], self.names())
+        log = fake_nova.server_id('log-1')
+        self.assertIn(
+            f'Not deleted: disk-1 ({DISK_1}) could not be deleted: broken '
+            f'(HTTP 500). Stopped and kept, as co-located with what is there: '
+            f'log-1 ({log}). What it takes: disk-1: see why (openstack server '
+            f'show {DISK_1}). Then undeploy what is left; with --force',
+            result.err.splitlines()[-1])
+        self.assertEqual(['disk-1', 'log-1', 'other'], self.names())
+
+    def test_a_parent_that_stays(self):
+        self.stuck.add(('GONE', 'web-1'))
+
+        result = self._undeploy('web', '--timeout', '5')
+
+        self.assertEqual(1, result.status)
+        self.assertIn(f'Not deleted: web-1 ({WEB_1}) did not go away. '
+                      f'Stopped and kept, ', result.err.splitlines()[-1])
+        # The other parent goes, with what is co-located with it.
+        self.assertEqual(['disk-1', 'log-1', 'other', 'web-1'], self.names())
+
+
+class TestForce(UndeployTestCase):
+    """With --force all that can be deleted is deleted."""
+
+    def test_order(self):
+        self.assertEqual(0, self._undeploy('web', '--force').status)
+        self.assertEqual(
+            [('stop', 'web-1'), ('stop', 'disk-1'), ('stop', 'agent-2'),
+             ('stop', 'log-1')], [each for each in self.done
+                                  if each[0] == 'stop'])
+        self.assertEqual(['other'], self.names())
+
+    def test_one_that_does_not_stop(self):
+        self.stuck.add(('SHUTOFF', 'web-1'))
+
+        result = self._undeploy('web', '--timeout', '5', '--force')
+
+        self.assertEqual(0, result.status)
+        self.assertIn('web-1 was not stopped after 5 seconds; deleted '
+                      'nevertheless', result.err.splitlines())
+        self.assertLess(self.done.index(('shutoff', 'log-1')),
+                        self.done.index(('delete', 'web-1')))
+        self.assertEqual(['other'], self.names())
+
+    def test_one_that_can_be_neither_stopped_nor_deleted(self):
+        self.surprises['stop', 'web-1'] = (409, 'locked')
+        self.surprises['delete', 'web-1'] = (409, 'locked')
+        self.servers[WEB_1]['locked'] = True
+
+        result = self._undeploy('web', '--force')
+
+        self.assertEqual(1, result.status)
+        self.assertEqual(
+            f'Not deleted: web-1 ({WEB_1}) could not be deleted: locked (HTTP '
+            f'409). What it takes: web-1: unlock it (openstack server unlock '
+            f'{WEB_1})', result.err.splitlines()[-1])
+        self.assertEqual(['other', 'web-1'], self.names())
+
+    def test_while_a_cell_is_down(self):
+        """Nobody can tell what is co-located with what."""
+        self.servers[WEB_1] = {'id': WEB_1, 'status': 'UNKNOWN'}
+        self.assert_one_line('Nothing is changed while a part of the cloud',
+                             self._undeploy('web', '--force'))
+        self.assertEqual([], self.done)
+
+    def test_nothing_of_that_name(self):
+        self.assert_one_line("Your project has no units of a service 'nope'",
+                             self._undeploy('nope', '--force'))

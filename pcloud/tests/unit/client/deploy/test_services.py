@@ -122,6 +122,37 @@ class TestDoubles(base.CloudTestCase):
             self.assertEqual([], self._doubles([
                 self._unit('a', '1', **more), self._unit('b', '2')]), more)
 
+    def _asked_for(self, name, stamp, created, **more):
+        """Return a unit that no run awaits."""
+        return self._unit(name, created, metadata={
+            services.SCALE_WITH: 'db', services.SCALED_AT: stamp}, **more)
+
+    def test_when_it_was_asked_for_counts(self):
+        self.assertEqual(['b'], self._doubles([
+            self._asked_for('a', '1', '9'), self._asked_for('b', '2', '8')]))
+
+    def test_what_no_run_awaits_is_a_double_of_what_is_being_built(self):
+        for first, second in itertools.product(('BUILD', 'ACTIVE'),
+                                               repeat=2):
+            units = [self._asked_for('a', '1', '9', status=first),
+                     self._asked_for('b', '2', '8', status=second)]
+            self.assertEqual(['b'], self._doubles(units))
+            awaited = dataclasses.replace(units[1], metadata={
+                **units[1].metadata, services.RUN: 'run'})
+            self.assertEqual(
+                ['b'] if (first, second) == ('ACTIVE', 'ACTIVE') else [],
+                self._doubles([units[0], awaited]))
+
+    def test_where_a_unit_that_is_being_built_comes(self):
+        anchor = _server('db', 'h1', service='db')
+        units = [dataclasses.replace(
+            _server(name, '', service='x', in_=named), status='BUILD')
+            for name, named in (('a', anchor.id), ('b', 'gone'))]
+        known = services.Services([anchor, *units])
+        self.assertEqual(['h1', ''], list(map(known.place, units)))
+        failed = dataclasses.replace(units[0], status='ERROR')
+        self.assertEqual('', known.place(failed))
+
     def test_one_in_error_is_no_loss(self):
         self.assertEqual(['b'], self._doubles([
             self._unit('a', '1'), self._unit('b', '2', status='ERROR')]))
@@ -260,6 +291,13 @@ class TestShown(fake_nova.ServersTestCase):
             self.assertIn('disk-1', result.out)
         self.assert_one_line("of a service 'web' that can be seen now",
                              self._service('show', 'web'))
+
+    def test_while_a_cell_is_down_and_many_servers(self):
+        lost = fake_nova.server_id('web-2')
+        self.servers[lost] = {'id': lost, 'status': 'UNKNOWN'}
+        self.page = 1
+        self.assertIn('does not answer: 1 of your servers', self.openstack(
+            'pcloud', 'service', 'list').err)
 
     def test_show_of_nothing(self):
         self.assert_one_line("Your project has no units of a service 'nope'",

@@ -13,7 +13,6 @@
 """The commands that deploy and undeploy services."""
 
 import argparse
-import contextlib
 
 from pcloud.client import arguments
 from pcloud.client.deploy import deployments
@@ -22,11 +21,10 @@ from pcloud.client.deploy import plans
 from pcloud.client.deploy import server_runs
 from pcloud.client.osc import common
 from pcloud.client.osc import images
+from pcloud.client.osc import scaling
 
-_TIMEOUT = 600
 
-
-class DeployPcloud(common.Lister):
+class DeployPcloudService(common.Lister):
     """Start a service, with co-located services: all servers or none
 
     The whole order is checked before the first server is created, room
@@ -35,7 +33,7 @@ class DeployPcloud(common.Lister):
     servers are deleted again.
     """
 
-    _epilog = ('Example:\n  openstack pcloud deploy db --image db '
+    _epilog = ('Example:\n  openstack pcloud service deploy db --image db '
                '--flavor xl --with disk=nbd:s')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -56,18 +54,21 @@ class DeployPcloud(common.Lister):
             help='Service that is started before it on the same host (repeat '
                  'for several)')
         parser.add_argument(
-            '--in', metavar='<service>', dest='parent',
-            help='Start it on a host that runs a unit of this service')
+            '--in-service', metavar='<service>', dest='parent',
+            help='Start it, with its own of --with, on a host that runs a '
+                 'unit of this service and has room for all')
         parser.add_argument(
             '--scale-with', metavar='<service>',
             help='Start one unit on every host that runs a unit of this '
-                 'service; see also "openstack pcloud service sync"')
+                 'service, now and later; see also "openstack pcloud service '
+                 'sync"')
         parser.add_argument(
             '--count', metavar='<count>', type=arguments.positive,
             help='How many units to start, each with its own of --with '
                  '(default: 1)')
         add_waiting_arguments(parser)
         _add_network_argument(parser)
+        scaling.add_argument(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """Deploy the service and show the units."""
@@ -79,31 +80,43 @@ class DeployPcloud(common.Lister):
         units = deployments.deploy(
             self.client, images.finder(self.app.client_manager), order,
             pace(self, parsed_args))
+        scaling.follow(self, parsed_args)
         return common.table(units, fields.UNIT_LIST)
 
 
-class UndeployPcloud(common.PcloudCommand):
-    """Stop a service, then co-located servers, and delete all servers"""
+class UndeployPcloudService(common.PcloudCommand):
+    """Stop a service, then co-located servers, and delete all servers
 
-    _epilog = 'Example:\n  openstack pcloud undeploy db'
+    When a server does not stop, no server is deleted. Servers that are
+    co-located with a server that cannot be deleted stay, too.
+    """
+
+    _epilog = 'Example:\n  openstack pcloud service undeploy db'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the service."""
         parser.add_argument('name', metavar='<name>',
                             help='Name of the service')
+        parser.add_argument(
+            '--force', action='store_true',
+            help='Delete all servers that can be deleted, even when a server '
+                 'does not stop, or stays')
         add_waiting_arguments(parser)
+        scaling.add_argument(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Stop and delete the servers."""
-        deployments.undeploy(self.client, parsed_args.name,
-                             pace(self, parsed_args))
+        undeploy = (deployments.undeploy_by_force if parsed_args.force
+                    else deployments.undeploy)
+        undeploy(self.client, parsed_args.name, pace(self, parsed_args))
+        scaling.follow(self, parsed_args)
 
 
 def add_waiting_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the option of the timeout."""
     parser.add_argument(
         '--timeout', metavar='<seconds>', type=arguments.positive,
-        default=_TIMEOUT,
+        default=scaling.TIMEOUT,
         help='How long to wait for each server (default: %(default)s)')
 
 
@@ -117,11 +130,7 @@ def _add_network_argument(parser: argparse.ArgumentParser) -> None:
 def pace(command: common.PcloudCommand,
          parsed_args: argparse.Namespace) -> server_runs.Pace:
     """Return the timeout, with reports to the terminal."""
-    def report(progress: str) -> None:
-        # A closed terminal is no reason to leave work half done.
-        with contextlib.suppress(OSError):
-            print(progress, file=command.app.stderr, flush=True)
-    return server_runs.Pace(parsed_args.timeout, report)
+    return scaling.pace(command, parsed_args.timeout)
 
 
 def _part(text: str) -> plans.Part:

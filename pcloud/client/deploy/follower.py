@@ -1,0 +1,317 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""One look at the project's services, by which scaled services follow others.
+
+Any number of looks may happen at the same time, and any of them may die: what
+a look leaves undone, or does twice, the next look puts right.
+
+Rule: reference-colocation-follow, reference-colocation-two
+"""
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+import contextlib
+
+from pcloud.client.deploy import checks
+from pcloud.client.deploy import removals
+from pcloud.client.deploy import scaling
+from pcloud.client.deploy import server_runs
+from pcloud.client.deploy import services
+from pcloud.client import exceptions
+from pcloud.client import servers
+from pcloud.client import v1
+
+
+def follow(client: v1.Client,
+           pace: server_runs.Pace) -> list[scaling.Change]:
+    """List the project's servers, and do what scaling has made due.
+
+    :param pace: as for :func:`follow_listed`
+    :returns: the changes; empty when nothing was changed
+    """
+    try:
+        listed = client.servers.list_all()
+    except scaling.FAILURES as error:
+        pace.report(f'Scaled services were not looked at: {_reason(error)}')
+        return []
+    return follow_listed(client, listed, pace)
+
+
+def follow_listed(client: v1.Client, listed: Sequence[servers.Server],
+                  pace: server_runs.Pace) -> list[scaling.Change]:
+    """Do what scaling has made due, and report the outcome on one line.
+
+    Missing units are started, but not waited for. Surplus units are stopped
+    and deleted, with co-located servers. Nothing is reported when nothing is
+    due. A failure is reported, and never raised; what could not be done is due
+    at the next look.
+
+    :param listed: the servers of the project, as just listed
+    :param pace: the timeout for each server that is stopped, and the report
+    :returns: the changes; empty when nothing was changed
+    """
+    look = _Look(client, pace.timeout)
+    try:
+        look.act(services.Services(listed))
+    except scaling.FAILURES as error:
+        look.leave('the rest', error)
+    summary = look.summary()
+    if summary:
+        pace.report(summary)
+    return look.changes
+
+
+class _Look:
+    """What one look has done, and what the look has left undone."""
+
+    def __init__(self, client: v1.Client, timeout: int) -> None:
+        self._client = client
+        self._nova = client.servers
+        self._pace = server_runs.Pace(timeout, lambda progress: None)
+        # The id of a new unit -> the unit, and the text about the unit.
+        self._added: dict[str, tuple[scaling.Change, str]] = {}
+        self._removed: list[tuple[scaling.Change, str]] = []
+        self._undone: list[str] = []
+
+    @property
+    def changes(self) -> list[scaling.Change]:
+        """The units that were added or removed, and stayed so."""
+        return [change for change, _ in (*self._added.values(),
+                                         *self._removed)]
+
+    def summary(self) -> str:
+        """Return what was done and what was not, or ''."""
+        texts = [text for _, text in (*self._added.values(), *self._removed)]
+        if self._undone:
+            texts.append(f"due, but not done: {', '.join(self._undone)}")
+        return f"Scaled services: {'; '.join(texts)}" if texts else ''
+
+    def leave(self, task: str, reason: object) -> None:
+        """Note what is due and was not done."""
+        self._undone.append(f'{task} ({_reason(reason)})')
+
+    def act(self, all_services: services.Services) -> None:
+        """Start missing units, and remove units that are not needed.
+
+        :raises exceptions.ClientError: when Nova cannot be asked
+        """
+        everything = [scaled for name in all_services.names()
+                      for scaled in scaling.scaled_services(
+                          all_services, name)]
+        due = [scaled for scaled in everything
+               if scaled.missing or _unneeded(all_services, scaled)]
+        ready = [scaled for scaled in due
+                 if self._is_ready(all_services, scaled)]
+        for scaled in ready:
+            for unit in _failed(all_services, scaled):
+                self._discard(unit, unit.fault or 'its build had failed')
+            self._start_missing(all_services, scaled)
+        before = {unit.id for scaled in ready
+                  for unit in _unneeded(all_services, scaled)}
+        if before or self._added:
+            self._look_again(ready, before)
+
+    def _is_ready(self, all_services: services.Services,
+                  scaled: scaling.Scaled) -> bool:
+        """Whether it is time to act; note the reason where it is not."""
+        reason = None
+        if all_services.hidden:
+            reason = 'a part of the cloud does not tell where servers are'
+        elif _has_mark(all_services.units(scaled.service)):
+            reason = ('it is being deployed; if the deployment was killed, '
+                      'use "openstack pcloud service sync"')
+        if reason:
+            self.leave(f"'{scaled.service}'", reason)
+        return not reason
+
+    def _start_missing(self, all_services: services.Services,
+                       scaled: scaling.Scaled) -> None:
+        """Start the missing units of a service, as far as possible."""
+        if not scaled.missing:
+            return
+        try:
+            groups = list(self._groups(all_services, scaled))
+        except scaling.FAILURES as error:
+            self.leave(f"'{scaled.service}'", error)
+            return
+        while groups:
+            (planned,), (anchor,) = groups[0].planned, groups[0].near
+            try:
+                self._start(scaled, planned, anchor)
+            except exceptions.Forbidden as error:
+                # The others would be refused, too.
+                names = [group.planned[0].name for group in groups]
+                self.leave(' and '.join(names), error)
+                return
+            except scaling.FAILURES as error:
+                self.leave(planned.name, error)
+            del groups[0]
+
+    def _groups(self, all_services: services.Services,
+                scaled: scaling.Scaled) -> Iterator[server_runs.Group]:
+        """Plan the missing units.
+
+        :raises exceptions.ClientError: when no unit can be planned now
+        """
+        _check_model(all_services, scaled)
+        model = scaled.model
+        kind = checks.Kind(
+            scaled.service, servers.Image(model.image_id),
+            self._nova.find_flavor(model.flavor))
+        yield from scaling.groups(
+            all_services, kind, scaled, self._nova.networks(model.id))
+
+    def _start(self, scaled: scaling.Scaled, planned: server_runs.Planned,
+               anchor: servers.Server) -> None:
+        """Start a unit beside another, without a wait.
+
+        :raises exceptions.ClientError: when the unit cannot be started
+        """
+        problems = checks.Problems()
+        kind = checks.Kind(scaled.service, planned.image, planned.flavor)
+        checks.check_room_beside(self._client, [kind], anchor, problems)
+        if problems.texts:
+            raise checks.DeploymentRefused('; '.join(problems.texts))
+        server_id = self._nova.create(
+            planned.name, planned.image.id, planned.flavor.id,
+            planned.networks, planned.hints,
+            services.dated(planned.metadata))
+        self._added[server_id] = (
+            scaling.Change(scaled.service, planned.name, server_id,
+                           scaling.ADDED),
+            f'{planned.name} is started beside {anchor.name}')
+
+    def _look_again(self, ready: Sequence[scaling.Scaled],
+                    before: set[str]) -> None:
+        """Remove what is still not needed, new units included.
+
+        Two looks at the same time may start a unit for the same host. Each
+        look lists the servers after its own start, hence the later look sees
+        both units, and deletes the unit that is not the first.
+        """
+        again = services.Services(self._nova.list_known())
+        for scaled in ready:
+            for unit in self._lost(again, scaled):
+                self._discard(unit, 'the service is being removed')
+            for unit in _building_doubles(again, scaled):
+                self._discard(unit, 'another one was started first')
+        for unit in scaling.confirmed_surplus(
+                again, ready, before | self._rivals(again, ready)):
+            self._remove(again, unit)
+
+    def _rivals(self, again: services.Services,
+                ready: Sequence[scaling.Scaled]) -> set[str]:
+        """Return the ids of new units, and of others that came meanwhile.
+
+        The units that came meanwhile are on the hosts of the new units.
+        """
+        units = [unit for scaled in ready
+                 for unit in again.units(scaled.service)]
+        hosts = {again.place(unit) for unit in units
+                 if unit.id in self._added}
+        return {unit.id for unit in units if services.is_unattended(unit)
+                and again.place(unit) in hosts - {''}}
+
+    def _lost(self, again: services.Services,
+              scaled: scaling.Scaled) -> list[servers.Server]:
+        """Return the new units of a service whose other units have gone."""
+        units = list(scaling.started(
+            again, scaled.service, scaled.scale_with))
+        if any(services.is_settled(unit) and unit.id not in self._added
+               for unit in units):
+            return []
+        return [unit for unit in units if unit.id in self._added]
+
+    def _discard(self, unit: servers.Server, reason: str) -> None:
+        """Delete a unit that has never run."""
+        try:
+            with contextlib.suppress(exceptions.NotFound):
+                self._nova.delete(unit.id)
+        except scaling.FAILURES as error:
+            self.leave(f'the removal of {unit.name}', error)
+            return
+        if not self._added.pop(unit.id, None):
+            self._removed.append((
+                scaling.removed(unit),
+                f'{unit.name} is removed ({_reason(reason)})'))
+
+    def _remove(self, again: services.Services,
+                unit: servers.Server) -> None:
+        """Stop and delete a unit, with the servers co-located with it."""
+        try:
+            gone = removals.remove(self._nova, again, [unit], self._pace)
+        except scaling.FAILURES as error:
+            self.leave(f'the removal of {unit.name}', error)
+            return
+        for server in gone:
+            if not self._added.pop(server.id, None):
+                self._removed.append((
+                    scaling.removed(server), f'{server.name} is removed'))
+
+
+def _unneeded(all_services: services.Services,
+              scaled: scaling.Scaled) -> list[servers.Server]:
+    """Return the units of a scaled service that are to be removed."""
+    return [*_failed(all_services, scaled),
+            *_building_doubles(all_services, scaled),
+            *scaling.removable(
+                all_services, scaled.service, scaled.scale_with)]
+
+
+def _failed(all_services: services.Services,
+            scaled: scaling.Scaled) -> list[servers.Server]:
+    """Return the units that a look has started, and that never ran."""
+    units = scaling.started(
+        all_services, scaled.service, scaled.scale_with)
+    return [unit for unit in units
+            if unit.status == servers.ERROR and services.is_unattended(unit)
+            and not unit.host_id and not unit.launched]
+
+
+def _building_doubles(all_services: services.Services,
+                      scaled: scaling.Scaled) -> list[servers.Server]:
+    """Return the units that a look has started where another is first."""
+    return [unit for unit in all_services.doubles(scaled.service)
+            if unit.status == servers.BUILD
+            and unit.metadata.get(services.SCALE_WITH) == scaled.scale_with]
+
+
+def _check_model(all_services: services.Services,
+                 scaled: scaling.Scaled) -> None:
+    """Refuse new units while it is not certain that units are missing.
+
+    :raises checks.DeploymentRefused: with the reason
+    """
+    for unit in all_services.units(scaled.service):
+        if unit.status == servers.BUILD and not all_services.place(unit):
+            raise checks.DeploymentRefused(
+                f'{unit.name} is being built, on which host is not known')
+        if unit.task == servers.DELETING:
+            raise checks.DeploymentRefused(f'{unit.name} is being deleted')
+    if not services.is_settled(scaled.model):
+        raise checks.DeploymentRefused(
+            'there is no running unit that another one could be like')
+    if not scaled.model.image_id:
+        raise checks.DeploymentRefused(
+            f'{scaled.model.name} has no image that another one could be '
+            f'started from')
+
+
+def _has_mark(units: Iterable[servers.Server]) -> bool:
+    return any(services.DEPLOYING in unit.metadata for unit in units)
+
+
+def _reason(error: object) -> str:
+    text = getattr(error, 'message', None) or str(error)
+    return ' '.join(text.split()).rstrip('.') or type(error).__name__

@@ -1,0 +1,190 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Scaled services: the units that are due to start, and to be removed.
+
+A scaled service has a unit on each host with a unit of another service.
+
+Rule: reference-colocation-sync
+"""
+
+from collections.abc import Container
+from collections.abc import Iterable
+from collections.abc import Iterator
+import contextlib
+import dataclasses
+
+from keystoneauth1 import exceptions as ksa_exceptions
+
+from pcloud.client.deploy import checks
+from pcloud.client.deploy import plans
+from pcloud.client.deploy import server_runs
+from pcloud.client.deploy import services
+from pcloud.client import exceptions
+from pcloud.client import servers
+from pcloud.rules import hints
+
+ADDED, REMOVED = 'added', 'removed'
+# What a call to Nova may raise.
+FAILURES = (exceptions.ClientError, ksa_exceptions.ClientException)
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """A unit that was added or removed.
+
+    :ivar change: "added" or "removed"
+    """
+
+    service: str
+    name: str
+    id: str
+    change: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Scaled:
+    """A service that is scaled with another service.
+
+    :ivar missing: a unit of the other service for each host without a unit of
+        the scaled service
+    :ivar surplus: scaled units on hosts without the other service, and scaled
+        units that are not the first on the host
+    :ivar model: the unit that new units copy
+    """
+
+    service: str
+    scale_with: str
+    missing: tuple[servers.Server, ...]
+    surplus: tuple[servers.Server, ...]
+    model: servers.Server
+
+
+def added(server: servers.Server) -> Change:
+    """Describe a server as an added unit."""
+    return _change(server, ADDED)
+
+
+def removed(server: servers.Server) -> Change:
+    """Describe a server as a removed unit."""
+    return _change(server, REMOVED)
+
+
+def _change(server: servers.Server, change: str) -> Change:
+    return Change(server.hint(hints.SERVICE) or '', server.name,
+                  server.id, change)
+
+
+def scaled_services(all_services: services.Services,
+                    service: str) -> Iterator[Scaled]:
+    """Yield a service with each service that the service is scaled with."""
+    for other in all_services.scaled_with(service):
+        yield _scaled(all_services, service, other)
+
+
+def _scaled(all_services: services.Services, service: str,
+            other: str) -> Scaled:
+    # Another run may be about to start a unit.
+    covered = {all_services.place(unit)
+               for unit in all_services.units(service)}
+    hosts = all_services.settled_at_hosts(other)
+    return Scaled(
+        service, other,
+        tuple(unit for host, unit in hosts.items() if host not in covered),
+        tuple(_surplus(all_services, service, other)),
+        min(started(all_services, service, other), key=_fitness))
+
+
+def _fitness(unit: servers.Server) -> tuple[bool, bool, str]:
+    """Return a key that is least for the unit that is the best model."""
+    return not services.is_settled(unit), not unit.host_id, unit.name
+
+
+def started(all_services: services.Services, service: str,
+            other: str) -> Iterator[servers.Server]:
+    """Yield the units of a service that scaling with another has started."""
+    return (unit for unit in all_services.units(service)
+            if unit.metadata.get(services.SCALE_WITH) == other)
+
+
+def _surplus(all_services: services.Services, service: str,
+             other: str) -> list[servers.Server]:
+    hosts = all_services.at_hosts(other)
+    doubles = {unit.id for unit in all_services.doubles(service)}
+    return [unit for unit in started(all_services, service, other)
+            if unit.host_id and unit.status != servers.BUILD
+            and (unit.host_id not in hosts or unit.id in doubles)]
+
+
+def removable(all_services: services.Services, service: str,
+              other: str) -> list[servers.Server]:
+    """Return the surplus units without the one that is still needed.
+
+    The units are all that is known of the scaling. Hence a last unit stays as
+    long as the other service has a unit anywhere.
+    """
+    surplus = _surplus(all_services, service, other)
+    surplus_ids = {unit.id for unit in surplus}
+    stays = any(services.is_settled(unit) and unit.id not in surplus_ids
+                for unit in started(all_services, service, other))
+    comes_back = any(unit.status not in (servers.ERROR, *servers.GONE)
+                     and unit.task != servers.DELETING
+                     for unit in all_services.units(other))
+    if stays or not comes_back:
+        return surplus
+    last = min(filter(services.is_settled, surplus), key=services.rank,
+               default=None)
+    return [unit for unit in surplus if unit != last]
+
+
+def confirmed_surplus(all_services: services.Services,
+                      everything: Iterable[Scaled],
+                      seen_before: Container[str]) -> list[servers.Server]:
+    """Return the surplus units that were surplus in an earlier list, too.
+
+    A list of many servers comes in several pages: servers may move between two
+    pages, and parts of the cloud may silently stop to answer.
+
+    :param all_services: the services in the later list
+    :param seen_before: the ids of the units that were surplus before
+    """
+    return [unit for scaled in everything
+            for unit in removable(
+                all_services, scaled.service, scaled.scale_with)
+            if unit.id in seen_before]
+
+
+def groups(all_services: services.Services, kind: checks.Kind,
+           scaled: Scaled, networks: object) -> Iterator[server_runs.Group]:
+    """Yield a group with the missing unit of each host."""
+    taken = {unit.name for unit in all_services.units(scaled.service)}
+    number = 0
+    for anchor in scaled.missing:
+        number += 1
+        while f'{scaled.service}-{number}' in taken:
+            number += 1
+        yield plans.scaled(
+            kind, f'{scaled.service}-{number}', networks, anchor,
+            scaled.scale_with)
+
+
+def end_deployment(nova: servers.Servers,
+                   units: Iterable[servers.Server]) -> None:
+    """Let units be followed whose deployment has ended.
+
+    A unit that stays marked, as Nova does not answer, is followed after the
+    next ``sync``.
+    """
+    for unit in units:
+        if services.DEPLOYING in unit.metadata:
+            with contextlib.suppress(*FAILURES):
+                nova.delete_metadata(unit.id, services.DEPLOYING)

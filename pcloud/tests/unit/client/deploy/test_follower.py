@@ -1,0 +1,440 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The commands of services let scaled services follow others."""
+
+import requests
+
+from pcloud.tests.unit.client import base
+from pcloud.tests.unit.client.deploy import fake_nova
+
+SCALED = {'pcloud_scale_with': 'db'}
+LIST, SHOW = ('list',), ('show', 'db')
+POLICY = (403, "Policy doesn't allow it.")
+
+
+class FollowerTestCase(fake_nova.ServersTestCase):
+    """There is a unit of agent beside the first of db."""
+
+    def setUp(self):
+        super().setUp()
+        self.first = self._have_db(1)
+        self._have_agent(1)
+
+    def _have_db(self, number, **more):
+        return self.have(f'db-{number}', 'db', host=f'h{number}', **more)
+
+    def _have_agent(self, number, name=None, started=None, **more):
+        """Add a unit of agent that a look has started, or else a run."""
+        metadata = {**SCALED, 'pcloud_scaled_at': started} if started else {
+            **SCALED, 'pcloud_run': base.OTHER_ID}
+        return self.have(name or f'agent-{number}', 'agent', metadata={
+            **metadata, **more.pop('metadata', {})}, **{
+                'host': f'h{number}',
+                'in_': fake_nova.server_id(f'db-{number}'), **more})
+
+    def _run(self, *args):
+        result = self.openstack('pcloud', 'service', *args)
+        self.assertEqual(0, result.status, result.err)
+        return result
+
+    def _told(self, *args):
+        """Return the one line that a command tells."""
+        told = self._run(*(args or LIST)).err
+        self.assertEqual(1, told.count('\n'), told)
+        return told.rstrip('\n')
+
+    def _assert_quiet(self):
+        before = list(self.done)
+        self.assertEqual('', self._run(*LIST).err)
+        self.assertEqual(before, self.done)
+
+
+class CommandsTest(FollowerTestCase):
+    """Each command does what is due, unless told not to."""
+
+    started = 'Scaled services: agent-2 is started beside db-2'
+
+    def test_list(self):
+        second = self._have_db(2)
+
+        result = self._run(*LIST, '--all', '-f', 'json')
+
+        self.assertEqual(f'{self.started}\n', result.err)
+        self.assertEqual(
+            [('agent-2', 'BUILD', second)],
+            [(row['Name'], row['Status'], row['Parent'])
+             for row in result.json if row['Name'] == 'agent-2'])
+        (body,) = self.created
+        self.assertEqual({'service': 'agent', 'in': second},
+                         body['os:scheduler_hints'])
+        self.assertEqual(
+            {'pcloud_scale_with', 'pcloud_scaled_at'},
+            set(body['server']['metadata']))
+        self._assert_quiet()
+
+    def test_show(self):
+        self._have_db(2)
+        self.assertEqual(self.started, self._told(*SHOW))
+
+    def test_deploy(self):
+        result = self._run('deploy', 'db', '--image', 'plain', '--flavor',
+                           'large')
+        self.assertEqual(
+            ['db: building', 'db: active',
+             'Scaled services: agent-2 is started beside db'],
+            result.err.splitlines())
+
+    def test_undeploy(self):
+        self._have_db(2)
+        self.have('web-1', 'web', host='h7')
+        self.assertEqual(self.started, self._run(
+            'undeploy', 'web').err.splitlines()[-1])
+        self._run('undeploy', 'db')
+        self.assertEqual([], self.names())
+
+    def test_not_wanted(self):
+        self._have_db(2)
+        for args in (LIST, SHOW):
+            self.assertEqual('', self._run(*args, '--no-sync').err)
+        self._run('deploy', 'web', '--image', 'plain', '--flavor', 'small',
+                  '--no-sync')
+        self._run('undeploy', 'web', '--no-sync')
+        self.assertNotIn('agent-2', self.names())
+
+    def test_nothing_is_asked_when_nothing_is_due(self):
+        self._run(*LIST)
+        self.assertEqual(1, len([
+            request for request in self.http.request_history
+            if '/servers' in request.path]))
+
+    def test_a_sync_that_another_look_was_quicker_than(self):
+        self._have_db(2)
+        self._have_db(3)
+
+        def other_look():
+            del self.surprises['created', 'agent-2']
+            self._have_agent(3, 'other', '2026-02')
+        self.surprises['created', 'agent-2'] = other_look
+
+        told = self._run('sync').err
+
+        self.assertEqual('Scaled services: other is removed',
+                         told.splitlines()[-1])
+        self._assert_quiet()
+
+
+class DueTest(FollowerTestCase):
+    """What is due, and what is not."""
+
+    def test_where_the_other_is_not_settled(self):
+        for more in ({'status': 'BUILD'}, {'status': 'ERROR'}):
+            self._have_db(2, **more)
+            self._assert_quiet()
+        self._have_db(2)
+        self.servers[fake_nova.server_id('db-2')][
+            'OS-EXT-STS:task_state'] = 'deleting'
+        self._assert_quiet()
+
+    def test_beside_the_one_that_is_settled(self):
+        self._have_db(2, status='ERROR')
+        self.have('db-3', 'db', host='h2')
+        self.assertEqual('Scaled services: agent-2 is started beside db-3',
+                         self._told())
+
+    def test_one_in_error_keeps_its_unit(self):
+        self.servers[self.first]['status'] = 'ERROR'
+        self._have_db(2)
+        self._have_agent(2)
+        self._assert_quiet()
+
+    def test_the_last_unit_stays_while_the_other_may_come_back(self):
+        for more in ({'status': 'SHELVED_OFFLOADED'}, {'status': 'BUILD'}):
+            self.have('db-1', 'db', host='', **more)
+            self._assert_quiet()
+        self.have('db-1', 'db', host='', status='ERROR')
+        self.assertEqual('Scaled services: agent-1 is removed',
+                         self._told())
+
+    def test_the_next_one_comes_before_the_last_one_goes(self):
+        self.have('db-1', 'db', host='h2')
+        self.assertEqual('Scaled services: agent-2 is started beside db-1',
+                         self._told())
+        self._run('show', 'agent', '--no-sync')
+        self.servers[fake_nova.server_id('agent-2')].update(
+            status='ACTIVE', hostId='h2')
+        self.assertEqual('Scaled services: agent-1 is removed',
+                         self._told())
+        self._assert_quiet()
+
+    def test_one_that_is_being_built_somewhere(self):
+        self._have_db(2)
+        self.have('own', 'agent', host='', status='BUILD', in_='db')
+        self.assertEqual(
+            "Scaled services: due, but not done: 'agent' (own is being "
+            'built, on which host is not known)', self._told())
+
+    def test_one_that_is_being_deleted(self):
+        self._have_db(2)
+        self._have_agent(7)
+        self.servers[fake_nova.server_id('agent-7')][
+            'OS-EXT-STS:task_state'] = 'deleting'
+        self.assertIn("'agent' (agent-7 is being deleted)", self._told())
+
+    def test_no_unit_to_copy(self):
+        self._have_db(2)
+        agent = self.servers[fake_nova.server_id('agent-1')]
+        agent['image'] = ''
+        self.assertIn("'agent' (agent-1 has no image", self._told())
+        agent['status'] = 'ERROR'
+        self.assertIn("'agent' (there is no running unit", self._told())
+        self.assertEqual([], self.done)
+
+    def test_a_deployment_under_way(self):
+        self._have_db(2)
+        self._have_agent(1, metadata={'pcloud_deploying': 'db'})
+        self.assertIn("'agent' (it is being deployed; if the deployment was "
+                      'killed, use "openstack pcloud service sync")',
+                      self._told())
+        self.assertEqual([], self.done)
+        self._run('sync')
+        self._have_db(3)
+        self.assertIn('agent-3 is started beside db-3', self._told())
+
+    def test_a_deployment_is_marked_until_it_has_ended(self):
+        self._have_db(2)
+        marks = []
+        self.surprises['create', 'log-2'] = lambda: marks.extend(
+            server['metadata'].get('pcloud_deploying')
+            for server in self.servers.values()
+            if server['name'] == 'log-1')
+        self._run('deploy', 'log', '--image', 'part', '--flavor', 'small',
+                  '--scale-with', 'db')
+        self.assertEqual(['db'], marks)
+        self.assertEqual([], [
+            server['name'] for server in self.servers.values()
+            if 'pcloud_deploying' in server['metadata']])
+
+    def test_a_mark_that_stays(self):
+        """Nova does not answer at the very end; the deployment stands."""
+        self.surprises['unmark', 'log'] = (503, 'restarting')
+        self._run('deploy', 'log', '--image', 'part', '--flavor', 'small',
+                  '--scale-with', 'db')
+        self.assertIn('log', self.names())
+
+
+class FailureTest(FollowerTestCase):
+    """What fails is told, and fails nothing else."""
+
+    def setUp(self):
+        super().setUp()
+        self.second, self.third = self._have_db(2), self._have_db(3)
+
+    def _have_log(self):
+        self.have('log-1', 'log', host='h1', metadata=SCALED,
+                  in_=self.first)
+
+    def test_who_may_only_read(self):
+        self.surprises['create', 'agent-2'] = POLICY
+        self.assertEqual(
+            'Scaled services: due, but not done: agent-2 and agent-3 '
+            "(Policy doesn't allow it)", self._told())
+        self.assertEqual([('create', 'agent-2')], self.done)
+
+    def test_who_may_not_remove(self):
+        self._have_agent(2)
+        self._have_agent(3)
+        self._have_agent(7)
+        self.surprises['stop', 'agent-7'] = POLICY
+        agent = fake_nova.server_id('agent-7')
+        self.assertEqual(
+            'Scaled services: due, but not done: the removal of agent-7 '
+            f"(agent-7 ({agent}) could not be stopped: Policy doesn't allow "
+            f'it. (HTTP 403); nothing was deleted. What it takes: agent-7: '
+            f'see why (openstack server show {agent}))', self._told())
+
+    def test_one_of_several(self):
+        self.surprises['create', 'agent-2'] = (500, 'a mistake')
+        self.assertEqual(
+            'Scaled services: agent-3 is started beside db-3; due, but not '
+            'done: agent-2 (a mistake)', self._told())
+
+    def test_no_room(self):
+        self.have_room(0, 'it is full', in_=self.second)
+        self.assertEqual(
+            'Scaled services: agent-3 is started beside db-3; due, but not '
+            'done: agent-2 (beside db-2: there is no room for 1 times small: '
+            'it is full)', self._told())
+
+    def test_one_service_of_several(self):
+        self._have_log()
+        for server in self.servers.values():
+            if server['name'] == 'agent-1':
+                server['flavor'] = {'original_name': 'gone'}
+        self.assertEqual(
+            'Scaled services: log-2 is started beside db-2; log-3 is started '
+            "beside db-3; due, but not done: 'agent' (No flavor has the id "
+            "or name 'gone')", self._told())
+
+    def test_one_removal_of_several(self):
+        self._have_agent(2)
+        self._have_agent(3)
+        self._have_agent(7)
+        self._have_agent(8)
+        self.surprises['stop', 'agent-7'] = (409, 'locked')
+        self.assertIn('Scaled services: agent-8 is removed; due, but not '
+                      'done: the removal of agent-7 (', self._told())
+
+    def test_nova_goes_away(self):
+        error = requests.exceptions.ConnectionError('gone')
+        for verb in ('create', 'created'):
+            for number in (2, 3):
+                self.surprises[verb, f'agent-{number}'] = error
+            told = self._told()
+            self.assertIn('due, but not done: agent-2 (', told)
+            self.surprises.clear()
+
+    def test_the_list_fails(self):
+        """A command that has done its own work does not fail either."""
+        self.have('web-1', 'web', host='h7')
+        pages = []
+
+        def page(request, context):
+            pages.append(request)
+            if len(pages) == 1:
+                return self._list(request, context)
+            context.status_code = 500
+            return {'computeFault': {'code': 500, 'message': 'oops'}}
+        self.http.register_uri('GET', f'{base.NOVA}/servers/detail',
+                               json=page)
+        result = self._run('undeploy', 'web')
+        self.assertEqual('Scaled services were not looked at: oops',
+                         result.err.splitlines()[-1])
+        self.assertEqual(2, len(pages))
+
+    def test_a_cell_that_is_down(self):
+        hidden = fake_nova.server_id('hidden')
+        self.servers[hidden] = {'id': hidden, 'status': 'UNKNOWN'}
+        told = self._run(*LIST).err.splitlines()
+        self.assertEqual(
+            "Scaled services: due, but not done: 'agent' (a part of the "
+            'cloud does not tell where servers are)', told[0])
+        self.assertEqual(2, len(told))
+        self.assertEqual([], self.done)
+
+    def test_a_cell_that_goes_down_after_the_first_list(self):
+        self._have_agent(2)
+        self._have_agent(3)
+        self._have_agent(7)
+        pages = []
+
+        def page(request, context):
+            pages.append(request)
+            if len(pages) == 2:
+                hidden = fake_nova.server_id('hidden')
+                self.servers[hidden] = {'id': hidden, 'status': 'UNKNOWN'}
+            return self._list(request, context)
+        self.http.register_uri('GET', f'{base.NOVA}/servers/detail',
+                               json=page)
+        self.assertIn('due, but not done: the rest (Nothing is changed',
+                      self._told())
+        self.assertEqual([], self.done)
+
+
+class TwoLooksTest(FollowerTestCase):
+    """Another look happens at the same time, or has died."""
+
+    def setUp(self):
+        super().setUp()
+        self._have_db(2)
+
+    def _meanwhile(self, verb, act):
+        def once():
+            del self.surprises[verb, 'agent-2']
+            act()
+        self.surprises[verb, 'agent-2'] = once
+
+    def _other(self, started, **more):
+        return self._have_agent(2, 'other', started, **{
+            'host': '', 'status': 'BUILD', **more})
+
+    def test_another_one_was_first(self):
+        """Whether or not it is built."""
+        for more in ({}, {'host': 'h2', 'status': 'ACTIVE'}):
+            self._meanwhile('create', lambda: self._other('2025', **more))
+            self._assert_created_and_deleted()
+            self.assertIn('other', self.names())
+            self._have_agent(1)
+            del self.servers[fake_nova.server_id('other')]
+            self.servers.pop(fake_nova.server_id('agent-2'), None)
+            self.done.clear()
+
+    def _assert_created_and_deleted(self):
+        self.assertEqual('', self._run(*LIST).err)
+        self.assertEqual([('create', 'agent-2'), ('delete', 'agent-2')],
+                         self.done[:2])
+
+    def test_another_one_is_later(self):
+        self._meanwhile('created', lambda: self._other('2026-02'))
+        self.assertEqual(
+            'Scaled services: agent-2 is started beside db-2; other is '
+            'removed (another one was started first)', self._told())
+        self.assertEqual([('create', 'agent-2'), ('delete', 'other')],
+                         self.done)
+
+    def test_a_run_that_is_later(self):
+        """It takes its own unit back when the unit is built."""
+        self._meanwhile('created', lambda: self._have_agent(
+            2, 'other', None, host='', status='BUILD',
+            metadata={'pcloud_scaled_at': '2026-02'}))
+        self.assertEqual('Scaled services: agent-2 is started beside db-2',
+                         self._told())
+        self.assertEqual([('create', 'agent-2')], self.done)
+
+    def test_what_is_left_of_looks_that_died(self):
+        self._have_agent(2, 'a', '2026-01-02', host='', status='BUILD')
+        self._have_agent(2, 'b', '2026-01-01', host='', status='BUILD')
+        self.assertEqual(
+            'Scaled services: a is removed (another one was started first)',
+            self._told())
+        self.assertIn('b', self.names())
+
+    def test_what_is_left_and_runs(self):
+        self._have_agent(2, 'a', '2026-01-02')
+        self._have_agent(2, 'b', '2026-01-01')
+        self.assertEqual('Scaled services: a is removed', self._told())
+        self.assertEqual(('stop', 'a'), self.done[0])
+
+    def test_what_is_never_removed(self):
+        """A user has started it, or it has run, or a run awaits it."""
+        own = self.have('own', 'agent', host='h2', in_='db')
+        self._have_agent(2, 'scaled', '2026-01-01')
+        self._have_agent(9, 'error', '2026-01-01', host='', status='ERROR')
+        self.servers[fake_nova.server_id('error')][
+            'OS-SRV-USG:launched_at'] = '2026-01-01'
+        self._have_agent(9, 'run', None, host='', status='ERROR')
+        self._assert_quiet()
+        self.assertIn(own, self.servers)
+
+    def test_one_that_could_not_be_built(self):
+        self._have_agent(2, 'agent-2', '2026-01-01', host='',
+                         status='ERROR')
+        self.servers[fake_nova.server_id('agent-2')]['fault'] = {
+            'message': 'No valid host was found.'}
+        self.assertEqual(
+            'Scaled services: agent-3 is started beside db-2; agent-2 is '
+            'removed (No valid host was found)', self._told())
+
+    def test_the_service_is_removed_meanwhile(self):
+        self._meanwhile('created', lambda: self.servers.pop(
+            fake_nova.server_id('agent-1')))
+        self._assert_created_and_deleted()
