@@ -111,6 +111,14 @@ ROUTES = [
     Route('GET', '/os-pcloud-room', handlers.room.show,
           policies.room.SHOW, 200, query=schemas.room.show_query),
 
+    Route('GET', '/os-pcloud-hidden-servers', handlers.hidden_servers.index,
+          policies.hidden_servers.INDEX, 200),
+
+    Route('GET', '/os-pcloud', handlers.about.show,
+          policies.about.SHOW, 200),
+    Route('GET', '/os-pcloud-audit', handlers.audit.index,
+          policies.audit.INDEX, 200),
+
     Route('GET', '/os-pcloud-attributes', handlers.attributes.index,
           policies.attributes.INDEX, 200),
     Route('PUT', '/os-pcloud-attributes/{name}', handlers.attributes.update,

@@ -111,7 +111,7 @@ class Middleware:
             if judged is not None:
                 self._check(judged)
         except exception.PcloudError as error:
-            return nova_wsgi.Fault(_fault(error))
+            return _refusal(request, error)
         except nova_exception.InvalidAPIVersionString as error:
             return nova_wsgi.Fault(webob.exc.HTTPBadRequest(
                 explanation=error.format_message()))
@@ -159,6 +159,18 @@ def _fault(error: exception.PcloudError) -> webob.exc.HTTPException:
         if isinstance(error, kind):
             return fault(explanation=str(error))
     raise error
+
+
+def _refusal(
+    request: nova_wsgi.Request, error: exception.PcloudError,
+) -> webob.Response:
+    """Return Nova's answer for an error, with what stands in the way."""
+    response = request.get_response(nova_wsgi.Fault(_fault(error)))
+    if error.typed_reasons:
+        (name, fault), = response.json_body.items()
+        response.json_body = {
+            name: {**fault, 'reasons': list(error.typed_reasons)}}
+    return response
 
 
 def _check_content_type(request: nova_wsgi.Request) -> None:

@@ -23,7 +23,7 @@ class Finding:
 
     :ivar kind: a short name for the sort of defect
     :ivar aggregate: the name of the aggregate with the defect
-    :ivar subject: the host, name or key with the defect
+    :ivar subject: the host with the defect; '' when no host has the defect
     :ivar message: what is wrong, for an administrator: real names are shown
     :ivar repair: repairs the defect when called with a context, and returns
         what was done; None where an administrator has to decide
@@ -35,6 +35,10 @@ class Finding:
     message: str = dataclasses.field(compare=False)
     repair: Callable[[nova_context.RequestContext], str] | None = (
         dataclasses.field(default=None, compare=False))
+
+
+class KeyFinding(Finding):
+    """A defect of a metadata key, extra spec or attribute, the subject."""
 
 
 # The kind of what could not be looked at.

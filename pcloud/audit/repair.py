@@ -44,7 +44,8 @@ def settle_stateless(
     context: nova_context.RequestContext,
 ) -> str:
     """Release an empty host, or give a host with servers back as disabled."""
-    is_empty = not emptiness.reasons(context, computes.of_host(context, host))
+    is_empty = not emptiness.occupants(
+        context, computes.of_host(context, host))
 
     def work(written: writes.Rows) -> bool:
         metadata = written.metadata(aggregate.id)

@@ -242,10 +242,11 @@ def _take(
 
     :raises: `_Lost` when the host cannot be had
     """
-    causes = emptiness.reasons(context, compute)
-    if causes:
+    occupants = emptiness.occupants(context, compute)
+    if occupants:
         LOG.warning('Host %(host)s of a pool is not empty: %(reasons)s.',
-                    {'host': compute.host, 'reasons': ', '.join(causes)})
+                    {'host': compute.host,
+                     'reasons': emptiness.text(occupants)})
         raise _Lost('the host is not empty')
     # The answer is read before the change: after the commit no error may
     # keep the host from the owner.

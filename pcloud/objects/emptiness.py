@@ -15,17 +15,44 @@
 Rule: reference-states-empty
 """
 
+from collections.abc import Iterable
+from collections.abc import Sequence
+import dataclasses
+
 from nova import context as nova_context
 
 from pcloud.backend import computes
 from pcloud.backend import inventories
 from pcloud import exception
 
+SERVER, MIGRATION, ALLOCATION = 'server', 'migration', 'allocation'
+# Of one, and of several.
+_TEXTS = {
+    SERVER: ('server is on it', 'servers are on it'),
+    MIGRATION: ('migration from or to it is not over',
+                'migrations from or to it are not over'),
+    ALLOCATION: ('consumer has allocations on it in Placement',
+                 'consumers have allocations on it in Placement'),
+}
 
-def reasons(
+
+@dataclasses.dataclass(frozen=True)
+class Occupant:
+    """Something on a host, because of which the host is not empty.
+
+    :ivar kind: `SERVER`, `MIGRATION` or `ALLOCATION`
+    :ivar uuid: of the server, of the migration, or of the consumer, which is a
+        server or a migration
+    """
+
+    kind: str
+    uuid: str
+
+
+def occupants(
     context: nova_context.RequestContext, compute: computes.Compute,
-) -> list[str]:
-    """Return why a host is not empty; an empty host has no reasons.
+) -> list[Occupant]:
+    """Return why a host is not empty; an empty host has no occupants.
 
     Servers in any state count, and migrations, resizes and evacuations that
     can still end on the host, and allocations in Placement, which alone show
@@ -33,13 +60,21 @@ def reasons(
 
     :raises: `exception.Unavailable` when a cell or Placement does not answer
     """
-    servers = len(computes.instances(context, [compute.host])[compute.host])
-    moves = len(computes.migrations(context, compute.host))
+    servers = computes.instances(context, [compute.host])[compute.host]
+    moves = computes.migrations(context, compute.host)
     consumers = inventories.consumers(context, compute.node.uuid)
-    counts = [(servers, 'servers are on it'),
-              (moves, 'migrations from or to it are not over'),
-              (consumers, 'consumers have allocations on it in Placement')]
-    return [f'{count} {what}' for count, what in counts if count]
+    return [Occupant(kind, uuid) for kind, uuids in (
+        (SERVER, servers), (MIGRATION, moves), (ALLOCATION, consumers))
+        for uuid in sorted(uuids)]
+
+
+def text(found: Iterable[Occupant]) -> str:
+    """Return how many occupants of each kind there are, as a phrase."""
+    kinds = [occupant.kind for occupant in found]
+    counts = [(kinds.count(kind), one, several)
+              for kind, (one, several) in _TEXTS.items()]
+    return ', '.join(f'{count} {one if count == 1 else several}'
+                     for count, one, several in counts if count)
 
 
 def check(
@@ -51,6 +86,12 @@ def check(
     :param shown_as: the name under which the caller knows the host
     :raises: `exception.HostNotEmpty`, `exception.Unavailable`
     """
-    causes = reasons(context, compute)
-    if causes:
-        raise exception.HostNotEmpty(host=shown_as, reasons=', '.join(causes))
+    found = occupants(context, compute)
+    if found:
+        raise exception.HostNotEmpty(
+            host=shown_as, reasons=text(found), typed_reasons=_typed(found))
+
+
+def _typed(found: Sequence[Occupant]) -> list[dict[str, str]]:
+    return [{'type': occupant.kind, 'uuid': occupant.uuid}
+            for occupant in found]

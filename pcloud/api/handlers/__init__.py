@@ -12,8 +12,11 @@
 
 """The handlers of all calls: a module a resource, a function a route."""
 
+from pcloud.api.handlers import about  # noqa: F401
 from pcloud.api.handlers import attributes  # noqa: F401
+from pcloud.api.handlers import audit  # noqa: F401
 from pcloud.api.handlers import explain  # noqa: F401
+from pcloud.api.handlers import hidden_servers  # noqa: F401
 from pcloud.api.handlers import host_flavors  # noqa: F401
 from pcloud.api.handlers import hosts  # noqa: F401
 from pcloud.api.handlers import pclouds  # noqa: F401

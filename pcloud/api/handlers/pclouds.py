@@ -21,6 +21,7 @@ from pcloud.api.policies import pclouds as rules
 from pcloud.api.views import pclouds as views
 from pcloud import exception
 from pcloud.objects import pclouds
+from pcloud.objects import usages
 
 CONF = cfg.CONF
 
@@ -34,10 +35,12 @@ def _view(call: api_call.Call, pcloud: pclouds.Pcloud) -> dict:
 def index(call: api_call.Call) -> dict:
     """List the Pclouds that the project owns or is a tenant of.
 
+    With ``detail`` the project's own Pclouds are shown with what is free.
+
     :raises: `exception.PolicyForbids` when the caller may not use
         ``all_tenants``, `exception.InvalidQuery` for an unknown marker
     """
-    everybody = strutils.bool_from_string(call.query.get('all_tenants', '0'))
+    everybody = _flag(call, 'all_tenants')
     if everybody and not call.manages_all:
         raise exception.PolicyForbids(rule=rules.ALL_PROJECTS)
     project_id = None if everybody else call.project_id
@@ -45,8 +48,26 @@ def index(call: api_call.Call) -> dict:
     ids = [pcloud_id for pcloud_id, name in pcloud_names.items()
            if name == call.query.get('name', name)]
     # Only the Pclouds of the page are read whole.
-    return {'pclouds': [_view(call, pcloud) for pcloud in pclouds.by_ids(
-        call.context, _page(call, ids), project_id)]}
+    page = pclouds.by_ids(call.context, _page(call, ids), project_id)
+    shown = [_view(call, pcloud) for pcloud in page]
+    if _flag(call, 'detail'):
+        _add_usages(call, page, shown)
+    return {'pclouds': shown}
+
+
+def _flag(call: api_call.Call, name: str) -> bool:
+    return strutils.bool_from_string(call.query.get(name, '0'))
+
+
+def _add_usages(
+    call: api_call.Call, page: list[pclouds.Pcloud], shown: list[dict],
+) -> None:
+    """Add what is free to the Pclouds that the caller may see whole."""
+    own = [(pcloud, view) for pcloud, view in zip(page, shown, strict=True)
+           if ownership.is_own(call, pcloud)]
+    known = usages.of_pclouds(call.context, [pcloud for pcloud, _ in own])
+    for pcloud, view in own:
+        view.update(views.usage(known.get(pcloud.id)))
 
 
 def _page(call: api_call.Call, ids: list[str]) -> list[str]:

@@ -14,8 +14,11 @@
 
 import itertools
 
+from pcloud.api.policies import about
 from pcloud.api.policies import attributes
+from pcloud.api.policies import audit
 from pcloud.api.policies import explain
+from pcloud.api.policies import hidden_servers
 from pcloud.api.policies import host_constraint
 from pcloud.api.policies import host_flavors
 from pcloud.api.policies import hosts
@@ -31,4 +34,5 @@ def list_rules() -> list:
     return list(itertools.chain(
         host_flavors.rules, pclouds.rules, hosts.rules, tenants.rules,
         quotas.rules, attributes.rules, scoped_policies.rules,
-        host_constraint.rules, room.rules, explain.rules))
+        host_constraint.rules, room.rules, explain.rules,
+        hidden_servers.rules, about.rules, audit.rules))

@@ -28,6 +28,7 @@ index_query = {
     'type': 'object',
     'properties': {
         'all_tenants': types.query_flag,
+        'detail': types.query_flag,
         'name': {'type': 'string'},
         'limit': {'type': 'string', 'pattern': r'^[0-9]{1,9}\Z'},
         'marker': {'type': 'string'},

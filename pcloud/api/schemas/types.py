@@ -48,6 +48,8 @@ query_flag = {'type': 'string', 'enum': [
 
 flavor_id = {'type': 'string', 'pattern': rf'^{forms.FLAVOR_ID}\Z'}
 
+companion = {'type': 'string', 'pattern': rf'^{forms.COMPANION}\Z'}
+
 service_or_server = {'type': 'string',
                      'pattern': rf'^{forms.SERVICE_OR_SERVER}\Z'}
 

@@ -13,6 +13,7 @@
 """How a Pcloud is shown."""
 
 from pcloud.objects import pclouds
+from pcloud.objects import usages
 
 
 def summary(pcloud: pclouds.Pcloud) -> dict:
@@ -28,3 +29,15 @@ def detail(pcloud: pclouds.Pcloud) -> dict:
             'units': pcloud.units,
             'cpu_allocation_ratio': pcloud.cpu_allocation_ratio,
             'ram_allocation_ratio': pcloud.ram_allocation_ratio}
+
+
+def usage(known: usages.Usage | None) -> dict:
+    """Return what is free in a Pcloud, and how many servers there are.
+
+    :param known: None while the cell of a host does not answer
+    """
+    if known is None:
+        return {'free': None, 'servers': None}
+    return {'free': {'hosts': known.empty_hosts, 'vcpus': known.vcpus,
+                     'memory_mb': known.memory_mb},
+            'servers': known.servers}

@@ -159,7 +159,7 @@ class HostFlavorTest(ApiTestCase):
         message = self.check(
             409, self.admin, 'POST', '/os-host-flavors/gpu/hosts',
             {'host': {'host': 'node-1'}})
-        self.assertIn('1 servers are on it', message)
+        self.assertIn('1 server is on it', message)
         self.assertEqual([], self.admin.get_json(
             '/os-host-flavors/gpu')['host_flavor']['hosts'])
 
@@ -344,6 +344,52 @@ class PcloudTest(ApiTestCase):
             'GET', '/servers/os-pclouds').status_code)
 
 
+class AboutTest(ApiTestCase):
+
+    def test_everybody_is_shown_the_api(self):
+        for user in (self.alice, self.admin, self.client_of(
+                'eve', base.BOB, ['reader'])):
+            shown = self.check(200, user, 'GET', '/os-pcloud')['pcloud_api']
+            self.assertEqual({'version', 'extensions', 'limits'}, set(shown))
+            self.assertIn('audit', shown['extensions'])
+            self.assertEqual(10, shown['limits']['quota_units'])
+        self.check(405, self.alice, 'POST', '/os-pcloud', {})
+
+    def test_the_limits_hold(self):
+        limits = self.check(
+            200, self.alice, 'GET', '/os-pcloud')['pcloud_api']['limits']
+        for count, flavors, code in (
+                (limits['room_servers'], limits['room_flavors'], 200),
+                (limits['room_servers'] + 1, 1, 400),
+                (1, limits['room_flavors'] + 1, 400)):
+            self.check(code, self.admin, 'GET', (
+                f'/os-pcloud-room?count={count}' + '&flavor=1' * flavors))
+
+    def test_audit(self):
+        pcloud = self.make_pcloud(self.alice)
+        path = '/os-pcloud-audit'
+        self.assertEqual(
+            {'findings': []}, self.check(200, self.admin, 'GET', path))
+        aggregate = self.aggregate(f'Pcloud:{pcloud}')
+        aggregate.update_metadata({'pcloud:host_state:gone': 'enabled'})
+        aggregate.add_host('node-1')
+        kept = self.dump()
+        found = [self.check(200, self.admin, 'GET', path) for _ in range(2)]
+        self.assertEqual(found[0], found[1])
+        self.assertEqual(kept, self.dump())
+        of_kind = {each['kind']: each for each in found[0]['findings']}
+        self.assertEqual({
+            'kind': 'state-without-host', 'aggregate': aggregate.name,
+            'text': 'pcloud:host_state:gone: gone is not in the Pcloud',
+            'repair': 'pcloud-manage audit --fix',
+        }, of_kind['state-without-host'])
+        self.assertEqual({
+            'kind': 'host-in-no-pool', 'aggregate': aggregate.name,
+            'text': 'it is in a Pcloud, but in the pool of no host flavor',
+            'host': 'node-1'}, of_kind['host-in-no-pool'])
+        self.check(403, self.alice, 'GET', path)
+
+
 class HostTest(ApiTestCase):
 
     def furnish(self):
@@ -351,6 +397,40 @@ class HostTest(ApiTestCase):
         self.make_pool('gpu', 'node-1', 'node-2', units=3)
         self.pcloud = self.make_pcloud(self.alice)
         self.path = f'/os-pclouds/{self.pcloud}/hosts'
+
+    def _details(self, user, query='detail=1'):
+        """Return the members of the Pcloud in a list."""
+        pcloud, = self.check(
+            200, user, 'GET', f'/os-pclouds?{query}')['pclouds']
+        return pcloud
+
+    def test_details(self):
+        self._add(name='web')
+        self._add(name='db')
+        self.assertEqual(
+            ({'hosts': 2, 'vcpus': 20, 'memory_mb': 15360}, 0),
+            (self._details(self.alice)['free'],
+             self._details(self.alice)['servers']))
+        self.check(200, self.alice, 'PUT', f'{self.path}/db',
+                   {'host': {'state': 'enabled'}})
+        for _ in range(2):
+            self.boot(self.alice, {'pcloud': self.pcloud})
+        self._run_periodics()
+        hosts = self.check(200, self.alice, 'GET', self.path)['hosts']
+        self.assertEqual({
+            **self._details(self.alice, 'detail=0'), 'servers': 2,
+            'free': {'hosts': 1, 'vcpus': sum(
+                each['vcpus'] - each['vcpus_used'] for each in hosts),
+                'memory_mb': sum(
+                    each['memory_mb'] - each['memory_mb_used']
+                    for each in hosts)}}, self._details(self.alice))
+        self.assertEqual(self._details(self.alice), self._details(
+            self.admin, 'all_tenants=1&detail=true'))
+        self.check(204, self.alice, 'PUT',
+                   f'/os-pclouds/{self.pcloud}/tenants/{base.BOB}')
+        self.assertEqual({'id', 'name', 'owner'}, set(
+            self._details(self.bob)))
+        self.check(400, self.alice, 'GET', '/os-pclouds?detail=yes')
 
     def _add(self, code=201, user=None, **values):
         return self.check(code, user or self.alice, 'POST', self.path,

@@ -79,6 +79,7 @@ class ApiSamplesTest(base.PcloudTestCase):
         self._room(pcloud)
         self._attributes()
         self._policies(pcloud)
+        self._about(pcloud)
         self._endings(pcloud)
         self.assertEqual(
             set(), {(route.method, route.path) for route in routes.ROUTES} -
@@ -127,6 +128,8 @@ class ApiSamplesTest(base.PcloudTestCase):
                      f'{path}/tenants/{base.BOB}')
         self._sample('tenants/list', self.alice, 'GET', f'{path}/tenants')
         self._sample('pclouds/list', self.alice, 'GET', '/os-pclouds')
+        self._sample('pclouds/list-detail', self.alice, 'GET',
+                     '/os-pclouds?detail=1')
         self._sample('pclouds/show', self.alice, 'GET', path)
         self._sample('pclouds/show-tenant', self.bob, 'GET', path)
         path = f'/os-pcloud-quotas/{base.ALICE}'
@@ -136,6 +139,8 @@ class ApiSamplesTest(base.PcloudTestCase):
         self._sample('quotas/delete', self.admin, 'DELETE', path)
 
     def _room(self, pcloud):
+        self._sample('hidden-servers/list', self.alice, 'GET',
+                     '/os-pcloud-hidden-servers')
         self._sample('room/show', self.alice, 'GET',
                      f'/os-pcloud-room?flavor=1&flavor=2&pcloud={pcloud}'
                      '&count=2')
@@ -162,6 +167,14 @@ class ApiSamplesTest(base.PcloudTestCase):
                      f'{path}?effective=1')
         self._sample('policies/show-admin', self.admin, 'GET', path)
         self._sample('policies/delete', self.admin, 'DELETE', path)
+
+    def _about(self, pcloud):
+        self._sample('about/show', self.alice, 'GET', '/os-pcloud')
+        aggregate = self.aggregate(f'Pcloud:{pcloud}')
+        key = 'pcloud:host_state:gone.example.org'
+        aggregate.update_metadata({key: 'enabled'})
+        self._sample('audit/list', self.admin, 'GET', '/os-pcloud-audit')
+        aggregate.update_metadata({key: None})
 
     def _endings(self, pcloud):
         path = f'/os-pclouds/{pcloud}'

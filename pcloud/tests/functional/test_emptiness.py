@@ -32,9 +32,9 @@ NODE = 'node-1.hv.example.org'
 POOL = '/os-host-flavors/gpu/hosts'
 BODY = {'host': {'host': HOST}}
 # What is said of it.
-SERVERS = '1 servers are on it'
-MOVES = '1 migrations from or to it are not over'
-CONSUMERS = '1 consumers have allocations on it in Placement'
+SERVERS = '1 server is on it'
+MOVES = '1 migration from or to it is not over'
+CONSUMERS = '1 consumer has allocations on it in Placement'
 
 CONSUMER = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
 
@@ -155,6 +155,26 @@ class OccupiedTest(EmptinessTestCase):
         self.act(server, {'forceDelete': None})
         self._wait_until_deleted(server)
         self.accepted()
+
+    def test_what_is_there_is_named(self):
+        server = self.start()
+        self._assert_named(('server', server['id']),
+                           ('allocation', server['id']))
+        self.act(server, {'migrate': None})
+        self.wait_for(server, status='VERIFY_RESIZE')
+        migration, = self.admin.call_json(
+            'GET', '/os-migrations')['migrations']
+        self._assert_named(('migration', migration['uuid']),
+                           ('allocation', migration['uuid']))
+
+    def _assert_named(self, *expected):
+        self.set_status('disabled')
+        fault = self.admin.call('POST', POOL, BODY).json()[
+            'conflictingRequest']
+        self.assertEqual({'code', 'message', 'reasons'}, set(fault))
+        self.assertEqual(
+            [{'type': kind, 'uuid': uuid} for kind, uuid in expected],
+            fault['reasons'])
 
     def test_server_that_is_shelved_and_offloaded(self):
         server = self.start()

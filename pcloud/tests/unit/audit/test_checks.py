@@ -40,5 +40,5 @@ class KindsTest(base.BaseTestCase):
         self.assertIn('host-in-two-pclouds', found)
         self.assertIn('name-without-host', found)
         documented = set(re.findall(
-            r'^``([a-z]+(?:-[a-z]+)+)`` ', PAGE.read_text(), re.MULTILINE))
+            r'^``([a-z]+(?:-[a-z]+)+)``  ', PAGE.read_text(), re.MULTILINE))
         self.assertEqual(found, documented)

@@ -1,0 +1,46 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``/os-pcloud``, by which clients know what they may ask for."""
+
+from oslo_config import cfg
+
+from pcloud.api import call as api_call
+from pcloud.api.schemas import room
+
+CONF = cfg.CONF
+
+VERSION = '1.0'
+
+# What an older Pcloud does not have, so that a client need not try.
+EXTENSIONS = (
+    'audit',
+    'explain',
+    'hidden-servers',
+    'pcloud-details',
+    'room',
+    'settling',
+)
+
+
+def show(call: api_call.Call) -> dict:
+    """Show the version of the API, the extensions and the limits.
+
+    Rule: reference-about
+    """
+    return {'pcloud_api': {
+        'version': VERSION,
+        'extensions': list(EXTENSIONS),
+        'limits': {'pclouds_per_page': CONF.api.max_limit,
+                   'quota_units': CONF.pcloud.quota_units,
+                   'room_flavors': room.MOST_FLAVORS,
+                   'room_servers': room.MOST_SERVERS}}}

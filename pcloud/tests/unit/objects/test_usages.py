@@ -1,0 +1,41 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What is free on the hosts of a Pcloud."""
+
+import testtools
+
+from pcloud.backend import computes
+from pcloud.objects import usages
+
+
+def node(vcpus_used, memory_mb_used):
+    """Return a node with 8 CPUs and 1024 MiB."""
+    return computes.Node('uuid', 'name', 8, vcpus_used, 1024, memory_mb_used,
+                         100)
+
+
+class UsagesTest(testtools.TestCase):
+
+    def test_sums(self):
+        self.assertEqual(
+            usages.Usage(empty_hosts=1, vcpus=8 + 3, memory_mb=924 + 24,
+                         servers=3),
+            usages._sum([node(0, 100), node(5, 1000)], [0, 3]))
+
+    def test_host_that_has_given_away_more_than_it_has(self):
+        self.assertEqual(
+            usages.Usage(empty_hosts=0, vcpus=7, memory_mb=0, servers=2),
+            usages._sum([node(16, 2000), node(1, 1024)], [1, 1]))
+
+    def test_no_host(self):
+        self.assertEqual(usages.Usage(0, 0, 0, 0), usages._sum([], []))
