@@ -25,7 +25,6 @@ copyright = 'The Pcloud developers'
 
 extensions = [
     'cliff.sphinxext',
-    'matplotlib.sphinxext.plot_directive',
     'openstackdocstheme',
     'oslo_config.sphinxconfiggen',
     'oslo_config.sphinxext',
@@ -61,10 +60,6 @@ config_generator_config_file = [
 policy_generator_config_file = [
     ('../../etc/pcloud/policy-generator.conf', '_static/pcloud'),
 ]
-plot_formats = ['png']
-plot_html_show_formats = False
-plot_html_show_source_link = False
-plot_include_source = False
 pygments_style = 'native'
 
 

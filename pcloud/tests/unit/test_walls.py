@@ -98,7 +98,8 @@ class PlantedTest(testtools.TestCase):
         ('sandbox/services/identity', 'import pcloud.sandbox.launcher'),
         ('cmd/status', 'from pcloud.cmd import manage'),
         ('cmd/status', 'from pcloud.tests.functional import base'),
-        ('trace_replay/trace', 'from pcloud.scheduler import request'))
+        ('simulation/workload', 'from pcloud.scheduler import request'),
+        ('simulation/replay', 'import nova.conf'))
     @ddt.unpack
     def test_import(self, module, line):
         path = self.root / f'{module}.py'

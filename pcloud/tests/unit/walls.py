@@ -60,7 +60,7 @@ ROOMS = {
     'rules': _room(
         'exception', '',
         'colocation locality settling',
-        'constraints hints',
+        'constraints hints sticky',
         'access affinity attributes capacity choice forms ratios reasons '
         'text units uuids'),
     'backend': _room(
@@ -73,16 +73,16 @@ ROOMS = {
         'announce arrivals computes inherited_metadata journal readings '
         'servers writes',
         'availability_zones bulk cells complaints compute_calls due flavors '
-        'inventories outages request_specs rows stray_services'),
+        'inventories outages request_specs rows sticky_rows stray_services'),
     'objects': _room(
         f'{_COMMON} backend',
         f'{_OSLO} nova.context nova.objects nova.rpc '
         'oslo_versionedobjects tenacity',
         'allocation',
-        'hosts tenants',
+        'hosts tenants usages',
         'machine_constraints pclouds quotas values',
         'host_attributes host_flavors scoped_policies',
-        'reconcile',
+        'reconcile sticky_keys',
         'affinity_keys allocation_ratios emptiness notifications'),
     'audit': _room(
         f'{_COMMON} backend objects', 'nova.context oslo_utils',
@@ -95,15 +95,15 @@ ROOMS = {
         f'{_OSLO} {_SCHEDULER} nova.context nova.exception nova.objects',
         'filters weights',
         'affinity_scores prefilter request_keys',
-        'node_keys request',
-        'host_attributes host_capacity memo open_hosts'),
+        'node_keys request siblings',
+        'candidates host_attributes host_capacity memo open_hosts'),
     'scheduler/filters': _room(
         '', '',
         'affinity colocation constraints locality pcloud reboot',
         'base'),
     'scheduler/weights': _room(
         '', '',
-        'affinity hardware_class least_waste locality platform reboot',
+        'affinity hardware_class least_waste platform preference reboot',
         'base'),
     'explain': _room(
         f'{_COMMON} backend objects scheduler',
@@ -113,9 +113,9 @@ ROOMS = {
         'changes',
         'obstacles schedule',
         'filtering group_room offers weighing',
-        'candidates conductor host_states loading'),
+        'conductor host_states loading'),
     'api': _room(
-        f'{_COMMON} backend conf explain objects',
+        f'{_COMMON} audit backend conf explain objects',
         f'{_OSLO} cinderclient jsonschema keystoneauth1 nova.api '
         'nova.context nova.exception nova.image nova.objects nova.policies '
         'nova.policy nova.utils nova.volume oslo_policy routes webob',
@@ -128,16 +128,16 @@ ROOMS = {
         'policies projects schemas views'),
     'api/handlers': _room(
         '', '',
-        'attributes explain host_flavors hosts pclouds quotas room '
-        'scoped_policies tenants'),
+        'about attributes audit explain hidden_servers host_flavors hosts '
+        'pclouds quotas room scoped_policies tenants'),
     'api/nova_calls': _room(
         '', '',
         'forced_moves metadata servers',
         'dispatch images'),
     'api/policies': _room(
         '', '',
-        'attributes explain host_constraint host_flavors hosts pclouds '
-        'quotas room scoped_policies tenants',
+        'about attributes audit explain hidden_servers host_constraint '
+        'host_flavors hosts pclouds quotas room scoped_policies tenants',
         'base'),
     'api/schemas': _room(
         '', '',
@@ -147,7 +147,7 @@ ROOMS = {
     'api/views': _room(
         '', '',
         'host_flavors hosts',
-        'attributes explain pclouds scoped_policies times'),
+        'attributes explain findings pclouds scoped_policies times'),
     'client': _room(
         'rules', 'keystoneauth1 requests novaclient cliff osc_lib '
         'openstack openstackclient',
@@ -159,7 +159,8 @@ ROOMS = {
         'arguments exceptions'),
     'client/deploy': _room(
         '', '',
-        'deployments sync',
+        'deployments follower sync',
+        'scaling',
         'fields plans removals',
         'details server_runs',
         'checks services'),
@@ -170,11 +171,13 @@ ROOMS = {
     'client/osc': _room(
         '', '',
         'pcloud_service',
-        'host_flavor pcloud pcloud_attribute pcloud_deploy pcloud_explain '
-        'pcloud_host pcloud_policy pcloud_quota pcloud_tenant',
+        'host_flavor pcloud pcloud_attribute pcloud_explain pcloud_host '
+        'pcloud_policy pcloud_quota pcloud_service_deploy pcloud_tenant',
+        'scaling',
         'common images plugin projects'),
     'cmd': _room(
-        'api audit backend conf exception explain rules sandbox scheduler',
+        'api audit backend conf exception explain rules sandbox scheduler '
+        'simulation',
         # Nova's databases are only configured there.
         'keystoneauth1 nova.availability_zones nova.compute nova.conf '
         'nova.config nova.context nova.db.api.api nova.db.main.api '
@@ -182,14 +185,14 @@ ROOMS = {
         'nova.scheduler.filters nova.version oslo_config oslo_log '
         'oslo_upgradecheck packaging prettytable',
         'manage',
-        'explain',
-        'audit explain_output sandbox status'),
+        'explain simulate status',
+        'audit explain_output internal_hints sandbox simulate_output'),
     'sandbox': _room(
         '', 'keystone kombu neutron nova os_vif oslo_log psutil sqlalchemy '
         'werkzeug',
         'launcher services',
         'command config supervisor',
-        'databases environment messaging parts rest',
+        'clouds_yaml databases environment messaging parts rest',
         'demo lock restarts settings',
         'devstack layout ports progress stories',
         'errors ini narrator paste processes sqlite'),
@@ -202,12 +205,16 @@ ROOMS = {
         '', '',
         'basic placement services',
         'servers'),
-    'trace_replay': _room(
-        'conf names rules', 'nova.conf nova.objects '
-        'nova.scheduler.host_manager nova.scheduler.weights oslo_utils',
+    'simulation': _room(
+        'exception rules', '',
+        'generator svg_plot',
         'replay',
-        'fake_cloud',
-        'trace'),
+        'simulated_cloud',
+        'host_groups host_scores',
+        'bits',
+        'azure_trace fleets server_list',
+        'csv_tables weight_sets',
+        'input_values workload'),
     'names': _room('rules.forms exception', ''),
     'exception': _room('rules.text', ''),
     'conf': _room('', 'oslo_config'),

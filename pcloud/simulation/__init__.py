@@ -10,4 +10,4 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Replay weeks of servers, created and deleted, against Nova's weighers."""
+"""Weeks of a cloud in a minute: which hosts do servers end up on?"""

@@ -1,0 +1,120 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Values of files and options, with errors that name the place."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import re
+from typing import Protocol
+
+from pcloud import exception
+
+# Above any size and any time, and far below what computing takes.
+_LARGEST = 10 ** 10
+_DECIMAL = re.compile(r'\d{1,12}(\.\d{1,12})?', re.ASCII)
+_WHOLE = re.compile(r'\d{1,12}', re.ASCII)
+_ISO = re.compile(
+    r'\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?'
+    r'(Z|[+-]\d\d:?\d\d)?)?', re.ASCII)
+
+
+class Place(Protocol):
+    """Where a value is."""
+
+    def wrong(self, value: object, expected: str) -> exception.Invalid:
+        """Return the error for a value in this place."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """A place in a file.
+
+    :ivar spot: the line, or the number of the server
+    """
+
+    path: str
+    spot: str
+    column: str
+
+    def wrong(self, value: object, expected: str) -> exception.Invalid:
+        """Return the error for a value in this place."""
+        return exception.InvalidInput(
+            path=self.path, spot=self.spot, column=self.column, value=value,
+            expected=expected)
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """An option of the command line."""
+
+    name: str
+
+    def wrong(self, value: object, expected: str) -> exception.Invalid:
+        """Return the error for a value of this option."""
+        return exception.InvalidOption(
+            option=self.name, value=value, expected=expected)
+
+
+def number(value: str, place: Place) -> float:
+    """Return a number above 0.
+
+    :raises: `exception.InvalidInput`
+    """
+    found = float(value) if _DECIMAL.fullmatch(value) else 0.0
+    if not 0 < found <= _LARGEST:
+        raise place.wrong(value, 'a number above 0, such as 4 or 1.75')
+    return found
+
+
+def whole(value: str, place: Place) -> int:
+    """Return a whole number above 0.
+
+    :raises: `exception.InvalidInput`
+    """
+    found = int(value) if _WHOLE.fullmatch(value) else 0
+    if not 0 < found <= _LARGEST:
+        raise place.wrong(value, 'a whole number above 0, such as 4')
+    return found
+
+
+def seconds(value: str, place: Place) -> float:
+    """Return a number of seconds, 0 or more.
+
+    :raises: `exception.InvalidInput`
+    """
+    found = float(value) if _DECIMAL.fullmatch(value) else -1.0
+    if not 0 <= found <= _LARGEST:
+        raise place.wrong(
+            value, 'seconds since the trace began, such as 300, or else ISO '
+                   '8601 on each line')
+    return found
+
+
+def moment(value: str, place: Place) -> datetime.datetime:
+    """Return a moment in UTC; a moment without a zone is in UTC.
+
+    :raises: `exception.InvalidInput`
+    """
+    try:
+        if not _ISO.fullmatch(value):
+            raise ValueError(value)
+        found = datetime.datetime.fromisoformat(value)
+        if found.tzinfo is None:
+            found = found.replace(tzinfo=datetime.UTC)
+        return found.astimezone(datetime.UTC)
+    except (ValueError, OverflowError):
+        raise place.wrong(
+            value, 'a moment in ISO 8601, such as 2026-11-02T08:30:00Z or '
+                   '2026-11-02T10:30:00+02:00')

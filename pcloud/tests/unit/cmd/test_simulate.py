@@ -1,0 +1,321 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``pcloud-manage simulate-policy``, and the guides that show it.
+
+``REWRITE_GUIDES=1`` puts what is really printed into the guides, and draws
+the picture of the guide anew.
+"""
+
+import argparse
+import configparser
+import contextlib
+import csv
+import datetime
+import io
+import itertools
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import textwrap
+from unittest import mock
+from xml.etree import ElementTree
+
+import ddt
+import fixtures
+import testtools
+
+from pcloud.cmd import simulate
+from pcloud.simulation import fleets
+from pcloud.simulation import generator
+from pcloud.simulation import replay
+from pcloud.simulation import simulated_cloud
+from pcloud.simulation import weight_sets
+from pcloud.simulation import workload
+from pcloud.tests.commands import guide
+
+ADMIN = pathlib.Path(__file__).parents[4] / 'doc' / 'source' / 'admin'
+SAMPLE = ADMIN / 'simulation'
+
+
+def parse(arguments):
+    """Return the arguments as ``pcloud-manage`` reads them."""
+    parser = argparse.ArgumentParser()
+    simulate.add_parser(parser.add_subparsers())
+    return parser.parse_args([simulate.NAME, *arguments])
+
+
+class SimulateTest(testtools.TestCase):
+    """In a folder with the files of the sample."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        for path in SAMPLE.iterdir():
+            shutil.copy(path, self.folder)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+
+    def simulate(self, *arguments):
+        """Return the exit status and the output, errors first."""
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), \
+                contextlib.redirect_stderr(printed):
+            status = simulate.run(parse(arguments))
+        return status, printed.getvalue()
+
+
+@ddt.ddt
+class RunTest(SimulateTest):
+
+    TRACE = ('trace.csv', '--hosts-file', 'hosts.csv', '--begin',
+             '2026-11-02')
+    LIST = ('servers.json', '--flavors', 'flavors.json', '--hosts-file',
+            'hosts.csv')
+
+    def test_formats_agree(self):
+        _, text = self.simulate(*self.TRACE, '-f', 'json')
+        lines = json.loads(text)
+        self.assertEqual(['nova', 'pcloud'],
+                         [line['Policy'] for line in lines])
+        _, text = self.simulate(*self.TRACE, '-f', 'csv')
+        self.assertEqual(
+            [{name: str(value) for name, value in line.items()}
+             for line in lines], list(csv.DictReader(io.StringIO(text))))
+        _, text = self.simulate(*self.TRACE)
+        rows = [[cell.strip() for cell in row.split('|')[1:-1]]
+                for row in text.splitlines() if row.startswith('|')]
+        self.assertEqual(
+            [list(lines[0]), *([str(value) for value in line.values()]
+                               for line in lines)], rows)
+
+    def test_over_time(self):
+        _, text = self.simulate(
+            *self.TRACE, '--over-time', '--looks', '3', '-f', 'json')
+        lines = json.loads(text)
+        self.assertEqual([0, 6.99, 13.97] * 2, [
+            line['Day'] for line in lines])
+        self.assertEqual([line['Servers'] for line in lines], [
+            sum(line[platform] for platform in line
+                if platform.startswith('2025') or platform.startswith('2026'))
+            for line in lines])
+
+    def test_it_can_be_repeated(self):
+        arguments = (*self.LIST, '--over-time', '-f', 'json')
+        once = self.simulate(*arguments)
+        self.assertEqual(once, self.simulate(*arguments))
+        self.assertNotEqual(once, self.simulate(*arguments, '--seed', '2'))
+
+    def test_made_up_hosts(self):
+        status, text = self.simulate(
+            'trace.csv', '--hosts', '9', '--host-size', '48,96',
+            '--host-size', '64,256,1000', '--weights', 'mine:ram=-1',
+            '-f', 'json')
+        self.assertEqual((0, 3), (status, len(json.loads(text))))
+
+    def test_too_large(self):
+        status, text = self.simulate(
+            'trace.csv', '--hosts', '9', '--host-size', '8,32')
+        self.assertEqual(0, status)
+        self.assertRegex(
+            text, 'pcloud-manage: [0-9]+ servers are larger than what any '
+                  'host has, and are refused by every policy.\n')
+
+    def test_plot(self):
+        self.simulate(*self.TRACE, '--plot', 'plot.svg', '--weights',
+                      '<b> & "c":ram=-1')
+        root = ElementTree.parse('plot.svg').getroot()
+        texts = [each.text for each in root.iter() if each.text]
+        for name in ('nova', 'pcloud', '<b> & "c"'):
+            self.assertIn(name, texts)
+            self.assertIn(f'{name}: servers on each platform', texts)
+        self.assertIn('20260901T000000Z', texts)
+        shapes = [each.tag.rpartition('}')[-1] for each in root.iter()]
+        # Four platforms for each policy, and three comparisons.
+        self.assertEqual((12, 9), (shapes.count('polygon'),
+                                   shapes.count('polyline')))
+
+    @ddt.data(
+        (('nowhere.csv', '--hosts', '3'), 'nowhere.csv cannot be used: '
+         "[Errno 2] No such file or directory: 'nowhere.csv'."),
+        (('trace.csv', '--hosts', '0'), "--hosts: '0' is not right; it has "
+         'to be a whole number above 0, such as 4.'),
+        (('trace.csv', '--hosts', '3', '--host-size', '48'), "--host-size: "
+         "'48' is not right; it has to be cpus, GB of memory and perhaps GB "
+         'of disk, such as 48,192,2000.'),
+        (('trace.csv', '--hosts', '3', '--host-size', '1,1'),
+         'Each server of the trace is larger than any host; the smallest '
+         'takes 2 vcpus, 4096 MB of memory and 0 GB of disk.'),
+        (('trace.csv', '--hosts', '3', '--looks', '1'), "--looks: '1' is "
+         'not right; it has to be 2 or more.'),
+        (('trace.csv', '--hosts', '3', '--plot', '/nowhere/a.svg'),
+         "/nowhere/a.svg cannot be used: [Errno 2] No such file or "
+         "directory: '/nowhere/a.svg'."),
+        (('trace.csv', '--hosts-file', 'hosts.csv'), 'The hosts have dates '
+         'of reboots, and the trace has no dates; say when the trace begins '
+         'with --begin.'),
+        (('trace.csv', '--hosts-file', 'hosts.csv', '--begin', 'now'),
+         "--begin: 'now' is not right; it has to be a moment in ISO 8601, "
+         'such as 2026-11-02T08:30:00Z or 2026-11-02T10:30:00+02:00.'),
+        (('servers.json', '--hosts', '3'), 'A list of servers names '
+         'flavors; give their sizes with --flavors.'),
+        (('trace.csv', '--hosts', '3', '--weights', 'ram=much'),
+         "--weights: 'ram=much' is not right; it has to be weights such as "
+         'platform=1.0,ram=-0.8,reboot=0.5, with a name such as packing: in '
+         'front if wanted; the weighers are platform, reboot, '
+         'hardware_class, ram, cpu, disk, hypervisor_version, '
+         'num_instances.'))
+    @ddt.unpack
+    def test_bad_input(self, arguments, complaint):
+        status, text = self.simulate(*arguments)
+        self.assertEqual((1, complaint), (
+            status, text.splitlines()[-1].removeprefix('pcloud-manage: ')))
+
+    def test_no_hosts_in_the_file(self):
+        (self.folder / 'none.csv').write_text('host,vcpus,memory_mb\n')
+        self.assertEqual(
+            (1, 'pcloud-manage: none.csv cannot be used: it has no host.\n'),
+            self.simulate('trace.csv', '--hosts-file', 'none.csv'))
+
+    def test_disks_do_not_count_where_no_host_has_one(self):
+        (self.folder / 'small.csv').write_text(
+            'host,vcpus,memory_mb\n' + ''.join(
+                f'compute-{number},48,98304\n' for number in range(1, 13)))
+        status, text = self.simulate(
+            'servers.json', '--flavors', 'flavors.json', '--hosts-file',
+            'small.csv', '-f', 'json')
+        self.assertEqual((0, 0), (status, json.loads(
+            text.partition('\n')[2])[0]['Refused']))
+
+
+class CommandTest(SimulateTest):
+
+    def test_neither_databases_nor_a_configuration(self):
+        """A bad file ends the command with 1, and without a traceback."""
+        (self.folder / 'bad.csv').write_text(
+            'vmid,vmcreated,vmdeleted,vmcorecountbucket,vmmemorybucket\n'
+            'a,0,,many,4\n')
+        done = subprocess.run(
+            [sys.executable, '-m', 'pcloud.cmd.manage', simulate.NAME,
+             'bad.csv', '--hosts', '3'], capture_output=True, text=True)
+        self.assertEqual(
+            (1, '', "pcloud-manage: bad.csv, line 2, vmcorecountbucket: "
+             "'many' is not right; it has to be a number above 0, such as 4 "
+             'or 1.75.\n'), (done.returncode, done.stdout, done.stderr))
+
+
+class OrderTest(testtools.TestCase):
+    """The weights of the guide keep the order of RFD 24."""
+
+    def setUp(self):
+        super().setUp()
+        text = (ADMIN / 'placement.rst').read_text()
+        self.block = text.partition('code-block:: ini\n')[2].partition(
+            '\nThe negative')[0]
+        self.weights = weight_sets.parse('platform=1.0,ram=-0.2,reboot=0.1')
+
+    def _best(self, *hosts):
+        """Return the name of the host that a server goes to.
+
+        :param hosts: for each host name, platform, free GB, days to reboot
+        """
+        made = [fleets.Host(
+            name, fleets.Shape(96, 98304), platform,
+            None if days is None else
+            replay.UNDATED + datetime.timedelta(days=days))
+            for name, platform, _, days in hosts]
+        cloud = simulated_cloud.SimulatedCloud(
+            made, self.weights, replay.UNDATED, datetime.timedelta(days=7))
+        free = {name: free_gb for name, _, free_gb, _ in hosts}
+        for number, host in enumerate(cloud.hosts):
+            used = 96 - free[host.name]
+            if used:
+                cloud.start(number, workload.Size(1024 * used, 1))
+        best = cloud.best(workload.Size(4096, 1))
+        self.assertEqual(1, best.bit_count())
+        return cloud.hosts[best.bit_length() - 1].name
+
+    def test_options(self):
+        options = configparser.ConfigParser()
+        options.read_string(textwrap.dedent(self.block))
+        found = {
+            name.removesuffix('_weight_multiplier'): float(value)
+            for group in options.sections()
+            for name, value in options[group].items()}
+        self.assertEqual(
+            {**dict.fromkeys({*weight_sets.NOVA, *weight_sets.PCLOUD}, 0.0),
+             **self.weights.weights},
+            {weight_sets.SERVERS: 0.0, **found})
+
+    def test_platform_before_memory_and_reboot(self):
+        for older, newer in itertools.pairwise(fleets.PLATFORMS):
+            self.assertEqual('new', self._best(
+                ('oldest', fleets.PLATFORMS[0], 0, 1),
+                ('old', older, 4, None), ('new', newer, 96, 1),
+                ('newest', fleets.PLATFORMS[-1], 0, None)))
+
+    def test_memory_before_reboot(self):
+        newest = fleets.PLATFORMS[-1]
+        self.assertEqual('full', self._best(
+            ('full', newest, 4, 1), ('empty', newest, 96, None)))
+
+    def test_reboot_at_last(self):
+        newest = fleets.PLATFORMS[-1]
+        self.assertEqual('later', self._best(
+            ('soon', newest, 48, 1), ('later', newest, 48, 30)))
+
+
+@ddt.ddt
+class GuidesTest(SimulateTest):
+    """The guides show what is really printed."""
+
+    maxDiff = None
+
+    def _type(self, command):
+        name, *arguments = shlex.split(command.replace('\\\n', ' '))
+        if name == 'pcloud-manage':
+            self.assertEqual(simulate.NAME, arguments[0])
+            return self.simulate(*arguments[1:])[1].rstrip()
+        self.assertEqual(('python', ['-m', generator.__name__], '>'), (
+            name, arguments[:2], arguments[-2]))
+        with open(arguments[-1], 'w') as file, \
+                contextlib.redirect_stdout(file), \
+                mock.patch.object(sys, 'argv', ['it', *arguments[2:-2]]):
+            generator.main()
+        return ''
+
+    @ddt.data('simulation.rst', 'placement.rst')
+    def test_commands(self, name):
+        path = ADMIN / name
+        steps = guide.steps(path.read_text())
+        self.assertNotEqual([], steps)
+        printed = [self._type(step.command) for step in steps]
+        if os.environ.get('REWRITE_GUIDES'):
+            guide.rewrite(path, printed)
+            shutil.copy(self.folder / 'result.svg', SAMPLE)
+            return
+        for step, output in zip(steps, printed, strict=True):
+            self.assertEqual(step.output, output, step.command)
+        self.assertEqual((SAMPLE / 'result.svg').read_text(),
+                         (self.folder / 'result.svg').read_text())
+
+    def test_the_sample_can_be_made_again(self):
+        self._type('python -m pcloud.simulation.generator --servers 30 '
+                   '--days 14 --lifetime 5 --seed 3 > again.csv')
+        self.assertEqual((SAMPLE / 'trace.csv').read_text(),
+                         (self.folder / 'again.csv').read_text())
+        self.assertIn('--servers 30 --days 14 --lifetime 5 --seed 3',
+                      (ADMIN / 'simulation.rst').read_text())

@@ -1,0 +1,158 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Lists of servers are read, and servers come and go from then on."""
+
+import datetime
+import json
+import random
+
+import ddt
+
+from pcloud.simulation import server_list
+from pcloud.simulation import workload
+from pcloud.tests.unit.simulation import base
+
+SMALL = workload.Size(4096, 2, 20)
+FLAVORS = {'small': SMALL}
+DAY = workload.DAY
+STILL = server_list.Turnover(1.0, 10.0 ** 6)
+
+
+@ddt.ddt
+class ReadTest(base.FilesTest):
+
+    def _read(self, servers, hosts=('c1', 'c2'), turnover=STILL):
+        return server_list.read(
+            self.write(json.dumps(servers)), FLAVORS, frozenset(hosts),
+            turnover, random.Random(1))
+
+    def test_servers_are_where_they_are(self):
+        trace = self._read([
+            {'ID': 'a', 'Name': 'x', 'Flavor': 'small', 'Host': 'c2'},
+            {'id': 'b', 'Flavor ID': 'small', 'hypervisor_hostname': 'c1'}])
+        self.assertEqual(
+            (workload.Server(0.0, workload.FOREVER, SMALL, 'c2'),
+             workload.Server(0.0, workload.FOREVER, SMALL, 'c1')),
+            trace.servers)
+        self.assertEqual((DAY, None), (trace.seconds, trace.begin))
+
+    def test_a_server_on_no_host_is_left_out(self):
+        trace = self._read([
+            {'ID': 'a', 'Flavor': 'small', 'Host': 'c1'},
+            {'ID': 'b', 'Flavor': 'small', 'Host': 'of-a-pcloud'},
+            {'ID': 'c', 'Flavor': 'small', 'Host': None}])
+        self.assertEqual(['c1'], [each.host for each in trace.servers])
+        self.assertIn('2 servers that are on no host of the file of hosts '
+                      'are left out.', trace.notes)
+
+    def test_hosts_without_names(self):
+        trace = self._read([{'ID': 'a', 'Flavor': 'small', 'Host': 'c9'}], ())
+        self.assertEqual(1, len(trace.servers))
+
+    def test_as_many_come_as_go(self):
+        trace = self._read(
+            [{'ID': str(number), 'Flavor': 'small', 'Host': 'c1'}
+             for number in range(200)], turnover=server_list.Turnover(30, 5))
+        self.assertTrue(1000 < len(trace.servers) < 1800, len(trace.servers))
+        for moment in (0, 1, 12.5 * DAY, 29 * DAY, 30 * DAY):
+            self.assertEqual(200, sum(
+                each.start <= moment < each.end for each in trace.servers))
+        self.assertEqual(
+            200, sum(each.host is not None for each in trace.servers))
+        starts = [each.start for each in trace.servers]
+        self.assertEqual(sorted(starts), starts)
+
+    def test_ages(self):
+        """The age on average is the lifetime, where nobody states it."""
+        trace = self._read([
+            {'ID': 'a', 'Flavor': 'small', 'Host': 'c1',
+             'Created At': '2026-10-01T02:00:00+02:00'},
+            {'ID': 'b', 'Flavor': 'small', 'Host': 'c1',
+             'Launched At': '2026-10-11T00:00:00'}],
+            turnover=server_list.Turnover(1.0, None))
+        self.assertEqual(
+            datetime.datetime(2026, 10, 11, tzinfo=datetime.UTC),
+            trace.begin)
+        self.assertEqual(
+            ('Servers live for 5.0 days on average.',), trace.notes)
+
+    def test_no_ages(self):
+        trace = self._read([{'ID': 'a', 'Flavor': 'small', 'Host': 'c1'}],
+                           turnover=server_list.Turnover(1.0, None))
+        self.assertEqual(
+            ('Servers live for 30.0 days on average.',), trace.notes)
+
+    def _complaint(self, text):
+        return self.complaint(
+            server_list.read, self.write(text), FLAVORS, frozenset(),
+            STILL, random.Random(1))
+
+    @ddt.data(
+        ({'ID': 'a', 'Flavor': 'tiny'},
+         "server 2, Flavor: 'tiny' is not right; it has to be a name or an "
+         'id of the list of flavors.'),
+        ({'ID': 'a'},
+         "server 2, Flavor: '' is not right; it has to be a name or an id of "
+         'the list of flavors.'),
+        ({'Flavor': 'small'},
+         "server 2, ID: '' is not right; it has to be an id of its own for "
+         'each server.'),
+        ({'ID': 'first', 'Flavor': 'small'},
+         "server 2, ID: 'first' is not right; it has to be an id of its own "
+         'for each server; server 1 has this id.'),
+        ({'ID': 'a', 'Flavor': ['small']},
+         "server 2, Flavor: '['small']' is not right; it has to be a text or "
+         'a number.'),
+        ({'ID': 'a', 'Flavor': 'small', 'created_at': 'yesterday'},
+         "server 2, created_at: 'yesterday' is not right; it has to be a "
+         'moment in ISO 8601, such as 2026-11-02T08:30:00Z or '
+         '2026-11-02T10:30:00+02:00.'))
+    @ddt.unpack
+    def test_bad_server(self, members, complaint):
+        self.assertEqual(f'file, {complaint}', self._complaint(json.dumps(
+            [{'ID': 'first', 'Flavor': 'small'}, members])))
+
+    @ddt.data(
+        ('[', "file, line 1, character 2: 'Expecting value' is not right; it "
+         'has to be JSON, as -f json prints JSON.'),
+        ('{}', 'file cannot be used: the JSON is not a list of objects.'),
+        ('[]', 'file cannot be used: the list has no server.'),
+        ('[3]', "file, server 1, ID: '3' is not right; it has to be an object "
+         'in JSON.'),
+        (b'\xff', "file cannot be used: 'utf-8' codec can't decode byte 0xff "
+         'in position 0: invalid start byte.'))
+    @ddt.unpack
+    def test_bad_list(self, text, complaint):
+        self.assertEqual(complaint, self._complaint(text))
+
+
+class FlavorsTest(base.FilesTest):
+
+    def test_flavors(self):
+        """A flavor is known by name and id; ephemeral disk is disk."""
+        path = self.write(json.dumps([
+            {'ID': '1', 'Name': 'small', 'RAM': 4096, 'Disk': 15,
+             'Ephemeral': 5, 'VCPUs': 2},
+            {'ID': '2', 'Name': 'none', 'RAM': 512, 'Disk': 0,
+             'Ephemeral': 0, 'VCPUs': 1}]))
+        none = workload.Size(512, 1)
+        self.assertEqual(
+            {'1': SMALL, 'small': SMALL, '2': none, 'none': none},
+            server_list.sizes(path))
+
+    def test_bad_flavor(self):
+        path = self.write(json.dumps([{'ID': '1', 'Name': 'x', 'RAM': '4G'}]))
+        self.assertEqual(
+            "file, flavor 1, RAM: '4G' is not right; it has to be a whole "
+            'number above 0, such as 4.',
+            self.complaint(server_list.sizes, path))

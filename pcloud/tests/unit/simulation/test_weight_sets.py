@@ -1,0 +1,51 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Weights as they are typed."""
+
+import ddt
+import testtools
+
+from pcloud import exception
+from pcloud.simulation import weight_sets
+
+
+@ddt.ddt
+class ParseTest(testtools.TestCase):
+
+    def test_named(self):
+        self.assertEqual(
+            weight_sets.Weights('mine', {'platform': 1.0, 'ram': -0.8}),
+            weight_sets.parse('mine: platform=1 , ram=-0.8'))
+
+    def test_without_a_name(self):
+        found = weight_sets.parse('ram=-1,reboot=0.5')
+        self.assertEqual('ram=-1,reboot=0.5', found.name)
+        self.assertEqual((-1.0, 0.5, 0.0), (
+            found.weight('ram'), found.weight('reboot'),
+            found.weight('cpu')))
+
+    @ddt.data('', 'x:', ':ram=1', 'ram', 'ram=', 'ram=one', 'ram=nan',
+              'ram=1e3', 'rum=1', 'ram=1,,cpu=1', 'ram=1,ram=2',
+              'a\nb:ram=1')
+    def test_bad(self, text):
+        error = self.assertRaises(
+            exception.InvalidOption, weight_sets.parse, text)
+        self.assertIn('it has to be weights such as', str(error))
+
+    def test_names_are_unique(self):
+        names = [each.name for each in weight_sets.several(['a:ram=1'])]
+        self.assertEqual(['nova', 'pcloud', 'a'], names)
+        self.assertRaises(exception.InvalidOption, weight_sets.several,
+                          ['a:ram=1', 'a:ram=2'])
+        self.assertRaises(exception.InvalidOption, weight_sets.several,
+                          ['nova:ram=1'])
