@@ -17,6 +17,7 @@ import importlib.resources
 import secrets
 import string
 
+from pcloud.sandbox import clouds_yaml
 from pcloud.sandbox import databases
 from pcloud.sandbox import devstack
 from pcloud.sandbox import layout
@@ -88,6 +89,7 @@ def write_all(where: layout.Layout, chosen: settings.Settings) -> None:
     for folder in where.folders():
         folder.mkdir(mode=0o700, exist_ok=True)
     write_keys(where)
+    clouds_yaml.write(where, chosen)
     values = substitutions(where, chosen)
     templates = importlib.resources.files('pcloud.sandbox') / 'etc'
     for template in templates.iterdir():

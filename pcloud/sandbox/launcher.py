@@ -151,8 +151,8 @@ def clean(where: layout.Layout) -> None:
     for folder in (where.etc, where.data, where.logs):
         if folder.exists():
             shutil.rmtree(folder)
-    where.state.unlink(missing_ok=True)
-    where.fresh_state.unlink(missing_ok=True)
+    for file in (where.clouds, where.state, where.fresh_state):
+        file.unlink(missing_ok=True)
 
 
 def prepare(where: layout.Layout, chosen: settings.Settings) -> None:

@@ -20,7 +20,8 @@ from pcloud.sandbox import errors
 STATE_FILE = 'sandbox.json'
 FRESH_STATE_FILE = 'sandbox.json.new'
 LOCK_FILE = 'sandbox.lock'
-OURS = frozenset([STATE_FILE, FRESH_STATE_FILE, LOCK_FILE,
+CLOUDS_FILE = 'clouds.yaml'
+OURS = frozenset([STATE_FILE, FRESH_STATE_FILE, LOCK_FILE, CLOUDS_FILE,
                   'etc', 'data', 'logs'])
 
 
@@ -51,6 +52,7 @@ class Layout:
         self.lock = self.directory / LOCK_FILE
         self.state = self.directory / STATE_FILE
         self.fresh_state = self.directory / FRESH_STATE_FILE
+        self.clouds = self.directory / CLOUDS_FILE
         self.etc = self.directory / 'etc'
         self.data = self.directory / 'data'
         self.logs = self.directory / 'logs'

@@ -10,9 +10,11 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Tests of a cloud whose services are separate processes.
+"""Tests of a whole cloud from outside, as its users reach the cloud.
 
-The tests need a MariaDB and a RabbitMQ, and make databases and virtual hosts
-there. ``PCLOUD_TEST_DATABASE`` and ``PCLOUD_TEST_MESSAGING`` are the URLs; the
+``OS_CLOUD`` names the cloud, `options` what else may be chosen. Without
+``OS_CLOUD`` the tests start a cloud of separate processes, for which they need
+a MariaDB and a RabbitMQ, and make databases and virtual hosts there.
+``PCLOUD_TEST_DATABASE`` and ``PCLOUD_TEST_MESSAGING`` are the URLs; the
 defaults are the usual ports of this machine.
 """

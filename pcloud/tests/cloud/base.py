@@ -10,181 +10,149 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""A cloud of separate processes, and the cloud's users."""
+"""Tests of any cloud that has Pclouds, given or of our own."""
 
-import json
 import os
-import subprocess
-import sys
+import re
+import typing
 import unittest
 
-from keystoneauth1.identity import v3
-from keystoneauth1 import session as ksa_session
-import openstack
-import requests
+from openstack import exceptions as sdk_exceptions
 
-from pcloud.client import v1
-from pcloud.sandbox import layout
-from pcloud.sandbox import settings
-from pcloud.tests.sandbox import base
-
-DATABASE = os.environ.get(
-    'PCLOUD_TEST_DATABASE', 'mysql+pymysql://root@127.0.0.1')
-MESSAGING = os.environ.get(
-    'PCLOUD_TEST_MESSAGING', 'rabbit://guest:guest@127.0.0.1:5672/')
-# Seconds that a server may take to be active, or gone.
-SERVER_TIMEOUT = 120
+from pcloud.tests.cloud import stage
+from pcloud.tests.cloud import waiting
 
 
-def skip(reason: str) -> None:
-    """Skip the tests; fail the tests in CI.
+class CloudTest(unittest.TestCase):
+    """Users and hosts of the class's own, on the cloud under test.
 
-    :raises: `unittest.SkipTest`, or `AssertionError` in CI
-    """
-    if os.environ.get('CI'):
-        raise AssertionError(reason)
-    raise unittest.SkipTest(reason)
+    Servers and Pclouds are removed after each test, all else after the last.
 
-
-class User:
-    """A user of the cloud, who has a project of the same name.
-
-    :ivar pclouds: the client of Pcloud's API
-    :ivar cloud: openstacksdk's connection, for all other calls
-    :ivar project_id: the project's id
+    :cvar hosts: the number of hosts in the pool
+    :cvar units: the units of a host
+    :cvar stage: the users, the host flavor and the hosts
+    :cvar unfit: why the tests are skipped, None in general
     """
 
-    def __init__(self, chosen: settings.Settings, name: str) -> None:
-        self._session = ksa_session.Session(auth=v3.Password(
-            auth_url=chosen.auth_url, username=name, project_name=name,
-            password=chosen.password, user_domain_id=settings.DOMAIN,
-            project_domain_id=settings.DOMAIN))
-        self.cloud = openstack.connection.Connection(
-            session=self._session, region_name=settings.REGION,
-            compute_default_microversion='2.90')
-        self.pclouds = v1.Client(self._session)
-        self.project_id = self._session.get_project_id()
-
-    def call(
-        self, method: str, path: str, body: dict | None = None,
-    ) -> requests.Response:
-        """Make a call of the compute API and return any response."""
-        return self._session.request(
-            path, method, json=body, raise_exc=False,
-            endpoint_filter={'service_type': 'compute'})
-
-    def boot(self, name: str, flavor: str = 'm1.tiny', **hints: str):
-        """Start a server, and return before the server is active."""
-        compute = self.cloud.compute
-        return compute.create_server(
-            name=name, networks='none',
-            image_id=self.cloud.image.find_image('cirros').id,
-            flavor_id=compute.find_flavor(flavor).id,
-            scheduler_hints=hints)
-
-    def settled(self, server):
-        """Wait for the end of a server's start, and return the server.
-
-        The server is then active or in error.
-        """
-        compute = self.cloud.compute
-        try:
-            return compute.wait_for_server(
-                server, interval=0.5, wait=SERVER_TIMEOUT)
-        except openstack.exceptions.ResourceFailure:
-            return compute.get_server(server)
-
-    def delete(self, servers) -> None:
-        """Delete servers, and wait until all servers are gone."""
-        for server in servers:
-            self.cloud.compute.delete_server(server)
-        for server in servers:
-            self.cloud.compute.wait_for_delete(
-                server, interval=0.5, wait=SERVER_TIMEOUT)
-
-
-class CloudTest(base.SharedSandboxTest):
-    """One cloud for all tests of a class.
-
-    :cvar hosts: number of compute hosts
-    :cvar database: the URL of the cloud's MariaDB
-    :cvar messaging: the URL of the cloud's RabbitMQ
-    :cvar users: name -> user
-    """
-
-    hosts = 4
-    database = DATABASE
-    messaging = MESSAGING
+    maxDiff = None
+    hosts = 2
+    units = 2
+    stage: stage.Stage
+    unfit: str | None = None
 
     @classmethod
     def setUpClass(cls):
-        cls.up_options = ('--hosts', str(cls.hosts),
-                          '--database', cls.database,
-                          '--messaging', cls.messaging)
         super().setUpClass()
-        status, _, told = cls.started
-        assert status == 0, told
-        cls.where = layout.Layout(cls.folder)
-        cls.chosen = settings.load(cls.where).settings
-        cls.log_in()
+        cls.stage = stage.Stage()
+        cls.addClassCleanup(cls.stage.remove)
+        try:
+            cls.stage.build(cls.hosts, cls.units)
+        except stage.Unfit as error:
+            cls.unfit = str(error)
 
-    @classmethod
-    def log_in(cls):
-        """Log all users in again, with new connections."""
-        cls.users = {name: User(cls.chosen, name)
-                     for name in settings.USERS}
+    def setUp(self):
+        super().setUp()
+        if self.unfit is not None:
+            if os.environ.get('CI'):
+                self.fail(self.unfit)
+            self.skipTest(self.unfit)
+        self.addCleanup(self.stage.clear)
 
-    @classmethod
-    def audit(cls, *options):
-        """Run ``pcloud-manage audit``; return (status, findings)."""
-        done = subprocess.run(
-            [sys.executable, '-m', 'pcloud.cmd.manage', '--config-file',
-             str(cls.where.etc / 'nova.conf'), 'audit', '--format', 'json',
-             *options], text=True, check=False, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL)
-        return done.returncode, json.loads(done.stdout)['findings']
+    def call(self, expected: int, user: str, method: str, path: str,
+             body: dict | None = None) -> typing.Any:
+        """Make a call; the status is as expected; return the body."""
+        answer = self.stage.users[user].call(method, path, body)
+        told = f'{user}: {method} {path} {body}: {answer.text}'
+        self.assertEqual(expected, answer.status_code, told)
+        found = answer.json() if answer.content else None
+        if expected >= 400:
+            (fault,) = found.values()
+            self.assertEqual(expected, fault['code'], told)
+        if user != 'admin':
+            self.assert_hidden(answer.text)
+        return found
 
-    @classmethod
-    def fill_pool(cls, flavor_id, hosts, units=1):
-        """Make a host flavor with hosts in the pool."""
-        admin = cls.users['admin']
-        admin.pclouds.create_host_flavor(flavor_id, units)
-        for host in hosts:
-            cls._set_service(host, 'disable')
-            admin.pclouds.add_pool_host(flavor_id, host)
+    def assert_hidden(self, text: str) -> None:
+        """Assert that a text names none of the hosts in the pool."""
+        for each in self.stage.computes:
+            for name in {each.host, each.node}:
+                self.assertNotRegex(text, rf'\b{re.escape(name)}\b')
 
-    def host_of(self, server):
-        """Return the real host of a server."""
-        return self.users['admin'].cloud.compute.get_server(
-            server).compute_host
-
-    def new_pcloud(self, name, flavor_id, hosts=1):
-        """Make a Pcloud of Alice's with enabled hosts h1, h2, ..."""
-        pclouds = self.users['alice'].pclouds
+    def new_pcloud(self, hosts: int = 0, name: str = 'shop') -> typing.Any:
+        """Make a Pcloud of the owner with enabled hosts h1, h2, ..."""
+        pclouds = self.stage.users['owner'].pclouds
         made = pclouds.create_pcloud(name)
         for number in range(1, hosts + 1):
-            pclouds.add_host(made.id, f'h{number}', flavor_id)
+            self.add_host(made, f'h{number}')
             pclouds.set_host_state(made.id, f'h{number}', 'enabled')
         return made
 
-    def remove_pcloud(self, pcloud):
-        """Delete a Pcloud of `new_pcloud`, with all hosts."""
-        pclouds = self.users['alice'].pclouds
-        for host in pclouds.list_hosts(pcloud.id):
-            pclouds.set_host_state(pcloud.id, host.name, 'disabled')
-            pclouds.remove_host(pcloud.id, host.name)
-        pclouds.delete_pcloud(pcloud.id)
+    def add_host(self, pcloud: typing.Any, name: str) -> None:
+        """Add a host to a Pcloud of the owner.
 
-    def empty_pool(self, flavor_id):
-        """Delete a host flavor of `fill_pool`, and enable the hosts."""
-        admin = self.users['admin']
-        for host in admin.pclouds.get_host_flavor(flavor_id).hosts:
-            admin.pclouds.remove_pool_host(flavor_id, host.host)
-            self._set_service(host.host, 'enable')
-        admin.pclouds.delete_host_flavor(flavor_id)
+        A host that a test before has given back is free when the last request
+        of that test has ended.
+        """
+        pclouds = self.stage.users['owner'].pclouds
+        waiting.until_accepted(
+            lambda: pclouds.add_host(pcloud.id, name, self.stage.flavor_id),
+            f'{name} is added')
 
-    @classmethod
-    def _set_service(cls, host, act):
-        compute = cls.users['admin'].cloud.compute
-        service, = compute.services(host=host, binary='nova-compute')
-        getattr(compute, f'{act}_service')(service, host, service.binary)
+    def real(self, pcloud: typing.Any, name: str) -> str:
+        """Return the compute host behind a host of a Pcloud."""
+        node = self.stage.admin.pclouds.get_host(
+            pcloud.id, name).hypervisor_hostname
+        return next(each.host for each in self.stage.computes
+                    if each.node == node)
+
+    def boot(self, user: str, *, flavor: typing.Any = None,
+             members: dict | None = None, **hints: typing.Any) -> typing.Any:
+        """Start a server, and return the server at the end of its start.
+
+        :param members: further members of the request
+        :param hints: the scheduler hints; an underscore behind the name of a
+            hint is left out, for ``in`` is a word of Python
+        """
+        choice, who = self.stage.choice, self.stage.users[user]
+        return who.settled(who.cloud.compute.create_server(
+            name=f'{self.stage.name}-{user}', image_id=choice.image.id,
+            flavor_id=(flavor or choice.flavor).id, networks=choice.networks,
+            scheduler_hints={name.rstrip('_'): value
+                             for name, value in hints.items()},
+            **(members or {})))
+
+    def started(self, user: str, **options: typing.Any) -> typing.Any:
+        """Start a server, which becomes active, as in `boot`."""
+        server = self.boot(user, **options)
+        self.assertEqual(
+            'ACTIVE', server.status,
+            f'POST /servers of {user}, {options}: {server.fault}')
+        return server
+
+    def not_started(self, user: str, **options: typing.Any) -> str:
+        """Start a server, which gets no host; return what the user is told.
+
+        Hints that cannot be right, or are not for the user, are refused at
+        once.
+        """
+        try:
+            server = self.boot(user, **options)
+        except (sdk_exceptions.BadRequestException,
+                sdk_exceptions.ForbiddenException) as refusal:
+            told = str(refusal)
+        else:
+            self.assertEqual('ERROR', server.status,
+                             f'POST /servers of {user}, {options}')
+            self.assertIsNone(self.host_of(server))
+            told = server.fault['message']
+        self.assert_hidden(told)
+        return told
+
+    def host_of(self, server: typing.Any) -> str | None:
+        """Return the compute host of a server."""
+        return self.stage.admin.cloud.compute.get_server(
+            server.id).compute_host
+
+    def pool(self) -> set[str]:
+        """Return the compute hosts of the pool."""
+        return {each.host for each in self.stage.computes}

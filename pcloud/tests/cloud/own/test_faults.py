@@ -31,8 +31,10 @@ import psutil
 from pcloud.client import exceptions
 from pcloud.sandbox import launcher
 from pcloud.sandbox import settings
-from pcloud.tests.cloud import base
-from pcloud.tests.cloud import servers
+from pcloud.tests.cloud import needs
+from pcloud.tests.cloud.own import audit
+from pcloud.tests.cloud.own import base
+from pcloud.tests.cloud.own import servers
 
 POOL = ('node-1', 'node-2', 'node-3')
 # Seconds in which full service is back after a fault, and in which Nova
@@ -44,7 +46,8 @@ TROUBLE = (exceptions.ClientError, ksa_exceptions.ClientException,
            sdk_exceptions.SDKException)
 
 
-class FaultsTest(base.CloudTest):
+@needs.own_cloud('stops services, databases and brokers')
+class FaultsTest(base.OwnCloudTest):
     """Three hosts are in the pool of "gpu"; two are in none."""
 
     hosts = 5
@@ -69,7 +72,7 @@ class FaultsTest(base.CloudTest):
         self.shop = self.new_pcloud('shop', 'gpu', hosts=2)
         self.addCleanup(self.remove_pcloud, self.shop)
         # Where a test finds that something is lost, the next can go on.
-        self.addCleanup(self.audit, '--fix')
+        self.addCleanup(audit.run, self.where, '--fix')
 
     def tearDown(self):
         """Full service is back, nothing is lost, and all is tidy again."""
@@ -82,7 +85,7 @@ class FaultsTest(base.CloudTest):
         for server in self.started:
             self._check_side(server)
         alice.delete(self.started)
-        found = self.audit()
+        found = audit.run(self.where)
         self._check_hosts()
         self.assertEqual((0, []), found)
         print(f'{self.id().rsplit(".", 1)[1]}: {dict(self.counts)}',
@@ -189,7 +192,7 @@ class FaultsTest(base.CloudTest):
                 for number in range(4)]
 
         def live(mine):
-            pclouds = base.User(self.chosen, 'carol').pclouds
+            pclouds = base.User(self.where, 'carol').pclouds
             while not done.is_set():
                 for act in (
                         lambda: pclouds.add_host(mine.id, 'a', 'gpu'),
@@ -207,13 +210,14 @@ class FaultsTest(base.CloudTest):
                 for worker in random.sample(master.children(), 1):
                     worker.send_signal(signal.SIGKILL)
                     self.counts['killed'] += 1
-                self.counts['repaired'] += len(self.audit('--fix')[1])
+                _, found = audit.run(self.where, '--fix')
+                self.counts['repaired'] += len(found)
             done.set()
             for future in futures:
                 future.result()
         self._wait_for_workers(master)
         self.log_in()
-        _, found = self.audit('--fix')
+        _, found = audit.run(self.where, '--fix')
         self.counts['repaired'] += len(found)
         self.assertEqual([], [each for each in found
                               if not each['repaired']])
@@ -232,7 +236,7 @@ class FaultsTest(base.CloudTest):
             with contextlib.suppress(*TROUBLE):
                 if len(master.children()) == 2:
                     for _ in range(8):
-                        base.User(self.chosen, 'carol').pclouds.list_pclouds()
+                        base.User(self.where, 'carol').pclouds.list_pclouds()
                     return
             time.sleep(1)
         self.fail('the workers of the API are not back')

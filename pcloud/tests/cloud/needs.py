@@ -1,0 +1,34 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a test needs of the cloud under test, or else is skipped."""
+
+from collections.abc import Callable
+import unittest
+
+from pcloud.tests.cloud import options
+
+
+def own_cloud(reason: str) -> Callable:
+    """Return a decorator: a cloud of somebody else is not for the test.
+
+    :param reason: what the test does that needs a cloud of its own
+    """
+    return unittest.skipIf(
+        options.cloud() is not None,
+        f'{reason}: not on the cloud of OS_CLOUD, only on one of its own')
+
+
+def filter_enabled(name: str) -> Callable:
+    """Return a decorator: nova-scheduler has the filter."""
+    return unittest.skipUnless(
+        name in options.filters(), f'PCLOUD_TEST_FILTERS does not name {name}')

@@ -1,0 +1,72 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A cloud of separate processes, for a run that is given none."""
+
+import atexit
+import functools
+import os
+import pathlib
+import secrets
+import subprocess
+import tempfile
+
+from openstack import config
+
+from pcloud.sandbox import layout
+from pcloud.tests.sandbox import base
+
+DATABASE = os.environ.get(
+    'PCLOUD_TEST_DATABASE', 'mysql+pymysql://root@127.0.0.1')
+MESSAGING = os.environ.get(
+    'PCLOUD_TEST_MESSAGING', 'rabbit://guest:guest@127.0.0.1:5672/')
+HOSTS = 4
+_UP = 'the cloud is up'
+
+
+@functools.cache
+def start() -> layout.Layout:
+    """Start a cloud that ends with this process, and return its files.
+
+    ``pcloud-sandbox run`` keeps a cloud as long as its command runs. The
+    command reads from this process, so the command ends however this process
+    ends.
+
+    :raises: `AssertionError` with the messages of ``pcloud-sandbox``
+    """
+    folder = pathlib.Path(
+        tempfile.gettempdir(), f'pcloud-cloud-test-{secrets.token_hex(4)}')
+    with tempfile.TemporaryFile('w+') as told:
+        process = subprocess.Popen(
+            [*base.COMMAND, '--dir', str(folder), 'run',
+             '--hosts', str(HOSTS), '--database', DATABASE,
+             '--messaging', MESSAGING, '--',
+             'sh', '-c', f'echo {_UP}; exec cat'],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=told,
+            text=True, start_new_session=True)
+        atexit.register(_stop, process)
+        if process.stdout.readline().strip() != _UP:
+            told.seek(0)
+            raise AssertionError(f'No cloud was started: {told.read()}')
+    return layout.Layout(folder)
+
+
+def clouds_of(where: layout.Layout) -> config.OpenStackConfig:
+    """Read the clouds.yaml of a sandbox, and no variables."""
+    return config.OpenStackConfig(
+        config_files=[str(where.clouds)], load_envvars=False)
+
+
+def _stop(process: subprocess.Popen) -> None:
+    process.stdin.close()
+    process.wait()
+    process.stdout.close()
