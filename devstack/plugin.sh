@@ -1,16 +1,22 @@
 # devstack plugin of Pcloud
 #
-#     enable_plugin pcloud <url of this repository>
+#     enable_plugin pcloud <url of this repository> main
 #
 # Installs Pcloud into Nova's environment and loads it in nova-scheduler and
 # nova-api. Every phase may be repeated: what is there is neither replaced nor
 # added twice. "clean" takes back what was added.
+
+# Save trace setting
+_XTRACE_PCLOUD=$(set +o | grep xtrace)
+set +o xtrace
 
 PCLOUD_FILTERS_CLASS=pcloud.scheduler.filters.all_filters
 PCLOUD_WEIGHERS_CLASS=pcloud.scheduler.weights.all_weighers
 # What Nova takes where nothing is set.
 PCLOUD_NOVA_FILTERS_CLASS=nova.scheduler.filters.all_filters
 PCLOUD_NOVA_WEIGHERS_CLASS=nova.scheduler.weights.all_weighers
+# What administrators type.
+PCLOUD_COMMANDS="pcloud-manage pcloud-status"
 
 # Print a list, separated by commas, with the items of another at its end, once.
 # pcloud_with list items
@@ -19,7 +25,7 @@ function pcloud_with {
     local all=$1
     for item in ${2//,/ }; do
         if [[ ",$all," != *,$item,* ]]; then
-            all+=",$item"
+            all+="${all:+,}$item"
         fi
     done
     echo "$all"
@@ -39,29 +45,27 @@ function pcloud_without {
     echo "${kept%,}"
 }
 
-# Print an option of [filter_scheduler] without blanks, or what Nova takes instead.
-# pcloud_nova_list option default
-function pcloud_nova_list {
-    local found
-    found=$(iniget $NOVA_CONF filter_scheduler $1)
-    found=${found// /}
-    echo "${found:-${2:-}}"
+# Print a list of an INI file without blanks. Whoever writes several lines means
+# all of them, of which Nova takes the last: their items are one list here.
+# pcloud_list file section option
+function pcloud_list {
+    pcloud_with "" "$(iniget_multiline "$1" "$2" "$3")"
 }
 
 function pcloud_configure_scheduler {
-    local classes
-    iniset $NOVA_CONF filter_scheduler enabled_filters "$(pcloud_with \
-        "$(pcloud_nova_list enabled_filters "$NOVA_FILTERS")" \
-        $PCLOUD_FILTERS)"
-    iniset $NOVA_CONF filter_scheduler weight_classes "$(pcloud_with \
-        "$(pcloud_nova_list weight_classes $PCLOUD_NOVA_WEIGHERS_CLASS)" \
-        $PCLOUD_WEIGHERS_CLASS)"
+    local filters weighers classes
+    filters=$(pcloud_list $NOVA_CONF filter_scheduler enabled_filters)
+    iniset $NOVA_CONF filter_scheduler enabled_filters \
+        "$(pcloud_with "${filters:-$NOVA_FILTERS}" $PCLOUD_FILTERS)"
+    weighers=$(pcloud_list $NOVA_CONF filter_scheduler weight_classes)
+    iniset $NOVA_CONF filter_scheduler weight_classes \
+        "$(pcloud_with "${weighers:-$PCLOUD_NOVA_WEIGHERS_CLASS}" $PCLOUD_WEIGHERS_CLASS)"
     classes=$(iniget_multiline $NOVA_CONF filter_scheduler available_filters)
-    if [[ -z "$classes" ]]; then
-        iniadd $NOVA_CONF filter_scheduler available_filters $PCLOUD_NOVA_FILTERS_CLASS
-    fi
     if [[ " $classes " != *" $PCLOUD_FILTERS_CLASS "* ]]; then
-        iniadd $NOVA_CONF filter_scheduler available_filters $PCLOUD_FILTERS_CLASS
+        iniadd_literal $NOVA_CONF filter_scheduler available_filters $PCLOUD_FILTERS_CLASS
+    fi
+    if [[ -z "$classes" ]]; then
+        iniadd_literal $NOVA_CONF filter_scheduler available_filters $PCLOUD_NOVA_FILTERS_CLASS
     fi
 }
 
@@ -80,10 +84,20 @@ function pcloud_configure_options {
 # Tempest waits for servers only where it knows the filters.
 function pcloud_configure_tempest {
     local known
-    known=$(iniget $TEMPEST_CONFIG compute-feature-enabled scheduler_enabled_filters)
+    known=$(pcloud_list $TEMPEST_CONFIG compute-feature-enabled scheduler_enabled_filters)
     if [[ -n "$known" ]]; then
         iniset $TEMPEST_CONFIG compute-feature-enabled scheduler_enabled_filters \
-            "$(pcloud_with "${known// /}" $PCLOUD_FILTERS)"
+            "$(pcloud_with "$known" $PCLOUD_FILTERS)"
+    fi
+}
+
+# devstack's environment is in nobody's PATH; stack.sh links Nova's commands too.
+function pcloud_link_commands {
+    local name
+    if [[ "$GLOBAL_VENV" == "True" ]]; then
+        for name in $PCLOUD_COMMANDS; do
+            sudo ln -sf $DEVSTACK_VENV/bin/$name /usr/local/bin
+        done
     fi
 }
 
@@ -98,54 +112,85 @@ function pcloud_create_demo {
     done
 }
 
+# Sections of local.conf are merged after this plugin and may have replaced
+# what it added; a cloud without isolation is no Pcloud. 1 stands for warnings.
+function pcloud_check {
+    local code=0
+    $NOVA_BIN_DIR/pcloud-status --config-file $NOVA_CONF upgrade check || code=$?
+    if [[ $code -gt 1 ]]; then
+        die $LINENO "Nova does not isolate the hosts of Pclouds: the table of" \
+            "\"pcloud-status upgrade check\" above says what is wrong and what is right." \
+            "A [[post-config|\$NOVA_CONF]] section of local.conf replaces what the plugin" \
+            "added to [filter_scheduler]: lists there have to name Pcloud's as well," \
+            "enabled_filters = <the filters you want>,$PCLOUD_FILTERS"
+    fi
+}
+
 function pcloud_remove_from_pipelines {
     sed -i '/^keystone = /s/ pcloud\b//' $NOVA_API_PASTE_INI
 }
 
-# Set an option of [filter_scheduler], or delete it where Nova takes that anyway.
-# pcloud_put_back option value default
-function pcloud_put_back {
-    if [[ -z "$2" || "$2" == "${3:-}" ]]; then
-        inidelete $NOVA_CONF filter_scheduler $1
-    else
-        iniset $NOVA_CONF filter_scheduler $1 "$2"
+# Take items from a list of an INI file; delete the option where nothing is
+# left, or what Nova takes anyway.
+# pcloud_take_back file section option items [default]
+function pcloud_take_back {
+    local there kept
+    there=$(pcloud_list $1 $2 $3)
+    kept=$(pcloud_without "$there" $4)
+    if [[ -z "$kept" || "$kept" == "${5:-}" ]]; then
+        inidelete $1 $2 $3
+    elif [[ "$kept" != "$there" ]]; then
+        iniset $1 $2 $3 "$kept"
     fi
 }
 
+# Delete a section and the empty line in front of it.
+# pcloud_delete_section file section
+function pcloud_delete_section {
+    sed -Ezi "s/(^|\n)\n?\[$2\]\n(\n*[^[\n][^\n]*\n)*/\1/" $1
+}
+
 function pcloud_clean_scheduler {
-    local class
-    local kept=""
-    pcloud_put_back enabled_filters "$(pcloud_without \
-        "$(pcloud_nova_list enabled_filters)" $PCLOUD_FILTERS)"
-    pcloud_put_back weight_classes "$(pcloud_without \
-        "$(pcloud_nova_list weight_classes)" \
-        $PCLOUD_WEIGHERS_CLASS)" $PCLOUD_NOVA_WEIGHERS_CLASS
-    for class in $(iniget_multiline $NOVA_CONF filter_scheduler available_filters); do
-        if [[ $class != $PCLOUD_FILTERS_CLASS ]]; then
-            kept+="$class "
-        fi
-    done
-    inidelete $NOVA_CONF filter_scheduler available_filters
-    if [[ -n "$kept" && "$kept" != "$PCLOUD_NOVA_FILTERS_CLASS " ]]; then
-        iniset_multiline $NOVA_CONF filter_scheduler available_filters $kept
+    pcloud_take_back $NOVA_CONF filter_scheduler enabled_filters $PCLOUD_FILTERS
+    pcloud_take_back $NOVA_CONF filter_scheduler weight_classes \
+        $PCLOUD_WEIGHERS_CLASS $PCLOUD_NOVA_WEIGHERS_CLASS
+    sed -i "/^available_filters[ \t]*=[ \t]*$PCLOUD_FILTERS_CLASS *$/d" $NOVA_CONF
+    if [[ "$(iniget_multiline $NOVA_CONF filter_scheduler available_filters)" == "$PCLOUD_NOVA_FILTERS_CLASS" ]]; then
+        inidelete $NOVA_CONF filter_scheduler available_filters
     fi
 }
 
 function pcloud_clean_api {
     pcloud_remove_from_pipelines
-    sed -i '/^\[filter:pcloud\]$/,/^paste.filter_factory = pcloud.api/d' $NOVA_API_PASTE_INI
+    pcloud_delete_section $NOVA_API_PASTE_INI filter:pcloud
 }
 
-function pcloud_clean_options {
-    sed -i '/^\[pcloud\]$/,/^\[/{/^\[pcloud\]$/d; /^\[/!d}' $NOVA_CONF
+function pcloud_clean_tempest {
+    pcloud_take_back $TEMPEST_CONFIG compute-feature-enabled scheduler_enabled_filters $PCLOUD_FILTERS
+}
+
+# Where there is a global environment, pip_uninstall has to be told of it.
+function pcloud_uninstall {
+    local PIP_VIRTUAL_ENV=${PIP_VIRTUAL_ENV:-}
+    local name
+    if [[ "$GLOBAL_VENV" == "True" ]]; then
+        PIP_VIRTUAL_ENV=$DEVSTACK_VENV
+        for name in $PCLOUD_COMMANDS; do
+            sudo rm -f /usr/local/bin/$name
+        done
+    fi
+    pip_uninstall openstack-pcloud
 }
 
 if is_service_enabled pcloud; then
     if [[ "$1" == "stack" && "$2" == "install" ]]; then
         echo_summary "Installing Pcloud"
         setup_develop $PCLOUD_DIR nova
+        pcloud_link_commands
     elif [[ "$1" == "stack" && "$2" == "post-config" ]]; then
         echo_summary "Configuring Pcloud"
+        # It writes nova.conf in the background; of two writers one loses lines.
+        async_wait configure_neutron_nova
         pcloud_configure_scheduler
         pcloud_configure_options
         if is_service_enabled n-api; then
@@ -161,17 +206,27 @@ if is_service_enabled pcloud; then
             echo_summary "Telling tempest of Pcloud"
             pcloud_configure_tempest
         fi
+        if is_service_enabled n-api n-sch; then
+            echo_summary "Checking Pcloud"
+            pcloud_check
+        fi
     fi
     # There is no service of its own to stop in "unstack".
     if [[ "$1" == "clean" ]]; then
         echo_summary "Removing Pcloud"
         if [[ -f "$NOVA_CONF" ]]; then
             pcloud_clean_scheduler
-            pcloud_clean_options
+            pcloud_delete_section $NOVA_CONF pcloud
         fi
         if [[ -f "$NOVA_API_PASTE_INI" ]]; then
             pcloud_clean_api
         fi
-        pip_uninstall openstack-pcloud
+        if [[ -f "${TEMPEST_CONFIG:-}" ]]; then
+            pcloud_clean_tempest
+        fi
+        pcloud_uninstall
     fi
 fi
+
+# Restore xtrace
+$_XTRACE_PCLOUD

@@ -13,8 +13,8 @@
 """Run a phase of the devstack plugin without devstack.
 
 The plugin configures the sandbox's Nova as the plugin configures Nova in
-devstack. Of devstack's functions, FUNCTIONS has the functions that the
-plugin's post-config and clean phases need.
+devstack. FUNCTIONS has the functions of devstack that the plugin needs for
+that.
 """
 
 import os
@@ -24,19 +24,30 @@ import sys
 
 import pcloud
 from pcloud.sandbox import errors
+from pcloud.sandbox import ini
 from pcloud.sandbox import paste
 
 FUNCTIONS = r"""
 set -eu
-for name in iniget iniget_multiline iniset iniset_multiline iniadd inidelete
-do
-    eval "$name() { \"$PCLOUD_PYTHON\" -m pcloud.sandbox.ini $name \"\$@\"; }"
+GLOBAL_VENV=False
+for name in iniget_multiline iniset iniadd_literal inidelete; do
+    eval "$name() { \"$PCLOUD_PYTHON\" -IS \"$PCLOUD_INI\" $name \"\$@\"; }"
 done
-is_service_enabled() { [[ ",$ENABLED_SERVICES," == *",$1,"* ]]; }
+is_service_enabled() {
+    local name
+    for name in "$@"; do
+        if [[ ",$ENABLED_SERVICES," == *",$name,"* ]]; then return 0; fi
+    done
+    return 1
+}
 enable_service() { ENABLED_SERVICES+=,$1; }
-echo_summary() { echo "$*"; }
+async_wait() { :; }
 define_plugin() { :; }
+echo_summary() { echo "$*"; }
 pip_uninstall() { :; }
+die() { shift; echo "$*" >&2; exit 1; }
+"""
+_PLUGIN = """
 source "$PCLOUD_PLUGIN/settings"
 source "$PCLOUD_PLUGIN/plugin.sh" "$@"
 """
@@ -72,13 +83,14 @@ def run_phase(
         'NOVA_CONF': str(nova_conf),
         'NOVA_API_PASTE_INI': str(api_paste),
         'NOVA_FILTERS': nova_filters,
+        'PCLOUD_INI': ini.__file__,
         'PCLOUD_PLUGIN': str(folder()),
         'PCLOUD_PYTHON': sys.executable,
         **(settings or {}),
     }
     done = subprocess.run(
-        ['bash', '-c', FUNCTIONS, 'devstack', *phase], check=False, text=True,
-        env=os.environ | variables, stdout=subprocess.PIPE,
+        ['bash', '-c', FUNCTIONS + _PLUGIN, 'devstack', *phase], check=False,
+        env=os.environ | variables, text=True, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE)
     if done.returncode:
         raise errors.SandboxError(

@@ -12,9 +12,9 @@
 
 """Change single options of an INI file, as devstack's functions do.
 
-Run as a program: ``python -m pcloud.sandbox.ini FUNCTION FILE SECTION OPTION
-[VALUE]...``. The functions have the names and the behaviour of devstack's
-inc/ini-config; the rest of the file does not change.
+Run as a program: ``python ini.py FUNCTION FILE SECTION OPTION [VALUE]``. The
+functions have the names and the behaviour of devstack's inc/ini-config; the
+rest of the file does not change.
 """
 
 import pathlib
@@ -31,21 +31,30 @@ class Ini:
 
     def save(self) -> None:
         """Write the file."""
-        self.path.write_text('\n'.join(self.lines) + '\n')
+        self.path.write_text(''.join(f'{line}\n' for line in self.lines))
 
     def values(self, section: str, option: str) -> list[str]:
         """Return the values of an option, one for each line."""
         return [self.lines[number].split('=', 1)[1].strip()
                 for number in self._find(section, option)]
 
-    def set(self, section: str, option: str, values: list[str]) -> None:
-        """Replace an option's values by new values, a line each."""
-        known = self._find(section, option)
-        self.delete(section, option)
+    def set(self, section: str, option: str, value: str) -> None:
+        """Replace the value on every line of an option, or add a line."""
         if f'[{section}]' not in self.lines:
             self.lines += ['', f'[{section}]']
-        begin = known[0] if known else self.lines.index(f'[{section}]') + 1
-        self.lines[begin:begin] = [f'{option} = {value}' for value in values]
+        known = self._find(section, option)
+        if not known:
+            self.add(section, option, value)
+        for number in known:
+            before = re.match(r'.*?=[ \t]*', self.lines[number])
+            self.lines[number] = f'{before.group() if before else ""}{value}'
+
+    def add(self, section: str, option: str, value: str) -> None:
+        """Add a line to a section, as the first line of the section."""
+        for number, line in enumerate(self.lines):
+            if line == f'[{section}]':
+                self.lines.insert(number + 1, f'{option} = {value}')
+                return
 
     def delete(self, section: str, option: str) -> None:
         """Delete all lines of an option."""
@@ -67,16 +76,15 @@ def main() -> None:
     """Run one of devstack's functions."""
     function, path, section, option, *values = sys.argv[1:]
     ini = Ini(pathlib.Path(path))
-    known = ini.values(section, option)
-    if function in ('iniget', 'iniget_multiline'):
-        print(*(known[:1] if function == 'iniget' else known))
+    if function == 'iniget_multiline':
+        print(*ini.values(section, option))
         return
     if function == 'inidelete':
         ini.delete(section, option)
-    elif function == 'iniadd':
-        ini.set(section, option, known + values)
-    elif function in ('iniset', 'iniset_multiline'):
-        ini.set(section, option, values)
+    elif function == 'iniadd_literal':
+        ini.add(section, option, *values)
+    elif function == 'iniset':
+        ini.set(section, option, *values)
     else:
         sys.exit(f'{function}: there is no such function')
     ini.save()

@@ -1,0 +1,50 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The local.conf of the box: the sample, and what only the box needs."""
+
+import pathlib
+
+from pcloud.tests.devstack import options as box_options
+
+_SAMPLE = pathlib.Path(__file__).parents[3] / 'devstack/local.conf.sample'
+_SECTION = '[[local|localrc]]\n'
+_BOOKEND = 'enable_plugin {} file:///opt/stack/bookend-source main\n'
+# The first and the last plugin record what the plugins between them change.
+BEFORE, AFTER = 'bookend-before', 'bookend-after'
+# No server starts, so that an image needs no content.
+IMAGE = 'opt/stack/nothing.img'
+_BOX = f"""\
+DOWNLOAD_DEFAULT_IMAGES=False
+IMAGE_URLS=file:///{IMAGE}
+LOGFILE=/opt/stack/logs/stack.sh.log
+LOG_COLOR=False
+# One process answers the commands of stack.sh, as in jobs of devstack.
+enable_service openstack-cli-server
+"""
+
+
+def compose(sample: str, options: box_options.Options) -> str:
+    """Return a local.conf.
+
+    :param sample: the sample of the repository
+    """
+    lines = ''.join(f'{line}\n' for line in options.localrc)
+    return (f'{_SECTION}{_BOOKEND.format(BEFORE)}\n{sample}\n{_SECTION}'
+            f'{_BOX}{lines}{_BOOKEND.format(AFTER)}')
+
+
+def write(options: box_options.Options, root: pathlib.Path) -> None:
+    """Write local.conf and the image into a root file system."""
+    (root / 'opt/stack/devstack/local.conf').write_text(
+        compose(_SAMPLE.read_text(), options))
+    (root / IMAGE).write_bytes(bytes(2 ** 16))

@@ -1,0 +1,52 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The local.conf of the box."""
+
+import pathlib
+
+import testtools
+
+from pcloud.tests.devstack import local_conf
+from pcloud.tests.devstack import options
+from pcloud.tests.devstack import repositories
+
+ROOT = pathlib.Path(__file__).parents[4]
+
+
+class LocalConfTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.sample = (ROOT / 'devstack/local.conf.sample').read_text()
+        self.text = local_conf.compose(self.sample, options.parse(
+            ['--localrc', 'MORE=1', '--localrc', 'AGAIN=2'], {}))
+
+    def test_sample_is_whole(self):
+        self.assertIn(self.sample, self.text)
+
+    def test_plugin_is_between_the_bookends(self):
+        plugins = [line.split()[1] for line in self.text.splitlines()
+                   if line.startswith('enable_plugin ')]
+        self.assertEqual(['bookend-before', 'pcloud', 'bookend-after'],
+                         plugins)
+
+    def test_plugin_is_this_checkout(self):
+        self.assertIn(
+            f'enable_plugin pcloud file:///opt/stack/{repositories.PLUGIN}',
+            self.sample)
+
+    def test_more_lines_come_after_the_lines_of_the_box(self):
+        lines = self.text.splitlines()
+        self.assertLess(lines.index('LOG_COLOR=False'),
+                        lines.index('MORE=1'))
+        self.assertEqual(lines.index('MORE=1') + 1, lines.index('AGAIN=2'))
