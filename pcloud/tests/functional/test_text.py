@@ -12,11 +12,13 @@
 
 """Text of users: in hints, in the scheduler's log, in a server's fault."""
 
+import contextlib
 import re
 from unittest import mock
 
 from pcloud.api.nova_calls import servers
 from pcloud.rules import hints
+from pcloud.rules import locality
 from pcloud.tests.functional import base
 from pcloud.tests.functional import shared_cloud
 
@@ -24,6 +26,16 @@ LONE = 'x\ud800'
 FORGED = '2026-01-01 00:00:00 INFO forged'
 HINTS = ('pcloud', 'placement_key', 'constraints', 'near', 'far', 'locality',
          'service', 'in', 'with', 'beside', 'room_for')
+
+
+@contextlib.contextmanager
+def _unchecked():
+    """Have hints kept with a server as before they were checked."""
+    with mock.patch.object(hints, 'check_text'), mock.patch.object(
+            locality, 'check'), mock.patch.object(
+            servers, '_check_constraints'), mock.patch.object(
+            servers, '_check_colocation'):
+        yield
 
 
 class TextTest(shared_cloud.SharedCloudTestCase):
@@ -69,14 +81,11 @@ class TextTest(shared_cloud.SharedCloudTestCase):
                 ({'constraints': f'rack={LONE}'}, r'rack=x\ud800'),
                 ({'in': LONE}, r'in=x\ud800'),
                 ({'pcloud': '\U0001f600'}, r'pcloud=\U0001f600')):
-            with mock.patch.object(
-                    hints, 'check_text'), mock.patch.object(
-                    servers, '_check_constraints'), mock.patch.object(
-                    servers, '_check_colocation'):
+            with _unchecked():
                 server = self.boot(self.alice, said, 'ERROR')
             self.assertIn(told, self.fault(server))
         # What is only preferred does without it.
-        with mock.patch.object(hints, 'check_text'):
+        with _unchecked():
             self.boot(self.alice, {'near': [f'tag:{LONE}']})
 
     def test_nobody_forges_a_line_of_the_log(self):
@@ -84,7 +93,8 @@ class TextTest(shared_cloud.SharedCloudTestCase):
             text = f'x{end}{FORGED}'
             for said in ({'pcloud': text},
                          {'near': ['tag:a'], 'locality': text}):
-                server = self.boot(self.alice, said, 'ERROR')
+                with _unchecked():
+                    server = self.boot(self.alice, said, 'ERROR')
                 self.assertIn('forged', self.fault(server))
         lines = self.stdlog.logger.output.splitlines()
         self.assertEqual([], [each for each in lines
