@@ -22,7 +22,7 @@ from pcloud.objects import emptiness
 # Between two steps other requests may make any change. A step is (holder, name
 # of the holder's attribute).
 STEPS = [
-    (emptiness, 'reasons'), (change, 'run'), (journal, 'settle'),
+    (emptiness, 'occupants'), (change, 'run'), (journal, 'settle'),
     (report.SchedulerReportClient, 'put'),
     (compute_api.HostAPI, 'service_update_by_host_and_binary'),
 ]

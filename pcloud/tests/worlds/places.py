@@ -69,7 +69,7 @@ _TIME = re.compile(
 _QUESTIONS = (
     (pcloud_rows, 'find'), (pool_rows, 'unallocated'), (pool_rows, 'settling'),
     (isolation, 'closed_uuids_of'), (pcloud_rows, 'with_host'),
-    (computes, 'load'), (emptiness, 'reasons'), (arrivals, 'awaited'),
+    (computes, 'load'), (emptiness, 'occupants'), (arrivals, 'awaited'),
     (journal, 'dues'), (quotas, 'check'))
 # The steps of a build in Nova: the request is in the database, hosts are
 # filtered, a host is claimed, the server is built, and built again after a
