@@ -56,18 +56,21 @@ def write(
 ) -> bool:
     """Write a server's row, whatever the row was before.
 
-    One transaction of one query, or two for the first row of a server.
+    One transaction of one query, or two transactions for the first row of a
+    server: on MariaDB an update of no row locks the gap where the row would
+    be, and two schedulers that insert into a gap which both have locked end in
+    a deadlock.
 
     :returns: whether this is the first row of the server
     """
+    name = _name(server)
     with api_db.context_manager.writer.using(context) as session:
         if session.execute(sa.update(_ROW).where(
-                _ROW.instance_uuid == _name(server)).values(
-                    spec=text)).rowcount:
+                _ROW.instance_uuid == name).values(spec=text)).rowcount:
             return False
-        session.execute(sa.insert(_ROW).values(
-            instance_uuid=_name(server), spec=text))
-        return True
+    with api_db.context_manager.writer.using(context) as session:
+        session.execute(sa.insert(_ROW).values(instance_uuid=name, spec=text))
+    return True
 
 
 @_repeated

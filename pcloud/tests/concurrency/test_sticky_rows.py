@@ -1,0 +1,73 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Schedulers that record the first copies of servers at the same time."""
+
+import threading
+from unittest import mock
+
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models
+from oslo_db.sqlalchemy import enginefacade
+from oslo_utils import uuidutils
+import sqlalchemy as sa
+import testtools
+
+from pcloud.backend import sticky_rows
+from pcloud.tests.concurrency import mariadb
+
+_SCHEDULERS = 2
+
+
+class StickyRowsTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        mariadb.need()
+        mariadb.create()
+        self.addCleanup(mariadb.drop)
+        facade = enginefacade.transaction_context()
+        facade.configure(connection=mariadb.url('nova_api'))
+        self.engine = facade.writer.get_engine()
+        self.addCleanup(self.engine.dispose)
+        models.RequestSpec.__table__.create(self.engine)
+        patched = mock.patch.object(api_db, 'context_manager', facade)
+        patched.start()
+        self.addCleanup(patched.stop)
+
+    def test_first_rows_of_two_servers_end_in_no_deadlock(self):
+        """No scheduler has to begin again, so each server is inserted once."""
+        barrier, inserted, failures = threading.Barrier(_SCHEDULERS), [], []
+        insert = sa.insert
+
+        def insert_together(table):
+            inserted.append(table)
+            if len(inserted) <= _SCHEDULERS:
+                barrier.wait()
+            return insert(table)
+
+        def write():
+            try:
+                sticky_rows.write(nova_context.get_admin_context(),
+                                  uuidutils.generate_uuid(), 'text')
+            except Exception as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=write) for _ in range(_SCHEDULERS)]
+        with mock.patch.object(sticky_rows.sa, 'insert', insert_together):
+            for each in threads:
+                each.start()
+            for each in threads:
+                each.join()
+        self.assertEqual(([], _SCHEDULERS), (failures, len(inserted)))
