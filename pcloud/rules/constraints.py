@@ -26,6 +26,7 @@ from collections.abc import Sequence
 import dataclasses
 import difflib
 from fractions import Fraction
+import itertools
 import math
 import re
 
@@ -355,19 +356,19 @@ def levels(
 
     Rule: reference-constraints-filter
     """
-    numbers: list[int | None] = [None] * len(machines)
-    remaining = list(range(len(machines)))
-    for level in range(len(machines)):
-        keys = unmet(what, [machines[number] for number in remaining])
-        passing = [number for number, its_keys
-                   in zip(remaining, keys, strict=True) if not its_keys]
-        if not passing:
-            break
-        for number in passing:
-            numbers[number] = level
-        remaining = [number for number in remaining
-                     if numbers[number] is None]
-    return numbers
+    greatest = [key for key, value in what.minimums.items() if value is None]
+    sizes = [None if _unmet(what, machine) else
+             tuple(machine.sizes[key] for key in greatest)
+             for machine in machines]
+    # A machine is the greatest of the remaining machines when the machine
+    # comes first of them in this order, and no later one exceeds any size.
+    order = sorted({each for each in sizes if each is not None}, reverse=True)
+    remaining_greatest = [*itertools.accumulate(
+        reversed(order), lambda one, other: tuple(map(max, one, other)))]
+    turns = {each: level for level, (each, _) in enumerate(
+        itertools.takewhile(lambda pair: pair[0] == pair[1], zip(
+            order, reversed(remaining_greatest), strict=True)))}
+    return [None if each is None else turns.get(each) for each in sizes]
 
 
 def _unmet(what: Wanted, machine: Machine) -> set[str]:

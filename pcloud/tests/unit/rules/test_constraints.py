@@ -300,6 +300,50 @@ class UnmetTest(testtools.TestCase):
             'host=a', machine(name='a'), machine(name='b')))
 
 
+class LevelsTest(testtools.TestCase):
+    """The turns of machines once greater machines are gone."""
+
+    machines = st.lists(st.builds(
+        machine, st.integers(1, 3), st.integers(1, 3), st.integers(1, 3),
+        rack=st.sampled_from(['', 'l', 'r'])), max_size=6)
+    written = st.sampled_from([
+        'ram=max', 'ram=max storage=0 cpu=2', 'cpu=max ram=max storage=0',
+        'cpu=max ram=max storage=max', 'cpu=max ram=2M rack=l storage=0',
+        'ram=1M storage=0'])
+
+    @hypothesis.given(machines, written)
+    def test_machines_of_levels_before_are_gone(self, machines, written):
+        what = wanted(written)
+        levels = constraints.levels(what, machines)
+        remaining = list(range(len(machines)))
+        expected, level = [None] * len(machines), 0
+        while passing := [
+                number for number, keys in zip(remaining, constraints.unmet(
+                    what, [machines[number] for number in remaining]))
+                if not keys]:
+            for number in passing:
+                expected[number] = level
+                remaining.remove(number)
+            level += 1
+        self.assertEqual(expected, levels)
+
+    def test_each_of_many_machines_is_looked_at_a_few_times(self):
+        """A cloud may have as many sizes as hosts."""
+        reads = []
+
+        class Sizes(dict):
+            def __getitem__(self, key):
+                reads.append(key)
+                return super().__getitem__(key)
+
+        machines = [constraints.Machine(
+            Sizes(cpu=4, ram=4096 + number, storage=100 * 1024), {}, ())
+            for number in range(300)]
+        levels = constraints.levels(wanted('ram=max cpu=max'), machines)
+        self.assertEqual(list(range(299, -1, -1)), levels)
+        self.assertLess(len(reads), 10 * len(machines))
+
+
 class WasteTest(testtools.TestCase):
 
     def test_of_the_seed(self):
