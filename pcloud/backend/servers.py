@@ -35,6 +35,7 @@ import sqlalchemy as sa
 
 from pcloud.backend import cells
 from pcloud.backend import request_specs
+from pcloud.rules import sticky
 
 
 @dataclasses.dataclass(frozen=True)
@@ -156,20 +157,19 @@ def hidden(
     return sorted(set().union(*silent.values()))
 
 
-def last_host(
+def last_start(
     context: nova_context.RequestContext, server: str,
-) -> str | None:
-    """Return the present host of a server, or else the last host.
+) -> sticky.Start | None:
+    """Return the latest start of a server, None before the first start.
 
-    One query, and two queries in the server's cell. A server without a host,
-    such as a shelved server, keeps its actions, and the actions show the last
-    host.
+    One query, and one in the server's cell, or two for a server without a
+    host. Such a server, which is shelved, keeps its actions, and the actions
+    that have succeeded show the last host.
 
     :raises: `exception.Unavailable` when the server's cell is silent
     """
-    answers = cells.ask(
-        cells.of_servers(context, [server]), _hosts_of_actions)
-    return next((host for rows in answers.all() for host in rows), None)
+    answers = cells.ask(cells.of_servers(context, [server]), _last_starts)
+    return next((start for starts in answers.all() for start in starts), None)
 
 
 def requested_tags(
@@ -234,19 +234,22 @@ def _hosts_of_servers(
 
 
 @main_db.pick_context_manager_reader
-def _hosts_of_actions(
+def _last_starts(
     context: nova_context.RequestContext, servers: Collection[str],
-) -> list[str]:
+) -> list[sticky.Start]:
+    """Return the latest start of a server, in a list of one start at most."""
     action, event = models.InstanceAction, models.InstanceActionEvent
-    instance = models.Instance
-    now = sa.select(instance.host).where(
-        instance.deleted == 0, instance.uuid.in_(servers),
-        instance.host.is_not(None))
-    before = sa.select(event.host).join(
-        action, action.id == event.action_id,
-    ).where(
-        action.instance_uuid.in_(servers), event.host.is_not(None),
-        event.event.startswith('compute_'),
-    ).order_by(event.id.desc()).limit(1)
-    return (context.session.scalars(now).all() or
-            context.session.scalars(before).all())
+    server = models.Instance
+    known = context.session.execute(
+        sa.select(server.host, server.launched_at).where(
+            server.deleted == 0, server.uuid.in_(servers),
+            sa.not_(sa.func.coalesce(server.hidden, False)))).first()
+    host, launched = known or (None, None)
+    host = host or context.session.scalar(
+        sa.select(event.host).join(
+            action, action.id == event.action_id,
+        ).where(
+            action.instance_uuid.in_(servers), event.host.is_not(None),
+            event.event.startswith('compute_'), event.result == 'Success',
+        ).order_by(event.id.desc()).limit(1))
+    return [sticky.Start(host, str(launched or ''))] if host else []

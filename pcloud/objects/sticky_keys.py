@@ -55,8 +55,8 @@ def copies_of(
 ) -> sticky.Copies | None:
     """Return the copies that a server has kept, None without a record.
 
-    One query; with a record further queries for the server's last host, see
-    `servers.last_host`.
+    One query; with a record further queries for the server's latest start,
+    see `servers.last_start`.
 
     :raises: `exception.Unavailable` when the server's cell is silent
     """
@@ -111,13 +111,14 @@ def _recorded(
 def _at_last_host(
     context: nova_context.RequestContext, server: str, copies: sticky.Copies,
 ) -> sticky.Copies:
-    host = servers.last_host(context, server)
-    if not host:
+    start = servers.last_start(context, server)
+    if start in (None, copies.start):
+        # A placement that has failed has left offers only.
         return copies
-    keys = copies.offered.get(host)
+    keys = copies.offered.get(start.host)
     if keys is None:
-        keys = _of_host(context, host)
-    return sticky.started(copies, host, keys)
+        keys = _of_host(context, start.host)
+    return sticky.started(copies, start, keys)
 
 
 def _of_host(

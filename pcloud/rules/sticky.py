@@ -33,32 +33,48 @@ from pcloud.rules import affinity
 
 
 @dataclasses.dataclass(frozen=True)
+class Start:
+    """The latest start of a server.
+
+    :ivar moment: differs from start to start on the host; empty when unknown
+    """
+
+    host: str
+    moment: str = ''
+
+
+@dataclasses.dataclass(frozen=True)
 class Copies:
     """What a server keeps of sticky keys.
 
     :ivar kept: the copies from the hosts on which the server has started
     :ivar offered: ``host -> keys`` that the server gets when the server
         starts on the host by the latest placement
+    :ivar start: the latest start that the copies are from, None before the
+        first start
     """
 
     kept: tuple[affinity.Key, ...] = ()
     offered: Mapping[str, tuple[affinity.Key, ...]] = dataclasses.field(
         default_factory=dict)
+    start: Start | None = None
 
 
 def started(
-    copies: Copies, host: str, keys: tuple[affinity.Key, ...],
+    copies: Copies, start: Start, keys: tuple[affinity.Key, ...],
 ) -> Copies:
     """Return the copies of a server that has started on a host.
 
-    The offer of the host is kept, since the server may stay on the host.
+    The offer of the host is kept, since a resize from the host may be
+    reverted.
 
     :param keys: the sticky keys of the host when the server was placed; a key
         replaces the copy of the same name
     """
     compiled = affinity.compiled([copies.kept, keys])
     return Copies(
-        tuple(compiled[name] for name in sorted(compiled)), {host: keys})
+        tuple(compiled[name] for name in sorted(compiled)),
+        {start.host: keys}, start)
 
 
 def offering(
@@ -77,7 +93,8 @@ def dumps(copies: Copies) -> str:
     plain = json.dumps({
         'kept': [str(key) for key in copies.kept],
         'offered': [[[str(key) for key in keys], hosts]
-                    for keys, hosts in groups.items()]})
+                    for keys, hosts in groups.items()],
+        'start': copies.start and [copies.start.host, copies.start.moment]})
     return base64.b64encode(zlib.compress(plain.encode())).decode()
 
 
@@ -91,9 +108,11 @@ def loads(text: str) -> Copies:
             base64.b64decode(text, validate=True)))
         return Copies(_keys(plain['kept']), {
             host: _keys(keys)
-            for keys, hosts in plain['offered'] for host in hosts})
+            for keys, hosts in plain['offered'] for host in hosts},
+            plain['start'] and Start(*plain['start']))
     except (binascii.Error, zlib.error, ValueError, KeyError, TypeError,
-            AttributeError, exception.InvalidPlacementKey) as error:
+            AttributeError, RecursionError,
+            exception.InvalidPlacementKey) as error:
         raise exception.InvalidCopies(text=text[:40]) from error
 
 

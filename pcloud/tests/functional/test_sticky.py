@@ -21,6 +21,7 @@ import threading
 from unittest import mock
 
 import ddt
+import fixtures
 from nova.cmd import manage
 from nova.db.api import models
 from nova.scheduler import utils as scheduler_utils
@@ -111,10 +112,29 @@ class StickyTestCase(shared_cloud.SharedCloudTestCase):
         self.wait_for(server, status='SHUTOFF')
 
     def shelve(self, server):
+        self.offload(server)
+        self.unshelve(server)
+
+    def offload(self, server):
         self.act(server, {'shelve': None})
         self.wait_for(server, status='SHELVED_OFFLOADED')
+
+    def unshelve(self, server):
         self.act(server, {'unshelve': None})
         self.wait_for(server, status='ACTIVE')
+
+    def fail_to_unshelve(self, server, owner, call, error):
+        """Unshelve a server while a call on the way fails."""
+        failed = []
+
+        def fail(*args, **kwargs):
+            failed.append(call)
+            raise error
+
+        with mock.patch.object(owner, call, fail):
+            self.act(server, {'unshelve': None})
+            self.wait_until(lambda: self.assertTrue(failed))
+            self.wait_for(server, status='SHELVED_OFFLOADED')
 
     def rows(self):
         """Return ``name -> text`` of the records of servers."""
@@ -261,6 +281,40 @@ class CopiesTest(StickyTestCase):
         self.migrate(server)
         self.assertEqual('node-4', self.host_of(server))
 
+    def test_unshelving_that_fails_on_the_host_is_no_start(self):
+        server = self.start_on('node-1')
+        self.offload(server)
+        self.only('node-2')
+        self.fail_to_unshelve(
+            server, fake.FakeDriver, 'spawn',
+            fake.exception.ComputeResourcesUnavailable(reason='test'))
+        self.only('node-2', 'node-4')
+        self.unshelve(server)
+        self.assertEqual('node-4', self.host_of(server))
+
+    def test_placement_that_fails_is_no_start(self):
+        """The last host has been offered with another value, in vain."""
+        server = self.start_on('node-1')
+        self.offload(server)
+        self.mark('node-1', key='2')
+        self.only('node-1')
+        self.fail_to_unshelve(
+            server, scheduler_utils, 'claim_resources',
+            fake.exception.NoValidHost(reason='test'))
+        self.only('node-2', 'node-4')
+        self.unshelve(server)
+        self.assertEqual('node-4', self.host_of(server))
+
+    def test_start_on_the_last_host_is_a_start(self):
+        server = self.start_on('node-1')
+        self.offload(server)
+        self.mark('node-1', key='2')
+        self.only('node-1')
+        self.unshelve(server)
+        self.only('node-2', 'node-4')
+        self.migrate(server)
+        self.assertEqual('node-2', self.host_of(server))
+
     def test_server_from_before_there_were_records(self):
         """Without a record, the present keys of the server's host count."""
         server = self.start_on('node-1')
@@ -348,6 +402,25 @@ class RecordsTest(StickyTestCase):
         self.only('node-2', 'node-4')
         self.migrate(server)
         self.assertEqual('node-4', self.host_of(server))
+
+    def test_commands_of_nova(self):
+        """Nova's commands neither read nor count nor delete records."""
+        kept, gone = (self.start_on('node-1') for _ in range(2))
+        before = self.rows()
+        self._delete_server(gone)
+        database, placement = manage.DbCommands(), manage.PlacementCommands()
+        self.assertEqual(0, database.online_data_migrations())
+        self.assertEqual(4, placement.heal_allocations(verbose=True))
+        report = self.useFixture(fixtures.StringStream('stdout')).stream
+        with mock.patch('sys.stdout', report):
+            database.archive_deleted_rows(
+                max_rows=1000, verbose=True, until_complete=True, purge=True)
+        report.seek(0)
+        self.assertRegex(report.read(), r'API_DB.request_specs *\| 1 ')
+        self.assertEqual(before, self.rows())
+        self.only('node-2', 'node-4')
+        self.migrate(kept)
+        self.assertEqual('node-4', self.host_of(kept))
 
     def test_records_of_servers_that_nova_has_forgotten(self):
         kept, gone = (self.start_on('node-1') for _ in range(2))

@@ -29,7 +29,8 @@ texts = st.sampled_from([
 key_lists = st.lists(texts, max_size=3).map(
     lambda several: tuple(map(affinity.parse, several)))
 copies = st.builds(sticky.Copies, key_lists, st.dictionaries(
-    st.text(st.characters(codec='utf-8'), max_size=9), key_lists, max_size=5))
+    st.text(st.characters(codec='utf-8'), max_size=9), key_lists, max_size=5),
+    st.none() | st.builds(sticky.Start, st.text(max_size=9), st.text()))
 
 
 def _keys(*several):
@@ -50,7 +51,7 @@ class CopiesTest(base.BaseTestCase):
     def test_a_copy_is_kept_until_replaced(self, kept, of_host, expected):
         keys = _keys(*of_host.split())
         after = sticky.started(
-            sticky.Copies(_keys(*kept.split())), 'here', keys)
+            sticky.Copies(_keys(*kept.split())), sticky.Start('here'), keys)
         self.assertEqual(_keys(*expected.split()), after.kept)
         self.assertEqual({'here': keys}, after.offered)
 
@@ -59,14 +60,16 @@ class CopiesTest(base.BaseTestCase):
         placed = sticky.offering(
             sticky.Copies((), {'here': one}), {'there': two})
         self.assertEqual({'here': one, 'there': two}, placed.offered)
-        moved = sticky.started(placed, 'there', placed.offered['there'])
-        self.assertEqual(sticky.Copies(two, {'there': two}), moved)
+        start = sticky.Start('there', 'today')
+        moved = sticky.started(placed, start, placed.offered['there'])
+        self.assertEqual(sticky.Copies(two, {'there': two}, start), moved)
 
     @given(copies, st.sampled_from(['a', 'b']), key_lists)
     def test_starting_anew_on_a_host_changes_nothing(
             self, before, host, keys):
-        once = sticky.started(before, host, keys)
-        self.assertEqual(once, sticky.started(once, host, keys))
+        once = sticky.started(before, sticky.Start(host), keys)
+        self.assertEqual(
+            once, sticky.started(once, sticky.Start(host), keys))
 
     @given(copies)
     def test_written_and_read(self, kept):
@@ -80,11 +83,12 @@ class CopiesTest(base.BaseTestCase):
 
     @ddt.data('', 'x', 'AAAA', '{}', *(
         base64.b64encode(zlib.compress(json.dumps(each).encode())).decode()
-        for each in (None, [], {}, {'kept': []}, {'kept': 1, 'offered': []},
-                     {'kept': ['store'], 'offered': []},
-                     {'kept': [1], 'offered': []},
-                     {'kept': [], 'offered': [1]},
-                     {'kept': [], 'offered': [[['a=1'], ['h']]]},
-                     {'kept': [], 'offered': [[[], [['h']]]]})))
+        for each in (None, [], {}, {'kept': []}, *(
+            {'kept': [], 'offered': [], 'start': None} | wrong for wrong in (
+                {'kept': 1}, {'kept': ['store']}, {'kept': [1]},
+                {'offered': [1]}, {'offered': [[['a=1'], ['h']]]},
+                {'offered': [[[], [['h']]]]}, {'start': 1},
+                {'start': ['a', 'b', 'c']})))),
+        base64.b64encode(zlib.compress(b'[' * 100_000)).decode())
     def test_rubbish(self, text):
         self.assertRaises(exception.InvalidCopies, sticky.loads, text)
