@@ -21,16 +21,23 @@ Rule: reference-attributes-effective
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Mapping
 import datetime
 from typing import Any
+from typing import TypeVar
 
+from nova import objects
 from nova.scheduler import host_manager
 from oslo_utils import timeutils
 
 from pcloud.backend import complaints
 from pcloud import names
 from pcloud.rules import attributes as rules
+
+_Value = TypeVar('_Value')
 
 
 def now() -> datetime.datetime:
@@ -39,7 +46,7 @@ def now() -> datetime.datetime:
 
 
 def values(
-    host_states: Iterable[host_manager.HostState], name: str,
+    host_states: Collection[host_manager.HostState], name: str,
 ) -> list[Any]:
     """Return the effective value of an attribute, for each host.
 
@@ -48,33 +55,68 @@ def values(
 
     :returns: values as `rules.read` makes values, None for no value
     """
-    moment, key = now(), names.attribute_key(name)
-    return [_read(name, _statements(host_state, key), moment)
-            for host_state in host_states]
+    moment = now()
+    return _by_statements(host_states, name, lambda statements: _read(
+        name, statements, moment))
 
 
 def all_values(
-    host_states: Iterable[host_manager.HostState], name: str,
+    host_states: Collection[host_manager.HostState], name: str,
 ) -> list[frozenset]:
     """Return `rules.all_values` of an attribute for each host."""
-    moment, key = now(), names.attribute_key(name)
-    known: dict[frozenset, frozenset] = {}
+    moment = now()
+    return _by_statements(
+        host_states, name, lambda statements: rules.all_values(
+            name, statements, moment))
+
+
+def aggregates(
+    host_states: Iterable[host_manager.HostState],
+) -> Mapping[int, objects.Aggregate]:
+    """Return the different aggregates of hosts.
+
+    The hosts of an aggregate share the object of the aggregate.
+
+    :returns: ``id() of the object -> object``; valid as long as the hosts
+        have the aggregates
+    """
+    return {id(aggregate): aggregate for host_state in host_states
+            for aggregate in host_state.aggregates}
+
+
+def _by_statements(
+    host_states: Collection[host_manager.HostState], name: str,
+    evaluate: Callable[[frozenset[rules.Statement]], _Value],
+) -> list[_Value]:
+    """Evaluate what aggregates state of an attribute, for each host.
+
+    Thousands of hosts share a few statements. So each aggregate is read once,
+    and each set of aggregates is evaluated once.
+    """
+    statements = _statements(aggregates(host_states), name)
+    if not statements:
+        return [evaluate(frozenset())] * len(host_states)
+    known: dict[tuple[int, ...], _Value] = {}
     results = []
     for host_state in host_states:
-        statements = _statements(host_state, key)
-        if statements not in known:
-            known[statements] = rules.all_values(name, statements, moment)
-        results.append(known[statements])
+        stating = tuple([number for aggregate in host_state.aggregates
+                         if (number := id(aggregate)) in statements])
+        if stating not in known:
+            known[stating] = evaluate(frozenset(
+                statements[number] for number in stating))
+        results.append(known[stating])
     return results
 
 
 def _statements(
-    host_state: host_manager.HostState, key: str,
-) -> frozenset[rules.Statement]:
-    return frozenset(
-        rules.Statement(aggregate.metadata[key],
-                        names.is_attribute(aggregate.metadata))
-        for aggregate in host_state.aggregates if key in aggregate.metadata)
+    known: Mapping[int, objects.Aggregate], name: str,
+) -> dict[int, rules.Statement]:
+    """Return what the aggregates with an attribute state of the attribute."""
+    key = names.attribute_key(name)
+    return {number: rules.Statement(metadata[key],
+                                    names.is_attribute(metadata))
+            for number, aggregate in known.items()
+            if key in (metadata := aggregate.metadata)}
 
 
 def _read(

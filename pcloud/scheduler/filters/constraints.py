@@ -107,9 +107,11 @@ def _turns(
     servers. Weighers apply the order of the hosts.
     """
     what = rules.wanted(settings)
-    levels = {host_state.host: level for host_state, level in zip(
-        host_states, rules.levels(what, _machines(host_states, what)),
-        strict=True) if level is not None}
+    machines, numbers = _machines(host_states, what)
+    level_of = rules.levels(what, machines)
+    levels = {host_state.host: level for host_state, number in zip(
+        host_states, numbers, strict=True)
+        if (level := level_of[number]) is not None}
     memo.of_request(spec).levels['ConstraintsFilter'] = levels
     return [host_state for host_state in host_states
             if host_state.host in levels]
@@ -137,16 +139,37 @@ def _unmet(
 ) -> list[frozenset[str]]:
     """Return the keys that each host does not meet."""
     what = rules.wanted(settings)
-    return rules.unmet(what, _machines(host_states, what))
+    machines, numbers = _machines(host_states, what)
+    key_sets = rules.unmet(what, machines)
+    return [key_sets[number] for number in numbers]
 
 
 def _machines(
     host_states: Sequence[host_manager.HostState], what: rules.Wanted,
-) -> list[rules.Machine]:
-    values = {name: host_attributes.all_values(host_states, name)
-              for name in what.attributes}
-    return [
-        rules.Machine(host_capacity.sizes(host_state),
-                      {name: values[name][number] for name in values},
-                      (host_state.host, host_state.nodename))
-        for number, host_state in enumerate(host_states)]
+) -> tuple[list[rules.Machine], list[int]]:
+    """Return the different machines of hosts.
+
+    Thousands of hosts are a few kinds of machine, unless a host is wanted by
+    name.
+
+    :returns: the machines, and for each host the number of its machine
+    """
+    values = [host_attributes.all_values(host_states, name)
+              for name in what.attributes]
+    names = [(host_state.host, host_state.nodename) for host_state
+             in host_states] if what.host is not None else [
+                 ()] * len(host_states)
+    numbers: dict[tuple, int] = {}
+    machines, machine_of = [], []
+    for host_state, its_names, *its_values in zip(
+            host_states, names, *values, strict=True):
+        kind = (host_state.vcpus_total, host_state.total_usable_ram_mb,
+                host_state.total_usable_disk_gb, its_names, *its_values)
+        number = numbers.setdefault(kind, len(machines))
+        if number == len(machines):
+            machines.append(rules.Machine(
+                host_capacity.sizes(host_state),
+                dict(zip(what.attributes, its_values, strict=True)),
+                its_names))
+        machine_of.append(number)
+    return machines, machine_of

@@ -48,6 +48,21 @@ def multiplier(
     return value if math.isfinite(value) else CONF.pcloud[option]
 
 
+def counts(
+    host_states: Sequence[host_manager.HostState], option: str,
+) -> bool:
+    """Whether the multiplier of any host may differ from zero.
+
+    The aggregates of all hosts are looked at once; Nova asks for the
+    multiplier of each host after the host is weighed.
+
+    :param option: as for `multiplier`
+    """
+    return bool(CONF.pcloud[option]) or any(
+        option in aggregate.metadata for aggregate
+        in host_attributes.aggregates(host_states).values())
+
+
 def among_equals(
     host_states: Sequence[host_manager.HostState],
     spec: objects.RequestSpec,
@@ -124,9 +139,12 @@ class AttributeWeigher(ListWeigher):
         self, weighed_obj_list: Sequence[weights.WeighedHost],
         weight_properties: objects.RequestSpec,
     ) -> list[float]:
-        """Return the score of each host."""
+        """Return the score of each host, 0 without a multiplier."""
+        hosts = [weighed.obj for weighed in weighed_obj_list]
+        if not counts(hosts, self.option):
+            return [0.0] * len(hosts)
         return among_equals(
-            [weighed.obj for weighed in weighed_obj_list], weight_properties,
+            hosts, weight_properties,
             lambda host_states: self.scores(
                 host_attributes.values(host_states, self.attribute)))
 

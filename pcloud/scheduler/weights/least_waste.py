@@ -48,17 +48,17 @@ class LeastWasteWeigher(base.ListWeigher):
         weight_properties: objects.RequestSpec,
     ) -> list[float]:
         """Return a score from 0 to 1 for each host."""
-        if not any(self.weight_multiplier(weighed.obj)
-                   for weighed in weighed_obj_list):
+        hosts = [weighed.obj for weighed in weighed_obj_list]
+        if not base.counts(hosts, _OPTION):
             # By default nothing has to be read.
-            return [0.0] * len(weighed_obj_list)
+            return [0.0] * len(hosts)
         try:
             what = rules.wanted(request.constraint_settings(weight_properties))
         except exception.Invalid:
             # ConstraintsFilter, where it is on, has ended the request.
-            return [0.0] * len(weighed_obj_list)
+            return [0.0] * len(hosts)
         return base.among_equals(
-            [weighed.obj for weighed in weighed_obj_list], weight_properties,
+            hosts, weight_properties,
             lambda host_states: rules.waste_scores([
                 rules.waste(what, host_capacity.sizes(host_state))
                 for host_state in host_states]))
