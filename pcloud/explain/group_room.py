@@ -188,7 +188,7 @@ def _serving_groups(
     fits = {uuid: capacity.fits(group, host) for uuid, host in hosts.items()}
     serving = computes.serving_nodes(
         context, [uuid for uuid, groups in fits.items() if groups])
-    closed = isolation.closed_hosts(context)
+    closed = isolation.closed_among(context, set(serving.values()))
     return sum(fits[uuid] for uuid, host in serving.items()
                if host not in closed)
 

@@ -89,7 +89,7 @@ class PcloudFilter(base.ListFilter):
         context = nova_context.get_admin_context()
         wanted = request.pcloud_id(spec)
         if wanted is None:
-            closed = isolation.closed_hosts(context)
+            closed = _closed(context, host_states)
             verdicts = [access.public_verdict(host_state.host, closed)
                         for host_state in host_states]
         else:
@@ -105,9 +105,17 @@ class PcloudFilter(base.ListFilter):
 
 def _public(
     context: nova_context.RequestContext,
-    host_states: Iterable[host_manager.HostState],
+    host_states: Sequence[host_manager.HostState],
 ) -> list[host_manager.HostState]:
-    closed = isolation.closed_hosts(context)
+    closed = _closed(context, host_states)
     # As `access.public_verdict`, but one step for each of thousands of hosts.
     return [host_state for host_state in host_states
             if host_state.host not in closed]
+
+
+def _closed(
+    context: nova_context.RequestContext,
+    host_states: Sequence[host_manager.HostState],
+) -> frozenset[str]:
+    return isolation.closed_among(
+        context, {host_state.host for host_state in host_states})

@@ -122,6 +122,19 @@ class AccessTest(shared_cloud.SharedCloudTestCase):
         servers = [self.boot(self.alice) for _ in range(4)]
         self.assertNotIn(self.host, {self.host_of(s) for s in servers})
 
+    def test_pool_that_lost_its_name_keeps_its_hosts_closed(self):
+        """The request filter looks for names; hosts are closed by type too."""
+        pool = self.aggregate('Pcloud:host_flavor:gpu')
+        pool.name = 'lost'
+        pool.save()
+        servers = [self.boot(self.bob) for _ in range(4)]
+        self.assertLessEqual(
+            {self.host_of(s) for s in servers}, {'node-3', 'node-4'})
+        for host in ('node-1', 'node-2'):
+            server = self.boot(self.admin, expected='ERROR',
+                               zone=f'{self.hosts[host]}:{host}')
+            self.assertIsNone(self.host_of(server))
+
     def test_forced_host_without_hint_is_refused(self):
         for host, zone in self.hosts.items():
             closed = host in ('node-1', 'node-2')

@@ -116,7 +116,7 @@ def _pcloud_filter(
     closed = isolation.closed_hosts(context)
     pcloud = isolation.pcloud_access(context, cloud.pclouds[0].id)
     for asked, request, reader, read in (
-            (ORDINARY, requests.ordinary, 'closed_hosts', closed),
+            (ORDINARY, requests.ordinary, 'closed_among', closed),
             (PCLOUD, with_hint, 'pcloud_access', pcloud)):
         yield _filter(OURS, asked, states, request)
         yield _filter(OURS, asked + READ, states, request,

@@ -70,6 +70,7 @@ class PredicateTest(testtools.TestCase):
         self.assertIs(is_pcloud, isolation.is_pcloud(begin + '1', metadata))
 
 
+@ddt.ddt
 class DatabaseTest(testtools.TestCase):
     """Every query that asks who is closed gives the answer of Python."""
 
@@ -115,6 +116,23 @@ class DatabaseTest(testtools.TestCase):
     def test_closed_hosts(self):
         self.assertEqual(self._hosts(self.closed),
                          isolation.closed_hosts(self.context))
+
+    @ddt.data(0, 2000)
+    def test_closed_among(self, most_named):
+        self.useFixture(fixtures.MonkeyPatch(
+            'pcloud.backend.isolation._MOST_NAMED', most_named))
+        asked = self._hosts(list(self.all)[::2]) | {'host-x', 'HOST-0'}
+        self.assertEqual(
+            self._hosts(self.closed) & asked,
+            isolation.closed_among(self.context, asked))
+        self.assertEqual(
+            frozenset(), isolation.closed_among(self.context, set()))
+
+    def test_pool_uuids(self):
+        found = {int(uuid.removeprefix('uuid-')) for uuid
+                 in isolation.pool_uuids(self.context)}
+        self.assertLess(set(), found)
+        self.assertLess(found, self.closed - self.pclouds)
 
     def test_closed_aggregates(self):
         found = isolation.closed_aggregates(self.context)
