@@ -93,6 +93,11 @@ class RunTest(base.FilesTest):
         self.assertEqual((2, 1), (
             found.last.servers_hit, found.last.reboots_with_servers))
 
+    def test_reboot_at_the_end(self):
+        found = replay.run(world(
+            [a_host('a', reboot_hours=10)], (0, FOREVER, SIZE, 'a')), NOVA)
+        self.assertEqual(1, found.last.servers_hit)
+
     def test_reboot_of_an_empty_host(self):
         found = replay.run(world(
             [a_host('a', reboot_hours=5)], (0, 4 * HOUR, SIZE, 'a')), NOVA)

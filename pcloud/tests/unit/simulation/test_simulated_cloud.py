@@ -12,6 +12,8 @@
 
 """The simulation chooses as Nova's and Pcloud's own weighers choose."""
 
+import collections
+import dataclasses
 import datetime
 import random
 
@@ -30,6 +32,8 @@ from pcloud import names
 from pcloud.rules import attributes
 from pcloud.simulation import bits
 from pcloud.simulation import fleets
+from pcloud.simulation import host_scores
+from pcloud.simulation import replay
 from pcloud.simulation import simulated_cloud
 from pcloud.simulation import weight_sets
 from pcloud.simulation import workload
@@ -81,9 +85,8 @@ def make_weights(chance):
         for weigher in GROUPS})
 
 
-@ddt.ddt
-class AsNovaTest(testtools.TestCase):
-    """Random hosts, random weights; Nova's own handler says which is best."""
+class NovaTest(testtools.TestCase):
+    """Nova's own handler and weighers say which hosts are best."""
 
     def setUp(self):
         super().setUp()
@@ -99,7 +102,7 @@ class AsNovaTest(testtools.TestCase):
                          in handler.get_matching_classes(WEIGHERS)]
         self.handler = handler
 
-    def _configure(self, weights):
+    def configure(self, weights):
         for weigher, group in GROUPS.items():
             self.conf.config(group=group, **{
                 f'{weigher}_weight_multiplier': weights.weight(weigher)})
@@ -129,7 +132,7 @@ class AsNovaTest(testtools.TestCase):
         return state
 
     @staticmethod
-    def _has_room(host, used, size):
+    def has_room(host, used, size):
         """Tell what Placement says, written differently."""
         shape = host.shape
         return all(
@@ -142,11 +145,11 @@ class AsNovaTest(testtools.TestCase):
                 (size.disk_gb, shape.disk_gb, shape.disk_ratio,
                  [each.disk_gb for each in used])))
 
-    def _nova(self, hosts, used, size, now):
+    def nova(self, hosts, used, size, now):
         """Return the numbers of the best hosts, and of all with room."""
         timeutils.set_time_override(now)
         room = [number for number, host in enumerate(hosts)
-                if self._has_room(host, used[number], size)]
+                if self.has_room(host, used[number], size)]
         states = {number: self._state(hosts[number], used[number])
                   for number in room}
         numbers = {state.host: number for number, state in states.items()}
@@ -156,9 +159,14 @@ class AsNovaTest(testtools.TestCase):
         return {numbers[each.obj.host] for each in weighed
                 if each.weight >= weighed[0].weight - 1e-9}, set(room)
 
+
+@ddt.ddt
+class AsNovaTest(NovaTest):
+    """Random hosts and random weights."""
+
     def _check(self, chance, count):
         weights = make_weights(chance)
-        self._configure(weights)
+        self.configure(weights)
         cloud = simulated_cloud.SimulatedCloud(
             make_hosts(chance, count), weights, BEGIN, BUCKET)
         used = [[] for _ in cloud.hosts]
@@ -169,7 +177,7 @@ class AsNovaTest(testtools.TestCase):
                 ended = used[number].pop()
                 cloud.end(number, ended)
             # Now and then onto a host without room, as ratios may change.
-            elif chance.random() < 0.1 or self._has_room(
+            elif chance.random() < 0.1 or self.has_room(
                     cloud.hosts[number], used[number], size):
                 used[number].append(size)
                 cloud.start(number, size)
@@ -178,7 +186,7 @@ class AsNovaTest(testtools.TestCase):
             if host.reboot is not None and host.reboot <= now:
                 cloud.reboot(number)
         for size in SIZES:
-            best, room = self._nova(cloud.hosts, used, size, now)
+            best, room = self.nova(cloud.hosts, used, size, now)
             self.assertEqual(room, members(cloud.with_room(size)))
             self.assertEqual(best, members(cloud.best(size)), weights)
 
@@ -187,6 +195,33 @@ class AsNovaTest(testtools.TestCase):
         chance = random.Random(seed)
         for _ in range(5):
             self._check(chance, chance.choice([1, 2, 5, 12, 40]))
+
+    def test_more_memory_is_given_out_than_there_is(self):
+        """Nova counts what is left as 0, however much is missing."""
+        weights = weight_sets.Weights('any', {'ram': -1.0, 'cpu': 0.01})
+        self.configure(weights)
+        shape = fleets.Shape(64, 65536, 100, 4.0, 2.0)
+        hosts = [fleets.Host(name, shape) for name in 'abc']
+        size = workload.Size(8192, 1)
+        used = [[size] * 8, [size] * 9, [size]]
+        cloud = simulated_cloud.SimulatedCloud(hosts, weights, BEGIN, BUCKET)
+        for number, sizes in enumerate(used):
+            for each in sizes:
+                cloud.start(number, each)
+        best, _ = self.nova(cloud.hosts, used, size, BEGIN)
+        self.assertEqual({0}, best)
+        self.assertEqual(best, members(cloud.best(size)))
+
+    def test_a_disk_larger_than_that_of_a_host(self):
+        """The ratio is for all servers together, not for one server."""
+        cloud = simulated_cloud.SimulatedCloud(
+            [fleets.Host('a', fleets.Shape(8, 8192, 100, disk_ratio=2.0))],
+            weight_sets.parse('ram=1'), BEGIN, BUCKET)
+        for disk_gb, found in ((101, set()), (100, {0})):
+            size = workload.Size(1024, 1, disk_gb)
+            self.assertEqual(found, members(cloud.with_room(size)))
+            self.assertEqual(bool(found), self.has_room(
+                cloud.hosts[0], [], size))
 
     def test_defaults(self):
         for weigher, group in GROUPS.items():
@@ -212,6 +247,83 @@ class AsNovaTest(testtools.TestCase):
             if type(weigher).__module__.startswith('nova.') and len(set(
                 weigher.weigh_objects(states, spec))) > 1}
         self.assertEqual(known, different)
+
+
+@ddt.ddt
+class ReplayAsNovaTest(NovaTest):
+    """A whole trace goes where Nova's weighers send each server in turn."""
+
+    HOURS = 48
+
+    def _world(self, chance):
+        hours = [chance.randrange(self.HOURS + 1) for _ in range(90)]
+        servers = sorted((
+            workload.Server(
+                hour * 3600.0, chance.choice([
+                    workload.FOREVER,
+                    (hour + chance.randrange(20)) * 3600.0]),
+                chance.choice(SIZES)) for hour in hours),
+            key=lambda server: server.start)
+        hosts = [dataclasses.replace(host, reboot=chance.choice([
+            None, BEGIN + datetime.timedelta(
+                hours=chance.randrange(-2, 3 * self.HOURS))]))
+            for host in make_hosts(chance, 8)]
+        return replay.World(
+            workload.Trace(tuple(servers), self.HOURS * 3600.0, BEGIN),
+            hosts, BEGIN, datetime.timedelta(days=1), chance.randrange(9), 5)
+
+    def _places(self, world, hosts):
+        """Return the number of each server's host, None when refused."""
+        first, later = (random.Random(world.seed + number)
+                        for number in range(2))
+        places = []
+        for server in world.trace.servers:
+            used = [[other.size for place, other in zip(
+                places, world.trace.servers, strict=False)
+                if place == number and other.end > server.start]
+                for number in range(len(hosts))]
+            best, room = self.nova(
+                hosts, used, server.size, world.begin + datetime.timedelta(
+                    seconds=server.start))
+            wanted, chance = (best, later) if server.start else (room, first)
+            places.append(bits.pick(
+                bits.union(1 << number for number in wanted), chance))
+        return places
+
+    def _look(self, world, hosts, places, moment):
+        """Return what there is at a moment, from the places of servers."""
+        on = list(zip(places, world.trace.servers, strict=True))
+        reboots = {
+            number: (host.reboot - world.begin).total_seconds()
+            for number, host in enumerate(hosts) if host.reboot}
+        hit = [number for number, server in on if number in reboots and
+               0 < reboots[number] <= moment and
+               server.start < reboots[number] < server.end]
+        now = [number for number, server in on if number is not None and
+               server.start <= moment < server.end]
+        return (
+            len(now), collections.Counter(
+                hosts[number].platform for number in now),
+            sum(number is None and server.start <= moment
+                for number, server in on),
+            len(hit), len(set(hit)), len(hosts) - len(set(now)))
+
+    @ddt.data(*range(12))
+    def test_replay(self, seed):
+        chance = random.Random(seed)
+        self.conf.config(reboot_bucket_days=1, group='pcloud')
+        world, weights = self._world(chance), make_weights(chance)
+        self.configure(weights)
+        hosts = host_scores.in_order(world.hosts)
+        places = self._places(world, hosts)
+        for look in replay.run(world, weights).looks:
+            self.assertEqual(
+                self._look(world, hosts, places, look.day * workload.DAY),
+                (look.servers, collections.Counter({
+                    platform: count
+                    for platform, count in look.by_platform.items() if count}),
+                 look.refused, look.servers_hit, look.reboots_with_servers,
+                 look.empty_hosts))
 
 
 def members(hosts):
