@@ -14,6 +14,7 @@
 
 import argparse
 import os
+import signal
 import sys
 
 try:
@@ -45,6 +46,8 @@ CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
 FAILED = 2
+# As a shell shows a command that the end of its reader has ended.
+NOT_READ = 128 + signal.SIGPIPE
 
 # Seconds that a cell has to answer.
 _PATIENCE = 5
@@ -93,7 +96,13 @@ def main() -> int:
     try:
         if CONF.command.name != simulate.NAME:
             _name_silent_cells()
-        return CONF.command.run(CONF.command)
+        status = CONF.command.run(CONF.command)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # Who reads the output has seen enough. Python flushes once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return NOT_READ
     except exception.PcloudError as error:
         print(f'pcloud-manage: {error}', file=sys.stderr)
     except Exception:

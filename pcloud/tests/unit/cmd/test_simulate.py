@@ -216,6 +216,19 @@ class CommandTest(SimulateTest):
              "'many' is not right; it has to be a number above 0, such as 4 "
              'or 1.75.\n'), (done.returncode, done.stdout, done.stderr))
 
+    def test_a_reader_that_has_seen_enough(self):
+        """The rest of the output is dropped, without a traceback."""
+        for looks in ('2', '3000'):
+            reader, writer = os.pipe()
+            os.close(reader)
+            with os.fdopen(writer, 'wb') as output:
+                done = subprocess.run(
+                    [sys.executable, '-m', 'pcloud.cmd.manage',
+                     simulate.NAME, 'trace.csv', '--hosts', '3',
+                     '--over-time', '--looks', looks], stdout=output,
+                    stderr=subprocess.PIPE, text=True)
+            self.assertEqual((141, ''), (done.returncode, done.stderr))
+
 
 class OrderTest(testtools.TestCase):
     """The weights of the guide keep the order of RFD 24."""
