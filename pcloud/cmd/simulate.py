@@ -23,8 +23,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from collections.abc import Sequence
-import dataclasses
 import datetime
+import pathlib
 import random
 import sys
 
@@ -36,6 +36,7 @@ from pcloud.simulation import input_values
 from pcloud.simulation import replay
 from pcloud.simulation import server_list
 from pcloud.simulation import svg_plot
+from pcloud.simulation import text_files
 from pcloud.simulation import weight_sets
 from pcloud.simulation import workload
 
@@ -45,6 +46,13 @@ DONE, BAD_INPUT = 0, 1
 # vcpus, GB of memory, GB of disk.
 _SHAPE = '48,192,2000'
 _MB = 1024
+
+# More would take hours, or all memory.
+_MOST_HOSTS, _MOST_LOOKS = 100_000, 10_000
+# As [pcloud] reboot_bucket_days.
+_MOST_BUCKET_DAYS = 3650
+# The beginning of a file, which tells JSON from CSV.
+_HEAD = 1024
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -57,9 +65,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
                     'or an option cannot be used.')
     parser.add_argument('trace', metavar='TRACE',
                         help='a CSV file with the columns of the Azure '
-                             'Public Dataset, also packed with gzip; or '
-                             'what "openstack server list --all --long -f '
-                             'json" printed')
+                             'Public Dataset; or what "openstack server '
+                             'list --all --long -f json" printed; also '
+                             'packed with gzip')
     _add_hosts(parser)
     _add_policies(parser)
     _add_server_lists(parser)
@@ -72,7 +80,8 @@ def _add_hosts(parser: argparse.ArgumentParser) -> None:
     hosts.add_argument('--hosts-file', metavar='FILE',
                        help='the hosts and their attributes, as CSV')
     hosts.add_argument('--hosts', metavar='N',
-                       help='make up N hosts, with four platforms')
+                       help='make up N hosts, at most 100000, with four '
+                            'platforms')
     parser.add_argument('--host-size', metavar='SIZE',
                         action='append', default=[],
                         help='cpus, GB of memory and perhaps GB of disk of '
@@ -134,6 +143,7 @@ def run(command: argparse.Namespace) -> int:
     try:
         policies = weight_sets.several(command.weights)
         world = _world(command)
+        _check_plot(command)
         for note in _notes(world):
             print(f'pcloud-manage: {note}', file=sys.stderr)
         outcomes = [replay.run(world, weights) for weights in policies]
@@ -159,11 +169,21 @@ def _show(
     table = output.over_time if command.over_time else output.summary
     print(output.FORMATS[command.format](table(outcomes, platforms)))
     if command.plot:
-        try:
-            with open(command.plot, 'w', encoding='utf-8') as file:
-                file.write(svg_plot.draw(outcomes, platforms))
-        except OSError as error:
-            raise exception.InputUnreadable(path=command.plot, reason=error)
+        _write_plot(command, 'w', svg_plot.draw(outcomes, platforms))
+
+
+def _check_plot(command: argparse.Namespace) -> None:
+    """Check that a picture can be written, before minutes are computed."""
+    if command.plot:
+        _write_plot(command, 'a', '')
+
+
+def _write_plot(command: argparse.Namespace, mode: str, text: str) -> None:
+    try:
+        with open(command.plot, mode, encoding='utf-8') as file:
+            file.write(text)
+    except OSError as error:
+        raise exception.InputUnreadable(path=command.plot, reason=error)
 
 
 def _world(command: argparse.Namespace) -> replay.World:
@@ -171,16 +191,34 @@ def _world(command: argparse.Namespace) -> replay.World:
 
     :raises: `exception.Invalid` for a file or an option that cannot be used
     """
-    hosts = fleets.read(command.hosts_file) if command.hosts_file else ()
-    trace = _trace(command, hosts)
+    looks = _between(command, 'looks', 2, _MOST_LOOKS)
+    bucket_days = _between(command, 'bucket_days', 1, _MOST_BUCKET_DAYS)
+    hosts, shapes = _hosts(command)
+    trace = _trace(command, hosts, shapes)
     begin = _begin(command, trace, hosts)
-    looks = _whole(command, 'looks')
-    if looks < 2:
-        raise _place('looks').wrong(looks, '2 or more')
     return replay.World(
-        trace, hosts or _made_up(command, begin, trace.seconds), begin,
-        datetime.timedelta(days=_whole(command, 'bucket_days')),
-        _whole(command, 'seed'), looks)
+        trace, hosts or fleets.make(
+            _between(command, 'hosts', 1, _MOST_HOSTS), shapes, begin,
+            trace.seconds),
+        begin, datetime.timedelta(days=bucket_days), _whole(command, 'seed'),
+        looks)
+
+
+def _hosts(
+    command: argparse.Namespace,
+) -> tuple[Sequence[fleets.Host], Sequence[fleets.Shape]]:
+    """Return the hosts of the file, and the shapes of all hosts.
+
+    Hosts that are made up are not returned: their reboots depend on the trace.
+    """
+    if command.hosts_file is None:
+        return (), [_shape(text) for text in command.host_size or [_SHAPE]]
+    if command.host_size:
+        raise exception.InvalidSimulation(
+            reason='--host-size is for hosts that are made up with --hosts; '
+                   'the file of hosts says how large its hosts are')
+    hosts = fleets.read(command.hosts_file)
+    return hosts, [host.shape for host in hosts]
 
 
 def _place(option: str) -> input_values.Option:
@@ -191,8 +229,16 @@ def _whole(command: argparse.Namespace, option: str) -> int:
     return input_values.whole(getattr(command, option), _place(option))
 
 
+def _between(
+    command: argparse.Namespace, option: str, least: int, most: int,
+) -> int:
+    return input_values.between(
+        getattr(command, option), _place(option), least, most)
+
+
 def _trace(
     command: argparse.Namespace, hosts: Sequence[fleets.Host],
+    shapes: Sequence[fleets.Shape],
 ) -> workload.Trace:
     if not _is_json(command.trace):
         return azure_trace.read(command.trace)
@@ -205,29 +251,28 @@ def _trace(
         None if command.lifetime is None else input_values.number(
             command.lifetime, _place('lifetime')))
     return server_list.read(
-        command.trace, _sizes(command.flavors, hosts),
+        command.trace, _flavors(command.flavors, shapes),
         frozenset(host.name for host in hosts), turnover,
         random.Random(_whole(command, 'seed')))
 
 
-def _sizes(
-    path: str, hosts: Sequence[fleets.Host],
-) -> dict[str, workload.Size]:
-    """Read the sizes of flavors, without disks where no host has a disk."""
-    sizes = server_list.sizes(path)
-    if any(host.shape.disk_gb for host in hosts) or not hosts:
-        return sizes
-    return {name: dataclasses.replace(size, disk_gb=0)
-            for name, size in sizes.items()}
+def _flavors(
+    path: str, shapes: Sequence[fleets.Shape],
+) -> dict[str, server_list.Flavor]:
+    """Read flavors, without disks where no host has a disk."""
+    flavors = server_list.flavors(path)
+    if any(shape.disk_gb for shape in shapes):
+        return flavors
+    return {name: flavor.without_disk() for name, flavor in flavors.items()}
 
 
 def _is_json(path: str) -> bool:
-    try:
-        with open(path, 'rb') as file:
-            return file.read(_MB).lstrip(b'\xef\xbb\xbf \t\r\n')[:1] in (
-                b'[', b'{')
-    except OSError as error:
-        raise exception.InputUnreadable(path=path, reason=error)
+    with text_files.reading(path) as file:
+        if not pathlib.Path(path).is_file():
+            raise exception.InputUnreadable(
+                path=path, reason='a trace is read twice, and a pipe can be '
+                                  'read once; write the trace to a file')
+        return file.read(_HEAD).lstrip()[:1] in ('[', '{')
 
 
 def _begin(
@@ -237,6 +282,7 @@ def _begin(
     given = None if command.begin is None else input_values.moment(
         command.begin, _place('begin'))
     found = given or trace.begin
+    _check_end(found or replay.UNDATED, trace.seconds)
     if found is None and any(host.reboot for host in hosts):
         raise exception.InvalidSimulation(
             reason='The hosts have dates of reboots, and the trace has no '
@@ -244,11 +290,18 @@ def _begin(
     return found or replay.UNDATED
 
 
-def _made_up(
-    command: argparse.Namespace, begin: datetime.datetime, seconds: float,
-) -> tuple[fleets.Host, ...]:
-    shapes = [_shape(text) for text in command.host_size or [_SHAPE]]
-    return fleets.make(_whole(command, 'hosts'), shapes, begin, seconds)
+def _check_end(begin: datetime.datetime, seconds: float) -> None:
+    """Check that the end of a trace is a date.
+
+    :raises: `exception.InvalidSimulation`
+    """
+    try:
+        begin + datetime.timedelta(seconds=seconds)
+    except OverflowError:
+        raise exception.InvalidSimulation(
+            reason=f'A trace of {seconds / workload.DAY:g} days that begins '
+                   f'at {begin:%Y-%m-%d} ends after the year 9999; begin '
+                   'earlier or choose fewer days')
 
 
 def _shape(text: str) -> fleets.Shape:

@@ -17,13 +17,10 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 import csv
 import dataclasses
-import gzip
-import zlib
 
 from pcloud import exception
 from pcloud.simulation import input_values
-
-_GZIP = b'\x1f\x8b'
+from pcloud.simulation import text_files
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,8 +63,7 @@ def rows(
     """Yield the lines of a table; lines without any text are left out.
 
     The first line names the columns, in any order and case; columns that
-    nobody asks for do no harm. Files that end with `gzip`'s mark are read as
-    `gzip` does.
+    nobody asks for do no harm.
 
     :param required: the columns that the table has to have
     :param plain: the columns of a table whose first line does not name
@@ -83,6 +79,7 @@ def rows(
     number_, cells = first
     names = [cell.lower() for cell in cells]
     if plain and not set(names) & set(required):
+        _check_plain(path, number_, cells, required, plain)
         names = list(plain)
         yield _row(path, number_, names, cells)
     else:
@@ -112,16 +109,29 @@ def own_name(
 def _lines(path: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the cells of each line with text."""
     try:
-        with open(path, 'rb') as binary:
-            packed = binary.read(len(_GZIP)) == _GZIP
-        with (gzip.open if packed else open)(
-                path, 'rt', encoding='utf-8-sig', newline='') as file:
+        with text_files.reading(path) as file:
             reader = csv.reader(file)
             for cells in reader:
                 if any(cell.strip() for cell in cells):
                     yield reader.line_num, [cell.strip() for cell in cells]
-    except (OSError, EOFError, UnicodeError, csv.Error, zlib.error) as error:
+    except csv.Error as error:
         raise exception.InputUnreadable(path=path, reason=error)
+
+
+def _check_plain(
+    path: str, line: int, cells: Sequence[str], required: Sequence[str],
+    plain: Sequence[str],
+) -> None:
+    """Check that a first line without names has a value for each column.
+
+    :raises: `exception.InvalidInput`
+    """
+    if len(cells) != len(plain):
+        raise input_values.Cell(path, f'line {line}', plain[0]).wrong(
+            ','.join(cells),
+            f'a first line that names the columns {", ".join(required)}, '
+            f'separated by commas; or else the {len(plain)} values of '
+            f'{", ".join(plain)}')
 
 
 def _check_names(

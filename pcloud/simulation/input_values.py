@@ -89,6 +89,17 @@ def whole(value: str, place: Place) -> int:
     return found
 
 
+def between(value: str, place: Place, least: int, most: int) -> int:
+    """Return a whole number from the least to the most.
+
+    :raises: `exception.InvalidInput`
+    """
+    found = int(value) if _WHOLE.fullmatch(value) else least - 1
+    if not least <= found <= most:
+        raise place.wrong(value, f'a whole number from {least} to {most}')
+    return found
+
+
 def seconds(value: str, place: Place) -> float:
     """Return a number of seconds, 0 or more.
 

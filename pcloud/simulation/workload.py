@@ -28,7 +28,7 @@ class Size:
     disk_gb: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Server:
     """A server of a trace.
 

@@ -214,7 +214,7 @@ ROOMS = {
         'bits',
         'azure_trace fleets server_list',
         'csv_tables weight_sets',
-        'input_values workload'),
+        'input_values text_files workload'),
     'names': _room('rules.forms exception', ''),
     'exception': _room('rules.text', ''),
     'conf': _room('', 'oslo_config'),

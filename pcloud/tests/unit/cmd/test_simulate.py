@@ -21,6 +21,7 @@ import configparser
 import contextlib
 import csv
 import datetime
+import gzip
 import io
 import itertools
 import json
@@ -152,7 +153,26 @@ class RunTest(SimulateTest):
         (('nowhere.csv', '--hosts', '3'), 'nowhere.csv cannot be used: '
          "[Errno 2] No such file or directory: 'nowhere.csv'."),
         (('trace.csv', '--hosts', '0'), "--hosts: '0' is not right; it has "
-         'to be a whole number above 0, such as 4.'),
+         'to be a whole number from 1 to 100000.'),
+        (('trace.csv', '--hosts', '9999999999'), "--hosts: '9999999999' is "
+         'not right; it has to be a whole number from 1 to 100000.'),
+        (('trace.csv', '--hosts', '3', '--looks', '9999999999'), "--looks: "
+         "'9999999999' is not right; it has to be a whole number from 2 to "
+         '10000.'),
+        (('trace.csv', '--hosts', '3', '--bucket-days', '9999999999'),
+         "--bucket-days: '9999999999' is not right; it has to be a whole "
+         'number from 1 to 3650.'),
+        (('trace.csv', '--hosts', '3', '--seed', '-1'), "--seed: '-1' is "
+         'not right; it has to be a whole number above 0, such as 4.'),
+        (('trace.csv', '--hosts', '3', '--begin', '9999-12-31'),
+         'A trace of 13.9722 days that begins at 9999-12-31 ends after the '
+         'year 9999; begin earlier or choose fewer days.'),
+        (('trace.csv', '--hosts-file', 'hosts.csv', '--host-size', '1,1'),
+         '--host-size is for hosts that are made up with --hosts; the file '
+         'of hosts says how large its hosts are.'),
+        ((*LIST, '--days', '9999999999'), 'In 1e+10 days, 16 servers that '
+         'live for 12.2468 days become 13064603601, more than 5000000; '
+         'choose fewer --days or a longer --lifetime.'),
         (('trace.csv', '--hosts', '3', '--host-size', '48'), "--host-size: "
          "'48' is not right; it has to be cpus, GB of memory and perhaps GB "
          'of disk, such as 48,192,2000.'),
@@ -160,7 +180,7 @@ class RunTest(SimulateTest):
          'Each server of the trace is larger than any host; the smallest '
          'takes 2 vcpus, 4096 MB of memory and 0 GB of disk.'),
         (('trace.csv', '--hosts', '3', '--looks', '1'), "--looks: '1' is "
-         'not right; it has to be 2 or more.'),
+         'not right; it has to be a whole number from 2 to 10000.'),
         (('trace.csv', '--hosts', '3', '--plot', '/nowhere/a.svg'),
          "/nowhere/a.svg cannot be used: [Errno 2] No such file or "
          "directory: '/nowhere/a.svg'."),
@@ -183,6 +203,37 @@ class RunTest(SimulateTest):
         status, text = self.simulate(*arguments)
         self.assertEqual((1, complaint), (
             status, text.splitlines()[-1].removeprefix('pcloud-manage: ')))
+
+    def test_a_bad_plot_is_found_before_anything_is_computed(self):
+        status, text = self.simulate(*self.TRACE, '--plot', '/nowhere/a.svg')
+        self.assertEqual((1, 1), (status, len(text.splitlines())))
+
+    def test_a_pipe(self):
+        reader, writer = os.pipe()
+        with os.fdopen(writer, 'wb') as file:
+            file.write((self.folder / 'trace.csv').read_bytes())
+        with os.fdopen(reader, 'rb'):
+            path = f'/dev/fd/{reader}'
+            self.assertEqual(
+                (1, f'pcloud-manage: {path} cannot be used: a trace is read '
+                    'twice, and a pipe can be read once; write the trace to '
+                    'a file.\n'), self.simulate(path, '--hosts', '3'))
+
+    def test_packed(self):
+        for name in self.TRACE[0], self.LIST[0]:
+            path = self.folder / name
+            arguments = self.TRACE if name in self.TRACE else self.LIST
+            plain = self.simulate(*arguments)
+            path.write_bytes(gzip.compress(path.read_bytes()))
+            self.assertEqual(0, plain[0])
+            self.assertEqual(plain, self.simulate(*arguments))
+
+    def test_disks_do_not_count_where_no_host_is_made_with_one(self):
+        status, text = self.simulate(
+            'servers.json', '--flavors', 'flavors.json', '--hosts', '12',
+            '--host-size', '48,192', '-f', 'json')
+        self.assertEqual((0, 0), (status, json.loads(
+            text.partition('\n')[2])[0]['Refused']))
 
     def test_no_hosts_in_the_file(self):
         (self.folder / 'none.csv').write_text('host,vcpus,memory_mb\n')

@@ -169,6 +169,18 @@ class ReadTest(base.FilesTest):
             'be seconds since the trace began, such as 300, or else ISO 8601 '
             'on each line.', self.complaint(azure_trace.read, path))
 
+    @ddt.data('vm id,created,deleted,cores,memory',
+              'vmid;vmcreated;vmdeleted;vmcorecountbucket;vmmemorybucket')
+    def test_no_line_names_columns(self, line):
+        self.assertEqual(
+            f"file, line 1, vmid: '{line}' is not right; it has to be a "
+            'first line that names the columns vmid, vmcreated, vmdeleted, '
+            'vmcorecountbucket, vmmemorybucket, separated by commas; or else '
+            'the 11 values of vmid, subscriptionid, deploymentid, vmcreated, '
+            'vmdeleted, maxcpu, avgcpu, p95maxcpu, vmcategory, '
+            'vmcorecountbucket, vmmemorybucket.',
+            self.complaint(azure_trace.read, self.write(f'{line}\n')))
+
     def test_column_is_missing(self):
         path = self.write('vmid,vmcreated,vmdeleted,vmcorecountbucket\n')
         self.assertEqual(

@@ -13,6 +13,8 @@
 """Hosts are read from a file, or made up."""
 
 import datetime
+import gzip
+import os
 
 import ddt
 
@@ -46,6 +48,16 @@ class ReadTest(base.FilesTest):
         self.assertEqual(
             (fleets.Host('c1', fleets.Shape(48, 98304, 0, 4.0, 1.0, 1.0)),),
             fleets.read(path))
+
+    def test_through_a_pipe(self):
+        text = 'host,vcpus,memory_mb\nc1,48,98304\n'
+        for content in (text.encode(), gzip.compress(text.encode())):
+            reader, writer = os.pipe()
+            with os.fdopen(writer, 'wb') as file:
+                file.write(content)
+            with os.fdopen(reader, 'rb'):
+                hosts = fleets.read(f'/dev/fd/{reader}')
+            self.assertEqual(['c1'], [host.name for host in hosts])
 
     def test_a_date_is_the_end_of_the_day(self):
         """As everywhere in Pcloud."""

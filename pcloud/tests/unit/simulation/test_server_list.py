@@ -13,6 +13,7 @@
 """Lists of servers are read, and servers come and go from then on."""
 
 import datetime
+import gzip
 import json
 import random
 
@@ -23,7 +24,7 @@ from pcloud.simulation import workload
 from pcloud.tests.unit.simulation import base
 
 SMALL = workload.Size(4096, 2, 20)
-FLAVORS = {'small': SMALL}
+FLAVORS = {'small': server_list.Flavor(SMALL, 15)}
 DAY = workload.DAY
 STILL = server_list.Turnover(1.0, 10.0 ** 6)
 
@@ -59,6 +60,77 @@ class ReadTest(base.FilesTest):
         trace = self._read([{'ID': 'a', 'Flavor': 'small', 'Host': 'c9'}], ())
         self.assertEqual(1, len(trace.servers))
 
+    def test_a_server_without_a_host_takes_nothing(self):
+        """Such as a server that is shelved; its flavor does not matter."""
+        trace = self._read([
+            {'ID': 'a', 'Flavor': 'small', 'Host': 'c9'},
+            {'ID': 'b', 'Flavor': 'gone', 'Host': None},
+            {'ID': 'c', 'Flavor': 'gone', 'Host': ''}], ())
+        self.assertEqual(['c9'], [each.host for each in trace.servers])
+        self.assertIn('2 servers without a host are left out.', trace.notes)
+
+    def test_a_list_without_the_hosts(self):
+        trace = self._read([{'ID': 'a', 'Flavor': 'small'}], ())
+        self.assertEqual([None], [each.host for each in trace.servers])
+
+    def _refusal(self, servers, hosts):
+        return self.complaint(
+            server_list.read, self.write(json.dumps(servers)), FLAVORS,
+            frozenset(hosts), STILL, random.Random(1))
+
+    def test_no_server_is_on_a_host_of_the_file(self):
+        self.assertEqual(
+            'No server of the list is on a host of the file of hosts. The '
+            'list has hosts such as c1.test, and the file has hosts such as '
+            'c1; the hosts of the file need the names that "openstack '
+            'hypervisor list" shows.', self._refusal([
+                {'ID': 'b', 'Flavor': 'small', 'Host': 'c2.test'},
+                {'ID': 'a', 'Flavor': 'small', 'Host': 'c1.test'},
+                {'ID': 'c', 'Flavor': 'small', 'Host': None}], ['c2', 'c1']))
+
+    @ddt.data((), ('c1',))
+    def test_nobody_sees_a_host(self, hosts):
+        self.assertEqual(
+            'No server of the list has a host; administrators alone see the '
+            'hosts of servers.', self._refusal(
+                [{'ID': 'a', 'Flavor': 'small', 'Host': None}], hosts))
+
+    def test_a_disk_on_a_volume(self):
+        for name in ('Image', 'Image Name', 'Image ID'):
+            trace = self._read([
+                {'ID': 'a', 'Flavor': 'small', 'Host': 'c1',
+                 name: 'N/A (booted from volume)'}])
+            self.assertEqual(5, trace.servers[0].size.disk_gb)
+
+    def test_an_empty_name_of_a_flavor(self):
+        """A client prints the id alone of a flavor that was deleted."""
+        server = {'ID': 'a', 'Flavor Name': '', 'Flavor ID': 'small'}
+        self.assertEqual(SMALL, self._read([server], ()).servers[0].size)
+        self.assertIn(
+            "server 1, Flavor ID: 'gone' is not right; it has to be a name "
+            'or an id of the list of flavors; add a flavor that was deleted '
+            'to that list.', self._refusal([{**server, 'Flavor ID': 'gone'}],
+                                           ()))
+
+    def test_too_many(self):
+        """An error, instead of hours and all memory."""
+        path = self.write(json.dumps(
+            [{'ID': 'a', 'Flavor': 'small', 'Host': 'c1'}]))
+        self.assertEqual(
+            'In 60 days, 1 servers that live for 1e-06 days become 60000001, '
+            'more than 5000000; choose fewer --days or a longer --lifetime.',
+            self.complaint(
+                server_list.read, path, FLAVORS, frozenset(),
+                server_list.Turnover(60.0, 1e-6), random.Random(1)))
+
+    def test_packed(self):
+        text = json.dumps([{'ID': 'a', 'Flavor': 'small', 'Host': 'c1'}])
+        read = [server_list.read(
+            self.write(content), FLAVORS, frozenset(), STILL,
+            random.Random(1)) for content in (
+                text, gzip.compress(text.encode()))]
+        self.assertEqual(read[0], read[1])
+
     def test_as_many_come_as_go(self):
         trace = self._read(
             [{'ID': str(number), 'Flavor': 'small', 'Host': 'c1'}
@@ -86,6 +158,19 @@ class ReadTest(base.FilesTest):
         self.assertEqual(
             ('Servers live for 5.0 days on average.',), trace.notes)
 
+    def test_ages_of_servers_that_are_left_out(self):
+        """They tell when the list was made, and not how long servers live."""
+        trace = self._read([
+            {'ID': 'a', 'Flavor': 'small', 'Host': 'c1',
+             'Created At': '2026-10-01'},
+            {'ID': 'b', 'Flavor': 'small', 'Host': 'c9',
+             'Created At': '2026-10-11'}],
+            turnover=server_list.Turnover(1.0, None))
+        self.assertEqual(
+            datetime.datetime(2026, 10, 11, tzinfo=datetime.UTC),
+            trace.begin)
+        self.assertIn('Servers live for 10.0 days on average.', trace.notes)
+
     def test_no_ages(self):
         trace = self._read([{'ID': 'a', 'Flavor': 'small', 'Host': 'c1'}],
                            turnover=server_list.Turnover(1.0, None))
@@ -100,10 +185,11 @@ class ReadTest(base.FilesTest):
     @ddt.data(
         ({'ID': 'a', 'Flavor': 'tiny'},
          "server 2, Flavor: 'tiny' is not right; it has to be a name or an "
-         'id of the list of flavors.'),
+         'id of the list of flavors; add a flavor that was deleted to that '
+         'list.'),
         ({'ID': 'a'},
          "server 2, Flavor: '' is not right; it has to be a name or an id of "
-         'the list of flavors.'),
+         'the list of flavors; add a flavor that was deleted to that list.'),
         ({'Flavor': 'small'},
          "server 2, ID: '' is not right; it has to be an id of its own for "
          'each server.'),
@@ -145,14 +231,15 @@ class FlavorsTest(base.FilesTest):
              'Ephemeral': 5, 'VCPUs': 2},
             {'ID': '2', 'Name': 'none', 'RAM': 512, 'Disk': 0,
              'Ephemeral': 0, 'VCPUs': 1}]))
-        none = workload.Size(512, 1)
+        small = FLAVORS['small']
+        none = server_list.Flavor(workload.Size(512, 1))
         self.assertEqual(
-            {'1': SMALL, 'small': SMALL, '2': none, 'none': none},
-            server_list.sizes(path))
+            {'1': small, 'small': small, '2': none, 'none': none},
+            server_list.flavors(path))
 
     def test_bad_flavor(self):
         path = self.write(json.dumps([{'ID': '1', 'Name': 'x', 'RAM': '4G'}]))
         self.assertEqual(
             "file, flavor 1, RAM: '4G' is not right; it has to be a whole "
             'number above 0, such as 4.',
-            self.complaint(server_list.sizes, path))
+            self.complaint(server_list.flavors, path))
