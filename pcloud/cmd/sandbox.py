@@ -17,11 +17,10 @@ import collections
 from collections.abc import Callable
 import os
 import pathlib
-import signal
 import sys
-import types
 
 from pcloud.sandbox import errors
+from pcloud.sandbox import interrupts
 from pcloud.sandbox import layout
 from pcloud.sandbox import parts
 from pcloud.sandbox import settings
@@ -192,7 +191,10 @@ def do_down(args: argparse.Namespace, where: layout.Layout) -> int:
     """Stop a sandbox."""
     from pcloud.sandbox import launcher
 
-    if launcher.down(where, args.keep):
+    # Ctrl-C would leave a half of the sandbox.
+    with interrupts.held():
+        was_running = launcher.down(where, args.keep)
+    if was_running:
         print(f'The sandbox in {where.directory} is down.')
     else:
         print(f'No sandbox was running in {where.directory}.')
@@ -258,12 +260,15 @@ def do_run(args: argparse.Namespace, where: layout.Layout) -> int:
         return command.run(args.command, state.settings, args.user)
     environment.check_user(args.user)
     chosen = wanted(args)
-    launcher.up(where, chosen, args.port_base, attached=True,
-                timeout=args.timeout, report=report)
-    try:
-        return command.run(args.command, chosen, args.user)
-    finally:
-        launcher.down(where, keep=False)
+    with interrupts.held():
+        with interrupts.delivered():
+            launcher.up(where, chosen, args.port_base, attached=True,
+                        timeout=args.timeout, report=report)
+        try:
+            with interrupts.delivered():
+                return command.run(args.command, chosen, args.user)
+        finally:
+            launcher.down(where, keep=False)
 
 
 def tail(path: str) -> str:
@@ -276,23 +281,15 @@ def tail(path: str) -> str:
         f'    {line}' for line in lines)
 
 
-def interrupt(signum: int, frame: types.FrameType | None) -> None:
-    """Handle SIGTERM and SIGHUP as Ctrl-C."""
-    raise KeyboardInterrupt
-
-
 def main(argv: list[str] | None = None) -> int:
     """Run the command line, and return the exit status."""
     args = parse(sys.argv[1:] if argv is None else argv)
     where = layout.Layout(args.dir or layout.default_directory())
-    # Also where SIGINT was ignored, as in the background of a script.
-    signal.signal(signal.SIGINT, interrupt)
-    signal.signal(signal.SIGTERM, interrupt)
-    signal.signal(signal.SIGHUP, interrupt)
+    interrupts.end_the_program()
     try:
         parts.check_installed()
         return args.function(args, where)
-    except KeyboardInterrupt:
+    except interrupts.Interrupted:
         report('pcloud-sandbox: interrupted')
         return 130
     except errors.SandboxError as error:

@@ -29,6 +29,7 @@ import psutil
 from pcloud.sandbox import config
 from pcloud.sandbox import databases
 from pcloud.sandbox import errors
+from pcloud.sandbox import interrupts
 from pcloud.sandbox import layout
 from pcloud.sandbox import lock
 from pcloud.sandbox import messaging
@@ -91,25 +92,33 @@ def up(where: layout.Layout, chosen: settings.Settings,
         port or a server cannot be used; nothing has been changed
     """
     where.check_usable()
-    with lock_or_tell(where) as descriptor:
-        chosen.ports = ports.choose(port_base)
-        databases.check(chosen)
-        messaging.check(chosen)
-        clean(where)
+    # A second Ctrl-C waits until the first has left nothing.
+    with interrupts.held():
+        with lock_or_tell(where) as descriptor:
+            with interrupts.delivered():
+                chosen.ports = ports.choose(port_base)
+                databases.check(chosen)
+                messaging.check(chosen)
+                clean(where)
+            try:
+                with interrupts.delivered():
+                    prepare(where, chosen)
+                # The supervisor has the lock too, and keeps the lock.
+                supervisor = spawn(where, descriptor, attached, timeout)
+            except BaseException:
+                remove(where)
+                raise
         try:
-            prepare(where, chosen)
-        except errors.SandboxError:
-            clean(where)
+            with interrupts.delivered():
+                follow(supervisor, report)
+        except errors.StartFailed:
+            end(where, supervisor)
             raise
-        # The supervisor has the lock too, and keeps the lock.
-        supervisor = spawn(where, descriptor, attached, timeout)
-    try:
-        follow(supervisor, report)
-    except BaseException:
-        # Whatever interrupted the start, above all Ctrl-C: leave nothing.
-        supervisor.terminate()
-        wait_for_end(where, supervisor)
-        raise
+        except BaseException:
+            # Whatever interrupted the start, above all Ctrl-C: leave nothing.
+            end(where, supervisor)
+            down(where, keep=False)
+            raise
 
 
 @contextlib.contextmanager
@@ -215,12 +224,12 @@ def follow(supervisor: subprocess.Popen, report: Report) -> None:
         'the sandbox was stopped while it started', None)
 
 
-def wait_for_end(where: layout.Layout,
-                 supervisor: subprocess.Popen) -> None:
-    """Wait for a supervisor that was asked to end; kill a late supervisor.
+def end(where: layout.Layout, supervisor: subprocess.Popen) -> None:
+    """End a supervisor, and kill a late supervisor.
 
     Processes that the supervisor did not end are killed too.
     """
+    supervisor.terminate()
     try:
         supervisor.wait(STOP_TIMEOUT)
     except subprocess.TimeoutExpired:

@@ -35,6 +35,7 @@ import types
 import psutil
 
 from pcloud.sandbox import errors
+from pcloud.sandbox import interrupts
 from pcloud.sandbox import layout
 from pcloud.sandbox import parts
 from pcloud.sandbox import processes
@@ -290,6 +291,7 @@ def main() -> None:
     arguments = parser.parse_args()
     for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(signum, stop_once)
+    interrupts.deliver_from_now_on()
     where = layout.Layout(arguments.directory)
     state = settings.read(where)
     state.processes['supervisor'] = processes.identity(os.getpid())

@@ -17,9 +17,11 @@ import os
 import pathlib
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import psutil
@@ -44,6 +46,15 @@ def call(folder, *arguments, **options):
     process = start(folder, *arguments, **options)
     shown, told = process.communicate(timeout=TIMEOUT)
     return process.returncode, shown, told
+
+
+def interrupt_until_the_end(process):
+    """Send a process SIGINT again and again; return the status of a shell."""
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+    # At the very end of a program Python has no handler any more.
+    return {-signal.SIGINT: 130}.get(process.returncode, process.returncode)
 
 
 def processes_of(folder):

@@ -13,8 +13,10 @@
 """A running sandbox, as users and as a second sandbox see the sandbox."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 import uuid
 
 from pcloud.tests.sandbox import base
@@ -127,3 +129,21 @@ class DownTest(base.SandboxTest):
         self.assert_no_process(folder)
         self.assertFalse(folder.exists())
         self.assertEqual(3, base.call(folder, 'status')[0])
+
+    def test_interrupted_down_goes_on(self):
+        folder = self.new_folder()
+        status, _, told = base.call(folder, 'up', '--hosts', '1')
+        self.assertEqual(0, status, told)
+        process = base.start(folder, 'down')
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.stdout.close)
+        # "down" is at work when the first service has ended.
+        running = len(base.processes_of(folder))
+        while len(base.processes_of(folder)) >= running:
+            self.assertIsNone(process.poll())
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        # Where "down" was quick, the signal came too late.
+        self.assertIn(process.wait(base.TIMEOUT), (130, 0))
+        self.assert_no_process(folder)
+        self.assertFalse(folder.exists())

@@ -55,6 +55,14 @@ class StartingTest(base.SandboxTest):
         process.send_signal(signal.SIGINT)
         self.assertEqual(130, process.wait(base.TIMEOUT))
         self.assert_no_process(folder)
+        self.assertFalse(folder.exists())
+
+    def test_interrupted_again_and_again(self):
+        folder = self.new_folder()
+        process = self.start_until(folder, 'Keystone answers', 'up')
+        self.assertEqual(130, base.interrupt_until_the_end(process))
+        self.assert_no_process(folder)
+        self.assertFalse(folder.exists())
 
     def test_killed(self):
         folder = self.new_folder()

@@ -195,7 +195,7 @@ ROOMS = {
         'clouds_yaml databases environment messaging parts rest',
         'demo lock restarts settings',
         'devstack layout ports progress stories',
-        'errors ini narrator paste processes sqlite'),
+        'errors ini interrupts narrator paste processes sqlite'),
     'sandbox/services': _room(
         '', '',
         'nova_all nova_compute',
