@@ -13,28 +13,33 @@
 """From a host flavor to a server on a host of one's own."""
 
 from pcloud.sandbox import narrator
-from pcloud.sandbox.stories import servers
+from pcloud.sandbox.stories import cost
+from pcloud.sandbox.stories import hosts
 
 POOL = ('node-1', 'node-2')
+CREATE = ('openstack server create --flavor m1.small --image cirros '
+          '--nic none --wait -f yaml -c id -c status')
 
 
 def tell(teller: narrator.Narrator) -> None:
     """Tell the story.
 
     :raises: `narrator.PromiseBroken` at the first step that goes wrong
+    :raises: `errors.SandboxError` when an API refuses or does not answer
     """
     _fill_the_pool(teller)
     pcloud, host = _get_a_host(teller)
     _use_pcloud(teller, pcloud, host)
-    _conclude(teller, host)
+    _count_the_cost(teller)
 
 
 def _fill_the_pool(teller: narrator.Narrator) -> None:
+    teller.open_chapter('1. The operator makes a pool')
     teller.say("""An administrator defines a host flavor: a kind of host
         that tenants can have for themselves, and what one costs in units of
         quota.""")
     teller.run('admin', 'openstack host flavor create gpu --units 2 '
-                        '--description "10 cpus, 8 GiB, fast cards"')
+                        '-f yaml -c id -c units')
     teller.say("""Two hosts go into its pool. They have to be empty and
         disabled, so that nobody's server comes in between; the pool enables
         them again, and from then on nobody's server is placed there.""")
@@ -42,65 +47,97 @@ def _fill_the_pool(teller: narrator.Narrator) -> None:
         teller.run('admin', 'openstack compute service set --disable '
                             f'{host} nova-compute')
         teller.run('admin', f'openstack host flavor host add gpu {host}')
-    shown = teller.run('admin', 'nova host-flavor-show gpu')
-    teller.promise(all(host in shown for host in POOL),
+    teller.say('The hosts, as the administrator sees them, and for whom:')
+    found = hosts.draw(teller)
+    teller.promise(all(found[host].pool == 'gpu' for host in POOL),
                    'node-1 and node-2 are in the pool of gpu')
 
 
 def _get_a_host(teller: narrator.Narrator) -> tuple[str, str]:
+    teller.open_chapter('2. Alice takes a host')
     teller.say("""Alice is an ordinary user of an ordinary project. She sees
         which kinds of host there are and how many are free where, but no
         real host.""")
-    listed = teller.run('alice', 'openstack host flavor list')
+    listed = teller.run('alice', 'openstack host flavor list '
+                                 '-c ID -c Units -c Available')
     teller.promise('gpu' in listed and 'node-' not in listed,
                    'Alice sees host flavors and no host names')
     teller.say('She makes a Pcloud, and takes a host into it.')
-    made = teller.run('alice', 'nova pcloud-create shop')
-    pcloud = narrator.row(made, 'id')
+    made = teller.run('alice', 'openstack pcloud create shop '
+                               '-f yaml -c id -c name')
     teller.run('alice', 'openstack pcloud host add shop web1 '
-                        '--host-flavor gpu')
-    teller.say('A new host is disabled until its owner says otherwise.')
+                        '--host-flavor gpu -f yaml -c name -c state')
+    teller.say("""A new host is disabled until its owner says otherwise. Alice
+        says so with nova, the older command line. Many scripts still call
+        nova, so nova has commands for Pclouds and host flavors, too.""")
     teller.run('alice', 'nova pcloud-host-enable shop web1')
-    shown = teller.run('alice', 'openstack pcloud host list shop')
+    shown = teller.run('alice', 'openstack pcloud host list shop '
+                                '-c Name -c "Host Flavor" -c State')
     teller.promise('web1' in shown and 'node-' not in shown,
                    'the host is hers, under the name web1')
     teller.say('Only the administrator can tell which one it is.')
-    shown = teller.run('admin', f'openstack pcloud host show {pcloud} web1')
-    host = narrator.row(shown, 'hypervisor_hostname')
-    teller.promise(host in POOL, f'web1 is {host}')
-    return pcloud, host
+    taken = {name: host for name, host in hosts.draw(teller).items()
+             if host.pcloud == 'shop of alice'}
+    teller.promise(
+        len(taken) == 1 and set(taken) < set(POOL) and
+        {host.alias for host in taken.values()} == {'web1'},
+        f'web1 is {", ".join(taken)}')
+    host, = taken
+    return narrator.member(made, 'id'), host
 
 
 def _use_pcloud(teller: narrator.Narrator, pcloud: str, host: str) -> None:
-    teller.say('Alice boots one server with the hint, and one without.')
-    teller.run('alice', f'{servers.BOOT} --hint pcloud={pcloud} inside')
-    teller.run('alice', f'{servers.BOOT} outside')
-    shown = teller.run('alice', 'nova pcloud-host-show shop web1')
-    server = narrator.row(teller.run(
-        'alice', 'openstack server show inside -c id -c status'), 'id')
-    teller.promise(server in shown, 'the server "inside" runs on web1')
+    teller.open_chapter('3. Servers inside and outside, and a stranger')
+    teller.say("""Alice starts one server with the hint that names her Pcloud,
+        and one without.""")
+    inside = teller.run(
+        'alice', f'{CREATE} --hint pcloud={pcloud} inside')
+    outside = teller.run('alice', f'{CREATE} outside')
+    teller.say('She looks at the row of her host that matters.')
+    shown = teller.run(
+        'alice', 'nova pcloud-host-show shop web1 | grep instances')
+    teller.promise(narrator.member(inside, 'id') in shown,
+                   'the server "inside" runs on web1')
     teller.say("""Bob's project is not a tenant of Alice's Pcloud. He has
         got hold of its id, and tries.""")
-    teller.fails('bob', f'{servers.BOOT} --hint pcloud={pcloud} intruder')
+    teller.fails('bob', f'{CREATE} --hint pcloud={pcloud} intruder')
     missing = teller.fails('bob', f'openstack pcloud show {pcloud}')
     teller.promise(pcloud in missing and 'alice' not in missing,
                    "to him Alice's Pcloud does not exist")
-
-
-def _conclude(teller: narrator.Narrator, host: str) -> None:
+    intruder = teller.run('bob', 'openstack server show intruder '
+                                 '-f value -c status -c fault')
     teller.say('What became of the three servers:')
-    inside = servers.status_and_host(teller, 'inside')
-    outside = servers.status_and_host(teller, 'outside')
-    intruder = teller.run(
-        'bob', 'openstack server show intruder -c name -c status -c fault')
+    place = {server: name for name, found in hosts.draw(teller).items()
+             for server in found.servers}
     teller.promise(
-        inside == ('ACTIVE', host),
+        narrator.member(inside, 'status') == 'ACTIVE' and
+        place['inside'] == host,
         f'inside is ACTIVE on {host}, the host of the Pcloud')
     teller.promise(
-        outside[0] == 'ACTIVE' and outside[1] not in POOL,
-        f'outside is ACTIVE on {outside[1]}, which is in no pool')
+        narrator.member(outside, 'status') == 'ACTIVE' and
+        place['outside'] not in POOL,
+        f'outside is ACTIVE on {place["outside"]}, which is in no pool')
     teller.promise(
-        narrator.row(intruder, 'status') == 'ERROR' and
+        'intruder' not in place and 'ERROR' in intruder.splitlines() and
         'No valid host was found' in intruder,
         'intruder is in ERROR: no valid host for a project that is not a '
         'tenant')
+
+
+def _count_the_cost(teller: narrator.Narrator) -> None:
+    teller.open_chapter('4. What it would have cost')
+    teller.say("""A project pays units for the hosts of its Pclouds, from the
+        call that gets a host to the call that gives it back, however many
+        servers run there. Alice asks, then the administrator, for all.""")
+    shown = teller.run('alice', 'openstack pcloud quota show '
+                                '-f yaml -c units_in_use -c units_limit')
+    teller.promise(
+        (narrator.member(shown, 'units_in_use'),
+         narrator.member(shown, 'units_limit')) == ('2', '10'),
+        "one host of gpu costs Alice's project 2 of its 10 units")
+    in_use = cost.show(teller)
+    teller.promise(
+        {name for name, units in in_use.items() if units} == {'alice'},
+        'nobody else pays anything')
+    teller.say("""That was the story. README.rst tells how to keep a cloud to
+        play with; "tox -e demo -- placement services" tells more.""")

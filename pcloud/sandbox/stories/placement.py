@@ -13,6 +13,7 @@
 """Newer platforms, later reboots, better hardware, near and far."""
 
 from pcloud.sandbox import narrator
+from pcloud.sandbox.stories import hosts
 from pcloud.sandbox.stories import servers
 
 LEFT, RIGHT = ('node-1', 'node-2', 'node-3'), ('node-4', 'node-5', 'node-6')
@@ -30,24 +31,26 @@ def tell(teller: narrator.Narrator) -> None:
     _hardware(teller)
     _near_and_far(teller)
     _in_a_pcloud(teller)
+    hosts.draw(teller)
     _no_host_that_reboots(teller)
+    hosts.draw(teller)
 
 
 def _hosts(*names: str) -> str:
     return ' '.join(f'--host {name}' for name in names)
 
 
-def _lands_on(teller: narrator.Narrator, options: str, *hosts: str) -> str:
+def _lands_on(teller: narrator.Narrator, options: str, *names: str) -> str:
     """Boot a server, check that an expected host runs the server.
 
     :param options: arguments of CREATE; the last is the server's name
-    :param hosts: names of the expected hosts
+    :param names: names of the expected hosts
     :returns: the name of the server's host
     """
     teller.run('alice', f'{servers.CREATE} {options}')
     name = options.split()[-1]
     status, host = servers.status_and_host(teller, name)
-    teller.promise(status == 'ACTIVE' and host in hosts,
+    teller.promise(status == 'ACTIVE' and host in names,
                    f'{name} is {status} on {host}')
     return host
 
@@ -86,10 +89,10 @@ def _hardware(teller: narrator.Narrator) -> None:
 def _near_and_far(teller: narrator.Narrator) -> None:
     teller.say("""Racks can be told by an aggregate that the operator has
         anyway.""")
-    for rack, hosts in (('left', LEFT), ('right', RIGHT)):
+    for rack, names in (('left', LEFT), ('right', RIGHT)):
         teller.run('admin', f'openstack aggregate create {rack}-rack '
                             f'--property pcloud:attr:rack={rack}')
-        for host in hosts:
+        for host in names:
             teller.run('admin',
                        f'openstack aggregate add host {rack}-rack {host}')
     teller.say("""Alice starts two databases that must not go down together,
@@ -109,6 +112,7 @@ def _near_and_far(teller: narrator.Narrator) -> None:
         'alice', 'openstack server show torn -f value -c fault')
     teller.promise('Strict locality cannot be kept' in fault,
                    'the fault names the locality')
+    hosts.draw(teller)
     for name in ('db-1', 'db-2', 'web-1', 'torn'):
         teller.run('alice', f'openstack server delete --wait {name}')
 

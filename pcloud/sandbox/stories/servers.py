@@ -14,7 +14,6 @@
 
 from pcloud.sandbox import narrator
 
-BOOT = 'nova boot --flavor m1.small --image cirros --nic none --poll'
 CREATE = ('openstack server create --flavor m1.small --image cirros '
           '--nic none --wait -c name -c status')
 

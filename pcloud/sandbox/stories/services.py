@@ -15,6 +15,7 @@
 import json
 
 from pcloud.sandbox import narrator
+from pcloud.sandbox.stories import hosts
 from pcloud.sandbox.stories import servers
 
 DEPLOY = 'openstack pcloud service deploy'
@@ -34,8 +35,11 @@ def tell(teller: narrator.Narrator) -> None:
                         '--property pcloud:co_located=allow agent')
     _refusals(teller)
     _together(teller)
+    hosts.draw(teller)
     _afterwards(teller)
+    hosts.draw(teller)
     _everywhere(teller)
+    hosts.draw(teller)
     _away(teller)
 
 
@@ -102,14 +106,14 @@ def _everywhere(teller: narrator.Narrator) -> None:
     away = ' '.join(f'--hint different_host={row["ID"]}'
                     for row in _listed(teller))
     teller.run('alice', f'{servers.CREATE} --hint service=x {away} x-2')
-    hosts = {_launched(teller, name)[1] for name in ('x', 'x-2')}
+    of_x = {_launched(teller, name)[1] for name in ('x', 'x-2')}
     teller.run('alice', 'openstack pcloud service sync shipper')
     again = teller.run('alice', 'openstack pcloud service sync shipper')
     shown = json.loads(teller.run(
         'alice', 'openstack server list --name shipper -f json -c ID'))
     places = {_launched(teller, row['ID'])[1] for row in shown}
     teller.promise(
-        places == hosts and len(shown) == len(hosts) and
+        places == of_x and len(shown) == len(of_x) and
         'building' not in again, 'each host of x has one shipper')
 
 

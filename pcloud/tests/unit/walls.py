@@ -190,11 +190,11 @@ ROOMS = {
     'sandbox': _room(
         '', 'keystone kombu neutron nova os_vif oslo_log psutil sqlalchemy '
         'werkzeug',
-        'launcher services',
-        'command config supervisor',
+        'demo launcher services',
+        'command config stories supervisor',
         'clouds_yaml databases environment messaging parts rest',
-        'demo lock restarts settings',
-        'devstack layout ports progress stories',
+        'lock restarts settings',
+        'devstack layout ports progress',
         'errors ini interrupts narrator paste processes sqlite'),
     'sandbox/services': _room(
         '', '',
@@ -204,7 +204,8 @@ ROOMS = {
     'sandbox/stories': _room(
         '', '',
         'basic placement services',
-        'servers'),
+        'cost hosts servers',
+        'administrator boxes'),
     'simulation': _room(
         'exception rules', '',
         'generator svg_plot',
