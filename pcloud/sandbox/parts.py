@@ -67,8 +67,9 @@ def check_installed() -> None:
                if importlib.util.find_spec(name) is None]
     if missing:
         raise errors.NotInstalled(
-            f'{", ".join(missing)} not installed: '
-            'install openstack-pcloud[sandbox]')
+            f'{", ".join(missing)} not installed: pip install -c '
+            "constraints.txt '.[sandbox]' in a clone of "
+            'https://opendev.org/x/pcloud')
 
 
 def all_parts(where: layout.Layout,

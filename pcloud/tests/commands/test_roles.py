@@ -264,4 +264,4 @@ class RolesTest(base.SharedSandboxTest):
             [f'{folder}/bin/pcloud-manage', 'audit'], text=True,
             stderr=subprocess.PIPE, check=False)
         self.assertEqual(1, told.returncode)
-        self.assertIn('pip install', told.stderr)
+        self.assertIn("pip install '.[nova]' in a clone", told.stderr)

@@ -64,8 +64,9 @@ class MainTest(unittest.TestCase):
             status, shown = self.main('up')
         self.assertEqual(1, status)
         self.assertEqual(
-            'pcloud-sandbox: no_such_thing not installed: '
-            'install openstack-pcloud[sandbox]\n', shown)
+            'pcloud-sandbox: no_such_thing not installed: pip install -c '
+            "constraints.txt '.[sandbox]' in a clone of "
+            'https://opendev.org/x/pcloud\n', shown)
 
     def test_nothing_is_running(self):
         with tempfile.TemporaryDirectory() as folder:
