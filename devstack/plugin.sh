@@ -1,6 +1,6 @@
 # devstack plugin of Pcloud
 #
-#     enable_plugin pcloud <url of this repository> main
+#     enable_plugin pcloud https://opendev.org/x/pcloud main
 #
 # Installs Pcloud into Nova's environment and loads it in nova-scheduler and
 # nova-api. Every phase may be repeated: what is there is neither replaced nor

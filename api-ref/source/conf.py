@@ -12,15 +12,34 @@
 
 """How Sphinx builds the API reference."""
 
+from collections.abc import Mapping
+
 project = 'Pcloud API Reference'
-copyright = 'The Pcloud developers'
+copyright = 'The Pcloud developers, under the Apache License 2.0'
 
-extensions = ['openstackdocstheme', 'os_api_ref']
+extensions = ['os_api_ref']
 
-html_theme = 'openstackdocs'
-html_theme_options = {'sidebar_mode': 'toc'}
-openstackdocs_repo_name = 'pcloud'
-openstackdocs_pdf_link = False
-openstackdocs_auto_name = False
-openstackdocs_use_storyboard = False
-pygments_style = 'native'
+html_theme = 'furo'
+html_title = 'Pcloud API'
+html_static_path = ['_static']
+html_css_files = ['calls.css']
+smartquotes = False
+highlight_language = 'json'
+
+
+def _without_buttons(
+    app: object, pagename: str, templatename: str, context: Mapping,
+    doctree: object,
+) -> None:
+    """Leave out the script that opens and closes the details of a call.
+
+    The script needs jQuery and Bootstrap, and the details are always open.
+    """
+    context['script_files'][:] = [
+        each for each in context['script_files']
+        if 'api-site.js' not in str(each.filename)]
+
+
+def setup(app) -> None:
+    """Show the details of all calls."""
+    app.connect('html-page-context', _without_buttons)

@@ -12,6 +12,7 @@
 
 """How Sphinx builds the guides and references."""
 
+import logging
 import pathlib
 import shutil
 import sys
@@ -21,15 +22,16 @@ from sphinx.directives import code
 sys.path.insert(0, str(pathlib.Path(__file__).parent / '_ext'))
 
 project = 'Pcloud'
-copyright = 'The Pcloud developers'
+copyright = 'The Pcloud developers, under the Apache License 2.0'
 
 extensions = [
     'cliff.sphinxext',
-    'openstackdocstheme',
+    'examples',
     'oslo_config.sphinxconfiggen',
     'oslo_config.sphinxext',
     'oslo_policy.sphinxext',
     'oslo_policy.sphinxpolicygen',
+    'release_titles',
     'reno.sphinxext',
     'rooms',
     'sphinx.ext.autodoc',
@@ -42,11 +44,15 @@ if HAS_DOT:
     extensions.append('sphinx.ext.graphviz')
 graphviz_output_format = 'svg'
 
-html_theme = 'openstackdocs'
-openstackdocs_repo_name = 'pcloud'
-openstackdocs_pdf_link = False
-openstackdocs_auto_name = False
-openstackdocs_use_storyboard = False
+html_theme = 'furo'
+# A package of the theme has the log of everything printed.
+logging.getLogger('reno').setLevel(logging.WARNING)
+html_title = 'Pcloud'
+# Readers paste commands, also from sentences and from the help of commands:
+# "--" and quotation marks stay what a shell reads.
+smartquotes = False
+# A block of code without a language is what somebody types.
+highlight_language = 'shell'
 # There is no other documentation to link into without a network.
 intersphinx_mapping: dict = {}
 
@@ -60,7 +66,6 @@ config_generator_config_file = [
 policy_generator_config_file = [
     ('../../etc/pcloud/policy-generator.conf', '_static/pcloud'),
 ]
-pygments_style = 'native'
 
 
 class DiagramSource(code.CodeBlock):

@@ -12,13 +12,21 @@
 
 """How Sphinx builds the release notes."""
 
+import logging
+import pathlib
+import sys
+
+sys.path.insert(0, str(
+    pathlib.Path(__file__).parents[2] / 'doc' / 'source' / '_ext'))
+
 project = 'Pcloud'
-copyright = 'The Pcloud developers'
+copyright = 'The Pcloud developers, under the Apache License 2.0'
 
-extensions = ['openstackdocstheme', 'reno.sphinxext']
+extensions = ['release_titles', 'reno.sphinxext']
 
-html_theme = 'openstackdocs'
-openstackdocs_repo_name = 'pcloud'
-openstackdocs_pdf_link = False
-openstackdocs_auto_name = False
-openstackdocs_use_storyboard = False
+html_theme = 'furo'
+# A package of the theme has the log of everything printed.
+logging.getLogger('reno').setLevel(logging.WARNING)
+html_title = 'Pcloud release notes'
+smartquotes = False
+highlight_language = 'shell'
