@@ -29,7 +29,7 @@ from oslo_db import exception as db_exc
 import sqlalchemy as sa
 
 _ROW = models.RequestSpec
-_PREFIX = 'pcs-'
+PREFIX = 'pcs-'
 
 _repeated = oslo_db_api.wrap_db_retry(
     max_retries=5, retry_interval=0.05, inc_retry_interval=True,
@@ -84,7 +84,7 @@ def delete_orphans(
 
     :param digits: the first hexadecimal digits of the servers' uuids
     """
-    first = f'{_PREFIX}{digits}'
+    first = f'{PREFIX}{digits}'
     with api_db.context_manager.writer.using(context) as session:
         servers = {_server(name): name
                    for name in session.scalars(
@@ -103,11 +103,19 @@ def delete_orphans(
             _ROW.instance_uuid.in_(orphans))).rowcount
 
 
+def count(context: nova_context.RequestContext) -> int:
+    """Return the number of rows (one query)."""
+    with api_db.context_manager.reader.using(context) as session:
+        return session.scalar(
+            sa.select(sa.func.count()).select_from(_ROW).where(
+                _ROW.instance_uuid.startswith(PREFIX, autoescape=True))) or 0
+
+
 def _name(server: str) -> str:
-    return f'{_PREFIX}{server.replace("-", "")}'
+    return f'{PREFIX}{server.replace("-", "")}'
 
 
 def _server(name: str) -> str:
-    digits = name.removeprefix(_PREFIX)
+    digits = name.removeprefix(PREFIX)
     return '-'.join((digits[:8], digits[8:12], digits[12:16], digits[16:20],
                      digits[20:]))

@@ -39,6 +39,7 @@ from pcloud.backend import cells  # noqa: E402
 from pcloud.cmd import audit  # noqa: E402
 from pcloud.cmd import explain  # noqa: E402
 from pcloud.cmd import simulate  # noqa: E402
+from pcloud.cmd import uninstall  # noqa: E402
 from pcloud import conf  # noqa: E402
 from pcloud import exception  # noqa: E402
 
@@ -58,6 +59,7 @@ def _add_commands(subparsers: argparse._SubParsersAction) -> None:
     audit.add_parser(subparsers)
     explain.add_parser(subparsers)
     simulate.add_parser(subparsers)
+    uninstall.add_parser(subparsers)
 
 
 def _configure_databases() -> None:

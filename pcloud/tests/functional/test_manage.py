@@ -97,3 +97,12 @@ class ManageTest(test.NoDBTestCase):
         self.assertIn("Flavor 'none' could not be found", told.stderr)
         self.assertEqual((2, 1), (told.returncode, self.away.calls))
         self.assertNotIn('Traceback', told.stderr)
+
+    def test_what_is_left_in_a_cloud_without_pcloud(self):
+        told = self._run('pcloud.cmd.manage', 'uninstall', '--check')
+        self.assertEqual((0, 'Nothing is left.\n'),
+                         (told.returncode, told.stdout))
+        self.assertIn('pcloud-manage: cell attic (', told.stderr)
+        asked = self._run('pcloud.cmd.manage', 'uninstall')
+        self.assertEqual(2, asked.returncode)
+        self.assertIn('required: --check', asked.stderr)

@@ -86,7 +86,7 @@ ROOMS = {
         'affinity_keys allocation_ratios emptiness notifications'),
     'audit': _room(
         f'{_COMMON} backend objects', 'nova.context oslo_utils',
-        'all_checks',
+        'all_checks remains',
         'placement_checks',
         'attribute_checks row_checks value_checks',
         'findings repair'),
@@ -186,7 +186,8 @@ ROOMS = {
         'oslo_upgradecheck packaging prettytable',
         'manage',
         'explain simulate status',
-        'audit explain_output internal_hints sandbox simulate_output'),
+        'audit explain_output internal_hints sandbox simulate_output '
+        'uninstall'),
     'sandbox': _room(
         '', 'keystone kombu neutron nova os_vif oslo_log psutil sqlalchemy '
         'werkzeug',
