@@ -98,7 +98,7 @@ class ManageTest(test.NoDBTestCase):
         self.assertEqual((2, 1), (told.returncode, self.away.calls))
         self.assertNotIn('Traceback', told.stderr)
 
-    def test_what_is_left_in_a_cloud_without_pcloud(self):
+        # Each test makes databases anew, for minutes.
         told = self._run('pcloud.cmd.manage', 'uninstall', '--check')
         self.assertEqual((0, 'Nothing is left.\n'),
                          (told.returncode, told.stdout))

@@ -12,8 +12,10 @@
 
 """What a reader copies from the documentation is what a shell reads."""
 
+import ast
 import configparser
 import html
+import importlib.metadata
 import pathlib
 import re
 import subprocess
@@ -23,6 +25,10 @@ import textwrap
 import unittest
 
 import testtools
+
+from pcloud.api import policies
+from pcloud.audit import remains
+from pcloud import conf
 
 ROOT = pathlib.Path(__file__).parents[3]
 SOURCES = [ROOT / each / 'source' for each in (
@@ -50,6 +56,83 @@ def built(conf: str, page: str) -> str:
         page = (source / 'html' / 'index.html').read_text()
     return html.unescape(page.partition('<article')[2].partition(
         '</article>')[0])
+
+
+def texts(root: pathlib.Path) -> list[str]:
+    """Return the texts of all modules of the package, but not of the tests.
+
+    Adjacent texts are one; values that are filled in are left out.
+    """
+    found = []
+    for path in sorted(root.rglob('*.py')):
+        if path.relative_to(root).parts[0] != 'tests':
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Constant) and isinstance(
+                        node.value, str):
+                    found.append(node.value)
+                elif isinstance(node, ast.JoinedStr):
+                    found.append(''.join(
+                        each.value if isinstance(each, ast.Constant) else '%'
+                        for each in node.values))
+    return found
+
+
+class AdminPagesTest(testtools.TestCase):
+
+    PAGES = SOURCES[0] / 'admin'
+
+    def _text(self):
+        return {path.name: path.read_text()
+                for path in sorted(self.PAGES.glob('*.rst'))}
+
+    def test_messages_are_those_of_the_code(self):
+        page = self._text()['troubleshooting.rst']
+        tables = re.findall(
+            r'   :class: messages\n\n((?:   .*\n|\n)+)', page)
+        messages = re.findall(r'^   \* - ``(.*)``$', ''.join(tables),
+                              re.MULTILINE)
+        self.assertGreater(len(messages), 20)
+        known = texts(ROOT / 'pcloud')
+        for message in messages:
+            for part in re.split(r'<[^>]*>|: |; |,? %', message):
+                part = part.strip(" .'")
+                self.assertTrue(
+                    any(part in each for each in known), (message, part))
+
+    def test_commands_are_there(self):
+        points = importlib.metadata.entry_points(group='openstack.pcloud.v1')
+        there = {point.name.replace('_', ' ') for point in points}
+        for page, text in self._text().items():
+            for words in re.findall(
+                    r'\bopenstack\s+((?:pcloud|host\s+flavor)'
+                    r'(?:\s+[a-z]+)*)', text):
+                words = ' '.join(words.split())
+                self.assertTrue(
+                    words in ('pcloud', 'host flavor') or
+                    any(f'{words} '.startswith(f'{each} ') for each in there),
+                    (page, words))
+
+    def test_options_are_there(self):
+        names = {option.name for option in conf.options}
+        for page, text in self._text().items():
+            for name in re.findall(r'``\[pcloud\]\s+([a-z_]+)``', text):
+                self.assertIn(name, names, page)
+
+    def test_rules_are_there(self):
+        names = {rule.name for rule in policies.list_rules()}
+        for page, text in self._text().items():
+            for name in re.findall(
+                    r'\bos_compute_api:os-(?:pcloud|host-flavor)s?[a-z-]*'
+                    r':[a-z_:-]+', text):
+                self.assertIn(name, names, page)
+
+    def test_kinds_of_what_is_left(self):
+        page = (SOURCES[0] / 'reference' / 'states.rst').read_text()
+        table = page.partition('.. _reference-remains:')[2]
+        named = [name for line in re.findall(
+            r'^   \* - (``.*)$', table, re.MULTILINE)
+            for name in re.findall('``([a-z-]+)``', line)]
+        self.assertEqual(list(remains.KINDS), named)
 
 
 class SourcesTest(testtools.TestCase):
