@@ -51,6 +51,21 @@ class CompiledKeys:
 
 
 @dataclasses.dataclass
+class Turn:
+    """What a filter remembers of a multi-create.
+
+    :ivar preferences: the filters with preferences that come before
+    :ivar refused: the hosts that the filter has dropped
+    :ivar server: uuid of the latest server; None before the first server
+    """
+
+    preferences: tuple[str, ...]
+    refused: list[host_manager.HostState] = dataclasses.field(
+        default_factory=list)
+    server: str | None = None
+
+
+@dataclasses.dataclass
 class Memo:
     """The known values of a request; None for a value not yet asked for.
 
@@ -64,6 +79,8 @@ class Memo:
     :ivar levels: ``filter -> service host -> level``, 0 for the hosts that the
         filter would keep for a single server; in the order of the filters,
         and only of filters that leave a preference to weighers
+    :ivar turns: ``filter -> what the filter remembers``; of a multi-create
+        only
     :ivar counts: each host, with its number of servers when the first server
         of the request was placed
     :ivar places: the hosts and racks for a decision about locality, and of a
@@ -79,6 +96,7 @@ class Memo:
     before: dict[tuple[str, str], tuple[Fraction, int]] | None = None
     levels: dict[str, Mapping[str, int]] = dataclasses.field(
         default_factory=dict)
+    turns: dict[str, Turn] = dataclasses.field(default_factory=dict)
     counts: list[tuple[host_manager.HostState, int]] | None = None
     places: typing.Any = None
     copies: sticky.Copies | None = None

@@ -19,8 +19,8 @@ servers.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Sequence
-import itertools
 
 from nova import objects
 from nova.scheduler import host_manager
@@ -28,12 +28,18 @@ from nova.scheduler import host_manager
 from pcloud import names
 from pcloud.scheduler import host_capacity
 from pcloud.scheduler import memo
+from pcloud.scheduler import request
 
 
 def are_several(spec: objects.RequestSpec) -> bool:
-    """Whether a request has or had several servers."""
+    """Whether a request is to create several servers.
+
+    The request for the move of a server has the number of servers that were
+    created together with the server.
+    """
     return (isinstance(spec, objects.RequestSpec) and
-            'num_instances' in spec and spec.num_instances > 1)
+            'num_instances' in spec and spec.num_instances > 1 and
+            not request.is_move(spec))
 
 
 def hosts(
@@ -74,7 +80,8 @@ def full_hosts(
 
 def standings(
     spec: objects.RequestSpec,
-    host_states: Sequence[host_manager.HostState], end: str | None = None,
+    host_states: Sequence[host_manager.HostState],
+    filters: Collection[str] | None = None,
 ) -> list[tuple[int, ...]]:
     """Return the place of each host in the order of preferences.
 
@@ -82,15 +89,37 @@ def standings(
     Full hosts come last, so that Nova chooses by chance among the hosts that
     are the best of all others.
 
-    :param end: the name of the filter before which preferences end, None for
-        the preferences of all filters
+    :param filters: the filters whose preferences count, None for all filters
     """
     full = full_hosts(spec, host_states)
-    levels = [numbers for _, numbers in itertools.takewhile(
-        lambda item: item[0] != end, memo.of_request(spec).levels.items())]
+    levels = [numbers for name, numbers
+              in memo.of_request(spec).levels.items()
+              if filters is None or name in filters]
     return [(int(host_state.host in full),
              *(numbers.get(host_state.host, 0) for numbers in levels))
             for host_state in host_states]
+
+
+def turn(spec: objects.RequestSpec, filter_: str) -> memo.Turn:
+    """Return what a filter remembers of a request for several servers.
+
+    :param filter_: the filter's name
+    """
+    request_memo = memo.of_request(spec)
+    if filter_ not in request_memo.turns:
+        request_memo.turns[filter_] = memo.Turn(tuple(request_memo.levels))
+    return request_memo.turns[filter_]
+
+
+def best(
+    spec: objects.RequestSpec,
+    host_states: Sequence[host_manager.HostState], filters: Collection[str],
+) -> list[host_manager.HostState]:
+    """Return the hosts that stand highest, as `standings`."""
+    places = standings(spec, host_states, filters)
+    highest = min(places, default=())
+    return [host_state for host_state, place
+            in zip(host_states, places, strict=True) if place == highest]
 
 
 def _has_room(

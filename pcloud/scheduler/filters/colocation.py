@@ -50,7 +50,7 @@ class ColocationFilter(base.ListFilter):
     """
 
     # Every server of a multi-create has the same wish.
-    run_filter_once_per_request = True
+    is_same_for_siblings = True
     refusals = (exception.InvalidServiceHint, exception.ColocationUnmet)
 
     def passing_hosts(

@@ -57,7 +57,7 @@ class ConstraintsFilter(base.ListFilter):
     """
 
     # Hosts do not change their size.
-    run_filter_once_per_request = True
+    is_same_for_siblings = True
     refusals = (exception.Invalid, exception.ConstraintsUnmet)
 
     def passing_hosts(

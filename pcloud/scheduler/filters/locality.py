@@ -160,19 +160,15 @@ def _hosts_for_several(
     before = sorted(siblings.hosts(spec, host_states))
     near = places.near + before * (not own_tags.isdisjoint(wish.near))
     far = places.far + before * (not own_tags.isdisjoint(wish.far))
-    hosts = [host_state.host for host_state in host_states
+    # Also of hosts which later filters have dropped for an earlier server: a
+    # single server would be refused if these were the best.
+    hosts = [host_state.host for host_state in candidates
              if host_state.host not in places.silent]
     rule = rules.strict_levels if wish.strict else rules.levels
     levels = {host: level for host, level in zip(
         hosts, rule(hosts, places.racks, near, far), strict=True)
         if level is not None}
-    # For a single server, the filters before would have dropped all hosts but
-    # the best, also of the hosts which are dropped here for an earlier server.
-    standings = siblings.standings(spec, candidates, 'LocalityFilter')
-    best = min(standings)
-    if not any(host_state.host in levels for host_state, standing
-               in zip(candidates, standings, strict=True)
-               if standing == best):
+    if not any(host_state.host in levels for host_state in host_states):
         raise exception.LocalityUnmet(reason=_NOWHERE)
     request_memo.levels['LocalityFilter'] = levels
     return frozenset(levels)

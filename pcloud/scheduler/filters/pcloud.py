@@ -53,7 +53,7 @@ class PcloudFilter(base.ListFilter):
     """
 
     # Every server of a multi-create has the same hint and project.
-    run_filter_once_per_request = True
+    is_same_for_siblings = True
 
     def passing_hosts(
         self, host_states: Sequence[host_manager.HostState],

@@ -47,7 +47,7 @@ class RebootFilter(base.ListFilter):
     """
 
     # The hosts of a request keep their dates while the request is placed.
-    run_filter_once_per_request = True
+    is_same_for_siblings = True
     refusals = (exception.RebootsSoon,)
 
     def passing_hosts(

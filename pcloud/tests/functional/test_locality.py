@@ -228,6 +228,11 @@ class LocalityTest(LocalityTestCase):
             self.alice, {'far': 'tag:web', 'locality': 'strict'}, 'ERROR',
             min_count=4, tags=['web'])))
 
+    def test_as_many_at_once_as_hosts_far_from_each_other(self):
+        """No host is left for Nova to name as an alternate."""
+        self.assertEqual(4, len(set(self._several_hosts(
+            4, ['db'], far='tag:db', locality='strict'))))
+
     def test_several_at_once_near_to_each_other(self):
         self.assertEqual(1, len(set(
             self._several_hosts(3, ['db'], near='tag:db'))))

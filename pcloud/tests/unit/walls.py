@@ -94,8 +94,8 @@ ROOMS = {
         f'{_COMMON} backend conf objects',
         f'{_OSLO} {_SCHEDULER} nova.context nova.exception nova.objects',
         'filters weights',
-        'affinity_scores prefilter request_keys',
-        'node_keys request siblings',
+        'affinity_scores prefilter request_keys siblings',
+        'node_keys request',
         'candidates host_attributes host_capacity memo open_hosts'),
     'scheduler/filters': _room(
         '', '',

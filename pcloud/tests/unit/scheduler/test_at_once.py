@@ -21,6 +21,7 @@ have the same set of possible outcomes.
 import collections
 import contextlib
 import dataclasses
+import datetime
 import functools
 from unittest import mock
 
@@ -30,11 +31,13 @@ import nova.conf
 from nova import exception as nova_exception
 from nova import objects
 from nova.scheduler import filters as nova_filters
+from nova.scheduler.filters import affinity_filter as affinity_filters
 from nova.scheduler import host_manager
 from nova.scheduler import manager
 from nova.scheduler import weights as nova_weights
 from oslo_config import fixture as config_fixture
 from oslo_utils.fixture import uuidsentinel as uuids
+from oslo_utils import timeutils
 import testtools
 
 from pcloud.backend import servers
@@ -48,11 +51,19 @@ from pcloud.scheduler import affinity_scores
 from pcloud.scheduler import filters
 from pcloud.scheduler.filters import affinity as affinity_filter
 from pcloud.scheduler import memo
+from pcloud.scheduler import siblings
 from pcloud.scheduler import weights
 
-FILTERS = ('AffinityFilter', 'ConstraintsFilter', 'RebootFilter',
-           'LocalityFilter')
+# Filters that drop hosts may come in any order, also between and after the
+# two filters with preferences, of which the constraints come first.
+DROPPING = ('AffinityFilter', 'RebootFilter', 'ColocationFilter')
+PREFERRING = ('ConstraintsFilter', 'LocalityFilter')
+# As in the guides.
+FILTERS = ('AffinityFilter', *PREFERRING, 'ColocationFilter', 'RebootFilter')
+GROUP_FILTERS = ('ServerGroupAntiAffinityFilter', 'ServerGroupAffinityFilter')
 SERVER_MB = 512
+# A reboot within the days of the filter.
+SOON = (timeutils.utcnow() + datetime.timedelta(days=30)).isoformat()
 NOWHERE = 'nowhere'
 CONF = nova.conf.CONF
 
@@ -78,12 +89,16 @@ class Request:
     :ivar tags: the tags of each server
     :ivar hints: as a user writes them
     :ivar system: system keys of the cloud
+    :ivar group: the policy of the servers' group, None without a group
+    :ivar filters: Pcloud's filters, in their order
     """
 
     count: int
     tags: frozenset
     hints: dict
     system: tuple
+    group: str | None = None
+    filters: tuple = FILTERS
 
 
 @dataclasses.dataclass
@@ -93,6 +108,7 @@ class Server:
     host: str
     tags: frozenset
     keys: tuple = ()
+    uuid: str = ''
 
 
 def _metadata(platform, reboot, hardware, rack, node_keys):
@@ -110,7 +126,7 @@ def _metadata(platform, reboot, hardware, rack, node_keys):
 metadata = st.builds(
     _metadata, st.sampled_from([None, '1.0', '2.0', '20260101T000000Z',
                                 '20260601T000000Z']),
-    st.sampled_from([None, '2099-01-01', '2099-01-05', '2099-03-01']),
+    st.sampled_from([None, SOON, '2099-01-01', '2099-01-05', '2099-03-01']),
     st.sampled_from([None, '1', '2', '4']),
     st.sampled_from([None, 'left', 'right']),
     st.dictionaries(st.sampled_from(['A', '_B']),
@@ -124,6 +140,21 @@ tag_sets = st.frozensets(st.sampled_from(['web', 'db']), max_size=2)
 keys = st.sampled_from(['Group=1:100', '_B=0:3']).map(
     lambda text: (affinity.parse(text),))
 named = st.lists(st.sampled_from(['tag:web', 'tag:db']), max_size=1)
+
+
+def _orders(places):
+    """Return an order of the filters.
+
+    :param places: for each filter that drops hosts, how many filters with
+        preferences come before
+    """
+    return tuple(sum(([*(name for name in DROPPING if places[name] == number),
+                       *PREFERRING[number:number + 1]]
+                      for number in range(3)), []))
+
+
+orders = st.fixed_dictionaries(
+    {name: st.integers(0, 2) for name in DROPPING}).map(_orders)
 requests = st.builds(
     Request, st.integers(2, 3), tag_sets, st.fixed_dictionaries({}, optional={
         'near': named, 'far': named,
@@ -131,9 +162,11 @@ requests = st.builds(
         'constraints': st.sampled_from([['ram=max'], ['cpu=max ram=max']]),
         'placement_key': st.sampled_from([
             ['Group=1:100'], ['Group=1:-100'], ['_B=1:10'],
-            ['Group=1:-5', '_B=1:10']])}),
+            ['Group=1:-5', '_B=1:10']]),
+        'in': st.just(['db'])}),
     st.sampled_from([(), ('A=1:60',), ('A=1:60', '#RAM=0:100'),
-                     ('#RAM=1:100',), ('#CPU=0:50',)]))
+                     ('#RAM=1:100',), ('#CPU=0:50',), ('#RAM=0:-11',)]),
+    st.sampled_from([None, None, 'anti-affinity', 'affinity']), orders)
 
 
 class Chance:
@@ -180,25 +213,30 @@ class World:
 
     def place(self, request, count, chance):
         """Place servers at once, and return their hosts."""
-        asked = [getattr(uuids, f'server{number}') for number in range(count)]
+        asked = [getattr(uuids, f'server{len(self.servers) + number}')
+                 for number in range(count)]
         with self._answering(request, chance):
-            selections = self._scheduler()._schedule(
+            selections = self._scheduler(request)._schedule(
                 mock.Mock(), self._spec(request, count), asked,
                 {getattr(uuids, name): [{'host': name, 'mappings': {}}]
-                 for name in self._hosts}, {})
+                 for name in self._hosts}, {}, return_alternates=True)
         chosen = [selection[0].service_host for selection in selections]
         keys = tuple(affinity.parse(text) for text
                      in request.hints.get('placement_key', ()))
-        self.servers += [Server(host, request.tags, keys) for host in chosen]
+        self.servers += [Server(host, request.tags, keys, uuid)
+                         for host, uuid in zip(chosen, asked, strict=True)]
         return chosen
 
-    def _scheduler(self):
+    def _scheduler(self, request):
         # Nova's scheduler without services and databases.
         made = object.__new__(manager.SchedulerManager)
         made.host_manager = object.__new__(host_manager.HostManager)
-        classes = {each.__name__: each for each in filters.all_filters()}
+        classes = {each.__name__: each for each in (
+            *filters.all_filters(),
+            affinity_filters.ServerGroupAntiAffinityFilter,
+            affinity_filters.ServerGroupAffinityFilter)}
         made.host_manager.enabled_filters = [
-            classes[name]() for name in FILTERS]
+            classes[name]() for name in (*GROUP_FILTERS, *request.filters)]
         made.host_manager.filter_handler = (
             nova_filters.HostFilterHandler())
         made.host_manager.weighers = [
@@ -222,6 +260,9 @@ class World:
         state.total_usable_disk_gb, state.free_disk_mb = 1000, 1000 * 1024
         state.num_instances = sum(
             server.host == host.name for server in self.servers)
+        state.instances = {
+            server.uuid: None for server in self.servers
+            if server.host == host.name}
         state.metrics = []
         state.cpu_allocation_ratio = state.ram_allocation_ratio = 1.0
         state.disk_allocation_ratio = 1.0
@@ -238,7 +279,8 @@ class World:
                 swap=0, extra_specs={}),
             force_hosts=[], force_nodes=[], ignore_hosts=[],
             requested_destination=None, requested_resources=[],
-            pci_requests=None, numa_topology=None, instance_group=None,
+            pci_requests=None, numa_topology=None,
+            instance_group=request.group and self._group(request.group),
             limits=objects.SchedulerLimits())
         memo.of_request(spec).policies = [
             scoped_policies.Policy('pcloud', ''),
@@ -247,6 +289,14 @@ class World:
             scoped_policies.Policy('cloud', 'default', system_keys=tuple(
                 map(affinity.parse, request.system)))]
         return spec
+
+    def _group(self, policy):
+        members = [server for server in self.servers if server.uuid]
+        return objects.InstanceGroup(
+            uuid=uuids.group, policy=policy, policies=[policy], rules={},
+            members=[getattr(uuids, f'server{number}')
+                     for number in range(len(self.servers) + 3)],
+            hosts=[server.host for server in members])
 
     def _claim(self, context, client, spec, server, asked, **_):
         name = asked['host']
@@ -260,6 +310,12 @@ class World:
             tag: [server.host for server in self.servers
                   if tag in server.tags] for tag in tags}, {})
 
+    def _units(self, context, project, service):
+        return servers.Places({
+            str(number): server.host for number, server
+            in enumerate(self.servers) if service in server.tags},
+            frozenset())
+
     @contextlib.contextmanager
     def _answering(self, request, chance):
         claims = mock.Mock(claim_resources=self._claim)
@@ -269,7 +325,7 @@ class World:
               mock.patch.object(affinity_filter, 'random',
                                 mock.Mock(random=lambda: 0)),
               mock.patch.multiple(
-                  servers, find=self._find,
+                  servers, find=self._find, units=self._units,
                   requested_tags=lambda *_: sorted(request.tags)),
               mock.patch.object(sticky_rows, 'read', return_value=None),
               mock.patch.object(
@@ -315,6 +371,8 @@ class AtOnceTest(testtools.TestCase):
         conf.register_opts(CONF)
         self.useFixture(config_fixture.Config(CONF)).config(
             group='filter_scheduler', shuffle_best_same_weighed_hosts=True)
+        self.useFixture(config_fixture.Config(CONF)).config(
+            group='pcloud', reboot_filter_days=60)
 
     def _assert_same(self, several, present, request):
         self.assertEqual(*(
@@ -329,8 +387,8 @@ class AtOnceTest(testtools.TestCase):
             for number, tags, its in present], request)
 
     def _outcomes(self, several, hints, tags=(), system=(), present=(),
-                  count=2):
-        request = Request(count, frozenset(tags), hints, system)
+                  count=2, group=None):
+        request = Request(count, frozenset(tags), hints, system, group)
         self._assert_same(several, present, request)
         return _outcomes(functools.partial(
             _at_once, several, present, request))
@@ -394,3 +452,46 @@ class AtOnceTest(testtools.TestCase):
             several, {'near': ['tag:web'], 'locality': ['strict'],
                       'constraints': ['ram=max']},
             present=[Server('h0', frozenset(['web']))]))
+
+    def test_last_hosts_of_a_request_have_no_alternates(self):
+        """Nova asks for alternates when each server has a host."""
+        several = [Host(name, 1, 1, {}) for name in ('h0', 'h1')]
+        self.assertEqual({('h0', 'h1'), ('h1', 'h0')}, self._outcomes(
+            several, {'far': ['tag:web'], 'locality': ['strict']}, ['web']))
+
+    def test_preferred_hosts_that_a_later_filter_drops(self):
+        several = [Host(name, 1, 1, _metadata(None, reboot, None, None, {}))
+                   for name, reboot in (
+                       ('h0', SOON), ('h1', None), ('h2', None))]
+        self.assertEqual({NOWHERE}, self._outcomes(
+            several, {'near': ['tag:web']},
+            present=[Server('h0', frozenset(['web']))]))
+        # The turn of h0 comes for the second server.
+        self.assertEqual({NOWHERE}, self._outcomes(
+            [dataclasses.replace(several[0], total=2),
+             dataclasses.replace(several[1], total=3), several[2]],
+            {'constraints': ['ram=max']}))
+
+    def test_the_greatest_that_the_group_keeps_for_others(self):
+        several = [Host(name, 2, total, _metadata(None, None, None, rack, {}))
+                   for name, total, rack in (
+                       ('h0', 4, 'left'), ('h1', 3, 'left'), ('h2', 2, None))]
+        self.assertEqual({('h0', 'h1')}, self._outcomes(
+            several, {'near': ['tag:web'], 'locality': ['strict'],
+                      'constraints': ['ram=max']}, group='anti-affinity',
+            present=[Server('h2', frozenset(['web'])),
+                     Server('h1', frozenset(['web']))]))
+
+    def test_preferred_hosts_come_before_the_customer_score(self):
+        """The servers repel each other, and want to be near to one."""
+        several = [Host('h0', 2, 2, {}), Host('h1', 2, 2, {})]
+        self.assertEqual({('h0', 'h0')}, self._outcomes(
+            several, {'near': ['tag:web'], 'placement_key': ['G=1:-100']},
+            present=[Server('h0', frozenset(['web']))]))
+
+    def test_a_server_that_is_moved_comes_alone(self):
+        spec = objects.RequestSpec(num_instances=2)
+        self.assertTrue(siblings.are_several(spec))
+        spec.requested_destination = objects.Destination(
+            cell=objects.CellMapping(uuid=uuids.cell))
+        self.assertFalse(siblings.are_several(spec))
