@@ -37,6 +37,7 @@ from oslo_log import log as logging  # noqa: E402
 
 from pcloud.backend import cells  # noqa: E402
 from pcloud.cmd import audit  # noqa: E402
+from pcloud.cmd import closed_pipe  # noqa: E402
 from pcloud.cmd import explain  # noqa: E402
 from pcloud.cmd import simulate  # noqa: E402
 from pcloud.cmd import uninstall  # noqa: E402
@@ -80,6 +81,7 @@ def _name_silent_cells() -> None:
               'is not known', file=sys.stderr, flush=True)
 
 
+@closed_pipe.ends_quietly
 def main() -> int:
     """Run the command of the command line.
 
@@ -107,6 +109,8 @@ def main() -> int:
         return NOT_READ
     except exception.PcloudError as error:
         print(f'pcloud-manage: {error}', file=sys.stderr)
+    except BrokenPipeError:
+        raise
     except Exception:
         # The status 1 of a traceback would be taken for an answer.
         LOG.exception('It could not look.')

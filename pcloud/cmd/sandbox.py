@@ -19,6 +19,7 @@ import os
 import pathlib
 import sys
 
+from pcloud.cmd import closed_pipe
 from pcloud.sandbox import errors
 from pcloud.sandbox import interrupts
 from pcloud.sandbox import layout
@@ -302,3 +303,4 @@ def main(argv: list[str] | None = None) -> int:
 
 if __name__ == '__main__':
     sys.exit(main())
+@closed_pipe.ends_quietly

@@ -36,6 +36,7 @@ from packaging import version as packaging_version  # noqa: E402
 import nova.conf  # noqa: E402
 from nova import exception as nova_exception  # noqa: E402
 from nova.scheduler import filters  # noqa: E402
+from pcloud.cmd import closed_pipe  # noqa: E402
 from pcloud.cmd import internal_hints  # noqa: E402
 from pcloud import conf  # noqa: E402
 from pcloud.scheduler import prefilter  # noqa: E402
@@ -185,6 +186,7 @@ def _has_filter(text: str, pipeline: str) -> bool:
         section.group(1)))
 
 
+@closed_pipe.ends_quietly
 def main() -> int:
     """Run the checks.
 

@@ -187,7 +187,8 @@ ROOMS = {
         'manage',
         'explain simulate status',
         'audit explain_output internal_hints sandbox simulate_output '
-        'uninstall'),
+        'uninstall',
+        'closed_pipe'),
     'sandbox': _room(
         '', 'keystone kombu neutron nova os_vif oslo_log psutil sqlalchemy '
         'werkzeug',
