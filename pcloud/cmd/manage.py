@@ -14,7 +14,6 @@
 
 import argparse
 import os
-import signal
 import sys
 
 try:
@@ -48,8 +47,6 @@ CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
 FAILED = 2
-# As a shell shows a command that the end of its reader has ended.
-NOT_READ = 128 + signal.SIGPIPE
 
 # Seconds that a cell has to answer.
 _PATIENCE = 5
@@ -100,13 +97,7 @@ def main() -> int:
     try:
         if CONF.command.name != simulate.NAME:
             _name_silent_cells()
-        status = CONF.command.run(CONF.command)
-        sys.stdout.flush()
-        return status
-    except BrokenPipeError:
-        # Who reads the output has seen enough. Python flushes once more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return NOT_READ
+        return CONF.command.run(CONF.command)
     except exception.PcloudError as error:
         print(f'pcloud-manage: {error}', file=sys.stderr)
     except BrokenPipeError:

@@ -170,7 +170,9 @@ def do_up(args: argparse.Namespace, where: layout.Layout) -> int:
                 timeout=args.timeout, report=report)
     print(f'The sandbox in {where.directory} is up. Be one of '
           f'{", ".join(settings.USERS)}:\n'
-          f'    eval "$({own_command(args)} env alice)"')
+          f'    eval "$({own_command(args)} env alice)"\n'
+          'Servers get an address in the network "shared". There are no '
+          'volumes.')
     return 0
 
 
@@ -282,6 +284,7 @@ def tail(path: str) -> str:
         f'    {line}' for line in lines)
 
 
+@closed_pipe.ends_quietly
 def main(argv: list[str] | None = None) -> int:
     """Run the command line, and return the exit status."""
     args = parse(sys.argv[1:] if argv is None else argv)
@@ -303,4 +306,3 @@ def main(argv: list[str] | None = None) -> int:
 
 if __name__ == '__main__':
     sys.exit(main())
-@closed_pipe.ends_quietly

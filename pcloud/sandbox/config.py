@@ -41,6 +41,8 @@ service_token_roles = service
 service_token_roles_required = true
 """
 
+# Services name their objects in URLs: Nova asks Neutron for the ports of up to
+# 150 servers at a time, and Placement for the hosts outside of all pools.
 GUNICORN = """\
 from pcloud.sandbox.services import gunicorn_hooks
 
@@ -52,6 +54,8 @@ threads = 8
 timeout = 120
 graceful_timeout = 5
 control_socket_disable = True
+limit_request_line = 0
+limit_request_field_size = 65536
 post_fork = gunicorn_hooks.post_fork
 post_worker_init = gunicorn_hooks.post_worker_init
 """

@@ -97,8 +97,9 @@ def all_parts(where: layout.Layout,
              says="Neutron's database is there"),
         _web(where, chosen, 'neutron', needs=('neutron-setup',)),
         _own('catalog', 'catalog', [directory],
-             says='image, flavors and zones are there',
-             needs=('keystone', 'glance', nova[-1].name), works=False),
+             says='image, network, flavors and zones are there',
+             needs=('keystone', 'glance', 'neutron', nova[-1].name),
+             works=False),
     ]
 
 

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Fill a new cloud: an image, flavors, availability zones.
+"""Fill a new cloud: an image, a network, flavors, availability zones.
 
 Run as a program: ``python -m pcloud.sandbox.services.catalog DIR``.
 """
@@ -32,6 +32,9 @@ FLAVORS = {
     'm1.large': (4, 8192, 80),
 }
 IMAGE = 'cirros'
+NETWORK = 'shared'
+# Addresses for more servers than a sandbox can have.
+ADDRESSES = '10.0.0.0/16'
 # The fake hypervisor never reads the content.
 IMAGE_CONTENT = b'A disk for servers that are not there.\n'
 
@@ -43,6 +46,22 @@ def create_image(admin: rest.Client, glance: str) -> None:
         'visibility': 'public'})
     admin.send('PUT', f'{glance}/v2/images/{image["id"]}/file',
                IMAGE_CONTENT)
+
+
+def create_network(admin: rest.Client, neutron: str) -> None:
+    """Create a network that every project may use, unless there is one.
+
+    As it is the only network, servers get an interface there unless they
+    ask for something else.
+    """
+    networks = f'{neutron}/v2.0/networks'
+    if admin.get(f'{networks}?name={NETWORK}')['networks']:
+        return
+    made = admin.send('POST', networks, {
+        'network': {'name': NETWORK, 'shared': True}})
+    admin.send('POST', f'{neutron}/v2.0/subnets', {'subnet': {
+        'name': NETWORK, 'network_id': made['network']['id'],
+        'ip_version': 4, 'cidr': ADDRESSES, 'enable_dhcp': False}})
 
 
 def create_flavors(admin: rest.Client, compute: str) -> None:
@@ -96,6 +115,7 @@ def main() -> None:
     compute = chosen.url('nova') + '/v2.1'
     admin = rest.Client(chosen, 'admin')
     create_image(admin, chosen.url('glance'))
+    create_network(admin, chosen.url('neutron'))
     create_flavors(admin, compute)
     wait_for_hosts(admin, chosen)
     for zone, hosts in chosen.zone_hosts().items():

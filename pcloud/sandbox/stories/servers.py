@@ -15,7 +15,7 @@
 from pcloud.sandbox import narrator
 
 CREATE = ('openstack server create --flavor m1.small --image cirros '
-          '--nic none --wait -c name -c status')
+          '--wait -c name -c status')
 
 
 def status_and_host(teller: narrator.Narrator, name: str) -> tuple[str, str]:

@@ -19,8 +19,8 @@ from pcloud.sandbox.stories import hosts
 from pcloud.sandbox.stories import servers
 
 DEPLOY = 'openstack pcloud service deploy'
-PLAIN = '--image cirros --flavor m1.tiny --nic none'
-AGENT = '--image cirros --flavor agent --nic none'
+PLAIN = '--image cirros --flavor m1.tiny'
+AGENT = '--image cirros --flavor agent'
 
 
 def tell(teller: narrator.Narrator) -> None:

@@ -19,6 +19,7 @@ import sys
 import time
 import uuid
 
+from pcloud.sandbox.services import catalog
 from pcloud.tests.sandbox import base
 
 
@@ -58,13 +59,33 @@ class RunningTest(base.SharedSandboxTest):
         self.assertIn('admin, alice, bob, carol', told)
 
     def test_server(self):
-        shown = self.shell(
-            'alice', 'openstack server create --wait --nic none '
-            '--image cirros --flavor m1.tiny -f value -c status web')
-        self.assertEqual('ACTIVE', shown.strip())
+        shown = json.loads(self.shell(
+            'alice', 'openstack server create --wait '
+            '--image cirros --flavor m1.tiny -f json web'))
+        self.assertEqual('ACTIVE', shown['status'])
+        address, = shown['addresses'][catalog.NETWORK]
+        self.assertRegex(address, r'^10\.0\.')
         self.assertRegex(self.shell('alice', 'nova list'),
                          r'\| web +\| ACTIVE')
         self.assertNotIn('web', self.shell('bob', 'nova list'))
+
+    def test_server_that_moves_keeps_its_address(self):
+        """No agent of Neutron reports an interface that is plugged."""
+        shown = self.shell(
+            'admin', 'set -- openstack server show mover -f value '
+            '-c OS-EXT-SRV-ATTR:host -c addresses -c status; '
+            'openstack server create --wait --image cirros '
+            '--flavor m1.tiny mover >&2; "$@"; openstack server migrate '
+            '--live-migration --wait mover >&2; "$@"').splitlines()
+        self.assertEqual(6, len(shown), shown)
+        here, there = set(shown[:3]), set(shown[3:])
+        self.assertEqual({'node-1', 'node-2'}, here ^ there)
+        self.assertIn('ACTIVE', here & there)
+
+    def test_volumes_are_refused(self):
+        self.assertIn('Volume service is not available', self.shell(
+            'alice', 'openstack server create --image cirros --volume data '
+            '--flavor m1.tiny never 2>&1 || true'))
 
     def test_zones(self):
         shown = self.shell('admin', 'openstack compute service list '

@@ -190,8 +190,8 @@ ROOMS = {
         'uninstall',
         'closed_pipe'),
     'sandbox': _room(
-        '', 'keystone kombu neutron nova os_vif oslo_log psutil sqlalchemy '
-        'werkzeug',
+        '', 'keystone kombu neutron neutron_lib nova os_vif oslo_log psutil '
+        'sqlalchemy werkzeug',
         'demo launcher services',
         'command config stories supervisor',
         'clouds_yaml databases environment messaging parts rest',
@@ -202,7 +202,7 @@ ROOMS = {
         '', '',
         'nova_all nova_compute',
         'catalog gunicorn_hooks identity keystone_setup neutron_setup '
-        'nova_hosts nova_setup'),
+        'nova_hosts nova_setup port_binding'),
     'sandbox/stories': _room(
         '', '',
         'basic placement services',
