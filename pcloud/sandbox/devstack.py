@@ -22,10 +22,9 @@ import pathlib
 import subprocess
 import sys
 
-import pcloud
 from pcloud.sandbox import errors
 from pcloud.sandbox import ini
-from pcloud.sandbox import paste
+from pcloud.sandbox import own_files
 
 FUNCTIONS = r"""
 set -eu
@@ -58,10 +57,7 @@ def folder() -> pathlib.Path:
 
     :raises: `FileNotFoundError` when the distribution has no plugin
     """
-    beside = pathlib.Path(pcloud.__file__).parents[1] / 'devstack'
-    if (beside / 'plugin.sh').exists():
-        return beside
-    return paste.installed('openstack-pcloud', 'devstack/plugin.sh').parent
+    return own_files.path('devstack/plugin.sh').parent
 
 
 def run_phase(

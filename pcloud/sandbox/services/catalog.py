@@ -10,15 +10,17 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Fill a new cloud: an image, a network, flavors, availability zones.
+"""Fill a new cloud: an image, a network, flavors, zones, names of hints.
 
 Run as a program: ``python -m pcloud.sandbox.services.catalog DIR``.
 """
 
+import json
 import sys
 import time
 
 from pcloud.sandbox import layout
+from pcloud.sandbox import own_files
 from pcloud.sandbox import rest
 from pcloud.sandbox import settings
 
@@ -46,6 +48,13 @@ def create_image(admin: rest.Client, glance: str) -> None:
         'visibility': 'public'})
     admin.send('PUT', f'{glance}/v2/images/{image["id"]}/file',
                IMAGE_CONTENT)
+
+
+def define_hints(admin: rest.Client, glance: str) -> None:
+    """Define Pcloud's hints, for programs that ask users for hints."""
+    definitions = own_files.path(own_files.HINT_DEFINITIONS).read_text()
+    admin.send('POST', f'{glance}/v2/metadefs/namespaces',
+               json.loads(definitions))
 
 
 def create_network(admin: rest.Client, neutron: str) -> None:
@@ -115,6 +124,7 @@ def main() -> None:
     compute = chosen.url('nova') + '/v2.1'
     admin = rest.Client(chosen, 'admin')
     create_image(admin, chosen.url('glance'))
+    define_hints(admin, chosen.url('glance'))
     create_network(admin, chosen.url('neutron'))
     create_flavors(admin, compute)
     wait_for_hosts(admin, chosen)

@@ -19,7 +19,11 @@ import sys
 import time
 import uuid
 
+from pcloud.rules import hints
+from pcloud.sandbox import layout
+from pcloud.sandbox import rest
 from pcloud.sandbox.services import catalog
+from pcloud.sandbox import settings
 from pcloud.tests.sandbox import base
 
 
@@ -86,6 +90,18 @@ class RunningTest(base.SharedSandboxTest):
         self.assertIn('Volume service is not available', self.shell(
             'alice', 'openstack server create --image cirros --volume data '
             '--flavor m1.tiny never 2>&1 || true'))
+
+    def test_hints_are_described(self):
+        """What Horizon asks Glance before a server is started."""
+        chosen = settings.load(layout.Layout(self.folder)).settings
+        glance = chosen.url('glance') + '/v2/metadefs/namespaces'
+        alice = rest.Client(chosen, 'alice')
+        found = alice.get(f'{glance}?resource_types=OS%3A%3ANova%3A%3AServer')
+        name = 'OS::Compute::PcloudHints'
+        self.assertIn(name, [each['namespace']
+                             for each in found['namespaces']])
+        described = alice.get(f'{glance}/{name}/properties')
+        self.assertEqual(set(hints.GIVEN), set(described['properties']))
 
     def test_zones(self):
         shown = self.shell('admin', 'openstack compute service list '

@@ -197,6 +197,7 @@ ROOMS = {
         'clouds_yaml databases environment messaging parts rest',
         'lock restarts settings',
         'devstack layout ports progress',
+        'own_files',
         'errors ini interrupts narrator paste processes sqlite'),
     'sandbox/services': _room(
         '', '',
