@@ -125,6 +125,16 @@ def build_parser() -> argparse.ArgumentParser:
     start = verb('start', do_start, 'start one of its services that was '
                  'stopped or has ended')
     start.add_argument('service', metavar='SERVICE')
+    change = verb('set', do_set, 'set an option of nova.conf, such as one of '
+                  '[pcloud], and restart the services that read it')
+    change.add_argument('section', metavar='SECTION',
+                        help='without brackets: pcloud')
+    change.add_argument('option', metavar='OPTION')
+    change.add_argument('value', metavar='VALUE')
+    unset = verb('unset', do_unset, 'remove an option from nova.conf, so '
+                 'that its default is in force')
+    unset.add_argument('section', metavar='SECTION')
+    unset.add_argument('option', metavar='OPTION')
     env = verb('env', do_env, 'print shell commands that set a user\'s '
                'variables: eval "$(pcloud-sandbox env alice)"')
     env.add_argument('user', metavar='USER', nargs='?', default='admin')
@@ -239,6 +249,23 @@ def do_start(args: argparse.Namespace, where: layout.Layout) -> int:
     from pcloud.sandbox import launcher
 
     launcher.start_service(where, args.service)
+    return 0
+
+
+def do_set(args: argparse.Namespace, where: layout.Layout) -> int:
+    """Set an option of nova.conf."""
+    from pcloud.sandbox import launcher
+
+    launcher.set_option(
+        where, args.section, args.option, args.value, report)
+    return 0
+
+
+def do_unset(args: argparse.Namespace, where: layout.Layout) -> int:
+    """Remove an option from nova.conf."""
+    from pcloud.sandbox import launcher
+
+    launcher.unset_option(where, args.section, args.option, report)
     return 0
 
 

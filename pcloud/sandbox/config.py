@@ -102,7 +102,7 @@ def write_all(where: layout.Layout, chosen: settings.Settings) -> None:
             (where.etc / template.name).write_text(text.substitute(values))
     (where.etc / NOVA_PASTE).write_text(
         paste.installed('nova', 'etc/nova/api-paste.ini').read_text())
-    devstack.run_phase(['stack', 'post-config'], where.etc / 'nova.conf',
+    devstack.run_phase(['stack', 'post-config'], where.nova_conf,
                        where.etc / NOVA_PASTE, nova_filters='')
     for service, application in APPLICATIONS.items():
         folder = where.etc / service

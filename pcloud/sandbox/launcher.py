@@ -29,10 +29,12 @@ import psutil
 from pcloud.sandbox import config
 from pcloud.sandbox import databases
 from pcloud.sandbox import errors
+from pcloud.sandbox import ini
 from pcloud.sandbox import interrupts
 from pcloud.sandbox import layout
 from pcloud.sandbox import lock
 from pcloud.sandbox import messaging
+from pcloud.sandbox import options
 from pcloud.sandbox import parts
 from pcloud.sandbox import ports
 from pcloud.sandbox import processes
@@ -312,6 +314,57 @@ def start_service(where: layout.Layout, name: str) -> None:
         time.sleep(LOOK)
         known = need_running(where).processes.get(name)
     wait_for_service(where, part, known)
+
+
+def set_option(where: layout.Layout, section: str, option: str,
+               value: str, report: Report) -> None:
+    """Set an option of nova.conf, and restart the services that read it.
+
+    :param report: called with a line for each service that is restarted
+    :raises StartFailed: a service does not start with this value
+    :raises SandboxError: no sandbox is running, or there is no such option,
+        or the value is not one of the option's; nothing has been changed
+    """
+    state = need_running(where)
+    options.check_value(section, option, value)
+    conf = ini.Ini(where.nova_conf)
+    conf.set(section, option, value)
+    conf.save()
+    restart_readers(where, state, section, report)
+
+
+def unset_option(where: layout.Layout, section: str, option: str,
+                 report: Report) -> None:
+    """Remove an option from nova.conf, and restart what reads the option.
+
+    The default of Nova, or of Pcloud, is in force then.
+
+    :param report: called with a line for each service that is restarted
+    :raises StartFailed: a service does not start without the option
+    :raises SandboxError: no sandbox is running, or there is no such option;
+        nothing has been changed
+    """
+    state = need_running(where)
+    options.check_option(section, option)
+    conf = ini.Ini(where.nova_conf)
+    conf.delete(section, option)
+    conf.save()
+    restart_readers(where, state, section, report)
+
+
+def restart_readers(where: layout.Layout, state: settings.State,
+                    section: str, report: Report) -> None:
+    """Restart the running services that read a section of nova.conf.
+
+    A service that the user has stopped stays stopped.
+
+    :raises StartFailed: a service ends, or makes no progress
+    """
+    for part in parts.readers(where, state.settings, section):
+        if processes.find(state.processes.get(part.name)) is not None:
+            report(f'restarting {part.name}')
+            stop_service(where, part.name)
+            start_service(where, part.name)
 
 
 def wait_for_service(

@@ -54,6 +54,7 @@ class Layout:
         self.fresh_state = self.directory / FRESH_STATE_FILE
         self.clouds = self.directory / CLOUDS_FILE
         self.etc = self.directory / 'etc'
+        self.nova_conf = self.etc / 'nova.conf'
         self.data = self.directory / 'data'
         self.logs = self.directory / 'logs'
         self.requests = self.data / 'requests'

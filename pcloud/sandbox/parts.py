@@ -101,6 +101,22 @@ def all_parts(where: layout.Layout,
              needs=('keystone', 'glance', 'neutron', nova[-1].name),
              works=False),
     ]
+def readers(where: layout.Layout, chosen: settings.Settings,
+            section: str) -> list[Part]:
+    """Return the services that read a section of nova.conf.
+
+    Pcloud is loaded by the API and by the schedulers. Of the other sections
+    nobody knows which services of Nova do not read them.
+    """
+    novas = [part for part in services(where, chosen)
+             if part.name.split('-')[0] == 'nova']
+    if section == 'pcloud':
+        return [part for part in novas
+                if part.name == 'nova'
+                or part.name.startswith('nova-scheduler')]
+    return novas
+
+
 
 
 def services(where: layout.Layout,

@@ -103,6 +103,21 @@ class RunningTest(base.SharedSandboxTest):
         described = alice.get(f'{glance}/{name}/properties')
         self.assertEqual(set(hints.GIVEN), set(described['properties']))
 
+    def test_options(self):
+        conf = self.folder / 'etc' / 'nova.conf'
+        before = conf.read_text()
+        status, _, told = base.call(
+            self.folder, 'set', 'pcloud', 'quota_unit', '3')
+        self.assertEqual((1, before), (status, conf.read_text()))
+        self.assertIn('quota_units was probably meant', told)
+        limit = 'openstack pcloud quota show -f value -c units_limit'
+        for words, expected in ((('set', '3'), '3\n'), (('unset',), '10\n')):
+            verb, *value = words
+            status, _, told = base.call(
+                self.folder, verb, 'pcloud', 'quota_units', *value)
+            self.assertEqual((0, 'restarting nova\n'), (status, told))
+            self.assertEqual(expected, self.shell('alice', limit))
+
     def test_zones(self):
         shown = self.shell('admin', 'openstack compute service list '
                            '--service nova-compute -f value -c Host -c Zone')

@@ -190,13 +190,13 @@ ROOMS = {
         'uninstall',
         'closed_pipe'),
     'sandbox': _room(
-        '', 'keystone kombu neutron neutron_lib nova os_vif oslo_log psutil '
-        'sqlalchemy werkzeug',
+        '', 'keystone kombu neutron neutron_lib nova os_vif oslo_config '
+        'oslo_log psutil sqlalchemy werkzeug',
         'demo launcher services',
         'command config stories supervisor',
         'clouds_yaml databases environment messaging parts rest',
         'lock restarts settings',
-        'devstack layout ports progress',
+        'devstack layout options ports progress',
         'own_files',
         'errors ini interrupts narrator paste processes sqlite'),
     'sandbox/services': _room(

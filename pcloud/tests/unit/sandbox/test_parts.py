@@ -49,6 +49,19 @@ class PartsTest(base.BaseTestCase):
         self.assertEqual({'nova-conductor-cell2'}, two - one)
         self.assertEqual(set(), one - two)
 
+    def test_readers_of_nova_conf(self):
+        for options, section, expected in (
+                ({}, 'pcloud', {'nova'}),
+                ({}, 'DEFAULT', {'nova'}),
+                (SEPARATE, 'pcloud', {
+                    'nova', 'nova-scheduler-1', 'nova-scheduler-2'}),
+                (SEPARATE, 'DEFAULT', {
+                    'nova', 'nova-scheduler-1', 'nova-scheduler-2',
+                    'nova-conductor', 'nova-compute-node-1',
+                    'nova-compute-node-2'})):
+            self.assertEqual(expected, {each.name for each in parts.readers(
+                WHERE, self._settings(**options), section)})
+
     def test_each_can_start_at_last(self):
         for options in ({}, SEPARATE, {'cells': 2, **SEPARATE}):
             waiting = parts.all_parts(WHERE, self._settings(**options))

@@ -1,0 +1,43 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import ddt
+from oslotest import base
+
+from pcloud.sandbox import errors
+from pcloud.sandbox import options
+
+
+@ddt.ddt
+class OptionsTest(base.BaseTestCase):
+
+    @ddt.data(('pcloud', 'quota_units', '20'),
+              ('pcloud', 'quota_units', '-1'),
+              ('pcloud', 'customer_key_scope', 'project'),
+              ('DEFAULT', 'debug', 'true'),
+              ('DEFAULT', 'rpc_response_timeout', '90'),
+              ('scheduler', 'max_placement_results', '10'))
+    @ddt.unpack
+    def test_right(self, section, option, value):
+        options.check_value(section, option, value)
+
+    @ddt.data(
+        (('pclouds', 'quota_units', '1'), 'pcloud was probably meant'),
+        (('pcloud', 'quota_unit', '1'), 'quota_units was probably meant'),
+        (('pcloud', 'x', '1'), r'\[pcloud\] x: there is no such option'),
+        (('pcloud', 'quota_units', 'ten'), 'quota_units = ten: .*ten'),
+        (('pcloud', 'customer_key_scope', 'here'), 'cloud, project'))
+    @ddt.unpack
+    def test_wrong(self, given, expected):
+        with self.assertRaisesRegex(errors.SandboxError, expected):
+            options.check_value(*given)
