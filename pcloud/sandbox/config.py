@@ -56,7 +56,7 @@ graceful_timeout = 5
 control_socket_disable = True
 limit_request_line = 0
 limit_request_field_size = 65536
-post_fork = gunicorn_hooks.post_fork
+post_fork = gunicorn_hooks.{post_fork}
 post_worker_init = gunicorn_hooks.post_worker_init
 """
 
@@ -85,6 +85,8 @@ APPLICATIONS = {
 }
 # The default is one worker.
 API_WORKERS = {'nova': 2}
+# The services whose only worker makes the tables of the service's models.
+TABLES_OF_MODELS = ('placement', 'glance', 'neutron')
 
 
 def write_all(where: layout.Layout, chosen: settings.Settings) -> None:
@@ -110,6 +112,7 @@ def write_all(where: layout.Layout, chosen: settings.Settings) -> None:
         bind = f'{ports.HOST}:{chosen.ports[service]}'
         (folder / 'gunicorn.conf.py').write_text(GUNICORN.format(
             application=application, bind=bind,
+            post_fork=post_fork(where, chosen, service),
             workers=API_WORKERS.get(service, 1)))
     if chosen.separate:
         for host in settings.CONTROLLERS:
@@ -118,6 +121,15 @@ def write_all(where: layout.Layout, chosen: settings.Settings) -> None:
             write_own(where, chosen, settings.cell_controller(cell), cell)
         for host in chosen.host_names():
             write_own(where, chosen, host, chosen.cell_of(host))
+
+
+def post_fork(where: layout.Layout, chosen: settings.Settings,
+              service: str) -> str:
+    """Return the hook in which the worker of a service begins."""
+    if service not in TABLES_OF_MODELS:
+        return 'post_fork'
+    url = databases.url(where, chosen, service)
+    return f'post_fork_with_tables({service!r}, {url!r})'
 
 
 def write_own(where: layout.Layout, chosen: settings.Settings, host: str,

@@ -84,23 +84,23 @@ def all_parts(where: layout.Layout,
         _own('nova-setup', 'nova_setup', [directory],
              says="Nova's databases are there"),
         _web(where, chosen, 'keystone', needs=('keystone-setup',)),
-        _command('placement-setup', 'placement.cmd.manage',
-                 ['--config-file', str(where.etc / 'placement.conf'),
-                  'db', 'sync'], says="Placement's database is there"),
-        _web(where, chosen, 'placement', needs=('placement-setup',)),
+        _web(where, chosen, 'placement'),
         *nova,
-        _command('glance-setup', 'glance.cmd.manage',
-                 ['--config-file', str(where.etc / 'glance-api.conf'),
-                  'db_sync'], says="Glance's database is there"),
-        _web(where, chosen, 'glance', needs=('glance-setup',)),
-        _own('neutron-setup', 'neutron_setup', [directory],
-             says="Neutron's database is there"),
-        _web(where, chosen, 'neutron', needs=('neutron-setup',)),
+        _web(where, chosen, 'glance'),
+        _web(where, chosen, 'neutron'),
         _own('catalog', 'catalog', [directory],
              says='image, network, flavors and zones are there',
              needs=('keystone', 'glance', 'neutron', nova[-1].name),
              works=False),
     ]
+
+
+def services(where: layout.Layout,
+             chosen: settings.Settings) -> list[Part]:
+    """Return the parts that keep running."""
+    return [part for part in all_parts(where, chosen) if part.stays]
+
+
 def readers(where: layout.Layout, chosen: settings.Settings,
             section: str) -> list[Part]:
     """Return the services that read a section of nova.conf.
@@ -115,14 +115,6 @@ def readers(where: layout.Layout, chosen: settings.Settings,
                 if part.name == 'nova'
                 or part.name.startswith('nova-scheduler')]
     return novas
-
-
-
-
-def services(where: layout.Layout,
-             chosen: settings.Settings) -> list[Part]:
-    """Return the parts that keep running."""
-    return [part for part in all_parts(where, chosen) if part.stays]
 
 
 def _nova_in_one_process(where: layout.Layout,
@@ -196,7 +188,7 @@ def _command(
 
 
 def _web(where: layout.Layout, chosen: settings.Settings, service: str,
-         needs: tuple[str, ...]) -> Part:
+         needs: tuple[str, ...] = ()) -> Part:
     """Return a service under gunicorn.
 
     gunicorn reads the settings from the current folder. The command line

@@ -12,10 +12,12 @@
 
 """Hooks of a sandbox's gunicorn workers."""
 
+from collections.abc import Callable
 from sqlalchemy import orm
 import typing
 
 from pcloud.sandbox import processes
+from pcloud.sandbox.services import tables
 from pcloud.sandbox import sqlite
 
 
@@ -23,6 +25,25 @@ def post_fork(server: typing.Any, worker: typing.Any) -> None:
     """Have a new worker end with gunicorn's master; prepare SQLite."""
     processes.die_with_parent()
     sqlite.install()
+
+
+def post_fork_with_tables(
+    service: str, url: str,
+) -> Callable[[typing.Any, typing.Any], None]:
+    """Return a `post_fork` that also makes the tables of a service.
+
+    gunicorn loads the service afterwards, in the same process.
+
+    :param service: a service that `tables.make` knows
+    :param url: the URL of the database
+    """
+    def post_fork_then_make_tables(
+        server: typing.Any, worker: typing.Any,
+    ) -> None:
+        post_fork(server, worker)
+        tables.make(service, url)
+
+    return post_fork_then_make_tables
 
 
 def post_worker_init(worker: typing.Any) -> None:

@@ -190,8 +190,8 @@ ROOMS = {
         'uninstall',
         'closed_pipe'),
     'sandbox': _room(
-        '', 'keystone kombu neutron neutron_lib nova os_vif oslo_config '
-        'oslo_log psutil sqlalchemy werkzeug',
+        '', 'glance keystone kombu neutron neutron_lib nova os_vif '
+        'oslo_config oslo_log placement psutil sqlalchemy werkzeug',
         'demo launcher services',
         'command config stories supervisor',
         'clouds_yaml databases environment messaging parts rest',
@@ -202,8 +202,9 @@ ROOMS = {
     'sandbox/services': _room(
         '', '',
         'nova_all nova_compute',
-        'catalog gunicorn_hooks identity keystone_setup neutron_setup '
-        'nova_hosts nova_setup port_binding'),
+        'catalog gunicorn_hooks identity keystone_setup nova_hosts '
+        'nova_setup port_binding',
+        'tables'),
     'sandbox/stories': _room(
         '', '',
         'basic placement services',
