@@ -16,9 +16,11 @@ Each error is named after the problem and has the server's own message,
 whatever the shape of the answer's body.
 """
 
+from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+import contextlib
 import re
 
 import requests
@@ -112,6 +114,29 @@ class AmbiguousName(ClientError):
             f"{len(candidates)} Pclouds are named '{name}'; give the id of "
             f"one of them instead: {', '.join(candidates)}")
         self.candidates = tuple(candidates)
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user interrupted a run; the message states what is left.
+
+    The class is no :class:`ClientError`: an interruption ends a command with
+    the exit status 130, as any other interruption does.
+    """
+
+
+@contextlib.contextmanager
+def telling(left: Callable[[], str]) -> Iterator[None]:
+    """State what is left when the user interrupts the block.
+
+    :param left: returns a sentence, which follows the sentences of inner
+        blocks
+    :raises Interrupted: when the user interrupts the block
+    """
+    try:
+        yield
+    except KeyboardInterrupt as interruption:
+        text = str(interruption) or 'Interrupted.'
+        raise Interrupted(f'{text} {left()}') from interruption
 
 
 _BY_STATUS: Mapping[int, type[ClientError]] = {

@@ -21,6 +21,8 @@ from pcloud.client.deploy import removals
 from pcloud.client.deploy import scaling
 from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
+from pcloud.client import exceptions
+from pcloud.client import servers
 from pcloud.client import v1
 
 
@@ -36,13 +38,19 @@ def deploy(client: v1.Client, find_image: checks.FindImage,
         server was created
     :raises server_runs.DeploymentFailed: when a server could not be started;
         the created servers are deleted again
+    :raises exceptions.Interrupted: when the user interrupts; the created
+        servers are deleted again
     """
-    groups = plans.plan(client, find_image, order)
-    created = server_runs.create_all(client.servers, groups, pace)
-    if order.scale_with:
-        created = removals.withdraw_doubles(
-            client.servers, created, pace)
-        scaling.end_deployment(client.servers, created)
+    def finish(created: list[servers.Server]) -> list[servers.Server]:
+        if not order.scale_with:
+            return created
+        staying = removals.withdraw_doubles(client.servers, created, pace)
+        scaling.end_deployment(client.servers, staying)
+        return staying
+
+    with exceptions.telling(lambda: 'Nothing was created.'):
+        groups = plans.plan(client, find_image, order)
+    created = server_runs.create_all(client.servers, groups, pace, finish)
     known = services.Services(
         [*(server for group in groups for server in group.near), *created])
     return [known.unit(server) for server in created]
@@ -57,8 +65,10 @@ def undeploy(client: v1.Client, service: str,
     :raises server_runs.NotStopped: when a server could not be deleted, or not
         be stopped; in the latter case no server is deleted. The message names
         the remedies
+    :raises exceptions.Interrupted: when the user interrupts; the message names
+        the servers that may be there
     """
-    all_services = services.Services(client.servers.list_known())
+    all_services = _all_services(client)
     try:
         removals.remove(client.servers, all_services,
                         all_services.existing(service), pace)
@@ -75,7 +85,13 @@ def undeploy_by_force(client: v1.Client, service: str,
     :raises exceptions.NotFound: when the service has no units
     :raises servers.NotAllKnown: when a part of the cloud does not answer
     :raises server_runs.NotStopped: with the servers that could not be deleted
+    :raises exceptions.Interrupted: as `undeploy`
     """
-    all_services = services.Services(client.servers.list_known())
+    all_services = _all_services(client)
     removals.force(client.servers, all_services,
                    all_services.existing(service), pace)
+
+
+def _all_services(client: v1.Client) -> services.Services:
+    with exceptions.telling(lambda: 'Nothing was stopped or deleted.'):
+        return services.Services(client.servers.list_known())

@@ -60,15 +60,20 @@ def follow_listed(client: v1.Client, listed: Sequence[servers.Server],
     :param listed: the servers of the project, as just listed
     :param pace: the timeout for each server that is stopped, and the report
     :returns: the changes; empty when nothing was changed
+    :raises KeyboardInterrupt: when the user interrupts; reported as a failure
     """
     look = _Look(client, pace.timeout)
     try:
         look.act(services.Services(listed))
     except scaling.FAILURES as error:
         look.leave('the rest', error)
-    summary = look.summary()
-    if summary:
-        pace.report(summary)
+    except KeyboardInterrupt:
+        look.leave('the rest', 'interrupted')
+        raise
+    finally:
+        summary = look.summary()
+        if summary:
+            pace.report(summary)
     return look.changes
 
 

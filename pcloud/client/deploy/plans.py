@@ -128,7 +128,8 @@ def plan(client: v1.Client, find_image: checks.FindImage,
 
 def _check_order(order: Order, problems: checks.Problems) -> None:
     names = [part.service for part in (*order.parts, order.main)]
-    named = [name for name in (order.parent, order.scale_with) if name]
+    named = [name for name in (order.parent, order.scale_with)
+             if name is not None]
     for name in (*names, *named):
         problems.add(services.name_problem(name))
     for name in sorted({name for name in names if names.count(name) > 1}):

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 
 from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
+from pcloud.client import exceptions
 from pcloud.client import servers
 from pcloud.rules import hints
 
@@ -35,13 +36,21 @@ def remove(nova: servers.Servers, all_services: services.Services,
     :returns: the deleted servers
     :raises server_runs.NotStopped: when a server could not be deleted, or not
         be stopped; in the latter case no server is deleted
+    :raises exceptions.Interrupted: when the user interrupts; the message names
+        the servers that may be there
     """
     levels = all_services.levels(units)
-    for level in levels:
-        stuck = server_runs.stop_all(nova, level, pace)
-        if stuck:
-            raise server_runs.NotStopped(
-                f'{_reasons(stuck)}; nothing was deleted. {_remedies(stuck)}')
+    begun: list[servers.Server] = []
+    with exceptions.telling(lambda: (
+            f'Nothing was deleted; stopped, or perhaps so: {_names(begun)}. '
+            f'Undeploy again, or start them')):
+        for level in levels:
+            begun += level
+            stuck = server_runs.stop_all(nova, level, pace)
+            if stuck:
+                raise server_runs.NotStopped(
+                    f'{_reasons(stuck)}; nothing was deleted. '
+                    f'{_remedies(stuck)}')
     return _delete_below(nova, all_services, levels, pace)
 
 
@@ -50,14 +59,18 @@ def force(nova: servers.Servers, all_services: services.Services,
     """Stop and delete the servers of `remove`, whatever fails on the way.
 
     :raises server_runs.NotStopped: with the servers that could not be deleted
+    :raises exceptions.Interrupted: as `remove`
     """
     levels = all_services.levels(units)
-    for level in levels:
-        for stuck in server_runs.stop_all(nova, level, pace):
-            pace.report(f'{stuck.server.name} {stuck.reason}; deleted '
-                        f'nevertheless')
-    survivors = [stuck for level in levels
-                 for stuck in server_runs.delete_all(nova, level, pace)]
+    left = {server.id: server for level in levels for server in level}
+    survivors: list[server_runs.Stuck] = []
+    with exceptions.telling(lambda: _perhaps_there(left.values())):
+        for level in levels:
+            for stuck in server_runs.stop_all(nova, level, pace):
+                pace.report(f'{stuck.server.name} {stuck.reason}; deleted '
+                            f'nevertheless')
+        for level in levels:
+            survivors += _delete_level(nova, level, left, pace)
     if survivors:
         raise server_runs.NotStopped(
             f'Not deleted: {_reasons(survivors)}. {_remedies(survivors)}')
@@ -72,32 +85,62 @@ def _delete_below(
     :returns: the deleted servers
     :raises server_runs.NotStopped: with the servers that could not be deleted
     """
-    gone: list[servers.Server] = []
+    everything = [server for level in levels for server in level]
+    left = {server.id: server for server in everything}
     survivors: list[server_runs.Stuck] = []
-    staying: dict[str, servers.Server] = {}
+    staying: set[str] = set()
     below: list[servers.Server] = []
-    for level in levels:
-        kept = [server for server in level
-                if all_services.unit(server).parent in staying]
-        going = [server for server in level if server not in kept]
-        stuck = server_runs.delete_all(nova, going, pace)
-        below += kept
-        survivors += stuck
-        staying.update({server.id: server for server in (
-            *kept, *(case.server for case in stuck))})
-        gone += [server for server in going if server.id not in staying]
+    with exceptions.telling(lambda: _perhaps_there(left.values())):
+        for level in levels:
+            kept = [server for server in level
+                    if all_services.unit(server).parent in staying]
+            going = [server for server in level if server not in kept]
+            stuck = _delete_level(nova, going, left, pace)
+            below += kept
+            survivors += stuck
+            staying.update(server.id for server in (
+                *kept, *(case.server for case in stuck)))
     if survivors:
         raise server_runs.NotStopped(
             f'Not deleted: {_reasons(survivors)}.{_kept(below)} '
             f'{_remedies(survivors)}')
-    return gone
+    return [server for server in everything if server.id not in left]
+
+
+def _delete_level(
+    nova: servers.Servers, level: Sequence[servers.Server],
+    left: dict[str, servers.Server], pace: server_runs.Pace,
+) -> Sequence[server_runs.Stuck]:
+    """Delete servers, and take the servers that are gone out of `left`.
+
+    :raises KeyboardInterrupt: when the user has interrupted the deletion; the
+        servers of the level are deleted nevertheless
+    """
+    deletion = server_runs.delete_all(nova, level, pace)
+    staying = {case.server.id for case in deletion.stuck}
+    for server in level:
+        if server.id not in staying:
+            del left[server.id]
+    if deletion.is_interrupted:
+        raise KeyboardInterrupt
+    return deletion.stuck
+
+
+def _perhaps_there(left: Iterable[servers.Server]) -> str:
+    return (f'Still there, or perhaps so: {_names(left)}. Undeploy again what '
+            f'is left')
+
+
+def _names(named: Iterable[servers.Server]) -> str:
+    return ', '.join(f'{server.name} ({server.id})'
+                     for server in named) or 'nothing'
 
 
 def _kept(below: Sequence[servers.Server]) -> str:
     if not below:
         return ''
-    names = ', '.join(f'{server.name} ({server.id})' for server in below)
-    return f' Stopped and kept, as co-located with what is there: {names}.'
+    return (f' Stopped and kept, as co-located with what is there: '
+            f'{_names(below)}.')
 
 
 def _reasons(stuck: Iterable[server_runs.Stuck]) -> str:

@@ -14,6 +14,7 @@
 
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 import contextlib
@@ -36,6 +37,8 @@ POLL_INTERVAL = 2
 # The statuses of servers that neither settle nor can be stopped. A server that
 # is never built serves nobody.
 _RESTLESS = frozenset(servers.SETTLING) - {servers.BUILD}
+# The task of a server that is being stopped.
+_STOPPING = 'powering-off'
 _Seen = typing.TypeVar('_Seen')
 _FAILURES = (exceptions.ClientError, ksa_exceptions.ClientException)
 
@@ -96,6 +99,18 @@ class Stuck:
 
 
 @dataclasses.dataclass(frozen=True)
+class Deletion:
+    """The outcome of a deletion of servers.
+
+    :ivar stuck: the servers that are not known to be gone
+    :ivar is_interrupted: whether the user has interrupted the deletion
+    """
+
+    stuck: tuple[Stuck, ...]
+    is_interrupted: bool
+
+
+@dataclasses.dataclass(frozen=True)
 class Pace:
     """The timeout and the reports of a run.
 
@@ -107,23 +122,33 @@ class Pace:
     report: Callable[[str], object]
 
 
-def create_all(nova: servers.Servers, groups: Iterable[Group],
-               pace: Pace) -> list[servers.Server]:
+def create_all(
+    nova: servers.Servers, groups: Iterable[Group], pace: Pace,
+    finish: Callable[[list[servers.Server]], list[servers.Server]] = list,
+) -> list[servers.Server]:
     """Create the servers of all groups in order, or no server.
 
-    :returns: the servers, as seen when active
-    :raises DeploymentFailed: when a server could not be started, or the user
-        interrupts; all created servers are deleted again
+    :param finish: gets the servers, as seen when active, and returns the
+        servers that stay; the run ends with this function
+    :returns: the servers that stay
+    :raises DeploymentFailed: when a server could not be started, or `finish`
+        fails; all created servers are deleted again
+    :raises exceptions.Interrupted: when the user interrupts; all created
+        servers are deleted again
     """
     run = _Run(nova, pace)
     try:
         for group in groups:
             run.create(group)
+        run.current = 'the comparison with other runs'
+        return finish(run.created)
     except (Exception, KeyboardInterrupt) as cause:
         text = f'{run.current} failed: {_reason(cause)}.'
-        raise DeploymentFailed(
-            f'{text} {run.take_back(cause)}') from cause
-    return run.created
+        with exceptions.telling(lambda: f'{text} {run.remains()}'):
+            outcome, was_interrupted = run.take_back(cause)
+        if was_interrupted or isinstance(cause, KeyboardInterrupt):
+            raise exceptions.Interrupted(f'{text} {outcome}') from cause
+        raise DeploymentFailed(f'{text} {outcome}') from cause
 
 
 def list_when(nova: servers.Servers,
@@ -140,10 +165,13 @@ def stop_all(nova: servers.Servers, units: Iterable[servers.Server],
              pace: Pace) -> list[Stuck]:
     """Stop the running servers, and wait until all have stopped.
 
+    Two runs may stop a server at the same time.
+
     :returns: the servers that may still run
     """
     settled = [unit for unit in (
         _settled(nova, unit, pace) for unit in units) if unit is not None]
+    remaining = _countdown(pace.timeout)
     stuck = [_stuck(nova, unit, f'is still {unit.status} after '
                                 f'{pace.timeout} seconds')
              for unit in settled if unit.status in _RESTLESS]
@@ -151,7 +179,7 @@ def stop_all(nova: servers.Servers, units: Iterable[servers.Server],
     for unit in settled:
         if unit.status == servers.ACTIVE:
             pace.report(f'{unit.name}: stopping')
-            refusal = _stop(nova, unit)
+            refusal = _stop(nova, unit, remaining())
             if refusal is None:
                 asked.append(unit)
             else:
@@ -159,16 +187,24 @@ def stop_all(nova: servers.Servers, units: Iterable[servers.Server],
     return stuck + _not_stopped(nova, asked, pace)
 
 
-def _stop(nova: servers.Servers, server: servers.Server) -> Stuck | None:
-    """Ask Nova to stop a server; return Nova's refusal, or None."""
+def _stop(nova: servers.Servers, server: servers.Server,
+          timeout: float) -> Stuck | None:
+    """Ask Nova to stop a server; return Nova's refusal, or None.
+
+    :param timeout: seconds to ask again while Nova is away
+    """
     try:
-        nova.stop(server.id)
+        _poll(lambda: nova.stop(server.id), timeout, lambda _: True)
     except exceptions.NotFound:
         return None
-    except exceptions.ClientError as error:
-        # The server may have stopped by itself.
-        if not _is_stopped(_look(nova, server.id)):
-            return _stuck(nova, server, f'could not be stopped: {error}')
+    except _FAILURES as error:
+        # The server may have stopped by itself, and an earlier request, or
+        # another run, may be stopping the server.
+        with contextlib.suppress(*_FAILURES):
+            now = _look(nova, server.id)
+            if _is_stopped(now) or now and now.task == _STOPPING:
+                return None
+        return _stuck(nova, server, f'could not be stopped: {_reason(error)}')
     return None
 
 
@@ -177,12 +213,17 @@ def _not_stopped(nova: servers.Servers, units: Iterable[servers.Server],
     """Wait for servers to stop; return the servers that do not stop."""
     stuck = []
     for unit in units:
-        if _is_stopped(_wait(nova, unit.id, pace.timeout, _is_stopped)):
+        reason = f'was not stopped after {pace.timeout} seconds'
+        try:
+            is_stopped = _is_stopped(
+                _wait(nova, unit.id, pace.timeout, _is_stopped))
+        except _FAILURES as error:
+            is_stopped = False
+            reason = f'is not known to be stopped: {_reason(error)}'
+        if is_stopped:
             pace.report(f'{unit.name}: stopped')
         else:
-            stuck.append(_stuck(
-                nova, unit,
-                f'was not stopped after {pace.timeout} seconds'))
+            stuck.append(_stuck(nova, unit, reason))
     return stuck
 
 
@@ -197,8 +238,11 @@ def _settled(nova: servers.Servers, server: servers.Server,
     """
     if server.status not in servers.SETTLING:
         return server
-    return _wait(nova, server.id, pace.timeout, lambda seen:
-                 seen is None or seen.status not in servers.SETTLING)
+    try:
+        return _wait(nova, server.id, pace.timeout, lambda seen:
+                     seen is None or seen.status not in servers.SETTLING)
+    except _FAILURES:
+        return server
 
 
 def _stuck(nova: servers.Servers, server: servers.Server,
@@ -206,7 +250,7 @@ def _stuck(nova: servers.Servers, server: servers.Server,
     """Describe a server that was not stopped, or not deleted."""
     try:
         now = _look(nova, server.id) or server
-    except (*_FAILURES, KeyboardInterrupt):
+    except _FAILURES:
         now = server
     return Stuck(server, reason, _remedy(now))
 
@@ -221,40 +265,74 @@ def _remedy(server: servers.Server) -> str:
 
 
 def delete_all(nova: servers.Servers, units: Sequence[servers.Server],
-               pace: Pace) -> list[Stuck]:
+               pace: Pace) -> Deletion:
     """Delete servers, and wait until all are gone.
 
     An interruption ends the wait, but all servers are deleted nevertheless.
-
-    :returns: the servers that are not known to be gone
     """
-    refusals: dict[str, str] = {}
+    failures: dict[str, BaseException | None] = {}
     for unit in units:
         pace.report(f'{unit.name}: deleting')
-        refusal = _delete(nova, unit)
-        if refusal is not None:
-            refusals[unit.id] = refusal
-    gone: set[str] = set()
-    with contextlib.suppress(KeyboardInterrupt):
-        for unit in units:
-            with contextlib.suppress(*_FAILURES):
-                if unit.id not in refusals and _wait(
-                        nova, unit.id, pace.timeout, _is_gone) is None:
-                    gone.add(unit.id)
-                    pace.report(f'{unit.name}: deleted')
-    return [_stuck(nova, unit, refusals.get(unit.id, 'did not go away'))
-            for unit in units if unit.id not in gone]
-
-
-def _delete(nova: servers.Servers, server: servers.Server) -> str | None:
-    """Ask Nova to delete a server; return why Nova does not, or None."""
+        try:
+            failures[unit.id] = _delete(nova, unit, 0)
+        except KeyboardInterrupt as interruption:
+            failures[unit.id] = interruption
+    left = {unit.id: unit for unit in units}
     try:
-        nova.delete(server.id)
+        for unit in _going(nova, units, failures, pace):
+            del left[unit.id]
+            pace.report(f'{unit.name}: deleted')
+        stuck = [_stuck(nova, unit, _why_there(failures[unit.id]))
+                 for unit in left.values()]
+        is_interrupted = any(isinstance(error, KeyboardInterrupt)
+                             for error in failures.values())
+    except KeyboardInterrupt:
+        stuck = [Stuck(unit, _why_there(failures[unit.id]), _remedy(unit))
+                 for unit in left.values()]
+        is_interrupted = True
+    return Deletion(tuple(stuck), is_interrupted)
+
+
+def _going(nova: servers.Servers, units: Iterable[servers.Server],
+           failures: dict[str, BaseException | None],
+           pace: Pace) -> Iterator[servers.Server]:
+    """Wait for deleted servers; yield each server that is gone.
+
+    :param failures: server id -> the failure of the request, or None; updated
+        as requests that got no answer are repeated
+    """
+    remaining = _countdown(pace.timeout)
+    for unit in units:
+        failure = failures[unit.id]
+        if isinstance(failure, _FAILURES) and not _is_refusal(failure):
+            # A restart of the API is no reason to leave a server.
+            failures[unit.id] = _delete(nova, unit, remaining())
+        with contextlib.suppress(*_FAILURES):
+            if failures[unit.id] is None and _wait(
+                    nova, unit.id, pace.timeout, _is_gone) is None:
+                yield unit
+
+
+def _delete(nova: servers.Servers, server: servers.Server,
+            timeout: float) -> BaseException | None:
+    """Ask Nova to delete a server; return the failure, or None.
+
+    :param timeout: seconds to ask again while Nova is away
+    """
+    try:
+        _poll(lambda: nova.delete(server.id), timeout, lambda _: True)
     except exceptions.NotFound:
         return None
-    except (*_FAILURES, KeyboardInterrupt) as error:
-        return f'could not be deleted: {_reason(error)}'
+    except _FAILURES as error:
+        return error
     return None
+
+
+def _why_there(failure: BaseException | None) -> str:
+    """Return why a server is there, in words after the server's name."""
+    if failure is None:
+        return 'did not go away'
+    return f'could not be deleted: {_reason(failure)}'
 
 
 class _Run:
@@ -267,6 +345,7 @@ class _Run:
         self.created: list[servers.Server] = []
         self.current = ''
         self._is_asking = False
+        self._is_interrupted = False
 
     def create(self, group: Group) -> None:
         """Create the servers of a group; each server waits for the former.
@@ -289,13 +368,17 @@ class _Run:
             self._check_place(server, made or group.near)
             made.append(server)
 
-    def take_back(self, cause: BaseException) -> str:
-        """Delete all created servers, and return a message on the outcome."""
+    def take_back(self, cause: BaseException) -> tuple[str, bool]:
+        """Delete all created servers.
+
+        :returns: a message on the outcome, and whether the user interrupted
+            the deletion
+        """
         unknown = (self._is_asking and not _is_refusal(cause)
                    and not self._find_lost())
-        survivors = [
-            f'{stuck.server.name} ({stuck.server.id})' for stuck in delete_all(
-                self._nova, self.created[::-1], self._pace)]
+        deletion = delete_all(self._nova, self.created[::-1], self._pace)
+        survivors = [f'{stuck.server.name} ({stuck.server.id})'
+                     for stuck in deletion.stuck]
         text = ''
         if unknown:
             text += f' It is not known whether {self.current} is there now.'
@@ -303,7 +386,15 @@ class _Run:
             text += f" Could not be removed: {', '.join(survivors)}."
         elif self.created:
             text += f' All that was created ({len(self.created)}) is removed.'
-        return text.strip() or 'Nothing was created.'
+        return (text.strip() or 'Nothing was created.',
+                self._is_interrupted or deletion.is_interrupted)
+
+    def remains(self) -> str:
+        """Return a message on what may be there when nothing is known."""
+        names = [f'{server.name} ({server.id})' for server in self.created]
+        if self._is_asking:
+            names.append(self.current)
+        return f"Perhaps still there: {', '.join(names) or 'nothing'}."
 
     def _start(self, planned: Planned,
                hints: Mapping[str, object]) -> servers.Server:
@@ -347,15 +438,27 @@ class _Run:
 
         :returns: whether there are such servers
         """
-        known = {unit.id for unit in self.created}
         try:
-            lost = [unit for unit in self._nova.list_all()
-                    if unit.metadata.get(services.RUN) == self._id
-                    and unit.id not in known]
-        except (*_FAILURES, KeyboardInterrupt):
+            lost = self._lost()
+            if not lost:
+                # Nova may still be at work on the request.
+                time.sleep(POLL_INTERVAL)
+                lost = self._lost()
+        except KeyboardInterrupt:
+            self._is_interrupted = True
+            return False
+        except _FAILURES:
             return False
         self.created.extend(lost)
         return bool(lost)
+
+    def _lost(self) -> list[servers.Server]:
+        """List the servers of the run that the run does not know."""
+        known = {unit.id for unit in self.created}
+        listed = list_when(self._nova, lambda _: True, self._pace)
+        return [unit for unit in listed
+                if unit.metadata.get(services.RUN) == self._id
+                and unit.id not in known]
 
 
 def _wait(nova: servers.Servers, server_id: str, timeout: int,
@@ -368,7 +471,13 @@ def _wait(nova: servers.Servers, server_id: str, timeout: int,
     return _poll(lambda: _look(nova, server_id), timeout, is_done)
 
 
-def _poll(look: Callable[[], _Seen], timeout: int,
+def _countdown(timeout: float) -> Callable[[], float]:
+    """Return a function that returns how many seconds are left."""
+    deadline = time.monotonic() + timeout
+    return lambda: max(0, deadline - time.monotonic())
+
+
+def _poll(look: Callable[[], _Seen], timeout: float,
           is_done: Callable[[_Seen], bool]) -> _Seen:
     """Call `look` until the result is as wanted, or the time is up.
 

@@ -23,6 +23,7 @@ from pcloud.client.deploy import removals
 from pcloud.client.deploy import scaling
 from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
+from pcloud.client import exceptions
 from pcloud.client import servers
 from pcloud.client import v1
 
@@ -44,18 +45,28 @@ def sync(client: v1.Client, find_image: checks.FindImage,
     :raises server_runs.DeploymentFailed: when a unit could not be started; the
         new units are deleted again and no unit is removed
     :raises server_runs.NotStopped: when a unit could not be removed
+    :raises exceptions.Interrupted: when the user interrupts: before all new
+        units are active, the new units are deleted again; afterwards the new
+        units stay
     """
-    all_services = services.Services(client.servers.list_known())
-    everything = list(_scaled(all_services, service))
-    groups = _plan(client, find_image, all_services, everything)
-    created = removals.withdraw_doubles(
-        client.servers,
-        server_runs.create_all(client.servers, groups, pace), pace)
-    scaling.end_deployment(client.servers, (
-        unit for scaled in everything
-        for unit in all_services.units(scaled.service)))
-    gone = _remove(client.servers, everything, pace)
+    with exceptions.telling(lambda: 'Nothing was changed.'):
+        all_services = services.Services(client.servers.list_known())
+        everything = list(_scaled(all_services, service))
+        groups = _plan(client, find_image, all_services, everything)
+    created = server_runs.create_all(
+        client.servers, groups, pace, lambda units:
+        removals.withdraw_doubles(client.servers, units, pace))
+    with exceptions.telling(lambda: _added(created)):
+        scaling.end_deployment(client.servers, (
+            unit for scaled in everything
+            for unit in all_services.units(scaled.service)))
+        gone = _remove(client.servers, everything, pace)
     return [*map(scaling.added, created), *map(scaling.removed, gone)]
+
+
+def _added(created: Iterable[servers.Server]) -> str:
+    names = ', '.join(f'{unit.name} ({unit.id})' for unit in created)
+    return f"Added, and not taken back: {names or 'nothing'}"
 
 
 def _remove(nova: servers.Servers, everything: Iterable[scaling.Scaled],

@@ -82,6 +82,14 @@ class PcloudCommand(command.Command):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the command's own arguments."""
 
+    def run(self, parsed_args: argparse.Namespace) -> int:
+        """Run the command; state what is left after an interruption."""
+        try:
+            return super().run(parsed_args)
+        except exceptions.Interrupted as interruption:
+            print(interruption, file=self.app.stderr, flush=True)
+            raise
+
     @property
     def client(self) -> v1.Client:
         """The client, logged in on first use."""

@@ -13,13 +13,16 @@
 """The commands of services and their units."""
 
 import argparse
+from collections.abc import Iterable
 import typing
 
 from pcloud.client.deploy import details
 from pcloud.client.deploy import fields
 from pcloud.client.deploy import follower
+from pcloud.client.deploy import scaling as deploy_scaling
 from pcloud.client.deploy import services
 from pcloud.client.deploy import sync
+from pcloud.client import exceptions
 from pcloud.client.osc import common
 from pcloud.client.osc import images
 from pcloud.client.osc import pcloud_service_deploy
@@ -98,8 +101,14 @@ class SyncPcloudService(common.Lister):
             pace.report('Nothing to change')
         else:
             # Another look may have started the same unit.
-            follower.follow(self.client, pace)
+            with exceptions.telling(lambda: _made(changes)):
+                follower.follow(self.client, pace)
         return common.table(changes, fields.CHANGE_LIST)
+
+
+def _made(changes: Iterable[deploy_scaling.Change]) -> str:
+    texts = ', '.join(f'{change.name} {change.change}' for change in changes)
+    return f'The changes have been made: {texts}'
 
 
 def _services(command: common.PcloudCommand,

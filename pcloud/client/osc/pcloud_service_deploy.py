@@ -19,6 +19,7 @@ from pcloud.client.deploy import deployments
 from pcloud.client.deploy import fields
 from pcloud.client.deploy import plans
 from pcloud.client.deploy import server_runs
+from pcloud.client import exceptions
 from pcloud.client.osc import common
 from pcloud.client.osc import images
 from pcloud.client.osc import scaling
@@ -80,7 +81,9 @@ class DeployPcloudService(common.Lister):
         units = deployments.deploy(
             self.client, images.finder(self.app.client_manager), order,
             pace(self, parsed_args))
-        scaling.follow(self, parsed_args)
+        with exceptions.telling(lambda: (
+                f"'{parsed_args.name}' is deployed, and not taken back.")):
+            scaling.follow(self, parsed_args)
         return common.table(units, fields.UNIT_LIST)
 
 
@@ -109,7 +112,8 @@ class UndeployPcloudService(common.PcloudCommand):
         undeploy = (deployments.undeploy_by_force if parsed_args.force
                     else deployments.undeploy)
         undeploy(self.client, parsed_args.name, pace(self, parsed_args))
-        scaling.follow(self, parsed_args)
+        with exceptions.telling(lambda: f"'{parsed_args.name}' is removed."):
+            scaling.follow(self, parsed_args)
 
 
 def add_waiting_arguments(parser: argparse.ArgumentParser) -> None:

@@ -41,9 +41,9 @@ class DeployTestCase(fake_nova.ServersTestCase):
         self.assert_one_line(text, result)
         self.assertEqual([], self.done)
 
-    def assert_failed(self, text, result):
+    def assert_failed(self, text, result, status=1):
         """Assert that it ended with a line that holds a text."""
-        self.assertEqual((1, ''), result[:2])
+        self.assertEqual((status, ''), result[:2])
         self.assertIn(text, result.err.splitlines()[-1])
 
 
@@ -244,6 +244,12 @@ class TestRefusals(DeployTestCase):
         self.assert_refused(
             told, self.deploy(*ONE, '--with', f'{name}=part:small'))
         self.assert_refused(told, self.deploy(*ONE, '--in-service', name))
+
+    @ddt.data('--in-service', '--scale-with')
+    def test_a_service_without_a_name(self, option):
+        """As where a script's variable is not set."""
+        self.assert_refused("'' is not the name of a service",
+                            self.deploy(*ONE, option, ''))
 
     @ddt.data(
         ('--in-service db --scale-with db',
@@ -610,7 +616,7 @@ class TestFailures(DeployTestCase):
             result = self.deploy(*GROUP)
 
             self.assert_failed(f'{name} failed: interrupted. All that was',
-                               result)
+                               result, 130)
             self._assert_taken_back(*gone)
 
     def test_a_second_group(self):
@@ -693,7 +699,7 @@ class TestFailures(DeployTestCase):
         self.surprises['delete', 'log'] = KeyboardInterrupt()
 
         self.assert_failed(f'Could not be removed: log ({LOG}).',
-                           self.deploy(*GROUP))
+                           self.deploy(*GROUP), 130)
         self.assertEqual(['log'], self.names())
 
     def test_what_is_deleted_meanwhile(self):
@@ -777,6 +783,14 @@ class TestUndeploy(UndeployTestCase):
         self.surprises['stop', 'disk-1'] = (409, 'not running')
         disk = self.servers[fake_nova.server_id('disk-1')]
         self.clock.at_nap = lambda: disk.update(status='SHUTOFF')
+        self.assertEqual(0, self._undeploy('web').status)
+        self.assertEqual(['other'], self.names())
+
+    def test_one_that_another_run_stops(self):
+        self.servers[WEB_1]['OS-EXT-STS:task_state'] = 'powering-off'
+        self._coming[WEB_1] = ['ACTIVE', 'SHUTOFF']
+        self.surprises['stop', 'web-1'] = (409, 'it is in powering-off')
+
         self.assertEqual(0, self._undeploy('web').status)
         self.assertEqual(['other'], self.names())
 
@@ -895,8 +909,13 @@ class TestUndeploy(UndeployTestCase):
 
         result = self._undeploy('web')
 
-        self.assertIn(f'Not deleted: disk-1 ({DISK_1}) did not go away; '
-                      f'agent-2 (', result.err.splitlines()[-1])
+        log = fake_nova.server_id('log-1')
+        self.assertEqual(130, result.status)
+        self.assertIn(f'Interrupted. Still there, or perhaps so: disk-1 '
+                      f'({DISK_1}), agent-2 (', result.err.splitlines()[-1])
+        # A level below is not begun.
+        self.assertIn(f', log-1 ({log}). Undeploy again what is left',
+                      result.err.splitlines()[-1])
         self.assertEqual(4, len([each for each in self.done
                                  if each[0] == 'delete']))
 
