@@ -157,6 +157,10 @@ class InvalidMetadata(Invalid):
                '%(expected)s.')
 
 
+class InvalidValueOfKey(Invalid):
+    message = '%(key)s: %(reason)s'
+
+
 class InvalidPlacementKey(Invalid):
     message = ("Placement key '%(key)s' is not right; it has to be "
                '%(expected)s.')
@@ -260,13 +264,15 @@ class InvalidColocationFlag(Invalid):
 
 
 class NotColocatable(Invalid):
-    message = ("The server may not be co-located with '%(parent)s': its image "
-               'or flavor has to allow it (pcloud_co_located=allow).')
+    message = ("The server may not be co-located with '%(parent)s': its "
+               'flavor (pcloud:co_located) or, where the flavor is silent, '
+               'its image (pcloud_co_located=allow) has to allow it.')
 
 
 class OnlyColocated(Invalid):
-    message = ('The server can only be co-located, its image or flavor says '
-               '(pcloud_co_located=always): name its parent with the hint in.')
+    message = ('The server can only be co-located, its flavor '
+               '(pcloud:co_located) or image says (pcloud_co_located=always): '
+               'name its parent with the hint in.')
 
 
 class ColocationUnmet(Conflict):

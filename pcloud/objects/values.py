@@ -82,6 +82,17 @@ def check_extra_spec(key: str, value: str) -> None:
         _KEYS[prefix](key.removeprefix(prefix), value)
 
 
+def check_image_property(key: str, value: str) -> None:
+    """Refuse a value that no image property of Pcloud can have.
+
+    :raises: `exception.Invalid`
+    """
+    if key == colocation.IMAGE_PROPERTY:
+        colocation.check_flag(value)
+    elif prefix := _prefix(_IMAGE_KEYS, key):
+        _IMAGE_KEYS[prefix](key.removeprefix(prefix), value)
+
+
 def is_ratio_of_pcloud(name: str, metadata: Mapping[str, str]) -> bool:
     """Whether ratios in metadata are a Pcloud's, or meant for a Pcloud."""
     kind = metadata.get(names.TYPE)
@@ -191,6 +202,9 @@ _EXACT: Mapping[str, Check] = {
 _KEYS: Mapping[str, Check] = {
     names.SYSTEM_KEY_PREFIX: _check_system_key,
     names.CUSTOMER_KEY_PREFIX: _check_customer_key}
+_IMAGE_KEYS: Mapping[str, Check] = {
+    affinity_keys.IMAGE_SYSTEM_PREFIX: _check_system_key,
+    affinity_keys.IMAGE_CUSTOMER_PREFIX: _check_customer_key}
 _PREFIXES: Mapping[str, Check] = {
     **_KEYS,
     names.HOST_PREFIX: _check_name,

@@ -328,18 +328,28 @@ def co_location_problem(flavor: servers.Flavor, image: servers.Image,
 
     The rule is `pcloud.rules.colocation.is_permitted`.
     """
-    permission = colocation.flag(
-        flavor.extra_specs.get(colocation.EXTRA_SPEC),
-        image.properties.get(colocation.IMAGE_PROPERTY))
+    extra_spec = flavor.extra_specs.get(colocation.EXTRA_SPEC)
+    image_property = image.properties.get(colocation.IMAGE_PROPERTY)
+    permission = colocation.flag(extra_spec, image_property)
     if colocation.is_permitted(permission, co_located):
         return None
     text = (f'({colocation.EXTRA_SPEC} of flavor {flavor.name}, else '
             f'{colocation.IMAGE_PROPERTY} of image {image.name}, is '
-            f'{permission})')
+            f'{_words(permission, extra_spec, image_property)})')
     if co_located:
         return f'may not be co-located {text}'
     return (f'may only be co-located {text}; give --in-service or '
             f"--scale-with, or make it another one's --with")
+
+
+def _words(permission: str, extra_spec: str | None,
+           image_property: str | None) -> str:
+    """Return a permission, with the wrong word that the permission is for."""
+    word = image_property if extra_spec is None else extra_spec
+    if word in (None, permission):
+        return permission
+    flags = ', '.join(colocation.FLAGS)
+    return f"{permission}, as '{word}' is none of {flags}"
 
 
 def consumed(image: servers.Image) -> list[str]:

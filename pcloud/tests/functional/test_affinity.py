@@ -13,6 +13,7 @@
 """Placement keys through real Nova: the use cases of the algorithm."""
 
 from fractions import Fraction
+import re
 from unittest import mock
 
 import fixtures
@@ -515,6 +516,8 @@ class KeysTest(AffinityTestCase):
             response = self.admin.call(method, path, body)
             self.assertEqual(400, response.status_code, body)
             self.assertIn('has to be', response.text)
+            key = re.search('pcloud:[A-Za-z:_.]+', str(body)).group()
+            self.assertIn(key, response.text)
         self.admin.call_json('POST', specs, {'extra_specs': {
             'pcloud:system_key:special.RAM': '0:-1', 'other': 'x'}})
         self.admin.call_json('PUT', f'{specs}/pcloud:system_key:A', {

@@ -58,6 +58,10 @@ class ColocationTest(shared_cloud.SharedCloudTestCase):
         self.assertEqual(400, response.status_code, response.text)
         return response.json()['badRequest']['message']
 
+    def _action(self):
+        """Return the path of the actions of a new server."""
+        return f'/servers/{self.unit()["id"]}/action'
+
     def test_in_a_service(self):
         units = [self.unit(service='web') for _ in range(2)]
         hosts = {self.host_of(each) for each in units}
@@ -111,7 +115,37 @@ class ColocationTest(shared_cloud.SharedCloudTestCase):
         response = self.admin.call(
             'POST', f'/flavors/{self.flavors["never"]}/os-extra_specs',
             {'extra_specs': {FLAG: 'sometimes'}})
-        self.assertIn('one of allow, always, never', response.text)
+        self.assertIn(
+            f"{FLAG}: The co-located flag 'sometimes' is not right; it has to "
+            f'be one of allow, always, never', response.text)
+
+    def test_a_flag_of_an_image_is_refused_where_nova_sets_the_flag(self):
+        """The image's metadata, and images that are made of servers."""
+        key, image = 'pcloud_co_located', self.glance.create(self.context, {
+            'name': 'agent', 'is_public': True, 'status': 'active',
+            'size': 1, 'min_ram': 0, 'min_disk': 0, 'container_format': 'raw',
+            'disk_format': 'raw', 'properties': {}})['id']
+        metadata = f'/images/{image}/metadata'
+        # Later versions do not set the metadata of images.
+        self.admin.microversion = '2.38'
+        self.addCleanup(setattr, self.admin, 'microversion', 'latest')
+        for method, path, body in (
+                ('POST', metadata, lambda items: {'metadata': items}),
+                ('PUT', metadata, lambda items: {'metadata': items}),
+                ('PUT', f'{metadata}/{key}', lambda items: {'meta': items}),
+                ('POST', self._action(), lambda items: {
+                    'createImage': {'name': 'copy', 'metadata': items}}),
+                ('POST', self._action(), lambda items: {
+                    'createBackup': {'name': 'copy', 'backup_type': 'daily',
+                                     'rotation': 1, 'metadata': items}})):
+            response = self.admin.call(
+                method, path, body({key: 'Always'}))
+            self.assertEqual(400, response.status_code, (path, response.text))
+            self.assertIn(f"{key}: The co-located flag 'Always' is not right",
+                          response.text)
+            response = self.admin.call(
+                method, path, body({key: 'always'}))
+            self.assertLess(response.status_code, 300, response.text)
 
     def test_hints_that_are_not_right(self):
         uuid = 'a' * 8 + '-' + '-'.join(['b' * 4] * 3) + '-' + 'c' * 12

@@ -89,3 +89,14 @@ class ValuesTest(testtools.TestCase):
                            ('pcloud:system_key:A', '1')):
             self.assertRaises(exception.Invalid, values.check_extra_spec,
                               key, value)
+
+    def test_image_properties(self):
+        values.check_image_property('pcloud_co_located', 'always')
+        values.check_image_property('pcloud_customer_key_A', '1:1')
+        values.check_image_property('pcloud_consumes', 'x')
+        for key, value in (('pcloud_co_located', 'Always'),
+                           ('pcloud_co_located', ''),
+                           ('pcloud_customer_key_A', '1'),
+                           ('pcloud_system_key_A', '1:0')):
+            self.assertRaises(exception.Invalid, values.check_image_property,
+                              key, value)

@@ -308,7 +308,9 @@ class TestRefusals(DeployTestCase):
 
         self.assert_refused('extension is not enabled', self.deploy(*ONE))
 
-    @ddt.data(('plain', 'small', 'never'), ('wrong', 'small', 'never'),
+    @ddt.data(('plain', 'small', 'never'),
+              ('wrong', 'small',
+               "never, as 'Allow' is none of allow, always, never"),
               ('part', 'never', 'never'), ('only', 'never', 'never'))
     @ddt.unpack
     def test_what_may_not_be_co_located(self, image, flavor, permission):
