@@ -254,10 +254,11 @@ def _validate(
 
 
 def _shown(error: jsonschema.ValidationError) -> str:
-    if error.validator == 'pattern':
-        return (f'Value {error.instance!r} does not match '
-                f"'{error.validator_value}'")
-    return error.message
+    """Return what is wrong, in words: no user has to read a pattern."""
+    right = error.schema.get('description')
+    if right is None:
+        return error.message
+    return f'Value {error.instance!r} is not right; it has to be {right}'
 
 
 def _response(

@@ -25,7 +25,8 @@ delete_query = {
     'type': 'object',
     'properties': {
         'host': {'anyOf': [types.compute_host, {
-            'type': 'array', 'items': types.compute_host}]},
+            'type': 'array', 'items': types.compute_host}],
+            'description': types.compute_host['description']},
     },
     'additionalProperties': False,
 }

@@ -23,9 +23,12 @@ _GROUP = {'type': 'array', 'items': types.companion, 'minItems': 1,
 show_query = {
     'type': 'object',
     'properties': {
-        'flavor': {'anyOf': [types.companion, _GROUP]},
+        'flavor': {'anyOf': [types.companion, _GROUP],
+                   'description': f'{types.companion["description"]}, given '
+                                  f'at most {MOST_FLAVORS} times'},
         'count': {'type': 'string', 'pattern': (
-            rf'^([1-9][0-9]{{0,2}}|{MOST_SERVERS})\Z')},
+            rf'^([1-9][0-9]{{0,2}}|{MOST_SERVERS})\Z'),
+            'description': f'a whole number from 1 to {MOST_SERVERS}'},
         'pcloud': {'type': 'string'},
         'in': types.service_or_server,
     },

@@ -12,7 +12,9 @@
 
 """Types of several schemas.
 
-Patterns end in ``\\Z``: ``$`` would also match before a trailing newline.
+Patterns end in ``\\Z``: ``$`` would also match before a trailing newline. The
+description of a schema states what is right, in words that complete the
+sentence "it has to be"; the error of a wrong value shows the description.
 """
 
 from pcloud.rules import forms
@@ -24,34 +26,56 @@ from pcloud.rules import units as unit_rules
 _NO_CONTROL = (r'[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff'
                '\U00010000-\U0010ffff]')
 
+_PRINTED = ('without control characters and without characters beyond '
+            'U+FFFF')
+
 text = {'type': 'string', 'maxLength': 255,
-        'pattern': rf'^{_NO_CONTROL}*\Z'}
+        'pattern': rf'^{_NO_CONTROL}*\Z',
+        'description': f'at most 255 characters, {_PRINTED}'}
 
 constraints = {'type': 'string', 'maxLength': 4096,
-               'pattern': rf'^{_NO_CONTROL}*\Z'}
+               'pattern': rf'^{_NO_CONTROL}*\Z',
+               'description': f'at most 4096 characters, {_PRINTED}'}
 
 display_name = {'type': 'string', 'minLength': 1, 'maxLength': 255,
-                'pattern': rf'^(?=.*\S){_NO_CONTROL}+\Z'}
+                'pattern': rf'^(?=.*\S){_NO_CONTROL}+\Z',
+                'description': '1 to 255 characters, at least one of them '
+                               f'not a blank, {_PRINTED}'}
 
 # Blanks at an end would be lost in some databases, and seen in no table.
 trimmed = {'type': 'string', 'minLength': 1, 'maxLength': 255,
-           'pattern': rf'^(?!\s){_NO_CONTROL}+(?<!\s)\Z'}
+           'pattern': rf'^(?!\s){_NO_CONTROL}+(?<!\s)\Z',
+           'description': '1 to 255 characters, without a blank at either '
+                          f'end, {_PRINTED}'}
 
-host_flavor_id = {'type': 'string', 'pattern': rf'^{forms.HOST_FLAVOR_ID}\Z'}
+host_flavor_id = {'type': 'string', 'pattern': rf'^{forms.HOST_FLAVOR_ID}\Z',
+                  'description': '1 to 64 letters, digits, ".", "_" and "-", '
+                                 'and neither "." nor ".."'}
 
-host_name = {'type': 'string', 'pattern': rf'^{forms.HOST_NAME}\Z'}
+host_name = {'type': 'string', 'pattern': rf'^{forms.HOST_NAME}\Z',
+             'description': '1 to 63 letters, digits, ".", "_" and "-", and '
+                            'neither "." nor ".."'}
 
-compute_host = {'type': 'string', 'pattern': rf'^{forms.COMPUTE_HOST}\Z'}
+compute_host = {'type': 'string', 'pattern': rf'^{forms.COMPUTE_HOST}\Z',
+                'description': 'the name of a compute service: 1 to 255 '
+                               'letters, digits, ".", "_" and "-"'}
 
 query_flag = {'type': 'string', 'enum': [
     '0', '1', 'false', 'true', 'False', 'True']}
 
-flavor_id = {'type': 'string', 'pattern': rf'^{forms.FLAVOR_ID}\Z'}
+flavor_id = {'type': 'string', 'pattern': rf'^{forms.FLAVOR_ID}\Z',
+             'description': 'the id of a flavor: 1 to 255 letters, digits, '
+                            '".", "_", "-" and blanks'}
 
-companion = {'type': 'string', 'pattern': rf'^{forms.COMPANION}\Z'}
+companion = {'type': 'string', 'pattern': rf'^{forms.COMPANION}\Z',
+             'description': 'the id of a flavor, followed by ":volume" where '
+                            'the root disk is a volume'}
 
 service_or_server = {'type': 'string',
-                     'pattern': rf'^{forms.SERVICE_OR_SERVER}\Z'}
+                     'pattern': rf'^{forms.SERVICE_OR_SERVER}\Z',
+                     'description': 'the name of a service, 1 to 64 letters, '
+                                    'digits, ".", "_" and "-", or the id of '
+                                    'a server'}
 
 # The sum of many units still fits the integers of every client.
 units = {'type': 'integer', 'minimum': 0, 'maximum': unit_rules.MOST}

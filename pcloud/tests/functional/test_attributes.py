@@ -101,8 +101,8 @@ class ApiTest(AttributesTestCase):
                 ('platform_version', '20261331T235959Z', 'a stamp such as'),
                 ('next_reboot', 'tomorrow', 'ISO 8601, such as 2026-12-31'),
                 ('hardware_class', 'NaN', 'a number such as 3'),
-                ('rack', ' r1', 'does not match'),
-                ('rack', '', 'non-empty'),
+                ('rack', ' r1', 'without a blank at either end'),
+                ('rack', '', 'has to be 1 to 255 characters'),
                 ('no:colon', 'x', '1 to 64 letters'),
                 ('gpu', 'x' * 250, 'Nova holds 255')):
             self.assertIn(expected, self.refused(400, name, value, 'node-1'))
