@@ -46,6 +46,7 @@ from pcloud.backend import stray_services
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import reconcile
+from pcloud.rules import counts
 
 # Seconds after which what is due for a host is taken for stuck, and not for
 # a request at work. Nothing depends on the number: to reconcile a host twice
@@ -148,8 +149,8 @@ def _silent(known: row_checks.Known) -> list[findings.Finding]:
         return []
     return [findings.Finding(
         findings.NOT_LOOKED_AT, 'cells', '',
-        f'the cells of {len(silent)} hosts do not answer: ' +
-        ', '.join(silent))]
+        counts.words(len(silent), 'host is', 'hosts are') +
+        ' in a cell that does not answer: ' + ', '.join(silent))]
 
 
 def _check_servers(known: row_checks.Known) -> Iterator[findings.Finding]:

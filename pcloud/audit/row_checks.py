@@ -28,6 +28,7 @@ from pcloud.backend import pcloud_rows
 from pcloud.backend import pool_rows
 from pcloud.backend import rows
 from pcloud import names
+from pcloud.rules import counts
 from pcloud.rules import hints as hint_rules
 
 
@@ -208,8 +209,9 @@ def check_servers(
             if servers.get(host) and host not in known.pclouds_of:
                 yield findings.Finding(
                     'server-on-free-host', aggregate.name, host,
-                    f'{len(servers[host])} servers are on it, but it is in '
-                    'no Pcloud: ' + ', '.join(servers[host]))
+                    counts.words(len(servers[host]), 'server is on it',
+                                 'servers are on it') +
+                    ', but it is in no Pcloud: ' + ', '.join(servers[host]))
     elif pcloud_rows.is_whole(aggregate.name, aggregate.metadata):
         own = {hint_rules.PCLOUD: [aggregate.metadata[names.ID]]}
         for host in sorted(aggregate.hosts):
@@ -219,5 +221,7 @@ def check_servers(
             if foreign:
                 yield findings.Finding(
                     'foreign-server', aggregate.name, host,
-                    f'{len(foreign)} servers are on it that were not '
-                    'started in this Pcloud: ' + ', '.join(foreign))
+                    counts.words(
+                        len(foreign), 'server is on it that was',
+                        'servers are on it that were') +
+                    ' not started in this Pcloud: ' + ', '.join(foreign))

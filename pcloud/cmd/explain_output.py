@@ -22,6 +22,7 @@ import prettytable
 from pcloud.explain import filtering
 from pcloud.explain import schedule
 from pcloud.explain import weighing
+from pcloud.rules import counts
 from pcloud.rules import hints as hint_rules
 from pcloud.rules import reasons
 
@@ -87,7 +88,7 @@ def _most(fallen: Fallen) -> str:
 
 
 def _hosts(number: int) -> str:
-    return '1 host' if number == 1 else f'{number} hosts'
+    return counts.words(number, 'host', 'hosts')
 
 
 def _request(explanation: schedule.Explanation) -> Iterator[str]:
@@ -124,8 +125,9 @@ def _candidates(explanation: schedule.Explanation,
                 fallen: Style) -> Iterator[str]:
     if explanation.no_such_host is not None:
         return
-    yield (f'Placement: {explanation.nodes} compute nodes -> '
-           f'{explanation.candidates}')
+    nodes = counts.words(
+        explanation.nodes, 'compute node', 'compute nodes')
+    yield f'Placement: {nodes} -> {explanation.candidates}'
     yield from fallen(_left_out(explanation))
 
 
@@ -190,7 +192,7 @@ def _weighers(explanation: schedule.Explanation) -> Iterator[str]:
     if len(explanation.weighed) < 2:
         return
     yield (f'Weighers: the best {min(_BEST, len(explanation.weighed))} of '
-           f'{len(explanation.weighed)} hosts')
+           f'{_hosts(len(explanation.weighed))}')
     equal = _equal(explanation.weighed)
     table = prettytable.PrettyTable(
         ['Host', 'Weigher', 'Raw', 'Normalised', 'Multiplier', 'Weight'])

@@ -30,6 +30,7 @@ import sys
 
 from pcloud.cmd import simulate_output as output
 from pcloud import exception
+from pcloud.rules import counts
 from pcloud.simulation import azure_trace
 from pcloud.simulation import fleets
 from pcloud.simulation import input_values
@@ -158,8 +159,11 @@ def _notes(world: replay.World) -> Iterator[str]:
     yield from world.trace.notes
     count = replay.too_large(world)
     if count:
-        yield (f'{count} servers are larger than what any host has, and are '
-               'refused by every policy.')
+        yield counts.words(
+            count,
+            'server is larger than what any host has, and is refused',
+            'servers are larger than what any host has, and are refused',
+        ) + ' by every policy.'
 
 
 def _show(

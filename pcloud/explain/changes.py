@@ -35,6 +35,7 @@ from pcloud.objects import pclouds
 from pcloud.objects import quotas
 from pcloud.rules import access
 from pcloud.rules import capacity
+from pcloud.rules import counts
 from pcloud.scheduler import candidates
 
 ENABLE, WAIT, ADD_HOST, FLAVOR = CHANGES = (
@@ -150,8 +151,8 @@ def _words(
     missing = units.in_use + flavor.units - units.limit
     if units.limit == quotas.UNLIMITED or missing <= 0:
         return text
-    return (f'{text}; your quota would have to be {missing} units larger for '
-            'that')
+    larger = counts.words(missing, 'unit', 'units')
+    return f'{text}; your quota would have to be {larger} larger for that'
 
 
 def _flavor(

@@ -94,6 +94,8 @@ def find(
             0, f'there is no host{where} that is up and enabled')
     return _answer(_groups_on(context, needs, destination, count, nodes),
                    count, needs,
+                   'not even the only host that would do'
+                   if len(nodes) == 1 else
                    f'none of the {len(nodes)} hosts that would do')
 
 

@@ -245,8 +245,8 @@ class _Search:
                 'have what is asked for together')
         wanted = capacity.words(capacity.Need(
             {name: self.need.amounts[name] for name in short}))
-        given = capacity.words(capacity.Need(short))
         return reasons.open_to_all('; '.join([
             *([f'it has too little left for {", ".join(wanted)}']
               if short else []), *traits]),
-            f'{", ".join(given)} are left' if short else '')
+            ', '.join(capacity.left(*given) for given in sorted(
+                short.items())))

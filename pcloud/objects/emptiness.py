@@ -24,6 +24,7 @@ from nova import context as nova_context
 from pcloud.backend import computes
 from pcloud.backend import inventories
 from pcloud import exception
+from pcloud.rules import counts
 
 SERVER, MIGRATION, ALLOCATION = 'server', 'migration', 'allocation'
 # Of one, and of several.
@@ -71,10 +72,8 @@ def occupants(
 def text(found: Iterable[Occupant]) -> str:
     """Return how many occupants of each kind there are, as a phrase."""
     kinds = [occupant.kind for occupant in found]
-    counts = [(kinds.count(kind), one, several)
-              for kind, (one, several) in _TEXTS.items()]
-    return ', '.join(f'{count} {one if count == 1 else several}'
-                     for count, one, several in counts if count)
+    return ', '.join(counts.words(kinds.count(kind), *texts)
+                     for kind, texts in _TEXTS.items() if kind in kinds)
 
 
 def check(

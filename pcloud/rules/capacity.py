@@ -16,11 +16,14 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
 
+from pcloud.rules import counts
+
 VCPU, MEMORY, DISK = 'VCPU', 'MEMORY_MB', 'DISK_GB'
 
 # The names that tenants know resource classes by.
-_WORDS = {VCPU: 'cpus', 'PCPU': 'dedicated cpus', MEMORY: 'MiB of memory',
-          DISK: 'GiB of disk'}
+# Resource class -> the words after a 1, and after any other number.
+_WORDS = {VCPU: ('cpu', 'cpus'), 'PCPU': ('dedicated cpu', 'dedicated cpus'),
+          MEMORY: ('MiB of memory',) * 2, DISK: ('GiB of disk',) * 2}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +80,7 @@ def largest(needs: Iterable[Need]) -> Need:
 
 def words(need: Need) -> list[str]:
     """Return the amounts of a need, in words."""
-    return [f'{amount} {_word(name)}'
+    return [_counted(amount, name)
             for name, amount in sorted(need.amounts.items())]
 
 
@@ -104,8 +107,8 @@ def shortages(need: Need, host: Host) -> list[str]:
     ==================  =============================================
     """
     return [
-        *(f'{remainder} {_word(name)} are left, '
-          f'{need.amounts[name]} are needed'
+        *(f'{left(name, remainder)}, '
+          f'{counts.words(need.amounts[name], "is", "are")} needed'
           for name, remainder in too_little(need, host).items()),
         *wrong_traits(need, host)]
 
@@ -123,8 +126,13 @@ def too_little(need: Need, host: Host) -> dict[str, int]:
     return remainders
 
 
-def _word(name: str) -> str:
-    return _WORDS.get(name, f'of {name}')
+def left(name: str, amount: int) -> str:
+    """Return, in words, how much of a resource class is left."""
+    return f'{_counted(amount, name)} {"is" if amount == 1 else "are"} left'
+
+
+def _counted(amount: int, name: str) -> str:
+    return counts.words(amount, *_WORDS.get(name, (f'of {name}',) * 2))
 
 
 def wrong_traits(need: Need, host: Host) -> list[str]:

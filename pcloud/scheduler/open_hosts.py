@@ -31,6 +31,7 @@ from pcloud.backend import computes
 from pcloud.backend import inventories
 from pcloud import exception
 from pcloud.rules import access
+from pcloud.rules import counts
 
 
 _ASKED_FOR = 'what the server asks for (cpu, memory, disk, zone, traits)'
@@ -93,8 +94,10 @@ def check_room(
 
 
 def _owners_reason(enabled: int, hosts: int, others_have_room: bool) -> str:
-    text = f'none of its {enabled} enabled hosts has room for {_ASKED_FOR}'
+    text = (f'its only enabled host has no room for {_ASKED_FOR}'
+            if enabled == 1 else
+            f'none of its {enabled} enabled hosts has room for {_ASKED_FOR}')
     if others_have_room:
-        return (f'{text}, but one of its {hosts - enabled} other hosts has; '
-                'enable it')
+        others = counts.words(hosts - enabled, 'other host', 'other hosts')
+        return f'{text}, but one of its {others} has; enable it'
     return text

@@ -27,6 +27,7 @@ import heapq
 import random
 
 from pcloud import exception
+from pcloud.rules import counts
 from pcloud.simulation import bits
 from pcloud.simulation import fleets
 from pcloud.simulation import simulated_cloud
@@ -143,8 +144,8 @@ def largest(world: World) -> workload.Size:
 
 
 def _shown(size: workload.Size) -> str:
-    return (f'{size.vcpus} vcpus, {size.memory_mb} MB of memory and '
-            f'{size.disk_gb} GB of disk')
+    return (f'{counts.words(size.vcpus, "vcpu", "vcpus")}, '
+            f'{size.memory_mb} MiB of memory and {size.disk_gb} GiB of disk')
 
 
 def run(world: World, weights: weight_sets.Weights) -> Outcome:

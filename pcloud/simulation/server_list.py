@@ -31,6 +31,7 @@ import random
 from typing import Any
 
 from pcloud import exception
+from pcloud.rules import counts
 from pcloud.simulation import input_values
 from pcloud.simulation import text_files
 from pcloud.simulation import workload
@@ -252,10 +253,12 @@ def _notes(
 ) -> tuple[str, ...]:
     notes = [f'Servers live for {lifetime:.1f} days on average.']
     if missing:
-        notes.append(
-            f'{missing} servers that are on no host of the file of hosts are '
-            'left out.' if hosts else
-            f'{missing} servers without a host are left out.')
+        one, several = (
+            ('server that is on no host of the file of hosts is',
+             'servers that are on no host of the file of hosts are')
+            if hosts else
+            ('server without a host is', 'servers without a host are'))
+        notes.append(f'{counts.words(missing, one, several)} left out.')
     return tuple(notes)
 
 

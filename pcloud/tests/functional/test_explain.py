@@ -283,7 +283,7 @@ class ExplainTest(shared_cloud.SharedCloudTestCase):
         failed = self.boot(self.alice, {'pcloud': pcloud}, 'ERROR',
                            flavorRef='huge')
         found = self.explain('--server', failed['id'])
-        self.assertIn('none of its 1 enabled hosts has room',
+        self.assertIn('its only enabled host has no room',
                       found['outcome']['text'])
         self.assertEqual({
             f'it is not in Pcloud {pcloud}': 3,

@@ -151,7 +151,7 @@ class ExplainTest(shared_cloud.SharedCloudTestCase):
         found = self.explain('m')
         self.assertEqual([('add_host', 'gpu'), ('flavor', 's')],
                          self.changes(found))
-        self.assertIn('quota would have to be 1 units larger',
+        self.assertIn('quota would have to be 1 unit larger',
                       found['changes'][0]['text'])
         self.assertEqual(
             [('room', '3584 MiB of memory are left, 4096 are needed')],

@@ -209,12 +209,12 @@ class ReasonTest(shared_cloud.SharedCloudTestCase):
         self.assertIn('it has no enabled host', self._refused())
         self.add_host(self.alice, self.pcloud, 'a', 'gpu',
                       availability_zone='az1')
-        self.assertIn('none of its 1 enabled hosts has room',
+        self.assertIn('its only enabled host has no room',
                       self._refused(zone='az2'))
         self.boot(self.alice, {'pcloud': self.pcloud},
                   flavorRef=self.flavor)
         told = self._refused()
-        self.assertIn('none of its 1 enabled hosts has room', told)
+        self.assertIn('its only enabled host has no room', told)
         self.assertNotIn('enable it', told)
         self.add_host(self.alice, self.pcloud, 'b', 'gpu', enable=False)
         self.assertIn('one of its 1 other hosts has; enable it',

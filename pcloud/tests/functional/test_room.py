@@ -127,9 +127,9 @@ class RoomTest(shared_cloud.SharedCloudTestCase):
         self.add_host(self.alice, pcloud, 'web', 'gpu')
         inside = f'flavor=s&pcloud={pcloud}'
         # The administrator's own project is no tenant.
-        self.assertEqual((3, 'none of the 1 hosts that would do has more '
+        self.assertEqual((3, 'not even the only host that would do has more '
                              'room for 1 GiB of disk, 2048 MiB of memory, '
-                             '1 cpus together'), self.room(
+                             '1 cpu together'), self.room(
             's', user=self.admin, pcloud=pcloud, count=1000))
         for user in (self.alice, self.bob):
             self.assertEqual(403, self.refused('flavor=s', user))

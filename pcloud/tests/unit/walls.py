@@ -60,9 +60,9 @@ ROOMS = {
     'rules': _room(
         'exception', '',
         'colocation locality settling',
-        'constraints hints sticky',
-        'access affinity attributes capacity choice forms ratios reasons '
-        'text units uuids'),
+        'capacity constraints hints sticky',
+        'access affinity attributes choice counts forms ratios reasons text '
+        'units uuids'),
     'backend': _room(
         _COMMON,
         f'{_OSLO} keystoneauth1 kombu nova oslo_db oslo_messaging '

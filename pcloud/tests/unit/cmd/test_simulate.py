@@ -178,7 +178,7 @@ class RunTest(SimulateTest):
          'of disk, such as 48,192,2000.'),
         (('trace.csv', '--hosts', '3', '--host-size', '1,1'),
          'Each server of the trace is larger than any host; the smallest '
-         'takes 2 vcpus, 4096 MB of memory and 0 GB of disk.'),
+         'takes 2 vcpus, 4096 MiB of memory and 0 GiB of disk.'),
         (('trace.csv', '--hosts', '3', '--looks', '1'), "--looks: '1' is "
          'not right; it has to be a whole number from 2 to 10000.'),
         (('trace.csv', '--hosts', '3', '--plot', '/nowhere/a.svg'),

@@ -60,6 +60,14 @@ class CapacityTest(base.BaseTestCase):
                 need(vcpus=2, required=[AVX], forbidden=['CUSTOM_SLOW']),
                 host(vcpus=(-1,), memory=(512,), traits=['CUSTOM_SLOW'])))
 
+    def test_one_of_a_resource(self):
+        self.assertEqual(
+            ['1 MiB of memory is left, 2 are needed',
+             '0 cpus are left, 1 is needed'],
+            capacity.shortages(need(memory=2), host(vcpus=(0,), memory=(1,))))
+        self.assertEqual(['1 MiB of memory', '1 cpu'],
+                         capacity.words(need(memory=1)))
+
     def test_groups(self):
         group = [need(vcpus=2, required=[AVX]), need(memory=4096)]
         self.assertEqual(need(vcpus=3, memory=5120, required=[AVX]),

@@ -128,7 +128,7 @@ class RunTest(base.FilesTest):
             world([a_host('a')], (0, FOREVER, workload.Size(9000, 1))), NOVA)
         self.assertEqual(
             'Each server of the trace is larger than any host; the smallest '
-            'takes 1 vcpus, 9000 MB of memory and 0 GB of disk.', str(error))
+            'takes 1 vcpu, 9000 MiB of memory and 0 GiB of disk.', str(error))
 
     def test_a_host_with_more_than_fits(self):
         """Servers stay where they are, whatever the file of hosts says."""
