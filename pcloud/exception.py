@@ -331,6 +331,11 @@ class ProjectUnknown(Invalid):
     message = "Project '%(project)s' does not exist."
 
 
+class DomainUnknown(Invalid):
+    message = ("Domain '%(domain)s' does not exist; it has to be the id of a "
+               'domain, which openstack domain list shows.')
+
+
 class MixedPlatforms(Conflict):
     message = ('Platform version %(value)r cannot be compared with %(other)r, '
                'which other hosts have: use stamps for all hosts, or dotted '

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Questions to Keystone about projects."""
+"""Questions to Keystone about projects and domains."""
 
 from collections.abc import Mapping
 import re
@@ -56,6 +56,20 @@ def check(context: nova_context.RequestContext, project_id: str) -> None:
         _ask(context, project_id)
 
 
+def check_domain(
+    context: nova_context.RequestContext, domain_id: str,
+) -> None:
+    """Refuse a domain that Keystone does not know, as `check` a project.
+
+    :raises: `exception.DomainUnknown`
+    """
+    if domain_id == context.project_domain_id:
+        return
+    if not _ID.fullmatch(domain_id) or _record(
+            context, 'domain', domain_id) is None:
+        raise exception.DomainUnknown(domain=domain_id)
+
+
 def domain(
     context: nova_context.RequestContext, project_id: str,
 ) -> str | None:
@@ -85,22 +99,38 @@ def _ask(
 
     :raises: `exception.ProjectUnknown`
     """
+    record = _record(context, 'project', project_id)
+    if record is None:
+        raise exception.ProjectUnknown(project=project_id)
+    return record
+
+
+def _record(
+    context: nova_context.RequestContext, kind: str, record_id: str,
+) -> Mapping[str, str] | None:
+    """Return Keystone's record of a project or a domain.
+
+    :param kind: "project" or "domain"
+    :returns: an empty record without an answer, None for an unknown id
+    """
     try:
         auth = ks_loading.load_auth_from_conf_options(CONF, 'service_user')
         keystone = utils.get_ksa_adapter(
             'identity', ksa_auth=auth or context.get_auth_plugin(),
             min_version=(3, 0), max_version=(3, 'latest'))
-        answer = keystone.get(f'/projects/{project_id}')
+        answer = keystone.get(f'/{kind}s/{record_id}')
     except ks_exc.ClientException as error:
-        LOG.warning('Keystone cannot be asked about project %(project)s: '
-                    '%(error)s', {'project': project_id, 'error': error})
+        LOG.warning('Keystone cannot be asked about %(kind)s %(id)s: '
+                    '%(error)s',
+                    {'kind': kind, 'id': record_id, 'error': error})
         return {}
     if answer.status_code == 404:
-        raise exception.ProjectUnknown(project=project_id)
+        return None
     if answer.status_code != 200:
-        LOG.warning('Keystone answered %(status)d when asked about project '
-                    '%(project)s; does the user of [service_user] in '
-                    'nova.conf have a role that lets it look?',
-                    {'status': answer.status_code, 'project': project_id})
+        LOG.warning('Keystone answered %(status)d when asked about %(kind)s '
+                    '%(id)s; does the user of [service_user] in nova.conf '
+                    'have a role that lets it look?',
+                    {'status': answer.status_code, 'kind': kind,
+                     'id': record_id})
         return {}
-    return answer.json()['project']
+    return answer.json()[kind]

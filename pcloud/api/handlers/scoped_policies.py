@@ -93,7 +93,8 @@ def update(call: api_call.Call) -> dict:
     """Replace constraints or keys in the policy of a scope.
 
     :raises: `exception.PolicyForbids` when the caller may not set the policy,
-        or system keys; `exception.NotInScope`
+        or system keys; `exception.NotInScope`; `exception.ProjectUnknown`,
+        `exception.DomainUnknown`
     """
     scope, scope_id = _scope(call)
     everything = call.can(rules.ALL)
@@ -103,6 +104,8 @@ def update(call: api_call.Call) -> dict:
             raise exception.PolicyForbids(rule=rules.ALL)
     elif scope == scoped_policies.PROJECT:
         projects.check(call.context, scope_id)
+    elif scope == scoped_policies.DOMAIN:
+        projects.check_domain(call.context, scope_id)
     for member in call.body:
         if scope not in _SCOPES[member]:
             raise exception.NotInScope(member=member, scope=scope,

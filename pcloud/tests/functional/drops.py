@@ -300,7 +300,8 @@ class _Project:
 
     def json(self) -> dict:
         """Return the body."""
-        return {'project': {'id': self.id, 'domain_id': 'default'}}
+        return {'project': {'id': self.id, 'domain_id': 'default'},
+                'domain': {'id': self.id}}
 
 
 class _Keystone:

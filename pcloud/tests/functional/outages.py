@@ -149,14 +149,33 @@ class Keystone(fixtures.Fixture):
         return _Project(url.rsplit('/', 1)[1])
 
 
+class SmallKeystone(Keystone):
+    """Keystone knows a few projects and domains.
+
+    :param urls: what Keystone knows, such as "/domains/d1"
+    """
+
+    def __init__(self, *urls: str) -> None:
+        super().__init__()
+        self._urls = urls
+
+    def get(self, url):
+        """Return Keystone's answer about a project or a domain."""
+        return _Project(url.rsplit('/', 1)[1],
+                        200 if url in self._urls else 404)
+
+
 @dataclasses.dataclass(frozen=True)
 class _Project:
+    """Keystone's answer about a project, or about a domain."""
+
     id: str
-    status_code = 200
+    status_code: int = 200
 
     def json(self) -> dict:
         """Return the body."""
-        return {'project': {'id': self.id, 'domain_id': 'default'}}
+        return {'project': {'id': self.id, 'domain_id': 'default'},
+                'domain': {'id': self.id}}
 
 
 class SilentKeystone(Keystone):

@@ -21,6 +21,7 @@ from pcloud.objects import allocation
 from pcloud.tests import counting
 from pcloud.tests.functional import base
 from pcloud.tests.functional import driver
+from pcloud.tests.functional import outages
 from pcloud.tests.functional import shared_cloud
 
 POLICIES = '/os-pcloud-policies'
@@ -63,6 +64,42 @@ class ConstraintsTestCase(shared_cloud.SharedCloudTestCase):
         response = call(*args)
         self.assertEqual(status, response.status_code, response.text)
         return next(iter(response.json().values()))['message']
+
+
+class UnknownScopesTest(ConstraintsTestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.useFixture(outages.SmallKeystone('/domains/d1', '/projects/p1'))
+
+    def _set(self, scope, scope_id):
+        return self.admin.call, 'PUT', f'{POLICIES}/{scope}/{scope_id}', {
+            'policy': {'constraints': 'ram=2G'}}
+
+    def test_what_keystone_does_not_know(self):
+        self.assertEqual(
+            "Domain 'd2' does not exist; it has to be the id of a domain, "
+            'which openstack domain list shows.',
+            self.refused(400, *self._set('domain', 'd2')))
+        self.assertEqual("Project 'p2' does not exist.",
+                         self.refused(400, *self._set('project', 'p2')))
+        for scope, scope_id in (('domain', 'd2'), ('project', 'p2')):
+            self.refused(404, self.admin.call, 'GET',
+                         f'{POLICIES}/{scope}/{scope_id}')
+
+    def test_what_keystone_has_deleted_meanwhile(self):
+        for scope, scope_id in (('domain', 'd1'), ('project', 'p1')):
+            self.set_policy(scope, scope_id, 'ram=2G')
+        self.useFixture(outages.SmallKeystone())
+        for scope, scope_id in (('domain', 'd1'), ('project', 'p1')):
+            self.refused(400, *self._set(scope, scope_id))
+            response = self.admin.call(
+                'DELETE', f'{POLICIES}/{scope}/{scope_id}')
+            self.assertEqual(204, response.status_code)
+
+    def test_a_silent_keystone_lets_pass(self):
+        self.useFixture(outages.SilentKeystone())
+        self.set_policy('domain', 'd2', 'ram=2G')
 
 
 class ServersTest(ConstraintsTestCase):
