@@ -56,6 +56,19 @@ highlight_language = 'shell'
 # There is no other documentation to link into without a network.
 intersphinx_mapping: dict = {}
 
+# page, name, title, authors, section
+_AUTHORS = ['The Pcloud developers']
+man_pages = [
+    ('cli/openstack', 'openstack-pcloud',
+     'commands of openstack for Pclouds', _AUTHORS, 1),
+    ('cli/nova', 'nova-pcloud', 'commands of nova for Pclouds', _AUTHORS, 1),
+    ('cli/pcloud-manage', 'pcloud-manage', 'look after Pcloud', _AUTHORS, 1),
+    ('cli/pcloud-status', 'pcloud-status',
+     'check whether Nova loads Pcloud', _AUTHORS, 1),
+    ('cli/pcloud-sandbox', 'pcloud-sandbox',
+     'a whole OpenStack with Pcloud on one machine', _AUTHORS, 1),
+]
+
 autodoc_typehints = 'signature'
 autodoc_member_order = 'bysource'
 autoprogram_cliff_application = 'openstack'

@@ -38,6 +38,7 @@ from pcloud.backend import cells  # noqa: E402
 from pcloud.cmd import audit  # noqa: E402
 from pcloud.cmd import closed_pipe  # noqa: E402
 from pcloud.cmd import explain  # noqa: E402
+from pcloud.cmd import release  # noqa: E402
 from pcloud.cmd import simulate  # noqa: E402
 from pcloud.cmd import uninstall  # noqa: E402
 from pcloud import conf  # noqa: E402
@@ -58,6 +59,25 @@ def _add_commands(subparsers: argparse._SubParsersAction) -> None:
     explain.add_parser(subparsers)
     simulate.add_parser(subparsers)
     uninstall.add_parser(subparsers)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return a parser of the command line, from which completions are made.
+
+    The command itself is read by oslo.config, with every option of Nova that
+    may stand on a command line.
+    """
+    parser = argparse.ArgumentParser(
+        prog='pcloud-manage', description='The commands of operators.')
+    release.add_option(parser)
+    for option, metavar, text in (
+            ('--config-file', 'PATH', 'a file of configuration; may be given '
+                                      'several times'),
+            ('--config-dir', 'DIR', 'a folder with *.conf files')):
+        parser.add_argument(option, metavar=metavar, action='append',
+                            help=text)
+    _add_commands(parser.add_subparsers(dest='command', title='Commands'))
+    return parser
 
 
 def _configure_databases() -> None:
@@ -84,6 +104,7 @@ def main() -> int:
 
     :returns: the exit status
     """
+    release.answer('pcloud-manage', sys.argv[1:])
     CONF.register_cli_opt(cfg.SubCommandOpt(
         'command', title='Commands', handler=_add_commands))
     conf.register_opts(CONF)

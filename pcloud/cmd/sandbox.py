@@ -20,6 +20,7 @@ import pathlib
 import sys
 
 from pcloud.cmd import closed_pipe
+from pcloud.cmd import release
 from pcloud.sandbox import errors
 from pcloud.sandbox import interrupts
 from pcloud.sandbox import layout
@@ -97,6 +98,7 @@ def build_parser() -> argparse.ArgumentParser:
         description='Run a whole OpenStack with Pcloud on this machine: '
                     'Keystone, Placement, Glance, Neutron and Nova with '
                     'fake compute hosts.')
+    release.add_option(parser)
     verbs = parser.add_subparsers(dest='verb', metavar='VERB', required=True)
     after = common_options(argparse.SUPPRESS)
 

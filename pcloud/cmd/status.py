@@ -12,6 +12,7 @@
 
 """``pcloud-status upgrade check``: does Nova load Pcloud correctly?"""
 
+import argparse
 import os
 import pathlib
 import re
@@ -38,6 +39,7 @@ from nova import exception as nova_exception  # noqa: E402
 from nova.scheduler import filters  # noqa: E402
 from pcloud.cmd import closed_pipe  # noqa: E402
 from pcloud.cmd import internal_hints  # noqa: E402
+from pcloud.cmd import release  # noqa: E402
 from pcloud import conf  # noqa: E402
 from pcloud.scheduler import prefilter  # noqa: E402
 
@@ -186,12 +188,33 @@ def _has_filter(text: str, pipeline: str) -> bool:
         section.group(1)))
 
 
+def build_parser() -> argparse.ArgumentParser:
+    """Return a parser of the command line, from which completions are made.
+
+    The command itself is read by oslo.config.
+    """
+    parser = argparse.ArgumentParser(
+        prog='pcloud-status',
+        description='Check whether Nova loads Pcloud correctly.')
+    release.add_option(parser)
+    parser.add_argument(
+        '--config-file', metavar='PATH', action='append',
+        help='a file of configuration; may be given several times')
+    upgrade = parser.add_subparsers(dest='command').add_parser(
+        'upgrade', help='look over the configuration')
+    upgrade.add_argument('check', choices=['check'])
+    upgrade.add_argument('--json', action='store_true',
+                         help='print the results as JSON')
+    return parser
+
+
 @closed_pipe.ends_quietly
 def main() -> int:
     """Run the checks.
 
     :returns: 0 when all is well, 1 for warnings, 2 for failures
     """
+    release.answer('pcloud-status', sys.argv[1:])
     conf.register_opts(CONF)
     return upgradecheck.main(
         cfg.CONF, project='nova', upgrade_command=Checks())

@@ -1,0 +1,40 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The version that the operators' commands print."""
+
+import importlib.metadata
+import subprocess
+import sys
+
+import ddt
+import testtools
+
+from pcloud.cmd import release
+
+
+@ddt.ddt
+class VersionTest(testtools.TestCase):
+
+    @ddt.data('manage', 'sandbox', 'status')
+    def test_is_that_of_pcloud(self, name):
+        done = subprocess.run(
+            [sys.executable, '-c',
+             f'import sys; from pcloud.cmd import {name}; '
+             f'sys.argv = ["pcloud-{name}", "--version"]; {name}.main()'],
+            text=True, stdout=subprocess.PIPE, check=True)
+        version = importlib.metadata.version('openstack-pcloud')
+        self.assertEqual(f'pcloud-{name} {version}\n', done.stdout)
+
+    @ddt.data(['audit'], ['explain', '--verbose'], ['--vers'])
+    def test_is_not_printed_unasked(self, arguments):
+        self.assertIsNone(release.answer('pcloud-manage', arguments))
