@@ -92,11 +92,13 @@ class Field(typing.NamedTuple):
     :ivar name: the member's name in the API
     :ivar header: the member's column in a list
     :ivar human: formats the member's value for people
+    :ivar title: the column's head for people, where the head is not the header
     """
 
     name: str
     header: str
     human: Callable[[typing.Any], str] = text
+    title: str = ''
 
 
 _PCLOUD_HEAD = (
@@ -118,22 +120,23 @@ PCLOUD = _PCLOUD_HEAD + (Field('tenants', 'Tenants', joined),) + (
 _HOST_HEAD = (
     Field('name', 'Name'),
     Field('host_flavor', 'Host Flavor'),
-    Field('availability_zone', 'Availability Zone'),
+    Field('availability_zone', 'Availability Zone', title='Zone'),
     Field('state', 'State'),
     Field('status', 'Status'),
 )
 _HOST_SIZE = (
     Field('vcpus', 'VCPUs'),
     Field('vcpus_used', 'VCPUs Used'),
-    Field('memory_mb', 'Memory MB'),
-    Field('memory_mb_used', 'Memory MB Used'),
+    Field('memory_mb', 'Memory MB', title='Memory MiB'),
+    Field('memory_mb_used', 'Memory MB Used', title='Memory MiB Used'),
 )
 _HOST_TAIL = (
     Field('next_reboot', 'Next Reboot'),
     Field('rack', 'Rack'),
 )
-HOST_LIST = _HOST_HEAD + (Field('instances', 'Instances', counted),) + (
-    _HOST_SIZE + _HOST_TAIL)
+# What a terminal of 80 columns has room for.
+HOST_SHORT_LIST = _HOST_HEAD + (Field('instances', 'Instances', counted),)
+HOST_LIST = HOST_SHORT_LIST + _HOST_SIZE + _HOST_TAIL
 HOST = _HOST_HEAD + (Field('instances', 'Instances', joined),) + (
     _HOST_SIZE + _HOST_TAIL)
 HOST_FOR_ADMIN = HOST + (
@@ -176,12 +179,33 @@ HOST_FLAVOR_LIST = (
     Field('description', 'Description'),
     Field('units', 'Units'),
     Field('vcpus', 'VCPUs'),
-    Field('memory_mb', 'Memory MB'),
-    Field('disk_gb', 'Disk GB'),
+    Field('memory_mb', 'Memory MB', title='Memory MiB'),
+    Field('disk_gb', 'Disk GB', title='Disk GiB'),
     Field('available', 'Available', by_zone),
     Field('settling', 'Settling'),
 )
 HOST_FLAVOR_FOR_ADMIN = HOST_FLAVOR_LIST + (Field('hosts', 'Hosts', pool),)
+
+
+def named(fields: Sequence[Field], names: Mapping[str, str],
+          *members: str) -> Sequence[Field]:
+    """Return fields that show people the names beside ids.
+
+    :param names: id -> name; an id without a name is shown alone
+    :param members: the names of the fields whose values are ids, or lists of
+        ids
+    """
+    def with_name(value: str) -> str:
+        name = names.get(value)
+        return text(value) if name is None else f'{name} ({value})'
+
+    def human(value: typing.Any) -> str:
+        if isinstance(value, (list, tuple)):
+            return '\n'.join(map(with_name, value)) or '-'
+        return text(value) if value is None else with_name(value)
+
+    return tuple(field._replace(human=human) if field.name in members
+                 else field for field in fields)
 
 
 def host_fields(host: resources.Host) -> Sequence[Field]:

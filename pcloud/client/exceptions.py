@@ -117,7 +117,7 @@ class AmbiguousName(ClientError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user interrupted a run; the message states what is left.
+    """The user interrupted a run; the text states what was done and is left.
 
     The class is no :class:`ClientError`: an interruption ends a command with
     the exit status 130, as any other interruption does.

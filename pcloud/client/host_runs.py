@@ -15,16 +15,20 @@
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
+import re
 import time
 
 from keystoneauth1 import exceptions as ksa_exceptions
 
 from pcloud.client import exceptions
 from pcloud.client import resources
+from pcloud.client import runs
 from pcloud.client import v1
 
-# Seconds between two looks at a host that is being drained.
+# Seconds between two looks at hosts that are being drained.
 POLL_INTERVAL = 5
+
+_PLACE_OF_NUMBER = re.compile('#+')
 
 
 class HostsNotAdded(exceptions.ClientError):
@@ -33,6 +37,31 @@ class HostsNotAdded(exceptions.ClientError):
 
 class NotDrained(exceptions.ClientError):
     """A host was not empty when the time was up."""
+
+
+def numbered(pattern: str, count: int, first: int = 1) -> list[str]:
+    """Return the names of several new hosts.
+
+    ============  =========================
+    pattern       names
+    ============  =========================
+    ``web``       ``web-1``, ``web-2``
+    ``web##``     ``web01``, ``web02``
+    ``r#-gpu``    ``r1-gpu``, ``r2-gpu``
+    ============  =========================
+
+    :param first: the number of the first host
+    :raises exceptions.BadRequest: for a pattern with two places for a number
+    """
+    places = _PLACE_OF_NUMBER.findall(pattern)
+    if len(places) > 1:
+        raise exceptions.BadRequest(
+            f"'{pattern}' has several places for a number; write the signs # "
+            f"side by side, as in web-##")
+    if not places:
+        pattern, places = f'{pattern}-#', ['#']
+    return [pattern.replace(places[0], f'{number:0{len(places[0])}}')
+            for number in range(first, first + count)]
 
 
 def add_together(client: v1.Client, pcloud_id: str, names: Iterable[str],
@@ -44,43 +73,100 @@ def add_together(client: v1.Client, pcloud_id: str, names: Iterable[str],
     :raises HostsNotAdded: when a host could not be added. The hosts added
         before are removed again; the message names the hosts that could not be
         removed.
+    :raises exceptions.Interrupted: on Ctrl-C, as `HostsNotAdded`
     """
     added: list[resources.Host] = []
     for name in names:
         try:
             added.append(client.add_host(pcloud_id, name, **wanted))
-        except (Exception, KeyboardInterrupt) as cause:
+        except KeyboardInterrupt as cause:
+            leftovers = _take_back(client, pcloud_id, added)
+            raise exceptions.Interrupted(_what_happened(
+                name, cause, added, leftovers)) from None
+        except Exception as cause:
             leftovers = _take_back(client, pcloud_id, added)
             raise HostsNotAdded(
                 _what_happened(name, cause, added, leftovers)) from cause
     return added
 
 
-def drain_and_remove(client: v1.Client, pcloud_id: str, name: str,
+def drain_and_remove(client: v1.Client, pcloud_id: str, names: Iterable[str],
                      timeout: int, report: Callable[[str], object]) -> None:
-    """Disable a host, wait until all instances are gone, and remove the host.
+    """Disable hosts, wait until all instances are gone, and remove the hosts.
 
-    The owners of the instances have to move or delete the instances.
+    The owners of the instances have to move or delete the instances. Each host
+    is removed as soon as the host is empty.
 
     :param timeout: how many seconds to wait
-    :param report: called with the obstacle to the removal, whenever the
-        obstacle changes
-    :raises NotDrained: when the time is up; the host stays disabled
+    :param report: called with the obstacle to the removal of a host, whenever
+        the obstacle changes
+    :raises NotDrained: when the time is up for a single host; the host stays
+        disabled
+    :raises runs.PartlyDone: when hosts of several could not be removed
+    :raises exceptions.Interrupted: on Ctrl-C; hosts that are left stay
+        disabled
     """
-    client.set_host_state(pcloud_id, name, 'disabled')
-    deadline = time.monotonic() + timeout
-    reported = None
-    while (obstacle := _remove_if_empty(client, pcloud_id, name)):
-        if obstacle != reported:
-            report(f'Waiting for {name}: {obstacle}')
-            reported = obstacle
-        seconds = deadline - time.monotonic()
-        if seconds <= 0:
-            raise NotDrained(
-                f'{name} was not empty after {timeout} seconds: {obstacle}. '
-                f'It is disabled and still in the Pcloud. Delete or migrate '
-                f'what is on it, then remove it again')
-        time.sleep(min(POLL_INTERVAL, seconds))
+    run = runs.Run(names, 'removed')
+    try:
+        _disable(client, pcloud_id, run)
+        deadline = time.monotonic() + timeout
+        reported: dict[str, str] = {}
+        while obstacles := _remove_empty(client, pcloud_id, run):
+            for name, obstacle in obstacles.items():
+                if obstacle != reported.get(name):
+                    report(f'Waiting for {name}: {obstacle}')
+            reported = obstacles
+            seconds = deadline - time.monotonic()
+            if seconds <= 0:
+                run.failed.update({
+                    name: _not_drained(name, timeout, obstacle)
+                    for name, obstacle in obstacles.items()})
+                break
+            time.sleep(min(POLL_INTERVAL, seconds))
+    except KeyboardInterrupt:
+        raise _interrupted(run) from None
+    run.check()
+
+
+def _disable(client: v1.Client, pcloud_id: str, run: runs.Run) -> None:
+    for name in run.names:
+        try:
+            client.set_host_state(pcloud_id, name, 'disabled')
+        except exceptions.ClientError as error:
+            run.failed[name] = error
+
+
+def _remove_empty(client: v1.Client, pcloud_id: str,
+                  run: runs.Run) -> dict[str, str]:
+    """Remove the empty hosts that are left, and return name -> obstacle."""
+    obstacles = {}
+    for name in run.left:
+        try:
+            obstacle = _remove_if_empty(client, pcloud_id, name)
+        except exceptions.ClientError as error:
+            run.failed[name] = error
+            continue
+        if obstacle is None:
+            run.finished.append(name)
+        else:
+            obstacles[name] = obstacle
+    return obstacles
+
+
+def _not_drained(name: str, timeout: int, obstacle: str) -> NotDrained:
+    return NotDrained(
+        f'{name} was not empty after {timeout} seconds: {obstacle}. '
+        f'It is disabled and still in the Pcloud. Delete or migrate '
+        f'what is on it, then remove it again')
+
+
+def _interrupted(run: runs.Run) -> exceptions.Interrupted:
+    interruption = run.interrupted()
+    if not run.left:
+        return interruption
+    return exceptions.Interrupted(
+        f'{interruption} Hosts that are left may be disabled; enable them, or '
+        'remove them when they are empty.')
 
 
 def _remove_if_empty(client: v1.Client, pcloud_id: str,
@@ -105,7 +191,9 @@ def _take_back(client: v1.Client, pcloud_id: str,
     for host in reversed(hosts):
         try:
             client.remove_host(pcloud_id, host.name)
-        except (exceptions.ClientError, ksa_exceptions.ClientException):
+        except (exceptions.ClientError, ksa_exceptions.ClientException,
+                KeyboardInterrupt):
+            # Another Ctrl-C ends a removal, and the host may stay.
             leftovers.append(host.name)
     return leftovers
 

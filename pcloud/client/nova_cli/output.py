@@ -41,8 +41,8 @@ def show_all(resources: Iterable[object],
              fields: Sequence[display.Field]) -> None:
     """Print resources as a table with a row each."""
     utils.print_list(
-        resources, [field.header for field in fields],
-        {field.header: _formatter(field) for field in fields})
+        resources, [_head(field) for field in fields],
+        {_head(field): _formatter(field) for field in fields})
 
 
 def given(args: typing.Any, names: Sequence[str]) -> dict[str, typing.Any]:
@@ -59,6 +59,10 @@ def given(args: typing.Any, names: Sequence[str]) -> dict[str, typing.Any]:
         raise nova_exceptions.CommandError(
             f'Nothing to change; give at least one of {options}')
     return changes
+
+
+def _head(field: display.Field) -> str:
+    return field.title or field.header
 
 
 def _formatter(field: display.Field) -> typing.Callable[[object], str]:

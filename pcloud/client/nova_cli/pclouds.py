@@ -109,10 +109,14 @@ def do_pcloud_host_add(cs: typing.Any, args: typing.Any) -> None:
 
 
 @_pcloud_arg
+@utils.arg('--long', action='store_true',
+           help='Show sizes, what is used, the next reboot and the rack too.')
 def do_pcloud_host_list(cs: typing.Any, args: typing.Any) -> None:
     """List the hosts of a Pcloud."""
     client, pcloud_id = _find(cs, args)
-    output.show_all(client.list_hosts(pcloud_id), display.HOST_LIST)
+    output.show_all(
+        client.list_hosts(pcloud_id),
+        display.HOST_LIST if args.long else display.HOST_SHORT_LIST)
 
 
 @_pcloud_arg

@@ -25,6 +25,7 @@ from osc_lib import exceptions as osc_exceptions
 
 from pcloud.client import display
 from pcloud.client import exceptions
+from pcloud.client import runs
 from pcloud.client import v1
 
 
@@ -83,12 +84,23 @@ class PcloudCommand(command.Command):
         """Add the command's own arguments."""
 
     def run(self, parsed_args: argparse.Namespace) -> int:
-        """Run the command; state what is left after an interruption."""
+        """Run the command; state what is left after an interruption.
+
+        The shell ends with 130 for every KeyboardInterrupt.
+        """
         try:
             return super().run(parsed_args)
         except exceptions.Interrupted as interruption:
-            print(interruption, file=self.app.stderr, flush=True)
+            self.tell(str(interruption))
             raise
+
+    def say(self, line: str) -> None:
+        """Print a line of the results of the command."""
+        print(line, file=self.app.stdout, flush=True)
+
+    def tell(self, line: str) -> None:
+        """Print a line beside the results of the command."""
+        print(line, file=self.app.stderr, flush=True)
 
     @property
     def client(self) -> v1.Client:
@@ -116,29 +128,61 @@ def table(resources: Iterable[object],
             [_row(resource, fields) for resource in resources])
 
 
+def table_for(parsed_args: argparse.Namespace, resources: Iterable[object],
+              fields: Sequence[display.Field]) -> Listed:
+    """Return resources as :func:`table`, with heads for the reader.
+
+    People read titles, with units. Programs, and users who name a column as
+    programs do, get the names of the API's members.
+    """
+    heads, rows = table(resources, fields)
+    if not is_for_programs(parsed_args):
+        typed = {_normal(name) for name in (
+            *parsed_args.columns, *parsed_args.sort_columns)}
+        heads = [head if _normal(head) in typed else field.title or head
+                 for head, field in zip(heads, fields, strict=True)]
+    return heads, rows
+
+
+def is_for_programs(parsed_args: argparse.Namespace) -> bool:
+    """Whether the output of a Lister is in a format for programs."""
+    return parsed_args.formatter != 'table'
+
+
+def _normal(name: str) -> str:
+    return name.lower().replace(' ', '_')
+
+
 def _row(resource: object,
          fields: Sequence[display.Field]) -> list[Readable]:
     return [Readable(getattr(resource, field.name), field.human)
             for field in fields]
 
 
-def delete_resources(names: Sequence[str],
-                     delete: Callable[[str], object]) -> None:
-    """Delete all resources that can be deleted.
+def run_or_forecast(
+        command: PcloudCommand, parsed_args: argparse.Namespace,
+        names: Sequence[str], act: Callable[[str], object],
+        obstacle: Callable[[str], str | None], done: str) -> None:
+    """Do something to each of several resources, or say what would be done.
 
-    :raises osc_lib.exceptions.CommandError: with each resource that could not
-        be deleted
+    :param act: called with each name, unless --dry-run is given
+    :param obstacle: called with each name with --dry-run; returns the known
+        obstacle
+    :param done: the participle in messages, such as "deleted"
+    :raises pcloud.client.runs.PartlyDone: with each resource that was not
+        done, or would not be
     """
-    errors = []
-    for name in names:
-        try:
-            delete(name)
-        except exceptions.ClientError as error:
-            errors.append(f'{name}: {error}')
-    if errors:
-        total = (f'{len(errors)} of {len(names)} not deleted. '
-                 if len(names) > 1 else '')
-        raise osc_exceptions.CommandError(total + '; '.join(errors))
+    if parsed_args.dry_run:
+        runs.forecast(names, obstacle, done, command.say)
+    else:
+        runs.run_each(names, act, done)
+
+
+def add_dry_run(parser: argparse.ArgumentParser) -> None:
+    """Add the option that changes nothing."""
+    parser.add_argument(
+        '--dry-run', action='store_true',
+        help='Only say what would be done, as far as that can be seen')
 
 
 def require_changes(changes: dict[str, typing.Any],

@@ -13,8 +13,10 @@
 """The commands of host flavors and their pools."""
 
 import argparse
+import functools
 
 from pcloud.client import display
+from pcloud.client import exceptions
 from pcloud.client.osc import common
 
 _UNITS_HELP = "What one host counts against a project's quota, 0 or more"
@@ -54,8 +56,8 @@ class ListHostFlavor(common.Lister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """List the host flavors."""
-        return common.table(self.client.list_host_flavors(),
-                            display.HOST_FLAVOR_LIST)
+        return common.table_for(parsed_args, self.client.list_host_flavors(),
+                                display.HOST_FLAVOR_LIST)
 
 
 class ShowHostFlavor(common.ShowOne):
@@ -104,43 +106,94 @@ class DeleteHostFlavor(common.PcloudCommand):
         """Add the host flavors."""
         parser.add_argument(
             'ids', metavar='<id>', nargs='+', help='Host flavors to delete')
+        common.add_dry_run(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Delete the host flavors."""
-        common.delete_resources(
-            parsed_args.ids, self.client.delete_host_flavor)
+        common.run_or_forecast(
+            self, parsed_args, parsed_args.ids,
+            self.client.delete_host_flavor, self._obstacle, 'deleted')
+
+    def _obstacle(self, flavor_id: str) -> str | None:
+        try:
+            flavor = self.client.get_host_flavor(flavor_id)
+        except exceptions.ClientError as error:
+            return str(error)
+        return 'it has hosts; remove them first' if flavor.hosts else None
 
 
 class AddHostFlavorHost(common.PcloudCommand):
-    """Put a compute host into the pool of a host flavor (admin only)"""
+    """Put compute hosts into the pool of a host flavor (admin only)"""
 
-    _epilog = 'Example:\n  openstack host flavor host add gold compute-17'
+    _epilog = ('Example:\n  openstack host flavor host add gold compute-17 '
+               'compute-18')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the host flavor and the host."""
         _add_pool_arguments(
-            parser, 'Host of the compute service; it must be empty and the '
-                    'service disabled, which is enabled by this')
+            parser, 'Hosts of compute services; they must be empty and the '
+                    'services disabled, which are enabled by this')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Add the host to the pool."""
-        self.client.add_pool_host(parsed_args.id, parsed_args.host)
+        """Add the hosts to the pool."""
+        common.run_or_forecast(
+            self, parsed_args, parsed_args.hosts,
+            functools.partial(self.client.add_pool_host, parsed_args.id),
+            self._obstacle, 'added')
+
+    def _obstacle(self, host: str) -> str | None:
+        pool, status = self._pools.get(host), self._services.get(host)
+        if status is None:
+            return 'it has no compute service'
+        if pool is not None:
+            return f"it is in the pool '{pool}' already"
+        if status == 'enabled':
+            return 'its compute service is enabled; disable it first'
+        return None
+
+    @functools.cached_property
+    def _pools(self) -> dict[str, str]:
+        """Compute host to the id of its host flavor."""
+        return {host.host: flavor.id
+                for flavor in self.client.list_host_flavors()
+                for host in flavor.hosts or ()}
+
+    @functools.cached_property
+    def _services(self) -> dict[str, str]:
+        """Compute host to the status of its compute service."""
+        return {service.host: service.status for service in
+                self.app.client_manager.compute.services(
+                    binary='nova-compute')}
 
 
 class RemoveHostFlavorHost(common.PcloudCommand):
-    """Take a compute host out of the pool of a host flavor (admin only)"""
+    """Take compute hosts out of the pool of a host flavor (admin only)"""
 
-    _epilog = 'Example:\n  openstack host flavor host remove gold compute-17'
+    _epilog = ('Example:\n  openstack host flavor host remove gold '
+               'compute-17 compute-18')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the host flavor and the host."""
         _add_pool_arguments(
-            parser, 'Host of the compute service, which is left disabled; '
-                    'it must be empty and in no Pcloud')
+            parser, 'Hosts of compute services, which are left disabled; '
+                    'they must be empty and in no Pcloud')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Remove the host from the pool."""
-        self.client.remove_pool_host(parsed_args.id, parsed_args.host)
+        """Remove the hosts from the pool."""
+        common.run_or_forecast(
+            self, parsed_args, parsed_args.hosts,
+            functools.partial(self.client.remove_pool_host, parsed_args.id),
+            functools.partial(self._obstacle, parsed_args.id), 'removed')
+
+    def _obstacle(self, flavor_id: str, host: str) -> str | None:
+        hosts = self.client.get_host_flavor(flavor_id).hosts or ()
+        found = [each for each in hosts if each.host == host]
+        if not found:
+            return f"it is not in the pool of host flavor '{flavor_id}'"
+        if found[0].pcloud is not None:
+            return (f'it is in Pcloud {found[0].pcloud}; it has to be removed '
+                    'from there first')
+        return None
 
 
 def _add_flavor_argument(parser: argparse.ArgumentParser) -> None:
@@ -150,4 +203,6 @@ def _add_flavor_argument(parser: argparse.ArgumentParser) -> None:
 def _add_pool_arguments(parser: argparse.ArgumentParser,
                         host_help: str) -> None:
     _add_flavor_argument(parser)
-    parser.add_argument('host', metavar='<host>', help=host_help)
+    parser.add_argument(
+        'hosts', metavar='<host>', nargs='+', help=host_help)
+    common.add_dry_run(parser)

@@ -17,7 +17,10 @@ import typing
 
 from pcloud.client import arguments
 from pcloud.client import display
+from pcloud.client import exceptions
 from pcloud.client.osc import common
+from pcloud.client.osc import projects
+from pcloud.client import resources
 
 
 class CreatePcloud(common.ShowOne):
@@ -33,8 +36,8 @@ class CreatePcloud(common.ShowOne):
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Create and show the Pcloud."""
-        return common.record(self.client.create_pcloud(parsed_args.name),
-                             display.PCLOUD)
+        return _shown(
+            self, parsed_args, self.client.create_pcloud(parsed_args.name))
 
 
 class ListPcloud(common.Lister):
@@ -55,7 +58,7 @@ class ListPcloud(common.Lister):
         """List the Pclouds."""
         pclouds = self.client.list_pclouds(
             all_tenants=parsed_args.all_projects, name=parsed_args.name)
-        return common.table(pclouds, display.PCLOUD_LIST)
+        return common.table_for(parsed_args, pclouds, display.PCLOUD_LIST)
 
 
 class ShowPcloud(common.ShowOne):
@@ -69,8 +72,8 @@ class ShowPcloud(common.ShowOne):
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Show the Pcloud."""
-        return common.record(self.client.find_pcloud(parsed_args.pcloud),
-                             display.PCLOUD)
+        return _shown(
+            self, parsed_args, self.client.find_pcloud(parsed_args.pcloud))
 
 
 class SetPcloud(common.PcloudCommand):
@@ -140,10 +143,34 @@ class DeletePcloud(common.PcloudCommand):
         parser.add_argument(
             'pclouds', metavar='<pcloud>', nargs='+',
             help='Pclouds to delete (id, or name where that is unique)')
+        common.add_dry_run(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Delete the Pclouds."""
-        common.delete_resources(parsed_args.pclouds, self._delete)
+        common.run_or_forecast(
+            self, parsed_args, parsed_args.pclouds, self._delete,
+            self._obstacle, 'deleted')
 
     def _delete(self, name_or_id: str) -> None:
         self.client.delete_pcloud(self.client.find_pcloud(name_or_id).id)
+
+    def _obstacle(self, name_or_id: str) -> str | None:
+        try:
+            pcloud = self.client.find_pcloud(name_or_id)
+        except exceptions.ClientError as error:
+            return str(error)
+        if pcloud.host_count is None:
+            return 'only its owner may delete it'
+        if pcloud.host_count:
+            return 'it has hosts; remove them first'
+        return None
+
+
+def _shown(command: common.PcloudCommand, parsed_args: argparse.Namespace,
+           pcloud: resources.Pcloud) -> common.Shown:
+    """Return a Pcloud, with the names of projects for people."""
+    names = {} if common.is_for_programs(parsed_args) else projects.names(
+        command.app.client_manager,
+        {pcloud.owner, *(pcloud.tenants or ())})
+    return common.record(
+        pcloud, display.named(display.PCLOUD, names, 'owner', 'tenants'))

@@ -18,6 +18,7 @@ import typing
 
 from pcloud.client import display
 from pcloud.client.osc import common
+from pcloud.client import v1
 from pcloud.rules import attributes
 
 
@@ -44,7 +45,7 @@ class ListPcloudAttribute(common.Lister):
             parsed_args.host in (None, *attribute.hosts)], display.ATTRIBUTE)
 
 
-class SetPcloudAttribute(common.ShowOne):
+class SetPcloudAttribute(common.PcloudCommand):
     """Set an attribute of hosts, in place of a former value (admin only)
 
     platform_version: a stamp such as 20261231T235959Z or a version such as
@@ -62,15 +63,20 @@ class SetPcloudAttribute(common.ShowOne):
         parser.add_argument('value', metavar='<value>', help='Its value')
         _add_host_option(parser, 'Host of the compute service that has it '
                                  'from now on', required=True)
+        common.add_dry_run(parser)
 
-    def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
-        """Set the attribute, and show all hosts that have the value now."""
-        attribute = self.client.set_attribute(
-            parsed_args.name, parsed_args.value, parsed_args.hosts)
-        if has_passed(parsed_args.name, parsed_args.value):
-            print(f'{parsed_args.value} has passed: the hosts count as hosts '
-                  'without a coming reboot', file=self.app.stderr)
-        return common.record(attribute, display.ATTRIBUTE)
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Set the attribute."""
+        name, value = parsed_args.name, parsed_args.value
+        if parsed_args.dry_run:
+            former = _values(self.client, name)
+            for host in parsed_args.hosts:
+                self.say(f'{host}: {former.get(host, "-")} -> {value}')
+        else:
+            self.client.set_attribute(name, value, parsed_args.hosts)
+        if has_passed(name, value):
+            self.tell(f'{value} has passed: the hosts count as hosts '
+                      'without a coming reboot')
 
 
 def has_passed(name: str, value: str) -> bool:
@@ -90,10 +96,22 @@ class UnsetPcloudAttribute(common.PcloudCommand):
         _add_name_argument(parser)
         _add_host_option(parser, 'Host to take it from; without this option, '
                                  'all hosts')
+        common.add_dry_run(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Remove the attribute."""
-        self.client.unset_attribute(parsed_args.name, parsed_args.hosts)
+        if parsed_args.dry_run:
+            former = _values(self.client, parsed_args.name)
+            for host in parsed_args.hosts or sorted(former):
+                self.say(f'{host}: {former.get(host, "-")} -> -')
+        else:
+            self.client.unset_attribute(parsed_args.name, parsed_args.hosts)
+
+
+def _values(client: v1.Client, name: str) -> dict[str, str]:
+    """Return host -> value of an attribute."""
+    return {host: attribute.value for attribute in client.list_attributes()
+            if attribute.name == name for host in attribute.hosts}
 
 
 def _add_name_argument(parser: argparse.ArgumentParser) -> None:

@@ -13,6 +13,7 @@
 """The command that shows why a Pcloud takes no more servers."""
 
 import argparse
+import dataclasses
 
 from pcloud.client import display
 from pcloud.client.osc import common
@@ -39,5 +40,6 @@ class ExplainPcloud(common.ShowOne):
         """Show the explanation."""
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         flavor = self.client.servers.find_flavor(parsed_args.flavor)
-        return common.record(self.client.explain(pcloud.id, flavor.id),
-                             display.EXPLANATION)
+        explanation = dataclasses.replace(
+            self.client.explain(pcloud.id, flavor.id), flavor=flavor.name)
+        return common.record(explanation, display.EXPLANATION)

@@ -13,8 +13,8 @@
 """The commands of the hosts in a Pcloud."""
 
 import argparse
-from collections.abc import Mapping
 from collections.abc import Sequence
+import typing
 
 from osc_lib import exceptions as osc_exceptions
 
@@ -22,19 +22,32 @@ from pcloud.client import arguments
 from pcloud.client import display
 from pcloud.client import host_runs
 from pcloud.client.osc import common
+from pcloud.client.osc import host_forecasts
+from pcloud.client import resources
+from pcloud.client import runs
 
 _DRAIN_TIMEOUT = 600
 
 
 class AddPcloudHost(common.ShowOne):
-    """Take free hosts into a Pcloud; a new host is disabled at first"""
+    """Take free hosts into a Pcloud; a new host is disabled at first
+
+    With --count, the name is a pattern: the signs # stand for the number, with
+    a digit at least for each sign. So web## --count 2 adds web01 and web02. A
+    name without # is followed by -1, -2 and so on.
+    """
 
     _epilog = ('Example:\n  openstack pcloud host add render-farm web-1 '
-               '--host-flavor gold')
+               '--host-flavor gold\n  openstack pcloud host add render-farm '
+               'web## --count 12 --host-flavor gold')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the Pcloud, the new name and the kind of host."""
-        _add_host_arguments(parser, 'New name, unique in the Pcloud')
+        common.add_pcloud_argument(parser)
+        parser.add_argument(
+            'name', metavar='<name>',
+            help='New name, unique in the Pcloud; with --count, a pattern of '
+                 'names')
         kind = parser.add_mutually_exclusive_group(required=True)
         kind.add_argument(
             '--host-flavor', metavar='<host-flavor>',
@@ -50,44 +63,66 @@ class AddPcloudHost(common.ShowOne):
             '--count', metavar='<count>', type=arguments.positive,
             help='Add that many hosts, named <name>-1, <name>-2 and so on; '
                  'all of them or, if one cannot be added, none')
+        parser.add_argument(
+            '--first', metavar='<number>', type=arguments.positive,
+            help='With --count, the number in the first name (default: 1)')
+        common.add_dry_run(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Add the host or the hosts, and show the result."""
+        if parsed_args.first is not None and parsed_args.count is None:
+            raise osc_exceptions.CommandError(
+                '--first is the number in the first of several names; give '
+                '--count too')
+        names = [parsed_args.name] if parsed_args.count is None else (
+            host_runs.numbered(parsed_args.name, parsed_args.count,
+                               parsed_args.first or 1))
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
+        if parsed_args.dry_run:
+            return self._forecast(parsed_args, pcloud, names)
         wanted = {'host_flavor': parsed_args.host_flavor,
                   'constraints': parsed_args.constraints,
                   'availability_zone': parsed_args.availability_zone}
-        if parsed_args.count is not None:
-            names = [f'{parsed_args.name}-{number}'
-                     for number in range(1, parsed_args.count + 1)]
-            return self._add_hosts(pcloud.id, names, wanted)
-        host = self.client.add_host(pcloud.id, parsed_args.name, **wanted)
-        return common.record(host, display.host_fields(host))
+        if parsed_args.count is None:
+            host = self.client.add_host(pcloud.id, parsed_args.name, **wanted)
+            return common.record(host, display.host_fields(host))
+        return _described(host_runs.add_together(
+            self.client, pcloud.id, names, **wanted))
 
-    def _add_hosts(self, pcloud_id: str, names: Sequence[str],
-                   wanted: Mapping[str, str | None]) -> common.Shown:
-        hosts = host_runs.add_together(
-            self.client, pcloud_id, names, **wanted)
-        described = [{field.name: getattr(host, field.name)
-                      for field in display.host_fields(host)}
-                     for host in hosts]
-        return ['hosts'], [common.Readable(described, _names)]
+    def _forecast(
+            self, parsed_args: argparse.Namespace, pcloud: resources.Pcloud,
+            names: Sequence[str]) -> common.Shown:
+        obstacles = host_forecasts.to_adding(
+            self.client, pcloud, names, parsed_args.host_flavor,
+            parsed_args.availability_zone)
+        runs.forecast(names, obstacles.get, 'added', self.tell)
+        return ['hosts'], [common.Readable(
+            [{'name': name} for name in names], _names)]
 
 
 class ListPcloudHost(common.Lister):
-    """List the hosts of a Pcloud"""
+    """List the hosts of a Pcloud
 
-    _epilog = 'Example:\n  openstack pcloud host list render-farm'
+    Formats for programs, such as -f json, have the columns of --long always.
+    """
+
+    _epilog = 'Example:\n  openstack pcloud host list render-farm --long'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the Pcloud."""
+        """Add the Pcloud and the option of further columns."""
         common.add_pcloud_argument(parser)
+        parser.add_argument(
+            '--long', action='store_true',
+            help='Show sizes, what is used, the next reboot and the rack too')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """List the hosts."""
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
-        return common.table(self.client.list_hosts(pcloud.id),
-                            display.HOST_LIST)
+        everything = (parsed_args.long or parsed_args.columns or
+                      common.is_for_programs(parsed_args))
+        return common.table_for(
+            parsed_args, self.client.list_hosts(pcloud.id),
+            display.HOST_LIST if everything else display.HOST_SHORT_LIST)
 
 
 class ShowPcloudHost(common.ShowOne):
@@ -97,7 +132,9 @@ class ShowPcloudHost(common.ShowOne):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the host."""
-        _add_host_arguments(parser)
+        common.add_pcloud_argument(parser)
+        parser.add_argument(
+            'name', metavar='<name>', help='Name of the host there')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Show the host."""
@@ -107,68 +144,83 @@ class ShowPcloudHost(common.ShowOne):
 
 
 class SetPcloudHost(common.PcloudCommand):
-    """Enable or disable a host of a Pcloud for new servers"""
+    """Enable or disable hosts of a Pcloud for new servers"""
 
     _epilog = ('Example:\n  openstack pcloud host set render-farm web-1 '
-               '--enable')
+               'web-2 --enable')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the host and the state."""
-        _add_host_arguments(parser)
+        """Add the hosts and the state."""
+        _add_hosts_arguments(parser)
         state = parser.add_mutually_exclusive_group(required=True)
         state.add_argument(
             '--enable', dest='state', action='store_const', const='enabled',
-            help='Let servers start on it')
+            help='Let servers start on them')
         state.add_argument(
             '--disable', dest='state', action='store_const',
             const='disabled',
-            help='Start no more servers on it; those that run stay')
+            help='Start no more servers on them; those that run stay')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Set the state."""
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
-        self.client.set_host_state(
-            pcloud.id, parsed_args.name, parsed_args.state)
+        common.run_or_forecast(
+            self, parsed_args, parsed_args.names,
+            lambda name: self.client.set_host_state(
+                pcloud.id, name, parsed_args.state),
+            lambda name: host_forecasts.to_changing(
+                self.client, pcloud.id, name), parsed_args.state)
 
 
 class RemovePcloudHost(common.PcloudCommand):
-    """Give a host of a Pcloud back; the host must be disabled and empty"""
+    """Give hosts of a Pcloud back; they must be disabled and empty"""
 
     _epilog = ('Example:\n  openstack pcloud host remove render-farm web-1 '
-               '--drain --drain-timeout 3600')
+               'web-2 --drain --drain-timeout 3600')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the host and the options of draining."""
-        _add_host_arguments(parser)
+        """Add the hosts and the options of draining."""
+        _add_hosts_arguments(parser)
         parser.add_argument(
             '--drain', action='store_true',
-            help='Disable the host, wait until its instances are gone, then '
-                 'remove it; moving or deleting them is left to you')
+            help='Disable the hosts, wait until their instances are gone, '
+                 'and remove each as soon as it is empty; moving or deleting '
+                 'the instances is left to you')
         parser.add_argument(
             '--drain-timeout', metavar='<seconds>', type=arguments.positive,
             help=f'How long to wait with --drain (default: {_DRAIN_TIMEOUT})')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Remove the host."""
+        """Remove the hosts."""
         if parsed_args.drain_timeout is not None and not parsed_args.drain:
             raise osc_exceptions.CommandError(
                 '--drain-timeout says how long --drain waits; give both')
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
-        if not parsed_args.drain:
-            self.client.remove_host(pcloud.id, parsed_args.name)
+        if parsed_args.drain and not parsed_args.dry_run:
+            host_runs.drain_and_remove(
+                self.client, pcloud.id, parsed_args.names,
+                parsed_args.drain_timeout or _DRAIN_TIMEOUT, self.tell)
             return
-        host_runs.drain_and_remove(
-            self.client, pcloud.id, parsed_args.name,
-            parsed_args.drain_timeout or _DRAIN_TIMEOUT, self._report)
+        obstacle = (host_forecasts.to_changing if parsed_args.drain
+                    else host_forecasts.to_removing)
+        common.run_or_forecast(
+            self, parsed_args, parsed_args.names,
+            lambda name: self.client.remove_host(pcloud.id, name),
+            lambda name: obstacle(self.client, pcloud.id, name), 'removed')
 
-    def _report(self, progress: str) -> None:
-        print(progress, file=self.app.stderr, flush=True)
 
-
-def _add_host_arguments(parser: argparse.ArgumentParser,
-                        name_help: str = 'Name of the host there') -> None:
+def _add_hosts_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_pcloud_argument(parser)
-    parser.add_argument('name', metavar='<name>', help=name_help)
+    parser.add_argument(
+        'names', metavar='<name>', nargs='+', help='Names of hosts there')
+    common.add_dry_run(parser)
+
+
+def _described(hosts: Sequence[resources.Host]) -> common.Shown:
+    described: list[dict[str, typing.Any]] = [
+        {field.name: getattr(host, field.name)
+         for field in display.host_fields(host)} for host in hosts]
+    return ['hosts'], [common.Readable(described, _names)]
 
 
 def _names(described: list[dict]) -> str:

@@ -155,7 +155,7 @@ ROOMS = {
         'deploy host_runs nova_cli',
         'v1',
         'display servers',
-        'resources transport',
+        'resources runs transport',
         'arguments exceptions'),
     'client/deploy': _room(
         '', '',
@@ -174,7 +174,7 @@ ROOMS = {
         'host_flavor pcloud pcloud_attribute pcloud_explain pcloud_host '
         'pcloud_policy pcloud_quota pcloud_service_deploy pcloud_tenant',
         'scaling',
-        'common images plugin projects'),
+        'common host_forecasts images plugin projects'),
     'cmd': _room(
         'api audit backend conf exception explain rules sandbox scheduler '
         'simulation',
@@ -188,7 +188,7 @@ ROOMS = {
         'explain simulate status',
         'audit explain_output internal_hints sandbox simulate_output '
         'uninstall',
-        'closed_pipe'),
+        'closed_pipe release'),
     'sandbox': _room(
         '', 'glance keystone kombu neutron neutron_lib nova os_vif '
         'oslo_config oslo_log placement psutil sqlalchemy werkzeug',

@@ -19,6 +19,7 @@ import logging
 import typing
 
 import fixtures
+from keystoneauth1 import exceptions as ksa_exceptions
 from keystoneauth1 import fixture as ksa_fixture
 from keystoneauth1.identity import v3
 from keystoneauth1 import session as ksa_session
@@ -64,6 +65,9 @@ EFFECTIVE = [
     {'key': 'ram', 'value': '2G', 'source': 'role big one'},
 ]
 QUOTA = {'units': {'limit': 10, 'in_use': 4}}
+
+# What keystoneauth raises where nothing answers.
+GONE = ksa_exceptions.ConnectFailure('gone')
 
 _CREDENTIALS = (
     '--os-auth-url', KEYSTONE, '--os-username', 'user', '--os-password',
@@ -148,6 +152,21 @@ class CloudTestCase(testtools.TestCase):
             'version': ksa_fixture.V3Discovery(KEYSTONE)})
         self.http.post(KEYSTONE + '/auth/tokens', json=token,
                        headers={'X-Subject-Token': 'token'})
+
+        self.answer_projects({}, {'status_code': 403, 'json': {
+            'error': {'code': 403, 'message': 'no'}}})
+
+    def answer_projects(self, of_caller, of_everybody=None):
+        """Set Keystone's answers about the projects' names.
+
+        :param of_caller: id -> name of the projects of the caller
+        :param of_everybody: the answer to the list of all projects
+        """
+        self.http.get(f'{KEYSTONE}/auth/projects', json={'projects': [
+            {'id': project_id, 'name': name}
+            for project_id, name in of_caller.items()]})
+        if of_everybody is not None:
+            self.http.get(f'{KEYSTONE}/projects', **of_everybody)
 
     def session(self):
         """Return a session of a user who has logged in."""

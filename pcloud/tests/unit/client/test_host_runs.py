@@ -138,7 +138,23 @@ class TestAddTogether(base.CloudTestCase):
 
         result = self._add('--count', '3')
 
-        self.assert_one_line('web-2 could not be added: interrupted', result)
+        self.assertEqual((130, ''), result[:2])
+        self.assertIn('web-2 could not be added: interrupted', result.err)
+        self.assertIn('It is not known whether web-2 is there', result.err)
+        self.assertIn('Those added before it (1) were removed again',
+                      result.err)
+        self.assertEqual(1, result.err.count('\n'), result.err)
+        self.assertEqual(('DELETE', f'{HOSTS}/web-1'), self.changes()[-1])
+
+    def test_a_second_interruption_names_what_stays(self):
+        self.answer('POST', HOSTS, {'json': _added}, {'json': _added},
+                    {'exc': KeyboardInterrupt})
+        self.answer('DELETE', f'{HOSTS}/web-2', exc=KeyboardInterrupt)
+
+        result = self._add('--count', '3')
+
+        self.assertEqual(130, result.status)
+        self.assertIn('still there, as removing failed: web-2.', result.err)
         self.assertEqual(('DELETE', f'{HOSTS}/web-1'), self.changes()[-1])
 
     def test_a_count_is_a_whole_number_from_one_on(self):
@@ -227,6 +243,54 @@ class TestDrain(base.CloudTestCase):
 
         self.assertEqual(700.0, self.clock.now)
 
+    def _answer_two(self, *lists_of_web_2):
+        self._answer_instances([base.SERVER_1], [])
+        for method, answer in (('PUT', {'json': {'host': base.HOST}}),
+                               ('DELETE', {'status_code': 204})):
+            self.answer(method, f'{HOSTS}/web-2', **answer)
+        self.answer('GET', f'{HOSTS}/web-2', *(
+            {'json': {'host': {**base.HOST, 'instances': instances}}}
+            for instances in lists_of_web_2))
+
+    def test_several_go_as_they_become_empty(self):
+        self._answer_two([base.SERVER_2], [base.SERVER_2], [])
+
+        result = self._remove('web-2', '--drain')
+
+        self.assertEqual((0, ''), result[:2])
+        self.assertEqual(
+            [('PUT', self.WEB), ('PUT', f'{HOSTS}/web-2'),
+             ('DELETE', self.WEB), ('DELETE', f'{HOSTS}/web-2')],
+            self.changes())
+        self.assertEqual(2, len(result.err.splitlines()))
+
+    def test_several_of_which_one_is_not_empty_in_time(self):
+        self._answer_two([base.SERVER_2])
+
+        result = self._remove('web-2', '--drain', '--drain-timeout', '12')
+
+        self.assertEqual(1, result.status)
+        last = result.err.splitlines()[-1]
+        self.assertIn('1 of 2 not removed. web-2: web-2 was not empty after '
+                      '12 seconds', last)
+        self.assertIn('Removed: web-1.', last)
+
+    def test_an_interruption_says_what_is_left(self):
+        self._answer_two([base.SERVER_2])
+
+        def interrupt():
+            if len(self.clock.naps) > 1:
+                raise KeyboardInterrupt
+        self.clock.at_nap = interrupt
+
+        result = self._remove('web-2', '--drain')
+
+        self.assertEqual(130, result.status)
+        self.assertEqual(
+            'Interrupted. Not removed yet: web-2. Removed: web-1. Hosts that '
+            'are left may be disabled; enable them, or remove them when they '
+            'are empty.', result.err.splitlines()[-1])
+
     def test_a_timeout_without_drain_is_refused(self):
         result = self._remove('--drain-timeout', '12')
 
@@ -247,7 +311,7 @@ class TestDrain(base.CloudTestCase):
         reports = []
 
         host_runs.drain_and_remove(
-            v1.Client(self.session()), base.PCLOUD_ID, 'web-1', 60,
+            v1.Client(self.session()), base.PCLOUD_ID, ['web-1'], 60,
             reports.append)
 
         self.assertEqual(1, len(reports))

@@ -217,11 +217,18 @@ class TestLists(base.CloudTestCase):
         self.answer_farm()
         self.answer('GET', HOSTS, json={'hosts': [base.HOST]})
 
-        rows = base.table(self.nova('pcloud-host-list', 'farm').out)
+        short = self.nova('pcloud-host-list', 'farm').out
+        rows = base.table(self.nova('pcloud-host-list', 'farm', '--long').out)
 
         self.assertEqual(
             ['web-1', 'gold', 'az1', 'disabled', 'up', '2', '64', '8',
              '262144', '512', '-', '1'], rows[1])
+        self.assertIn('Memory MiB', rows[0])
+        self.assertEqual(
+            [['Name', 'Host Flavor', 'Zone', 'State', 'Status', 'Instances'],
+             ['web-1', 'gold', 'az1', 'disabled', 'up', '2']],
+            base.table(short))
+        self.assertLessEqual(max(map(len, short.splitlines())), 80)
 
     def test_tenants(self):
         self.answer_farm()

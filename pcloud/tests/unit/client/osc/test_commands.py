@@ -20,6 +20,7 @@ FARM = f'/os-pclouds/{base.PCLOUD_ID}'
 HOSTS = f'{FARM}/hosts'
 POOL = '/os-host-flavors/gold/hosts'
 RACK = '/os-pcloud-attributes/rack'
+CLOUD = '/os-pcloud-policies/cloud/default'
 FLAVOR_FOR_ADMIN = {**base.FLAVOR, 'hosts': [
     {'host': 'compute-1', 'hypervisor_hostname': 'c1.test',
      'availability_zone': 'az1', 'pcloud': None, 'status': 'enabled',
@@ -59,11 +60,18 @@ SILENT = (
     ('host flavor host remove gold compute-1', 'DELETE',
      f'{POOL}/compute-1', None),
     ('pcloud attribute unset rack', 'DELETE', RACK, None),
+    ('pcloud attribute set rack r1 --host c2', 'PUT', RACK,
+     {'attribute': {'value': 'r1', 'hosts': ['c2']}}),
+    ('pcloud policy set cloud --constraints ram=2G', 'PUT', CLOUD,
+     {'policy': {'constraints': 'ram=2G'}}),
 )
 BODIES = {FARM: {'pcloud': base.PCLOUD},
           f'{HOSTS}/web-1': {'host': base.HOST},
           '/os-host-flavors/gold': {'host_flavor': base.FLAVOR},
-          POOL: {'host': {}}}
+          POOL: {'host': {}},
+          RACK: {'attribute': {'name': 'rack', 'value': 'r1',
+                               'hosts': ['c2']}},
+          CLOUD: {'policy': base.POLICY}}
 
 
 @ddt.ddt
@@ -110,6 +118,7 @@ class TestChanges(base.CloudTestCase):
 
         self.assert_one_line('2 of 3 not deleted. barn: No Pcloud', result)
         self.assertIn('shed: No Pcloud', result.err)
+        self.assertIn('Deleted: farm.', result.err)
         self.assertEqual([('DELETE', FARM)], self.changes())
 
     def test_delete_of_an_ambiguous_name_deletes_nothing(self):
@@ -188,8 +197,9 @@ class TestPclouds(base.CloudTestCase):
         result = self.openstack('pcloud', 'show', 'farm')
 
         self.assertEqual({
-            'id': base.PCLOUD_ID, 'name': 'farm', 'owner': base.PROJECT,
-            'tenants': f'{base.PROJECT}, {base.OTHER_PROJECT}',
+            'id': base.PCLOUD_ID, 'name': 'farm',
+            'owner': f'own ({base.PROJECT})',
+            'tenants': f'own ({base.PROJECT})', '': base.OTHER_PROJECT,
             'host_count': '2', 'units': '8', 'cpu_allocation_ratio': '4.0',
             'ram_allocation_ratio': '-'}, base.properties(result.out))
         self.assertEqual(['farm'], self.calls()[0].query['name'])
@@ -293,23 +303,50 @@ class TestHosts(base.CloudTestCase):
                  'next_reboot': '2030-01-01T00:00:00Z'}
         self.answer('GET', HOSTS, json={'hosts': [base.HOST, empty]})
 
-        result = self.openstack('pcloud', 'host', 'list', 'farm')
+        result = self.openstack('pcloud', 'host', 'list', 'farm', '--long')
 
         self.assertEqual([
-            ['Name', 'Host Flavor', 'Availability Zone', 'State', 'Status',
-             'Instances', 'VCPUs', 'VCPUs Used', 'Memory MB',
-             'Memory MB Used', 'Next Reboot', 'Rack'],
+            ['Name', 'Host Flavor', 'Zone', 'State', 'Status',
+             'Instances', 'VCPUs', 'VCPUs Used', 'Memory MiB',
+             'Memory MiB Used', 'Next Reboot', 'Rack'],
             ['web-1', 'gold', 'az1', 'disabled', 'up', '2', '64', '8',
              '262144', '512', '-', '1'],
             ['web-2', 'gold', 'az1', 'disabled', 'up', '0', '64', '8',
              '262144', '512', '2030-01-01T00:00:00Z', '1'],
         ], base.table(result.out))
 
+    def test_list_for_a_terminal_of_80_columns(self):
+        host = {**base.HOST, 'name': 'render-farm-01', 'status': 'maintenance',
+                'host_flavor': 'gpu-large'}
+        self.answer('GET', HOSTS, json={'hosts': [host]})
+
+        result = self.openstack('pcloud', 'host', 'list', 'farm')
+
+        self.assertEqual([
+            ['Name', 'Host Flavor', 'Zone', 'State', 'Status', 'Instances'],
+            ['render-farm-01', 'gpu-large', 'az1', 'disabled', 'maintenance',
+             '2']], base.table(result.out))
+        self.assertLessEqual(max(map(len, result.out.splitlines())), 80)
+
+    @ddt.data('Memory MB', 'memory_mb', 'Memory MiB')
+    def test_list_of_a_column(self, column):
+        self.answer('GET', HOSTS, json={'hosts': [base.HOST]})
+
+        result = self.openstack(
+            'pcloud', 'host', 'list', 'farm', '-c', column)
+
+        self.assertEqual('262144', base.table(result.out)[1][0])
+
     def test_list_for_machines(self):
         self.answer('GET', HOSTS, json={'hosts': [base.HOST]})
 
         host, = self.openstack(
             'pcloud', 'host', 'list', 'farm', '-f', 'json').json
+
+        self.assertEqual(
+            ['Name', 'Host Flavor', 'Availability Zone', 'State', 'Status',
+             'Instances', 'VCPUs', 'VCPUs Used', 'Memory MB',
+             'Memory MB Used', 'Next Reboot', 'Rack'], list(host))
 
         self.assertEqual(base.HOST['instances'], host['Instances'])
         self.assertEqual((262144, 8, 1, None),
@@ -340,7 +377,7 @@ class TestHosts(base.CloudTestCase):
 
     def test_explain(self):
         self.answer('GET', '/flavors/xl', json={'flavor': {
-            'id': 'xl', 'name': 'xl', 'vcpus': 4, 'ram': 8192}})
+            'id': 'xl', 'name': 'm1.xl', 'vcpus': 4, 'ram': 8192}})
         self.answer('GET', f'{FARM}/explain?flavor=xl', json={'explain': {
             'flavor': 'xl', 'fits': 0, 'refused': None,
             'not_explained': ['OddFilter', 'OtherFilter'], 'changes': [
@@ -356,9 +393,9 @@ class TestHosts(base.CloudTestCase):
 
         shown = base.properties(result.out)
         self.assertEqual(
-            ('0', 'enable web-1', '-', 'OddFilter, OtherFilter'),
-            (shown['fits'], shown['changes'], shown['refused'],
-             shown['not_explained']))
+            ('m1.xl', '0', 'enable web-1', '-', 'OddFilter, OtherFilter'),
+            (shown['flavor'], shown['fits'], shown['changes'],
+             shown['refused'], shown['not_explained']))
         for line in ('db: 0', '  room: 1 cpus are left', 'web-1: 0',
                      '  state: it is disabled'):
             self.assertIn(line, result.out)
@@ -424,7 +461,7 @@ class TestHostFlavors(base.CloudTestCase):
         result = self.openstack('host', 'flavor', 'list')
 
         self.assertEqual([
-            ['ID', 'Description', 'Units', 'VCPUs', 'Memory MB', 'Disk GB',
+            ['ID', 'Description', 'Units', 'VCPUs', 'Memory MiB', 'Disk GiB',
              'Available', 'Settling'],
             ['gold', '64 cores', '4', '64', '262144', '900',
              'az1: 3, az2: 0', '1'],
@@ -437,8 +474,9 @@ class TestHostFlavors(base.CloudTestCase):
 
         flavor, = self.openstack('host', 'flavor', 'list', '-f', 'json').json
 
-        self.assertEqual(({'az1': 3, 'az2': 0}, 4),
-                         (flavor['Available'], flavor['Units']))
+        self.assertEqual(({'az1': 3, 'az2': 0}, 4, 262144, 900),
+                         (flavor['Available'], flavor['Units'],
+                          flavor['Memory MB'], flavor['Disk GB']))
 
     def test_show(self):
         self.answer('GET', '/os-host-flavors/gold',
@@ -510,9 +548,9 @@ class TestAttributes(base.CloudTestCase):
         self.answer('PUT', RACK, json=body)
 
         result = self.openstack('pcloud', 'attribute', 'set', 'rack', 'r1',
-                                '--host', 'c2', '-f', 'json')
+                                '--host', 'c2')
 
-        self.assertEqual(self.ATTRIBUTES[0], result.json)
+        self.assertEqual((0, '', ''), result)
         self.assertEqual(('PUT', RACK, {'attribute': {
             'value': 'r1', 'hosts': ['c2']}}), self.last_call())
 
@@ -528,6 +566,17 @@ class TestAttributes(base.CloudTestCase):
             self.assertEqual(0, result.status)
             self.assertEqual(told, result.err[:len(told)] if told
                              else result.err)
+
+    def test_set_and_unset_dry(self):
+        set_ = self.openstack('pcloud', 'attribute', 'set', 'rack', 'r2',
+                              '--host', 'c1', '--host', 'c9', '--dry-run')
+        unset = self.openstack('pcloud', 'attribute', 'unset', 'rack',
+                               '--dry-run')
+
+        self.assertEqual((0, 'c1: r1 -> r2\nc9: - -> r2\n', ''), set_)
+        self.assertEqual(
+            (0, 'c1: r1 -> -\nc2: r1 -> -\nc3: r2 -> -\n', ''), unset)
+        self.assertEqual([], self.changes())
 
     def test_set_takes_a_host(self):
         result = self.openstack('pcloud', 'attribute', 'set', 'rack', 'r1')
@@ -564,7 +613,7 @@ class TestPolicies(base.CloudTestCase):
 
         self.assertEqual(base.POLICY, result.json)
         self.assertEqual({
-            'scope': 'pcloud', 'id': base.PCLOUD_ID,
+            'scope': 'pcloud', 'id': f'farm ({base.PCLOUD_ID})',
             'constraints': 'ram=2G rack=r1',
             'customer_keys': 'A=1:1, B=2:-1'}, base.properties(table.out))
 
@@ -611,9 +660,9 @@ class TestPolicies(base.CloudTestCase):
 
         result = self.openstack(
             'pcloud', 'policy', 'set', 'pcloud', 'farm', '--customer-key',
-            'A=1:1', '--customer-key', 'B=2:-1', '-f', 'json')
+            'A=1:1', '--customer-key', 'B=2:-1')
 
-        self.assertEqual(whole, result.json)
+        self.assertEqual((0, '', ''), result)
         self.assertEqual(('PUT', self.PATH, {'policy': {
             'customer_keys': ['A=1:1', 'B=2:-1']}}), self.last_call())
 
@@ -636,8 +685,7 @@ class TestPolicies(base.CloudTestCase):
         result = self.openstack('pcloud', 'policy', 'set', 'pcloud', 'farm',
                                 '--constraints', 'ram=2G rack=r1')
 
-        self.assertEqual('ram=2G rack=r1',
-                         base.properties(result.out)['constraints'])
+        self.assertEqual((0, '', ''), result)
         self.assertEqual(('PUT', self.PATH, {'policy': {
             'constraints': 'ram=2G rack=r1'}}), self.last_call())
 
