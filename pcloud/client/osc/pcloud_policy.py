@@ -13,12 +13,21 @@
 """The commands of scoped policies."""
 
 import argparse
+import dataclasses
 import typing
+
+from osc_lib import exceptions as osc_exceptions
 
 from pcloud.client import display
 from pcloud.client.osc import common
+from pcloud.client.osc import projects
 
 _SCOPES = ('cloud', 'domain', 'project', 'pcloud', 'role')
+# The id of the only policy of the scope cloud.
+_DEFAULT = 'default'
+# Scope -> the word of what the policy is for.
+_WORDS = {'domain': 'domain', 'project': 'project', 'pcloud': 'Pcloud',
+          'role': 'role'}
 _KEY = 'NAME=VALUE:WEIGHT'
 # Part -> the value that empties the part.
 _NONE: dict[str, typing.Any] = {
@@ -47,11 +56,14 @@ class ShowPcloudPolicy(common.ShowOne):
         """Show the policy."""
         get = (self.client.get_effective_policy if parsed_args.effective
                else self.client.get_policy)
-        policy = get(parsed_args.scope, _find_id(self, parsed_args))
-        return common.record(policy, display.policy_fields(policy))
+        found = _find_even_deleted(self, parsed_args)
+        policy = get(parsed_args.scope, found.id)
+        names = {found.id: found.name} if found.name else {}
+        return common.record(policy, display.named(
+            display.policy_fields(policy), names, 'id'))
 
 
-class SetPcloudPolicy(common.ShowOne):
+class SetPcloudPolicy(common.PcloudCommand):
     """Set the policy for the servers of a scope
 
     The given parts take the place of the former parts; the rest of the policy
@@ -77,16 +89,15 @@ class SetPcloudPolicy(common.ShowOne):
             action='append',
             help='Customer placement key (repeat for several)')
 
-    def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
-        """Set the given parts, and show the whole policy."""
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Set the given parts."""
         changes = common.require_changes(
             {'constraints': parsed_args.constraints,
              'system_keys': parsed_args.system_keys,
              'customer_keys': parsed_args.customer_keys},
             '--constraints, --system-key and --customer-key')
-        policy = self.client.update_policy(
-            parsed_args.scope, _find_id(self, parsed_args), **changes)
-        return common.record(policy, display.policy_fields(policy))
+        self.client.update_policy(
+            parsed_args.scope, _find(self, parsed_args).id, **changes)
 
 
 class UnsetPcloudPolicy(common.PcloudCommand):
@@ -110,7 +121,8 @@ class UnsetPcloudPolicy(common.PcloudCommand):
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Remove the parts, or the whole policy."""
-        scope, scope_id = parsed_args.scope, _find_id(self, parsed_args)
+        scope = parsed_args.scope
+        scope_id = _find_even_deleted(self, parsed_args).id
         parts = {name: none for name, none in _NONE.items()
                  if getattr(parsed_args, name)}
         if parts:
@@ -124,14 +136,69 @@ def _add_scope_arguments(parser: argparse.ArgumentParser) -> None:
         'scope', metavar='<scope>', choices=_SCOPES,
         help=f'One of {", ".join(_SCOPES)}')
     parser.add_argument(
-        'id', metavar='<id>', nargs='?', default='default',
-        help='Id of the domain or project, id or name of the Pcloud, name of '
-             'the role; none for the cloud')
+        'id', metavar='<id>', nargs='?',
+        help='Domain, project or Pcloud (name or id), or name of the role; '
+             'none for the cloud. The id of a domain or project where '
+             'Keystone does not let you look names up')
+    parser.add_argument(
+        '--project-domain', metavar='<project-domain>',
+        help='Domain of the project (name or id), where several projects '
+             'have the name')
 
 
-def _find_id(
-    command: common.PcloudCommand, parsed_args: argparse.Namespace,
-) -> str:
-    if parsed_args.scope == 'pcloud':
-        return command.client.find_pcloud(parsed_args.id).id
-    return parsed_args.id
+@dataclasses.dataclass(frozen=True)
+class _Scoped:
+    """What a policy is for.
+
+    :ivar name: the name for people, None where there is none or where it is
+        not known
+    """
+
+    id: str
+    name: str | None = None
+
+
+def _find(command: common.PcloudCommand,
+          parsed_args: argparse.Namespace) -> _Scoped:
+    """Return what the arguments name.
+
+    :raises osc_lib.exceptions.CommandError: when the arguments do not name
+        exactly one
+    """
+    scope, name_or_id = parsed_args.scope, parsed_args.id
+    _check_arguments(scope, name_or_id)
+    if scope == 'pcloud':
+        pcloud = command.client.find_pcloud(name_or_id)
+        return _Scoped(pcloud.id, pcloud.name)
+    if scope not in ('domain', 'project'):
+        return _Scoped(name_or_id or _DEFAULT)
+    keystone = command.app.client_manager
+    found = (projects.find_domain(keystone, name_or_id)
+             if scope == 'domain' else projects.find_project(
+                 keystone, name_or_id, parsed_args.project_domain))
+    # Without an answer of Keystone the text is both.
+    return _Scoped(found.id, found.name if found.name != found.id else None)
+
+
+def _find_even_deleted(command: common.PcloudCommand,
+                       parsed_args: argparse.Namespace) -> _Scoped:
+    """Return what the arguments name, also what Keystone has deleted."""
+    try:
+        return _find(command, parsed_args)
+    except osc_exceptions.CommandError:
+        if parsed_args.scope not in ('domain', 'project') or (
+                parsed_args.id is None):
+            raise
+        return _Scoped(parsed_args.id)
+
+
+def _check_arguments(scope: str, name_or_id: str | None) -> None:
+    if scope == 'cloud' and name_or_id not in (None, _DEFAULT):
+        raise osc_exceptions.CommandError(
+            f"The cloud has one policy; leave '{name_or_id}' out, or name "
+            f"another scope")
+    if scope != 'cloud' and not name_or_id:
+        raise osc_exceptions.CommandError(
+            f'Which {_WORDS[scope]}? A policy of scope {scope} takes its '
+            f'{"name" if scope == "role" else "name or id"}; only scope '
+            f'cloud goes without')

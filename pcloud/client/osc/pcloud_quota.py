@@ -35,7 +35,11 @@ class ShowPcloudQuota(common.ShowOne):
         """Show the quota."""
         project_id = parsed_args.project and projects.find_id(
             self.app.client_manager, parsed_args)
-        return common.record(self.client.get_quota(project_id), display.QUOTA)
+        quota = self.client.get_quota(project_id)
+        names = {} if common.is_for_programs(parsed_args) else projects.names(
+            self.app.client_manager, [quota.project_id])
+        return common.record(
+            quota, display.named(display.QUOTA, names, 'project_id'))
 
 
 class SetPcloudQuota(common.PcloudCommand):

@@ -67,5 +67,11 @@ class ListPcloudTenant(common.Lister):
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """List the tenants."""
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
-        return common.table(self.client.list_tenants(pcloud.id),
-                            display.TENANT_LIST)
+        tenants = self.client.list_tenants(pcloud.id)
+        if common.is_for_programs(parsed_args):
+            return common.table(tenants, display.TENANT_LIST)
+        names = projects.names(
+            self.app.client_manager,
+            [tenant.project_id for tenant in tenants])
+        return common.table(tenants, display.named(
+            display.TENANT_LIST, names, 'project_id'))

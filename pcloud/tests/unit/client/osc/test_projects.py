@@ -12,6 +12,8 @@
 
 """The commands of openstack that name projects, through its real shell."""
 
+import ddt
+
 from pcloud.tests.unit.client import base
 
 FARM = f'/os-pclouds/{base.PCLOUD_ID}'
@@ -77,8 +79,49 @@ class TestTenants(base.CloudTestCase):
         result = self.openstack('pcloud', 'tenant', 'list', 'farm')
 
         self.assertEqual(
-            [['Project ID'], [base.PROJECT], [base.OTHER_PROJECT]],
+            [['Project ID'], [f'own ({base.PROJECT})'], [base.OTHER_PROJECT]],
             base.table(result.out))
+
+    def _listed(self, *options):
+        self.answer('GET', self.TENANTS, json={
+            'tenants': [base.PROJECT, base.OTHER_PROJECT]})
+        return self.openstack('pcloud', 'tenant', 'list', 'farm', *options)
+
+    def _asked(self):
+        return [request.path for request in self.http.request_history
+                if request.path.endswith('/projects')]
+
+    def test_list_of_projects_of_the_caller(self):
+        self.answer_projects({base.OTHER_PROJECT: 'animation'})
+
+        self.assertEqual(
+            [['Project ID'], [f'own ({base.PROJECT})'],
+             [f'animation ({base.OTHER_PROJECT})']],
+            base.table(self._listed().out))
+        self.assertEqual(['/v3/auth/projects'], self._asked())
+
+    def test_list_to_an_admin(self):
+        self.answer_projects({}, {'json': {'projects': [
+            {'id': base.OTHER_PROJECT, 'name': 'animation'}]}})
+
+        self.assertIn(f'animation ({base.OTHER_PROJECT})', self._listed().out)
+
+    def test_list_where_keystone_is_silent(self):
+        self.answer_projects({}, {'exc': base.GONE})
+
+        result = self._listed()
+
+        self.assertEqual((0, ''), (result.status, result.err))
+        self.assertIn(f'| {base.OTHER_PROJECT} ', result.out)
+
+    def test_list_for_machines(self):
+        self.assertEqual(
+            [{'Project ID': base.PROJECT},
+             {'Project ID': base.OTHER_PROJECT}],
+            self._listed('-f', 'json').json)
+
+        # What is not shown is not asked for.
+        self.assertNotIn('/v3/auth/projects', self._asked())
 
 
 class TestQuota(base.CloudTestCase):
@@ -138,3 +181,92 @@ class TestQuota(base.CloudTestCase):
         result = self.openstack('pcloud', 'quota', 'set', 'animation')
 
         self.assertEqual(2, result.status)
+
+
+@ddt.ddt
+class TestPolicies(base.CloudTestCase):
+    """How domains and projects of policies are looked up."""
+
+    CHANGE = ('--constraints', 'ram=2G')
+
+    def _keystone(self, kind, by_id, by_name):
+        self.http.get(f'{base.KEYSTONE}/{kind}s/film', **by_id)
+        self.http.get(f'{base.KEYSTONE}/{kind}s', **by_name)
+
+    def _named(self, kind):
+        self._keystone(kind, {'status_code': 404, 'json': {}}, {'json': {
+            f'{kind}s': [{'id': base.OTHER_PROJECT, 'name': 'film'}]}})
+
+    def _answer(self, method, kind, scope_id):
+        self.answer(method, f'/os-pcloud-policies/{kind}/{scope_id}', json={
+            'policy': {**base.POLICY, 'scope': kind, 'id': scope_id}})
+
+    @ddt.data('domain', 'project')
+    def test_by_name(self, kind):
+        self._named(kind)
+        self._answer('PUT', kind, base.OTHER_PROJECT)
+        self._answer('GET', kind, base.OTHER_PROJECT)
+
+        result = self.openstack(
+            'pcloud', 'policy', 'set', kind, 'film', *self.CHANGE)
+        shown = base.properties(self.openstack(
+            'pcloud', 'policy', 'show', kind, 'film').out)
+
+        self.assertEqual((0, '', ''), result)
+        self.assertEqual(f'film ({base.OTHER_PROJECT})', shown['id'])
+
+    @ddt.data('domain', 'project')
+    def test_by_id_where_looking_up_is_forbidden(self, kind):
+        forbidden = {'status_code': 403, 'json': {
+            'error': {'code': 403, 'message': 'no'}}}
+        self._keystone(kind, forbidden, forbidden)
+        self._answer('PUT', kind, 'film')
+        self._answer('GET', kind, 'film')
+
+        result = self.openstack(
+            'pcloud', 'policy', 'set', kind, 'film', *self.CHANGE)
+        shown = base.properties(self.openstack(
+            'pcloud', 'policy', 'show', kind, 'film').out)
+
+        self.assertEqual((0, '', ''), result)
+        self.assertEqual('film', shown['id'])
+
+    @ddt.data('domain', 'project')
+    def test_unknown(self, kind):
+        self._keystone(kind, {'status_code': 404, 'json': {}},
+                       {'json': {f'{kind}s': []}})
+        self._answer('GET', kind, 'film')
+        self.answer('DELETE', f'/os-pcloud-policies/{kind}/film',
+                    status_code=204)
+
+        result = self.openstack(
+            'pcloud', 'policy', 'set', kind, 'film', *self.CHANGE)
+
+        self.assert_one_line(
+            f"No {kind} with a name or ID of 'film' exists", result)
+        self.assertEqual([], self.changes())
+        # Keystone may have deleted what the policy was for.
+        for verb in ('show', 'unset'):
+            self.assertEqual(0, self.openstack(
+                'pcloud', 'policy', verb, kind, 'film').status)
+
+    @ddt.data(
+        ('domain', 'Which domain? A policy of scope domain takes its name or '
+                   'id; only scope cloud goes without'),
+        ('project', 'Which project?'), ('pcloud', 'Which Pcloud?'),
+        ('role', 'Which role? A policy of scope role takes its name; only'))
+    @ddt.unpack
+    def test_only_the_cloud_goes_without(self, scope, told):
+        for verb, options in (('set', self.CHANGE), ('show', ()),
+                              ('unset', ())):
+            self.assert_one_line(told, self.openstack(
+                'pcloud', 'policy', verb, scope, *options))
+        self.assertEqual([], self.calls())
+
+    def test_the_cloud_has_one(self):
+        self._answer('PUT', 'cloud', 'default')
+
+        self.assert_one_line('The cloud has one policy', self.openstack(
+            'pcloud', 'policy', 'set', 'cloud', 'east', *self.CHANGE))
+        self.assertEqual((0, '', ''), self.openstack(
+            'pcloud', 'policy', 'set', 'cloud', 'default', *self.CHANGE))
