@@ -160,7 +160,8 @@ def _machines(
              in host_states] if what.host is not None else [
                  ()] * len(host_states)
     numbers: dict[tuple, int] = {}
-    machines, machine_of = [], []
+    machines: list[rules.Machine] = []
+    machine_of = []
     for host_state, its_names, *its_values in zip(
             host_states, names, *values, strict=True):
         kind = (host_state.vcpus_total, host_state.total_usable_ram_mb,
