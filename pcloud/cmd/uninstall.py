@@ -17,6 +17,7 @@ import dataclasses
 import itertools
 import json
 import operator
+import textwrap
 
 from nova import context as nova_context
 
@@ -25,6 +26,8 @@ from pcloud.audit import remains
 from pcloud.rules import text
 
 NOTHING, LEFT, PARTLY = 0, 1, 2
+
+_WIDTH = 79
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -67,7 +70,8 @@ def _text(found: list[remains.Remainder]) -> str:
     lines = []
     for kind, those in itertools.groupby(
             found, operator.attrgetter('kind')):
-        lines.append(f'{kind}: {remains.KINDS[kind]}')
+        lines += textwrap.wrap(f'{kind}: {remains.KINDS[kind]}', _WIDTH,
+                               subsequent_indent='  ')
         lines += [f'    {each.where}' +
                   (f': {", ".join(each.what)}' if each.what else '')
                   for each in those]
