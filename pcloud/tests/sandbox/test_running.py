@@ -88,7 +88,7 @@ class RunningTest(base.SharedSandboxTest):
 
     def test_volumes_are_refused(self):
         self.assertIn('Volume service is not available', self.shell(
-            'alice', 'openstack server create --image cirros --volume data '
+            'alice', 'openstack server create --volume data '
             '--flavor m1.tiny never 2>&1 || true'))
 
     def test_hints_are_described(self):
