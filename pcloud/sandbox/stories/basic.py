@@ -18,7 +18,7 @@ from pcloud.sandbox.stories import hosts
 
 POOL = ('node-1', 'node-2')
 CREATE = ('openstack server create --flavor m1.small --image cirros '
-          '--nic none --wait -f yaml -c id -c status')
+          '--wait -f yaml -c id -c status')
 
 
 def tell(teller: narrator.Narrator) -> None:
