@@ -31,7 +31,6 @@ from pcloud.backend import computes
 from pcloud.backend import inventories
 from pcloud import exception
 from pcloud.rules import access
-from pcloud.rules import counts
 
 
 _ASKED_FOR = 'what the server asks for (cpu, memory, disk, zone, traits)'
@@ -98,6 +97,7 @@ def _owners_reason(enabled: int, hosts: int, others_have_room: bool) -> str:
             if enabled == 1 else
             f'none of its {enabled} enabled hosts has room for {_ASKED_FOR}')
     if others_have_room:
-        others = counts.words(hosts - enabled, 'other host', 'other hosts')
-        return f'{text}, but one of its {others} has; enable it'
+        others = ('its other host' if hosts - enabled == 1 else
+                  f'one of its {hosts - enabled} other hosts')
+        return f'{text}, but {others} has; enable it'
     return text

@@ -41,8 +41,8 @@ def _fill_the_pool(teller: narrator.Narrator) -> None:
     teller.run('admin', 'openstack host flavor create gpu --units 2 '
                         '-f yaml -c id -c units')
     teller.say("""Two hosts go into its pool. They have to be empty and
-        disabled, so that nobody's server comes in between; the pool enables
-        them again, and from then on nobody's server is placed there.""")
+        disabled. The pool enables them again, and from then on nobody's
+        server is placed there.""")
     for host in POOL:
         teller.run('admin', 'openstack compute service set --disable '
                             f'{host} nova-compute')
@@ -68,8 +68,7 @@ def _get_a_host(teller: narrator.Narrator) -> tuple[str, str]:
     teller.run('alice', 'openstack pcloud host add shop web1 '
                         '--host-flavor gpu -f yaml -c name -c state')
     teller.say("""A new host is disabled until its owner says otherwise. Alice
-        says so with nova, the older command line. Many scripts still call
-        nova, so nova has commands for Pclouds and host flavors, too.""")
+        does so with nova, the older command line that many scripts call.""")
     teller.run('alice', 'nova pcloud-host-enable shop web1')
     shown = teller.run('alice', 'openstack pcloud host list shop '
                                 '-c Name -c "Host Flavor" -c State')
@@ -93,7 +92,6 @@ def _use_pcloud(teller: narrator.Narrator, pcloud: str, host: str) -> None:
     inside = teller.run(
         'alice', f'{CREATE} --hint pcloud={pcloud} inside')
     outside = teller.run('alice', f'{CREATE} outside')
-    teller.say('She looks at the row of her host that matters.')
     shown = teller.run(
         'alice', 'nova pcloud-host-show shop web1 | grep instances')
     teller.promise(narrator.member(inside, 'id') in shown,

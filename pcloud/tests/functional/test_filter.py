@@ -217,7 +217,7 @@ class ReasonTest(shared_cloud.SharedCloudTestCase):
         self.assertIn('its only enabled host has no room', told)
         self.assertNotIn('enable it', told)
         self.add_host(self.alice, self.pcloud, 'b', 'gpu', enable=False)
-        self.assertIn('one of its 1 other hosts has; enable it',
+        self.assertIn('but its other host has; enable it',
                       self._refused())
         self.alice.call_json(
             'PUT', f'/os-pclouds/{self.pcloud}/hosts/b',
