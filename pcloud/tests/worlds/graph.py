@@ -15,6 +15,21 @@ A world is deterministic but for the order of turns. So a world is a graph: an
 edge leads from a state, for each actor that may have the turn, to the next
 state. States without a visible difference are a single state, whatever the way
 to the state; every way through the graph is an interleaving.
+
+Two turns commute when neither turn writes what the other turn reads or writes.
+In a state in which two actors may take such turns, the turns lead to the same
+state in both orders, and each turn reads and writes the same in both orders.
+So of the four turns three are taken, and the fourth turn is known::
+
+    state ---- one ---> .
+      |                 |
+     two               two
+      |                 |
+      v                 v
+      . ----- one ----> .
+
+Known turns are turns of the graph as taken turns are: what is found, and the
+number of interleavings, do not change.
 """
 
 from __future__ import annotations
@@ -27,22 +42,50 @@ import typing
 from pcloud.tests.worlds import copies
 
 
+class Footprint(typing.NamedTuple):
+    """What a turn reads and writes, by names."""
+
+    reads: frozenset[str]
+    writes: frozenset[str]
+
+    def commutes(self, other: Footprint) -> bool:
+        """Return whether neither turn writes what the other turn touches."""
+        return not (self.writes & (other.reads | other.writes) or
+                    other.writes & self.reads)
+
+
+class Turn(typing.NamedTuple):
+    """A turn of an actor in a state.
+
+    :ivar to: the next state
+    """
+
+    to: str
+    footprint: Footprint
+
+
 class Growth(typing.NamedTuple):
     """The part of a graph that was found after a turn.
 
-    :ivar first: the state to which the turn led
-    :ivar turns: each new state -> turn in the state -> next state
+    :ivar turn: the turn
+    :ivar turns: each new state -> actor -> the actor's turn in the state
+    :ivar taken: the number of turns that were taken
     """
 
-    first: str
-    turns: dict[str, dict[str, str]]
+    turn: Turn
+    turns: dict[str, dict[str, Turn]]
+    taken: int
 
 
 class Graph:
-    """States, named by digests, and the turns between states."""
+    """States, named by digests, and the turns between states.
+
+    :ivar taken: the number of turns that were taken, and not known before
+    """
 
     def __init__(self) -> None:
-        self._next: dict[str, dict[str, str]] = {}
+        self._next: dict[str, dict[str, Turn]] = {}
+        self.taken = 0
 
     def meet(self, state: str) -> bool:
         """Record a state, and return whether the state is new."""
@@ -51,19 +94,47 @@ class Graph:
         self._next[state] = {}
         return True
 
-    def went(self, state: str, choice: str, to: str) -> None:
-        """Record the state to which an actor's turn has led."""
-        self._next[state][choice] = to
+    def went(self, state: str, choice: str, turn: Turn) -> None:
+        """Record the turn that an actor has taken in a state."""
+        self._next[state][choice] = turn
+        self.taken += 1
 
-    def grown(self, states: int, first: str) -> Growth:
-        """Return what has been found since the graph had fewer states."""
-        return Growth(first, dict(
-            itertools.islice(self._next.items(), states, None)))
+    def infer(self, before: str, choice: str) -> None:
+        """Record the turns that are known after a turn.
+
+        :param before: the state before the turn
+        :param choice: the actor that has taken the turn
+        """
+        turn = self._next[before][choice]
+        for other, its in self._next[before].items():
+            then = self._next[its.to].get(choice)
+            if (other != choice and then is not None and
+                    its.footprint.commutes(turn.footprint)):
+                self._next[turn.to][other] = Turn(then.to, its.footprint)
+
+    def unknown(self, state: str, choices: Sequence[str]) -> list[str]:
+        """Return the actors whose turns in a state are not known."""
+        return [each for each in choices if each not in self._next[state]]
+
+    def grown(self, states: int, before: str, choice: str) -> Growth:
+        """Return what has been found since the graph had fewer states.
+
+        :param before: the state before the turn from which the graph has grown
+        :param choice: the actor that has taken the turn
+        """
+        return Growth(self._next[before][choice], dict(
+            itertools.islice(self._next.items(), states, None)), self.taken)
 
     def grow(self, state: str, choice: str, growth: Growth) -> None:
         """Add what a copy of this graph found after an actor's turn."""
-        self.went(state, choice, growth.first)
+        self._next[state][choice] = growth.turn
         self._next |= growth.turns
+        self.taken = growth.taken
+
+    @property
+    def all(self) -> list[str]:
+        """All states."""
+        return list(self._next)
 
     @property
     def ends(self) -> list[str]:
@@ -87,7 +158,7 @@ class Graph:
         pending = [root]
         while pending:
             state = pending[-1]
-            after = self._next[state].values()
+            after = [turn.to for turn in self._next[state].values()]
             missing = [each for each in after if each not in ways]
             if missing:
                 pending += missing
@@ -112,37 +183,46 @@ class World(typing.Protocol):
     def take(self, choice: str) -> None:
         """Let an actor take a turn."""
 
+    def footprint(self) -> Footprint:
+        """Return what the latest turn has read and written."""
 
-def explore(world: World, graph: Graph) -> str:
-    """Take every turn in every state that can be reached, and check states.
+
+def explore(
+    world: World, graph: Graph, last: tuple[str, str] | None = None,
+) -> None:
+    """Know every turn in every state that can be reached, and check states.
 
     The last turn of each state is taken in the world itself, and each other
     turn in a copy of the world.
 
     :param graph: the states that are known already, to which states are added
-    :returns: the state from which the exploration started
+    :param last: the latest turn: the state before, and the actor
     """
-    first = last = None
     while True:
         state, choices = world.look()
-        first = first or state
         if last is not None:
-            graph.went(*last, state)
+            graph.went(*last, Turn(state, world.footprint()))
         if not graph.meet(state):
-            return first
+            return
         world.check()
         if not choices:
             world.end()
-            return first
-        *others, final = choices
+            return
+        if last is not None:
+            graph.infer(*last)
+        unknown = graph.unknown(state, choices)
+        if not unknown:
+            return
+        *others, final = unknown
         for choice in others:
-            graph.grow(state, choice, copies.run(
-                functools.partial(_explore_after, world, graph, choice)))
+            graph.grow(state, choice, copies.run(functools.partial(
+                _explore_after, world, graph, state, choice)))
         world.take(final)
         last = state, final
 
 
-def _explore_after(world, graph, choice):
+def _explore_after(world, graph, state, choice):
     states = graph.states
     world.take(choice)
-    return graph.grown(states, explore(world, graph))
+    explore(world, graph, (state, choice))
+    return graph.grown(states, state, choice)

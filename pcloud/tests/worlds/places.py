@@ -16,19 +16,17 @@ An actor that makes a call of Pcloud's API stands before each transaction that
 writes, each call of Placement, each cast and each reading on which a decision
 depends, but not inside such a step. An actor that has servers built stands
 between the steps of a build in Nova. The further steps of an actor depend on
-the actor's readings alone, since time goes by turns, and random numbers are
-the same in each run.
+what the actor remembers of the actor's readings alone, see `memory`, since
+time goes by turns, and random numbers are the same in each run.
 """
 
 from collections.abc import Iterator
 import contextlib
 import datetime
-import hashlib
 import itertools
-import json
 import random
-import re
 import secrets
+import sys
 import threading
 import time
 import uuid
@@ -44,6 +42,7 @@ from oslo_messaging.rpc import client as rpc_client
 from oslo_messaging.rpc import dispatcher
 from oslo_utils import timeutils
 import sqlalchemy as sa
+import tenacity
 
 from pcloud.backend import arrivals
 from pcloud.backend import computes
@@ -54,6 +53,9 @@ from pcloud.backend import pool_rows
 from pcloud.objects import emptiness
 from pcloud.objects import quotas
 from pcloud.tests.functional import driver
+from pcloud.tests.worlds import graph
+from pcloud.tests.worlds import memory
+from pcloud.tests.worlds import ranks
 from pcloud.tests.worlds import turns as turns_
 
 # A turn is longer than the greatest difference of clocks, so that the order of
@@ -61,16 +63,16 @@ from pcloud.tests.worlds import turns as turns_
 _TURN = datetime.timedelta(seconds=20)
 _START = datetime.datetime(2030, 1, 1, tzinfo=datetime.timezone.utc)
 
-_TIME = re.compile(
-    r'\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?|(?<=\bt=)[0-9a-f]{8}\b')
-
-
+# What a turn touches beside databases.
+_CLOCK, _SERVICES = 'clock', 'services'
 # Readings of the databases on which decisions depend.
 _QUESTIONS = (
     (pcloud_rows, 'find'), (pool_rows, 'unallocated'), (pool_rows, 'settling'),
     (isolation, 'closed_uuids_of'), (pcloud_rows, 'with_host'),
     (computes, 'load'), (emptiness, 'occupants'), (arrivals, 'awaited'),
     (journal, 'dues'), (quotas, 'check'))
+# Rooms whose functions keep nothing: readings are forgotten at the return.
+_FORGETTING = ('pcloud.backend.', 'pcloud.objects.')
 # The steps of a build in Nova: the request is in the database, hosts are
 # filtered, a host is claimed, the server is built, and built again after a
 # failure. No thread holds a lock of Nova at these places.
@@ -89,16 +91,21 @@ class Places(fixtures.Fixture):
 
     :param placement: the keystoneauth adapter that calls Placement
     :ivar turns: the turns of the actors; None before the first turn
+    :ivar remembering: the class of the memories of actors that make calls
     """
 
     def __init__(self, placement) -> None:
         super().__init__()
+        self.remembering: type[memory.Memory] = memory.Memory
         self._placement = placement
         self._here = threading.local()
         self.turns: turns_.Turns | None = None
+        self._reads: set[str] = set()
+        self._writes: set[str] = set()
         self._now = _START
-        self._seen: dict[str, 'hashlib._Hash'] = {}
-        self._drawn: dict[str, random.Random] = {}
+        self._streams: dict[str, random.Random] = {}
+        self._drawn: set[str] = set()
+        self._memories: dict[str, memory.Memory] = {}
         self._originals = {
             each: getattr(holder, each) for holder, each in (
                 (uuid, 'uuid4'), (secrets, 'token_hex'),
@@ -117,6 +124,13 @@ class Places(fixtures.Fixture):
         sa.event.listen(sa.Engine, 'after_cursor_execute', self._executed)
         self.addCleanup(sa.event.remove, sa.Engine, 'after_cursor_execute',
                         self._executed)
+        for name, module in sorted(sys.modules.items()):
+            if name.startswith(_FORGETTING):
+                for each in memory.functions(module):
+                    self._replace(module, each, memory.forgetting(
+                        getattr(module, each), self._memory))
+        self._replace(tenacity.Retrying, '__call__', self._retries(
+            tenacity.Retrying.__call__))
         for holder, name in _QUESTIONS:
             self._replace(holder, name, self._asking(holder, name))
         for holder, name in _BUILDING:
@@ -126,6 +140,11 @@ class Places(fixtures.Fixture):
         manager = conductor_manager.ComputeTaskManager
         self._replace(manager, '_schedule_instances', self._selects(
             manager._schedule_instances))
+        manager = scheduler_manager.SchedulerManager
+        self._replace(manager, '_get_all_host_states', self._offers(
+            manager._get_all_host_states))
+        self._replace(manager, '_get_sorted_hosts', self._sorts(
+            manager._get_sorted_hosts))
         for holder, name, new in (
                 (uuid, 'uuid4', self._uuid4),
                 (secrets, 'token_hex', self._token_hex),
@@ -147,18 +166,57 @@ class Places(fixtures.Fixture):
     def go(self, key: str) -> None:
         """Let an actor go on, and advance the time."""
         self._now += _TURN
+        self._reads, self._writes = set(), set()
+        if not self.turns.actor(key).stands:
+            self._writes.add(_SERVICES)
         self.turns.go(key)
 
-    def seen(self) -> dict[str, str]:
-        """Return name of an actor -> digest of the actor's readings."""
-        return {name: each.hexdigest() for name, each in self._seen.items()}
+    def footprint(self) -> graph.Footprint:
+        """Return what the latest turn has read and written.
+
+        The names are the databases, the services' memories, and the clock. A
+        written row has a time, so each writing turn sets the clock.
+        """
+        return graph.Footprint(
+            frozenset(self._reads), frozenset(self._writes))
+
+    def memories(self) -> dict[str, list[list[str]]]:
+        """Return name of an actor -> what the actor remembers."""
+        return {name: each.text() for name, each in self._memories.items()}
+
+    def plain(self, value: object) -> str:
+        """Return a value as text, without what differs between equal worlds.
+
+        See `ranks`.
+        """
+        return ranks.numbered(ranks.plain(value), self._drawn)
 
     def note(self, value: object) -> None:
         """Record a reading of the actor of this thread."""
+        its = self._memory()
+        if its is not None:
+            its.note(value)
+
+    @contextlib.contextmanager
+    def one_call(self) -> Iterator[None]:
+        """Forget what a call of the API has read when the call is answered.
+
+        Of an answer an actor keeps nothing but the status, which belongs to
+        the state of the world.
+        """
+        its = self._memory()
+        its.begin()
+        yield
+        its.forget(lambda: None)
+
+    def _memory(self) -> memory.Memory | None:
         actor = self._actor()
-        if actor is not None:
-            self._seen.setdefault(actor.name, hashlib.sha256()).update(
-                plain(value).encode())
+        if actor is None:
+            return None
+        if actor.name not in self._memories:
+            self._memories[actor.name] = (
+                self.remembering if actor.stands else memory.Everything)()
+        return self._memories[actor.name]
 
     def _actor(self) -> turns_.Actor | None:
         return self.turns and self.turns.current()
@@ -167,6 +225,7 @@ class Places(fixtures.Fixture):
         """Stand before a step that is not inside a further step."""
         actor = self._actor()
         if actor is not None and actor.stands and not self._depth():
+            self.note(place)
             self.turns.arrive(place)
 
     def _depth(self) -> int:
@@ -183,6 +242,7 @@ class Places(fixtures.Fixture):
     def _arrive_named(self, place: str, strand: str = '') -> None:
         actor = self._actor()
         if actor is not None and not actor.stands:
+            self.note([place, strand])
             self.turns.arrive(place, strand)
 
     def _named(self, holder, name):
@@ -205,6 +265,19 @@ class Places(fixtures.Fixture):
             return original(*args, **kwargs)
         return standing
 
+    def _offers(self, read):
+        def offered(manager, context, spec, summaries):
+            self.note(summaries and sorted(summaries))
+            return read(manager, context, spec, summaries)
+        return offered
+
+    def _sorts(self, sort):
+        def sorted_(*args):
+            found = sort(*args)
+            self.note([each.host for each in found])
+            return found
+        return sorted_
+
     def _selects(self, select):
         def selected(*args, **kwargs):
             found = select(*args, **kwargs)
@@ -213,6 +286,13 @@ class Places(fixtures.Fixture):
             self._arrive_named('selected')
             return found
         return selected
+
+    def _retries(self, retry):
+        def retried(retrying, function, *args, **kwargs):
+            if memory.is_free(function):
+                function = memory.forgetting(function, self._memory)
+            return retry(retrying, function, *args, **kwargs)
+        return retried
 
     def _asking(self, holder, name):
         original = getattr(holder, name)
@@ -249,6 +329,7 @@ class Places(fixtures.Fixture):
     def _casts(self, cast):
         def sent(caller, context, method, **arguments):
             self.arrive(f'cast {method}')
+            self._writes.add(_SERVICES)
             if self.turns is not None:
                 self.turns.began(context.user_id)
             return cast(caller, context, method, **arguments)
@@ -256,6 +337,7 @@ class Places(fixtures.Fixture):
 
     def _dispatches(self, dispatch):
         def dispatched(rpc_dispatcher, incoming):
+            self._writes.add(_SERVICES)
             name, turns = incoming.ctxt.get('user_id'), self.turns
             if turns is None or not turns.knows(name):
                 return dispatch(rpc_dispatcher, incoming)
@@ -270,11 +352,19 @@ class Places(fixtures.Fixture):
 
     def _executed(self, connection, cursor, statement, parameters, context,
                   executemany):
+        # A database in memory has a single connection. Whatever thread runs,
+        # the statement is part of the present turn.
+        database = str(id(connection.connection.driver_connection))
+        is_read = statement.startswith('SELECT')
+        if is_read:
+            self._reads.add(database)
+        else:
+            self._writes |= {database, _CLOCK}
         actor = self._actor()
         if actor is None or not actor.stands or getattr(
                 self._here, 'is_placement', False):
             return
-        if not statement.startswith('SELECT'):
+        if not is_read:
             self.note(cursor.rowcount)
             return
         again = connection.connection.cursor()
@@ -282,29 +372,40 @@ class Places(fixtures.Fixture):
         self.note(again.fetchall())
         again.close()
 
-    def _draw(self) -> random.Random | None:
+    def _stream(self) -> random.Random | None:
         actor = self._actor()
-        return actor and self._drawn.setdefault(
+        return actor and self._streams.setdefault(
             actor.name, random.Random(actor.name))
 
     def _uuid4(self):
-        chance = self._draw()
-        return (self._originals['uuid4']() if chance is None else
-                uuid.UUID(int=chance.getrandbits(128), version=4))
+        stream = self._stream()
+        if stream is None:
+            return self._originals['uuid4']()
+        drawn = uuid.UUID(int=stream.getrandbits(128), version=4)
+        self._drawn |= {str(drawn), drawn.hex}
+        return drawn
 
     def _token_hex(self, nbytes=None):
-        chance = self._draw()
-        return (self._originals['token_hex'](nbytes) if chance is None else
-                chance.randbytes(nbytes or 32).hex())
+        stream = self._stream()
+        if stream is None:
+            return self._originals['token_hex'](nbytes)
+        drawn = stream.randbytes(nbytes or 32).hex()
+        self._drawn.add(drawn)
+        return drawn
 
     def _system_random(self):
-        return self._draw() or self._originals['SystemRandom']()
+        actor = self._actor()
+        return (self._originals['SystemRandom']() if actor is None else
+                random.Random(actor.name))
 
     def _utcnow(self, with_timezone=False):
         return self._now if with_timezone else self._now.replace(tzinfo=None)
 
     def _utcnow_ts(self, microsecond=False):
-        return int(self._now.timestamp())
+        seconds = int(self._now.timestamp())
+        self._writes.add(_CLOCK)
+        self.note(f't={seconds:x}')
+        return seconds
 
     def _sleep(self, seconds):
         if self._actor() is None:
@@ -312,19 +413,3 @@ class Places(fixtures.Fixture):
 
     def _monotonic(self):
         return self._originals['monotonic']() if self._actor() is None else 0.
-
-
-def plain(value: object) -> str:
-    """Return a value as text, with times replaced by their ranks."""
-    text = json.dumps(value, default=str)
-    times = {each: _seconds(each) for each in _TIME.findall(text)}
-    ranks = {seconds: rank for rank, seconds
-             in enumerate(sorted(set(times.values())))}
-    return _TIME.sub(lambda match: f'time {ranks[times[match[0]]]}', text)
-
-
-def _seconds(text: str) -> float:
-    if ':' not in text:
-        return int(text, 16)
-    return datetime.datetime.fromisoformat(text).replace(
-        tzinfo=datetime.timezone.utc).timestamp()

@@ -12,11 +12,15 @@
 
 """Servers that are built late, and on alternates, while hosts change hands."""
 
+from unittest import mock
+
 import fixtures
 
 from pcloud.audit import all_checks
+from pcloud.backend import arrivals
 from pcloud.tests.functional import base
 from pcloud.tests.functional import driver
+from pcloud.tests.worlds import copies
 from pcloud.tests.worlds import turns
 from pcloud.tests.worlds import world
 
@@ -58,6 +62,12 @@ class BuildingTestCase(world.WorldTestCase):
         yield project, world.MEMBER, ('PUT', f'{path}/new', {
             'host': {'state': 'enabled'}})
 
+    def remembered(self):
+        """Return the aggregates that the scheduler knows."""
+        known = self.scheduler.manager.host_manager.aggs_by_id
+        return {key: [each.name, sorted(each.hosts), each.metadata]
+                for key, each in known.items()}
+
     def _check_end(self):
         # The servers, and hosts that wait for them, may be the only findings.
         self.assertLessEqual(
@@ -90,7 +100,7 @@ class EnteringTest(BuildingTestCase):
         self.explore(self.builder(base.BOB, number=2), self.entering)
 
 
-class LeavingTest(BuildingTestCase):
+class LeavingTestCase(BuildingTestCase):
     """A host of two leaves a Pcloud, and a second user requests the host."""
 
     def setUp(self):
@@ -109,9 +119,21 @@ class LeavingTest(BuildingTestCase):
             (base.ALICE, world.MEMBER, ('DELETE', path)),
             *self.taking(base.BOB, theirs))
 
+
+class LeavingTest(LeavingTestCase):
+
     def test_one_server(self):
         self.explore(self.builder(base.ALICE, self.mine), self.leaving)
 
     def test_two_servers(self):
         self.explore(
             self.builder(base.ALICE, self.mine, 2), self.leaving)
+
+
+class PlantedTest(LeavingTestCase):
+    """The same with hosts that do not settle."""
+
+    def test_a_server_on_a_host_of_another_project(self):
+        with (mock.patch.object(arrivals, 'awaited', lambda *_: frozenset()),
+              self.assertRaisesRegex(copies.CopyFailed, "'node-2' not in")):
+            self.explore(self.builder(base.ALICE, self.mine), self.leaving)

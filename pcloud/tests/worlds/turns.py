@@ -18,7 +18,6 @@ other services, by calls and casts of RPC, belongs to the actor. Where two
 threads of an actor work at the same time, each thread is a strand.
 """
 
-import collections
 from collections.abc import Callable
 from collections.abc import Iterator
 import contextlib
@@ -63,7 +62,6 @@ class Turns:
         self._threads: dict[int, str] = {}
         self._running: dict[str, int] = {}
         self._standing: dict[str, str] = {}
-        self._steps: collections.Counter[str] = collections.Counter()
         self.errors: list[BaseException] = []
 
     def start(self, actor: Actor) -> None:
@@ -86,6 +84,10 @@ class Turns:
     def knows(self, name: str | None) -> bool:
         """Return whether there is an actor of a name."""
         return name in self._actors
+
+    def actor(self, key: str) -> Actor:
+        """Return the actor of a name, or of a name and a strand."""
+        return self._actors[key.split()[0]]
 
     def current(self) -> Actor | None:
         """Return the actor that this thread works for, or None."""
@@ -116,8 +118,7 @@ class Turns:
             return
         key = f'{actor.name} {strand}'.strip()
         with self._moved:
-            self._steps[key] += 1
-            self._standing[key] = f'{place} (step {self._steps[key]})'
+            self._standing[key] = place
             self._running[actor.name] -= 1
             self._moved.notify_all()
             self._moved.wait_for(lambda: key not in self._standing)

@@ -30,6 +30,7 @@ from pcloud.tests.functional import stored
 from pcloud.tests.worlds import copies
 from pcloud.tests.worlds import graph as graphs
 from pcloud.tests.worlds import places
+from pcloud.tests.worlds import ranks
 from pcloud.tests.worlds import turns as turns_
 
 # How often the turn may go to another actor while an actor could go on, where
@@ -84,7 +85,8 @@ class WorldTestCase(base.PcloudTestCase):
         def work():
             for project, roles, call in calls:
                 user = self.client_of(name, project, roles)
-                response = user.call(*call)
+                with self.places.one_call():
+                    response = user.call(*call)
                 self.answers.setdefault(name, []).append(
                     response.status_code)
                 self.assertLess(response.status_code, 500, response.text)
@@ -100,13 +102,16 @@ class WorldTestCase(base.PcloudTestCase):
         self.addCleanup(gc.unfreeze)
         graph = copies.run(functools.partial(self._explore, actors))
         print(f'{self.id().split(".", 3)[-1]}: {graph.interleavings():,} '
-              f'interleavings: {graph.states} states, {graph.turns} turns, '
+              f'interleavings: {graph.states} states, {graph.turns} turns '
+              f'({graph.taken} taken), '
               f'{len(graph.ends)} ends, '
               f'{"any" if _SWITCHES is None else _SWITCHES} switches',
               file=sys.__stderr__, flush=True)
         return graph
 
     def _explore(self, actors):
+        with self.engines()[2].begin() as connection:
+            ranks.spread(connection)
         graph = graphs.Graph()
         self._graph = graph
         self._turns = self.places.begin()
@@ -137,6 +142,14 @@ class WorldTestCase(base.PcloudTestCase):
         self._last = choice
         self.places.go(choice)
 
+    def footprint(self) -> graphs.Footprint:
+        """Return what the latest turn has read and written."""
+        footprint = self.places.footprint()
+        if _SWITCHES is None:
+            return footprint
+        # The states count the switches.
+        return footprint._replace(writes=footprint.writes | {'switches'})
+
     def _explained(self, error):
         error.add_note('after ' + '\n      '.join(self._way))
         # What a copy logs ends with the copy.
@@ -146,10 +159,18 @@ class WorldTestCase(base.PcloudTestCase):
     def _digest(self, standing):
         # The readings of an actor that has ended matter no more.
         at_work = {key.split()[0] for key in standing}
-        seen = [standing, self.answers, self.rows.all(), {
-            name: each for name, each in self.places.seen().items()
-            if name in at_work}]
-        return hashlib.sha256(places.plain(seen).encode()).hexdigest()
+        memories = {name: each for name, each
+                    in self.places.memories().items() if name in at_work}
+        seen = [standing, sorted(self.answers.items()), self.rows.all(),
+                self.remembered(), memories]
+        return hashlib.sha256(self.places.plain(seen).encode()).hexdigest()
+
+    def remembered(self) -> object:
+        """Return what services remember, beside the databases.
+
+        No call of Pcloud's API depends on what schedulers and compute services
+        remember.
+        """
 
     def check(self) -> None:
         """Check the invariants of every state."""

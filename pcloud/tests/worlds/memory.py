@@ -1,0 +1,208 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What an actor of a small world remembers of the actor's readings.
+
+The further steps of an actor depend on the place where the actor stands and on
+what the actor has read. Of what a function has read, the function's return
+value is all that is left when the function has returned, if the function has
+changed nothing but the databases. So the readings of such a function are
+replaced by the return value, and states that differ only in readings that are
+forgotten are a single state. An error that a function raises is treated like a
+return value.
+
+**Why no state is lost.** A place is reached by a stack of function calls, and
+the code is deterministic: a call's local variables are determined by the
+call's arguments, and by the readings and the return values since the call
+began. The arguments are determined in the same way one call further out. So
+actors with equal memories, which are these readings and return values for
+each call of the stack, continue in the same way in equal databases. This holds
+for every turn after that, so that two states with equal memories have equal
+ends, equal violations and equal numbers of interleavings.
+
+**Why the exploration ends.** Each turn adds to the memory of the innermost
+call, or ends calls and adds to the memory of an outer call. So no actor ever
+comes back to a memory, and the graph of the states has no cycle.
+
+A function with an argument or a return value that is not a plain value
+(numbers, texts, collections of plain values, frozen data classes) forgets
+nothing: such an object may be changed by the function, and the readings stay
+in the memory of the caller. Request contexts and conditions of SQL are the
+exceptions among arguments, which functions of Pcloud only pass on. What a
+function keeps in a module or on a class would be lost; Pcloud keeps there what
+does not depend on the databases, such as parsed values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping
+import dataclasses
+import datetime
+import functools
+import hashlib
+import inspect
+import json
+import types
+import typing
+
+from nova import context as nova_context
+import sqlalchemy as sa
+
+from pcloud.tests.worlds import ranks
+
+# Arguments that functions of Pcloud pass on as the functions got them.
+_PASSED_ON = (nova_context.RequestContext, sa.ColumnElement)
+
+
+class NotPlain(Exception):
+    """A value that may be changed, or has no canonical text."""
+
+
+class Changed(Exception):
+    """A function has changed an argument, and so keeps more than it says."""
+
+
+class Memory:
+    """The readings that an actor remembers: a list for each call."""
+
+    def __init__(self) -> None:
+        self._calls: list[list[str]] = [[]]
+
+    def note(self, value: object) -> None:
+        """Remember a reading, for the innermost call."""
+        self._calls[-1].append(json.dumps(value, default=str))
+
+    def begin(self) -> None:
+        """Remember that a call has begun."""
+        self._calls.append([])
+
+    def keep(self) -> None:
+        """Remember all readings of a call that has ended."""
+        readings = self._calls.pop()
+        self._calls[-1] += readings
+
+    def forget(self, left: Callable[[], object]) -> None:
+        """Remember what a call that has ended leaves, instead of readings.
+
+        :param left: returns the return value or the error, as plain values
+        """
+        if self._calls[-1]:
+            try:
+                value = left()
+            except NotPlain:
+                return self.keep()
+            self._calls[-1] = [json.dumps(value)]
+        self.keep()
+
+    def text(self) -> list[list[str]]:
+        """Return the readings of each call, the outermost first."""
+        return self._calls
+
+
+class Everything(Memory):
+    """A memory that forgets nothing: for actors that run code of Nova."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._readings = hashlib.sha256()
+
+    def note(self, value: object) -> None:
+        """Remember a reading."""
+        self._readings.update(ranks.plain(value).encode())
+
+    def begin(self) -> None:
+        """Remember readings of calls and callers as one list."""
+
+    def keep(self) -> None:
+        """Remember all readings."""
+
+    def forget(self, left: Callable[[], object]) -> None:
+        """Remember all readings all the same."""
+
+    def text(self) -> list[list[str]]:
+        """Return a digest of all readings."""
+        return [[self._readings.hexdigest()]]
+
+
+def forgetting(
+    function: Callable, memory: Callable[[], Memory | None],
+) -> Callable:
+    """Return a function whose readings are forgotten when it has returned.
+
+    :param memory: returns the memory of the present actor
+    :raises Changed: when the function changes an argument
+    """
+    @functools.wraps(function)
+    def remembered(*args, **kwargs):
+        its = memory()
+        if its is None:
+            return function(*args, **kwargs)
+        given = [each for each in (*args, *kwargs.values())
+                 if not isinstance(each, _PASSED_ON)]
+        try:
+            before = plain(given)
+        except NotPlain:
+            return function(*args, **kwargs)
+        its.begin()
+        try:
+            result = function(*args, **kwargs)
+        except BaseException as error:
+            its.forget(functools.partial(_of_error, error))
+            raise
+        its.forget(functools.partial(plain, result))
+        if plain(given) != before:
+            raise Changed(f'{function.__module__}.{function.__name__}')
+        return result
+    return remembered
+
+
+def _of_error(error):
+    return [type(error).__name__, str(error), plain(vars(error))]
+
+
+def functions(module: types.ModuleType) -> list[str]:
+    """Return the names of a module's own functions."""
+    return [name for name, each in vars(module).items()
+            if inspect.isfunction(each) and
+            each.__module__ == module.__name__ and
+            not inspect.isgeneratorfunction(each)]
+
+
+def is_free(function: Callable) -> bool:
+    """Return whether a function has nothing but its arguments."""
+    return inspect.isfunction(function) and function.__closure__ is None
+
+
+def plain(value: object) -> typing.Any:
+    """Return a plain value in a canonical form for JSON.
+
+    :raises NotPlain: for any other value
+    """
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, (datetime.datetime, bytes)):
+        return str(value)
+    if isinstance(value, Mapping):
+        return ['mapping', sorted(
+            ([plain(key), plain(each)] for key, each in value.items()),
+            key=repr)]
+    if isinstance(value, (set, frozenset)):
+        return ['set', sorted(map(plain, value), key=repr)]
+    if isinstance(value, (list, tuple)):
+        return [type(value).__name__, *map(plain, value)]
+    if dataclasses.is_dataclass(value) and (
+            value.__dataclass_params__.frozen):
+        return [type(value).__name__, *(
+            plain(getattr(value, field.name))
+            for field in dataclasses.fields(value))]
+    raise NotPlain(type(value).__name__)

@@ -1,0 +1,81 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Values as text, in which numbers and names are left that decide.
+
+Times, generations of resource providers and names that are drawn at random
+differ from way to way. What the code asks of them does not: the order of times
+and of generations, and which names are equal.
+"""
+
+from collections.abc import Collection
+import datetime
+import itertools
+import json
+import operator
+import re
+
+import sqlalchemy as sa
+
+_TIME = re.compile(
+    r'\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?|(?<=\bt=)[0-9a-f]{8}\b')
+
+# The generations of resource providers in Placement, see `spread`.
+_COUNT = re.compile(r'\b[1-9]0{3}\d{9}\b')
+_SPREAD = 10**12
+_NAME = re.compile(
+    r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
+    r'|\b[0-9a-f]{12,64}\b')
+
+
+def plain(value: object) -> str:
+    """Return a value as text, with times and generations as ranks.
+
+    Of two times the code asks which time is earlier. A generation is compared
+    with the present generation of the same resource provider, which is the
+    greatest, and grows with each write.
+    """
+    text = json.dumps(value, default=str, sort_keys=True)
+    times = {each: _seconds(each) for each in _TIME.findall(text)}
+    ranks = {seconds: rank for rank, seconds
+             in enumerate(sorted(set(times.values())))}
+    text = _TIME.sub(lambda match: f'time {ranks[times[match[0]]]}', text)
+    counts = {each: rank for _, several in itertools.groupby(
+        sorted(set(_COUNT.findall(text))), operator.itemgetter(0))
+        for rank, each in enumerate(several)}
+    return _COUNT.sub(lambda match: f'{match[0][0]}:{counts[match[0]]}', text)
+
+
+def spread(connection: sa.Connection) -> None:
+    """Have generations of different resource providers never be equal."""
+    connection.execute(sa.text(
+        'UPDATE resource_providers SET generation = generation + id * '
+        f'{_SPREAD}'))
+
+
+def numbered(text: str, names: Collection[str]) -> str:
+    """Replace drawn names by numbers, in the order of the text."""
+    numbers: dict[str, int] = {}
+
+    def number(match: re.Match) -> str:
+        name = match[0]
+        if name not in names:
+            return name
+        return f'name {numbers.setdefault(name, len(numbers))}'
+
+    return _NAME.sub(number, text)
+
+
+def _seconds(text: str) -> float:
+    if ':' not in text:
+        return int(text, 16)
+    return datetime.datetime.fromisoformat(text).replace(
+        tzinfo=datetime.timezone.utc).timestamp()

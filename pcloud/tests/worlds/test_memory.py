@@ -1,0 +1,179 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What actors forget, and that no state is lost by what actors forget."""
+
+import dataclasses
+import hashlib
+import json
+import unittest
+from unittest import mock
+
+import ddt
+
+from pcloud.objects import allocation
+from pcloud.tests.worlds import copies
+from pcloud.tests.worlds import graph
+from pcloud.tests.worlds import memory
+from pcloud.tests.worlds import places
+from pcloud.tests.worlds import ranks
+from pcloud.tests.worlds import test_calls
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+
+    name: str
+
+
+class MemoryTest(unittest.TestCase):
+
+    def setUp(self):
+        self.memory = memory.Memory()
+
+    def _call(self, function, *args):
+        return memory.forgetting(function, lambda: self.memory)(*args)
+
+    def _readings(self):
+        return [[json.loads(each) for each in call]
+                for call in self.memory.text()]
+
+    def _read(self, *readings):
+        for each in readings:
+            self.memory.note(each)
+
+    def test_a_call_leaves_the_return_value(self):
+        def work(_):
+            self._read(1, 2)
+            self.assertEqual([[0], [1, 2]], self._readings())
+            return Frozen('a')
+
+        self._read(0)
+        self._call(work, {'b': [frozenset('c')]})
+        self.assertEqual([[0, ['Frozen', 'a']]], self._readings())
+
+    def test_a_call_leaves_the_error(self):
+        def work():
+            self._read(1)
+            raise ValueError('odd')
+
+        with self.assertRaisesRegex(ValueError, 'odd'):
+            self._call(work)
+        self.assertEqual(
+            [[['ValueError', 'odd', ['mapping', []]]]], self._readings())
+
+    def test_a_call_without_readings_leaves_nothing(self):
+        self._call(lambda: 5)
+        self.assertEqual([[]], self._readings())
+
+    def test_calls_within_calls(self):
+        def outer():
+            self._read(1)
+            self._call(inner)
+            self.assertEqual([[], [1, None]], self._readings())
+            return 3
+
+        def inner():
+            self._read(2)
+            self.assertEqual([[], [1], [2]], self._readings())
+
+        self._call(outer)
+        self.assertEqual([[3]], self._readings())
+
+    def test_what_may_be_changed_keeps_the_readings(self):
+        self._call(lambda _: self._read(1, 2), object())
+        self._call(lambda: self._read(3) or object())
+        self.assertEqual([[1, 2, 3]], self._readings())
+
+    def test_a_changed_argument_is_found(self):
+        with self.assertRaises(memory.Changed):
+            self._call(lambda several: several.append(1), [])
+
+    def test_order_of_a_mapping_does_not_matter(self):
+        self.assertEqual(memory.plain({'a': 1, 'b': {2, 3}}),
+                         memory.plain({'b': {3, 2}, 'a': 1}))
+
+
+class RanksTest(unittest.TestCase):
+
+    def test_times(self):
+        self.assertEqual(
+            '["time 1", "t=time 0", "time 1"]', ranks.plain([
+                '2030-01-01 00:00:20', 't=70dbd880',
+                '2030-01-01T00:00:20']))
+
+    def test_generations(self):
+        self.assertEqual('[1:1, 2:0, 1:0, 12]', ranks.plain(
+            [1000000000007, 2000000000003, 1000000000005, 12]))
+
+    def test_names(self):
+        self.assertEqual('name 0 0123456789ad name 1 name 0', ranks.numbered(
+            '0123456789ac 0123456789ad 0123456789ab 0123456789ac',
+            {'0123456789ab', '0123456789ac'}))
+
+
+class Whole(memory.Everything):
+    """All readings to the letter, times and names included."""
+
+    def note(self, value):
+        self._readings.update(json.dumps(value, default=str).encode())
+
+
+@ddt.ddt
+class ComparedTest(test_calls.CallsTestCase):
+    """Pairs of which no states are merged that differ in a letter."""
+
+    is_whole = False
+
+    def _digest(self, standing):
+        # The invariants depend on what can be seen.
+        seen = [sorted(self.answers.items()), self.rows.all()]
+        visible = self._hash(places.Places.plain(self.places, seen))
+        if not self.is_whole:
+            return f'{visible} {super()._digest(standing)}'
+        return f'{visible} ' + self._hash(json.dumps(
+            [standing, seen, self.places.memories()] if standing else [],
+            default=str))
+
+    def _hash(self, text):
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def _visible(self, states):
+        return {state.split()[0] for state in states}
+
+    @ddt.data(('enable', 'enable'), ('enable', 'delete'),
+              ('delete', 'quota'), ('delete', 'empty pool'),
+              ('remove', 'enable'), ('remove', 'quota'))
+    @ddt.unpack
+    def test_nothing_is_lost(self, first, second):
+        actors = self.caller('one', first), self.caller('two', second)
+        found = self.explore(*actors)
+        self.is_whole = True
+        self.places.remembering = Whole
+        with mock.patch.object(graph.Graph, 'infer'):
+            whole = self.explore(*actors)
+        self.assertEqual(whole.turns, whole.taken)
+        self.assertLess(found.taken, whole.taken)
+        self.assertEqual(whole.interleavings(), found.interleavings())
+        self.assertEqual(self._visible(whole.all), self._visible(found.all))
+        self.assertEqual(self._visible(whole.ends),
+                         self._visible(found.ends))
+
+
+class PlantedTest(test_calls.CallsTestCase):
+    """A fault that few orders of two calls show."""
+
+    def test_a_host_for_two(self):
+        with mock.patch.object(allocation, '_check_alone', lambda *_: None):
+            with self.assertRaisesRegex(copies.CopyFailed, 'matches Contains'):
+                self.explore(self.caller('one', 'add'),
+                             self.caller('two', 'bob adds'))
