@@ -12,6 +12,7 @@
 
 """Databases of a test process on the MariaDB of this machine."""
 
+from collections.abc import Iterable
 import os
 import re
 import unittest
@@ -41,33 +42,36 @@ def need() -> None:
 def url(name: str, port: int | str = PORT) -> str:
     """Return the URL of a database of this process.
 
-    :param name: a name of `NAMES`
+    :param name: a name as for `create`
     :param port: MariaDB's port, a proxy's port, or a template for Nova's
         cell mappings
     """
     return f'mysql+pymysql://{USER}@{HOST}:{port}/{own(name)}?charset=utf8'
 
 
-def create() -> None:
-    """Create this process's databases; drop databases of dead processes."""
+def create(databases: Iterable[str] = NAMES) -> None:
+    """Create databases of this process; drop databases of dead processes.
+
+    :param databases: `NAMES`, or names apart from a cloud of this process
+    """
     with pymysql.connect(host=HOST, user=USER) as connection:
         with connection.cursor() as cursor:
             _drop_stale(cursor)
-            for name in NAMES:
+            for name in databases:
                 cursor.execute(f'CREATE DATABASE {own(name)} '
                                'CHARACTER SET utf8mb3')
 
 
-def drop() -> None:
-    """Drop this process's databases."""
+def drop(databases: Iterable[str] = NAMES) -> None:
+    """Drop databases of this process; the names are as for `create`."""
     with pymysql.connect(host=HOST, user=USER) as connection:
         with connection.cursor() as cursor:
-            for name in NAMES:
+            for name in databases:
                 cursor.execute(f'DROP DATABASE IF EXISTS {own(name)}')
 
 
 def own(name: str) -> str:
-    """Return the name of this process's database for a name of `NAMES`."""
+    """Return this process's own name for a database."""
     return f'{_PREFIX}{os.getpid()}_{name}'
 
 

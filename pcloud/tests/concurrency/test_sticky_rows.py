@@ -28,6 +28,8 @@ from pcloud.backend import sticky_rows
 from pcloud.tests.concurrency import mariadb
 
 _SCHEDULERS = 2
+# Another test of this process may still have a cloud.
+_DATABASE = 'sticky_rows'
 
 
 class StickyRowsTest(testtools.TestCase):
@@ -35,10 +37,10 @@ class StickyRowsTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         mariadb.need()
-        mariadb.create()
-        self.addCleanup(mariadb.drop)
+        mariadb.create([_DATABASE])
+        self.addCleanup(mariadb.drop, [_DATABASE])
         facade = enginefacade.transaction_context()
-        facade.configure(connection=mariadb.url('nova_api'))
+        facade.configure(connection=mariadb.url(_DATABASE))
         self.engine = facade.writer.get_engine()
         self.addCleanup(self.engine.dispose)
         models.RequestSpec.__table__.create(self.engine)
