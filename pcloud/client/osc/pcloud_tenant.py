@@ -73,5 +73,9 @@ class ListPcloudTenant(common.Lister):
         names = projects.names(
             self.app.client_manager,
             [tenant.project_id for tenant in tenants])
+        # People read names; projects without a known name come last.
+        tenants.sort(key=lambda tenant: (
+            tenant.project_id not in names,
+            names.get(tenant.project_id, tenant.project_id)))
         return common.table(tenants, display.named(
             display.TENANT_LIST, names, 'project_id'))
