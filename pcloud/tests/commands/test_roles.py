@@ -70,7 +70,7 @@ COMMANDS = [
      OWNER, GONE),
     ('pcloud policy unset pcloud {id} --customer-keys', None, OWNER, GONE),
     ('pcloud policy set cloud --system-key A=1:1', None, ADMIN, ADMIN),
-    ('pcloud service deploy x --image cirros --flavor m1.tiny --nic none '
+    ('pcloud service deploy new --image cirros --flavor m1.tiny --nic none '
      '--pcloud {id}', None, 'enabled host', GONE),
     ('pcloud service undeploy x', None, NOT_THERE, NOT_THERE),
     ('pcloud service list', None, 0, 0),
@@ -142,7 +142,7 @@ class RolesTest(base.SharedSandboxTest):
         self.assertGreater(done.returncode, 0, command)
         # A deployment whose room nobody may ask for is tried, and shows how.
         told = [line for line in done.stderr.splitlines()
-                if 'deprecated' not in line and not line.startswith('x: ')]
+                if 'deprecated' not in line and not line.startswith('new: ')]
         self.assertEqual(1, len(told), done.stderr)
         self.assertIn(expected, told[0], command)
         self.assertNotIn('node-1.', told[0])
