@@ -95,8 +95,8 @@ class TestTenants(base.CloudTestCase):
         self.answer_projects({base.OTHER_PROJECT: 'animation'})
 
         self.assertEqual(
-            [['Project ID'], [f'own ({base.PROJECT})'],
-             [f'animation ({base.OTHER_PROJECT})']],
+            [['Project ID'], [f'animation ({base.OTHER_PROJECT})'],
+             [f'own ({base.PROJECT})']],
             base.table(self._listed().out))
         self.assertEqual(['/v3/auth/projects'], self._asked())
 
