@@ -181,18 +181,6 @@ def metadata_by_name(
     return metadata
 
 
-def metadata_by_id(
-    context: nova_context.RequestContext, aggregate_id: int,
-) -> dict[str, str]:
-    """Return the present metadata of an aggregate (one query)."""
-    with api_db.context_manager.reader.using(context) as session:
-        return dict(session.execute(
-            sa.select(models.AggregateMetadata.key,
-                      models.AggregateMetadata.value).where(
-                models.AggregateMetadata.aggregate_id == aggregate_id)
-        ).all())
-
-
 def names_with(
     context: nova_context.RequestContext, key: str, value: str,
 ) -> list[str]:

@@ -10,7 +10,6 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-
 """Commands whose output is not read to the end, as in ``... | head -1``."""
 
 from collections.abc import Callable

@@ -16,7 +16,6 @@ import ctypes
 import os
 import signal
 import subprocess
-import time
 
 import psutil
 
@@ -117,21 +116,6 @@ def kill_leftovers(known: dict[str, dict]) -> None:
             continue
     send(processes, signal.SIGKILL)
     psutil.wait_procs(processes, timeout=REAP)
-
-
-def wait_gone(process: psutil.Process, timeout: float) -> bool:
-    """Return whether a process ends within a time.
-
-    :param process: any process, not only a child of this process
-    :param timeout: seconds
-    """
-    deadline = time.monotonic() + timeout
-    while time.monotonic() < deadline:
-        if (not process.is_running()
-                or process.status() == psutil.STATUS_ZOMBIE):
-            return True
-        time.sleep(0.1)
-    return False
 
 
 def clean_environment() -> dict[str, str]:

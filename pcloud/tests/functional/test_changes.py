@@ -16,6 +16,7 @@ import threading
 from unittest import mock
 
 from nova.db.api import api as api_db
+from nova.db.api import models
 from oslo_db import exception as db_exc
 import sqlalchemy as sa
 
@@ -55,8 +56,9 @@ class ChangeTest(shared_cloud.SharedCloudTestCase):
         return change.run(self.context, [ANCHOR], work or self._write)
 
     def _count(self):
-        return int(rows.metadata_by_id(self.context, self.aggregate).get(
-            'count', 0))
+        aggregate, = rows.read(
+            self.context, models.Aggregate.id == self.aggregate)
+        return int(aggregate.metadata.get('count', 0))
 
     @contextlib.contextmanager
     def _commits(self, *fates, then=lambda: None):
