@@ -24,9 +24,7 @@ Rule: reference-isolation-launch, reference-placement-keys-recorded
 from __future__ import annotations
 
 from collections.abc import Iterable
-from collections.abc import Iterator
 from collections.abc import Mapping
-import json
 from wsgiref import types
 
 from nova.api.openstack import common
@@ -39,6 +37,7 @@ from pcloud.api import constraint_levels
 from pcloud.api import enforcer
 from pcloud.api.nova_calls import dispatch
 from pcloud.api.nova_calls import images
+from pcloud.api.nova_calls import shown_hints
 from pcloud.api.policies import host_constraint
 from pcloud.backend import isolation
 from pcloud import exception
@@ -47,15 +46,9 @@ from pcloud.objects import machine_constraints
 from pcloud.objects import scoped_policies
 from pcloud.rules import affinity
 from pcloud.rules import colocation
-from pcloud.rules import constraints as constraint_rules
 from pcloud.rules import hints as hint_rules
 from pcloud.rules import locality
 
-_MARK = f'"{hint_rules.RECORD_PREFIX}'.encode()
-_HOST = f'{constraint_rules.HOST}='.encode()
-# The member of a server in an answer.
-_SHOWN_HINTS = 'scheduler_hints'
-# The most keys that are taken from the hints of a request.
 _MOST_KEYS = 100
 # Nova takes the first of these members.
 _HINTS = ('os:scheduler_hints', 'OS-SCH-HNT:scheduler_hints')
@@ -118,41 +111,13 @@ def answer(
     if not issubclass(call.controller, nova_servers.ServersController):
         return application
     response = call.request.get_response(application)
-    hides_hosts = _HOST in response.body and not rbac.allow(
-        call.context, host_constraint.HOST, None)
-    if hides_hosts or _MARK in response.body:
-        body = json.loads(response.body)
-        for hints in _all_hints(body):
-            for name in list(filter(hint_rules.is_record, hints)):
-                del hints[name]
-            if hides_hosts:
-                _hide_host(hints)
-        response.body = json.dumps(body).encode()
+    body = shown_hints.without_records(response.body)
+    if shown_hints.may_name_host(body) and not rbac.allow(
+            call.context, host_constraint.HOST, None):
+        body = shown_hints.without_hosts(body)
+    if body != response.body:
+        response.body = body
     return response
-
-
-def _all_hints(document: object) -> Iterator[dict]:
-    """Yield the hints of all servers in an answer's body."""
-    if isinstance(document, list):
-        for member in document:
-            yield from _all_hints(member)
-    elif isinstance(document, dict):
-        for name, value in document.items():
-            if name == _SHOWN_HINTS and isinstance(value, dict):
-                yield value
-            else:
-                yield from _all_hints(value)
-
-
-def _hide_host(hints: dict) -> None:
-    """Remove the ``host`` constraint from hints."""
-    try:
-        asked = constraint_rules.parse(hint_rules.constraints(hints))
-    except exception.Invalid:
-        # The hint is older than the rules, and names no host that counts.
-        return
-    if asked.pop(constraint_rules.HOST, None) is not None:
-        hints[hint_rules.CONSTRAINTS] = [constraint_rules.text(asked)]
 
 
 def _check_constraints(

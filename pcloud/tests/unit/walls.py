@@ -133,7 +133,7 @@ ROOMS = {
     'api/nova_calls': _room(
         '', '',
         'forced_moves metadata servers',
-        'dispatch images'),
+        'dispatch images shown_hints'),
     'api/policies': _room(
         '', '',
         'about attributes audit explain hidden_servers host_constraint '
