@@ -50,6 +50,8 @@ HOST_PREFIX = 'pcloud:host:'
 STATE_PREFIX = 'pcloud:host_state:'
 NODE_PREFIX = 'pcloud:node:'
 SAVED_PREFIX = 'pcloud:saved:'
+# What a Pcloud keeps of each of its hosts.
+OF_HOSTS = (HOST_PREFIX, STATE_PREFIX, NODE_PREFIX, SAVED_PREFIX)
 TENANT_PREFIX = 'pcloud:'
 TENANT_VALUE = 'pcloud-tenant'
 

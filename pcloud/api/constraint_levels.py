@@ -46,7 +46,7 @@ def read(
 
 
 def levels_of_pcloud(
-    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
 ) -> list[tuple[str, str]]:
     """Return (scope, id) of a Pcloud and of the levels above, lowest first."""
     return [(scoped_policies.PCLOUD, pcloud.id),

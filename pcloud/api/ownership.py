@@ -17,7 +17,7 @@ from pcloud import exception
 from pcloud.objects import pclouds
 
 
-def is_own(call: api_call.Call, pcloud: pclouds.Pcloud) -> bool:
+def is_own(call: api_call.Call, pcloud: pclouds.Head) -> bool:
     """Whether the caller manages a Pcloud, as its owner or for everybody."""
     return pcloud.owner == call.project_id or call.manages_all
 
@@ -37,9 +37,13 @@ def visible(call: api_call.Call, pcloud_id: str) -> pclouds.Pcloud:
     :raises: `exception.PcloudNotFound`, as `visible_pcloud`
     """
     pcloud = pclouds.show(call.context, pcloud_id)
-    if not is_own(call, pcloud) and call.project_id not in pcloud.tenants:
-        raise exception.PcloudNotFound(pcloud=pcloud_id)
+    _check_visible(call, pcloud)
     return pcloud
+
+
+def _check_visible(call: api_call.Call, pcloud: pclouds.Head) -> None:
+    if not is_own(call, pcloud) and call.project_id not in pcloud.tenants:
+        raise exception.PcloudNotFound(pcloud=pcloud.id)
 
 
 def own_pcloud(call: api_call.Call) -> pclouds.Pcloud:
@@ -58,6 +62,21 @@ def own(call: api_call.Call, pcloud_id: str) -> pclouds.Pcloud:
         route's rule for the owner's project
     """
     pcloud = visible(call, pcloud_id)
+    _check_own(call, pcloud)
+    return pcloud
+
+
+def own_head(call: api_call.Call) -> pclouds.Head:
+    """Return the Pcloud in the path without hosts, for the same callers.
+
+    :raises: as `own`
+    """
+    pcloud = pclouds.head(call.context, call.parameters['id'])
+    _check_visible(call, pcloud)
+    _check_own(call, pcloud)
+    return pcloud
+
+
+def _check_own(call: api_call.Call, pcloud: pclouds.Head) -> None:
     if not is_own(call, pcloud) or not call.can(call.rule, pcloud.owner):
         raise exception.PcloudForbidden(pcloud=pcloud.id)
-    return pcloud

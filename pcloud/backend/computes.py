@@ -52,6 +52,13 @@ _STATE = (models.Service.host, models.Service.disabled,
           models.Service.forced_down, models.Service.last_seen_up,
           models.Service.created_at, models.Service.binary,
           models.Service.topic)
+_STATE_KEYS = tuple(column.key for column in _STATE)
+# In the order of the fields of `Node`.
+_NODE = (models.ComputeNode.uuid, models.ComputeNode.hypervisor_hostname,
+         models.ComputeNode.vcpus, models.ComputeNode.vcpus_used,
+         models.ComputeNode.memory_mb, models.ComputeNode.memory_mb_used,
+         models.ComputeNode.local_gb)
+_SERVER, _MIGRATION = 'server', 'migration'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,7 +150,7 @@ def load(
 ) -> dict[str, Compute]:
     """Return the compute services and nodes of hosts.
 
-    Two queries a cell and one query for the zones. A host in no cell, or
+    One query a cell and one query for the zones. A host in no cell, or
     without a compute service in the cell, has no entry. A host in a silent
     cell has an entry, see `Compute.answered`.
 
@@ -161,14 +168,11 @@ def load(
                               zone=zone(host), answered=False)
                 for host in cells.silent_hosts(answers)}
     group = servicegroup.API()
-    for services, nodes in answers.known.values():
-        nodes_of = collections.defaultdict(list)
-        for host, *columns in nodes:
-            nodes_of[host].append(Node(*columns))
+    for services, nodes_of in answers.known.values():
         for service in services:
             computes[service['host']] = Compute(
                 host=service['host'],
-                nodes=tuple(nodes_of[service['host']]),
+                nodes=tuple(nodes_of.get(service['host'], ())),
                 up=bool(group.service_is_up(service)),
                 enabled=not service['disabled'],
                 zone=zone(service['host']))
@@ -213,7 +217,7 @@ def details(
 ) -> Mapping[str, tuple[Sequence[dict], Sequence[objects.ComputeNode]]]:
     """Return compute services and whole compute nodes of each cell.
 
-    Three queries a cell. Silent cells are left out.
+    Two queries a cell. Silent cells are left out.
 
     :returns: ``cell uuid -> (services, nodes)``; a service has only the fields
         for a scheduler
@@ -306,35 +310,53 @@ def running(
     return servers
 
 
-def migrations(context: nova_context.RequestContext, host: str) -> list[str]:
-    """Return the uuids of migrations from or to a host that are not over.
+def servers_and_migrations(
+    context: nova_context.RequestContext, host: str,
+) -> tuple[list[str], list[str]]:
+    """Return what is on a host, or may still end there.
 
-    One query in the host's cell. Resizes and evacuations are migrations too.
+    One query in the host's cell. Servers count as in `instances`. Resizes and
+    evacuations are migrations too.
 
+    :returns: the uuids of the servers on the host, and of the migrations from
+        or to the host that are not over
     :raises: `exception.Unavailable` when the host's cell is silent
     """
-    answers = cells.ask_hosts(context, [host], _migrations)
-    return [uuid for rows in answers.all() for uuid in rows]
+    answers = cells.ask_hosts(context, [host], _servers_and_migrations)
+    found = [row for rows in answers.all() for row in rows]
+    return ([uuid for kind, uuid in found if kind == _SERVER],
+            [uuid for kind, uuid in found if kind == _MIGRATION])
 
 
 @main_db.pick_context_manager_reader
 def _services_and_nodes(
     context: nova_context.RequestContext, hosts: Collection[str],
-) -> tuple[list[dict], list[sa.Row]]:
-    services = context.session.execute(
-        sa.select(*_STATE)
-        .where(models.Service.deleted == 0,
-               models.Service.binary == 'nova-compute',
-               models.Service.host.in_(hosts)))
-    return ([dict(row._mapping) for row in services],
-            context.session.execute(_select_nodes(hosts)).all())
+) -> tuple[list[dict], dict[str, list[Node]]]:
+    """Return the services of hosts, and ``service host -> nodes``."""
+    service, node = models.Service, models.ComputeNode
+    found = context.session.execute(
+        sa.select(*_STATE, node.host, *_NODE).select_from(service)
+        .outerjoin(node, sa.and_(node.host == service.host,
+                                 node.deleted == 0))
+        .where(service.deleted == 0, service.binary == 'nova-compute',
+               service.host.in_(hosts)))
+    services: dict[str, dict] = {}
+    nodes = collections.defaultdict(list)
+    for row in found:
+        state = dict(zip(_STATE_KEYS, row, strict=False))
+        services[state['host']] = state
+        host, *columns = row[len(_STATE):]
+        # Databases that compare without case find other hosts too.
+        if host == state['host']:
+            nodes[host].append(Node(*columns))
+    return list(services.values()), nodes
 
 
 def _details(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> tuple[list[dict], objects.ComputeNodeList]:
     services, nodes = _services_and_nodes(context, hosts)
-    uuids = [node.uuid for node in nodes]
+    uuids = [node.uuid for its_nodes in nodes.values() for node in its_nodes]
     return services, objects.ComputeNodeList.get_all_by_uuids(context, uuids)
 
 
@@ -373,14 +395,8 @@ def _serving(
 
 def _select_nodes(hosts: Collection[str]) -> sa.Select:
     """Select the service host, and then the columns of `Node` in order."""
-    return sa.select(
-        models.ComputeNode.host, models.ComputeNode.uuid,
-        models.ComputeNode.hypervisor_hostname,
-        models.ComputeNode.vcpus, models.ComputeNode.vcpus_used,
-        models.ComputeNode.memory_mb, models.ComputeNode.memory_mb_used,
-        models.ComputeNode.local_gb,
-    ).where(models.ComputeNode.deleted == 0,
-            models.ComputeNode.host.in_(hosts))
+    return sa.select(models.ComputeNode.host, *_NODE).where(
+        models.ComputeNode.deleted == 0, models.ComputeNode.host.in_(hosts))
 
 
 @main_db.pick_context_manager_reader
@@ -408,12 +424,15 @@ def _running(
 
 
 @main_db.pick_context_manager_reader
-def _migrations(
+def _servers_and_migrations(
     context: nova_context.RequestContext, hosts: Collection[str],
-) -> list[str]:
-    return context.session.scalars(
-        sa.select(models.Migration.uuid)
-        .where(models.Migration.deleted == 0,
-               sa.or_(models.Migration.source_compute.in_(hosts),
-                      models.Migration.dest_compute.in_(hosts)),
-               sa.not_(models.Migration.status.in_(_MIGRATION_OVER)))).all()
+) -> list[sa.Row]:
+    server, migration = models.Instance, models.Migration
+    return context.session.execute(sa.union_all(
+        sa.select(sa.literal(_SERVER), server.uuid)
+        .where(server.deleted == 0, server.host.in_(hosts)),
+        sa.select(sa.literal(_MIGRATION), migration.uuid)
+        .where(migration.deleted == 0,
+               sa.or_(migration.source_compute.in_(hosts),
+                      migration.dest_compute.in_(hosts)),
+               sa.not_(migration.status.in_(_MIGRATION_OVER))))).all()

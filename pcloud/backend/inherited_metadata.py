@@ -19,6 +19,7 @@ from nova import context as nova_context
 from nova.db.api import api as api_db
 from nova.db.api import models
 import sqlalchemy as sa
+from sqlalchemy import orm
 
 from pcloud.backend import rows
 from pcloud import names
@@ -33,6 +34,34 @@ def attributes(
     metadata about attributes; name and uuid are empty.
     """
     return _saying(context, hosts, _says_attribute())
+
+
+def attributes_of(
+    context: nova_context.RequestContext, host: str,
+) -> list[rows.Aggregate]:
+    """Return the aggregates with attributes of one host (one query).
+
+    The aggregates are as from `attributes`.
+    """
+    said, type_ = (orm.aliased(models.AggregateMetadata) for _ in range(2))
+    member = models.AggregateHost
+    statement = sa.select(
+        member.aggregate_id, member.host, said.key, said.value, type_.value,
+    ).select_from(member).join(said, sa.and_(
+        said.aggregate_id == member.aggregate_id,
+        said.key.startswith(names.ATTRIBUTE_KEY_PREFIX, autoescape=True)),
+    ).outerjoin(type_, sa.and_(
+        type_.aggregate_id == member.aggregate_id, type_.key == names.TYPE),
+    ).where(member.host == host)
+    with api_db.context_manager.reader.using(context) as session:
+        # Databases that compare without case find other hosts too.
+        found = [each for each in session.execute(statement)
+                 if each.host == host]
+    metadata = [(each.aggregate_id, key, value) for each in found
+                for key, value in (each[2:4], (names.TYPE, each[4]))
+                if value is not None]
+    heads = [(id_, '', '') for id_ in sorted({each[0] for each in found})]
+    return rows.assemble(heads, [each[:2] for each in found], metadata)
 
 
 def node_keys(

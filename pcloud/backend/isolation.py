@@ -65,7 +65,7 @@ def is_closed(name: str, metadata: Mapping[str, str]) -> bool:
 
     Rule: reference-isolation-closed
     """
-    return metadata.get(names.TYPE) in _CLOSED_TYPES or (
+    return metadata.get(names.TYPE, '').lower() in _CLOSED_TYPES or (
         _begins(name, names.PREFIX) and
         not any(_begins(name, prefix) for prefix in names.OPEN_PREFIXES))
 
@@ -74,11 +74,11 @@ def is_pcloud(name: str, metadata: Mapping[str, str]) -> bool:
     """Whether a closed aggregate is a Pcloud: no pool by name or type."""
     return (is_closed(name, metadata) and
             not _begins(name, names.POOL_PREFIX) and
-            metadata.get(names.TYPE) != names.TYPE_POOL)
+            metadata.get(names.TYPE, '').lower() != names.TYPE_POOL)
 
 
 def _begins(name: str, prefix: str) -> bool:
-    # Databases compare names without case.
+    # Databases compare names and values without case.
     return name.lower().startswith(prefix.lower())
 
 
@@ -182,6 +182,49 @@ def closed_aggregates(
     return rows.read(context, models.Aggregate.id.in_(ids))
 
 
+def closed_of(
+    context: nova_context.RequestContext, host: str,
+) -> list[rows.Aggregate]:
+    """Return the pools and Pclouds of a host, each with the given host alone.
+
+    One query. Pools and Pclouds count, whole or not. Of metadata there is what
+    tells a Pcloud, the Pcloud's owner and ratios, and the host's node and
+    saved ratios.
+    """
+    row, member = models.AggregateMetadata, models.AggregateHost
+    node = orm.aliased(row)
+    keys = [names.TYPE, names.ID, names.OWNER, names.CPU_RATIO,
+            names.RAM_RATIO, names.NODE_PREFIX + host]
+    # A host that was added before the rows of nodes existed has no node here.
+    is_saved = sa.or_(
+        *(row.key == sa.literal(names.saved_ratio_key(ratio, '')).concat(
+            node.value) for ratio in readings.RATIOS),
+        sa.and_(node.id.is_(None), row.key.startswith(
+            names.SAVED_PREFIX, autoescape=True)))
+    statement = sa.select(
+        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
+        member.host, row.key, row.value,
+    ).select_from(member).join(
+        models.Aggregate, models.Aggregate.id == member.aggregate_id,
+    ).outerjoin(node, sa.and_(
+        node.aggregate_id == models.Aggregate.id,
+        node.key == names.NODE_PREFIX + host)
+    ).outerjoin(row, sa.and_(
+        row.aggregate_id == models.Aggregate.id,
+        sa.or_(row.key.in_(keys), is_saved))
+    ).where(member.host == host)
+    with api_db.context_manager.reader.using(context) as session:
+        # Databases that compare without case find other hosts too.
+        found = [each for each in session.execute(statement)
+                 if each.host == host]
+    heads = dict.fromkeys(each[:3] for each in found)
+    return [aggregate for aggregate in rows.assemble(
+        heads, [(id_, host) for id_, *_ in heads],
+        [(each.id, each.key, each.value) for each in found
+         if each.key is not None])
+        if is_closed(aggregate.name, aggregate.metadata)]
+
+
 def closed_uuids_of(
     context: nova_context.RequestContext, host: str,
 ) -> set[str]:
@@ -189,7 +232,7 @@ def closed_uuids_of(
 
     One query. Pools and Pclouds count, whole or not.
     """
-    return _closed_of(context, host, models.Aggregate.uuid)
+    return {aggregate.uuid for aggregate in closed_of(context, host)}
 
 
 def closed_names_of(
@@ -199,23 +242,7 @@ def closed_names_of(
 
     One query. Pools and Pclouds count, whole or not.
     """
-    return _closed_of(context, host, models.Aggregate.name)
-
-
-def _closed_of(
-    context: nova_context.RequestContext, host: str,
-    column: orm.InstrumentedAttribute,
-) -> set[str]:
-    statement = _with_type(
-        sa.select(column, models.AggregateHost.host)
-        .select_from(models.Aggregate)
-        .join(models.AggregateHost,
-              models.AggregateHost.aggregate_id == models.Aggregate.id)
-    ).where(models.AggregateHost.host == host, _is_closed_with_type())
-    with api_db.context_manager.reader.using(context) as session:
-        # Databases that compare without case find other hosts too.
-        return {value for value, its in session.execute(statement)
-                if its == host}
+    return {aggregate.name for aggregate in closed_of(context, host)}
 
 
 def pool_uuids(context: nova_context.RequestContext) -> set[str]:

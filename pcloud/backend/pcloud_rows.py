@@ -13,7 +13,9 @@
 """Read the aggregates of Pclouds, and the units of the Pclouds' hosts."""
 
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Mapping
+import dataclasses
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -35,6 +37,12 @@ def is_whole(name: str, metadata: Mapping[str, str]) -> bool:
             name == names.pcloud(metadata[names.ID]))
 
 
+def whole(aggregates: Iterable[rows.Aggregate]) -> list[rows.Aggregate]:
+    """Return the whole Pclouds among aggregates."""
+    return [aggregate for aggregate in aggregates
+            if is_whole(aggregate.name, aggregate.metadata)]
+
+
 def find(
     context: nova_context.RequestContext, pcloud_id: str,
 ) -> rows.Aggregate | None:
@@ -52,37 +60,125 @@ def find(
                  if aggregate.metadata[names.ID] == pcloud_id), None)
 
 
-def with_host(
-    context: nova_context.RequestContext, host: str,
-) -> list[rows.Aggregate]:
-    """Return the whole Pclouds of a host, each with the given host alone.
+def head(
+    context: nova_context.RequestContext, pcloud_id: str,
+) -> tuple[rows.Head, Mapping[str, str]] | None:
+    """Return one whole Pcloud without the Pcloud's hosts, or None.
 
-    Two queries. Metadata about other hosts are left out, except for saved
-    ratios.
+    One query, which returns nothing of any host.
+
+    :param pcloud_id: any text, as for `find`
+    :returns: the row of the aggregate, and the metadata without the keys of
+        hosts
+    """
+    if not hints.is_pcloud_id(pcloud_id):
+        return None
+    row = models.AggregateMetadata
+    statement = sa.select(
+        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
+        row.key, row.value,
+    ).join(row, row.aggregate_id == models.Aggregate.id).where(
+        models.Aggregate.name == names.pcloud(pcloud_id),
+        *(sa.not_(row.key.startswith(prefix, autoescape=True))
+          for prefix in names.OF_HOSTS))
+    with api_db.context_manager.reader.using(context) as session:
+        found = session.execute(statement).all()
+    metadata = {key: value for *_, key, value in found}
+    # Databases that compare without case find more than was asked for.
+    if metadata.get(names.ID) != pcloud_id or not is_whole(
+            found[0].name, metadata):
+        return None
+    return rows.Head(*found[0][:3]), metadata
+
+
+@dataclasses.dataclass(frozen=True)
+class HostRows:
+    """What the rows of a Pcloud say of one host.
+
+    :ivar name: the owner's name for the host
+    :ivar node: the hypervisor hostname
+    :ivar host: the service host, which is in the Pcloud's aggregate
+    :ivar state: as written
+    """
+
+    name: str
+    node: str
+    host: str
+    state: str
+
+
+def host_rows(
+    context: nova_context.RequestContext, aggregate_id: int, name: str,
+) -> HostRows | None:
+    """Return what the rows of a Pcloud say of one host, or None.
+
+    One query, and two more queries when no name is spelled so. A host that was
+    added before the rows of nodes existed is not found.
+
+    :param name: the owner's name for the host, in any letter case
+    """
+    found = _host_rows(context, aggregate_id, names.host_key(name))
+    if found is not None:
+        return found
+    key = _spelled(context, aggregate_id, names.host_key(name))
+    return None if key is None else _host_rows(context, aggregate_id, key)
+
+
+def _spelled(
+    context: nova_context.RequestContext, aggregate_id: int, key: str,
+) -> str | None:
+    """Return a metadata key as written, of a key in any letter case."""
+    row = models.AggregateMetadata
+    with api_db.context_manager.reader.using(context) as session:
+        return session.scalar(sa.select(row.key).where(
+            row.aggregate_id == aggregate_id,
+            sa.func.lower(row.key) == key.lower()))
+
+
+def _host_rows(
+    context: nova_context.RequestContext, aggregate_id: int, host_key: str,
+) -> HostRows | None:
+    named, state, placed = (
+        orm.aliased(models.AggregateMetadata) for _ in range(3))
+    member = models.AggregateHost
+    statement = sa.select(
+        named.key, named.value, member.host, state.value,
+    ).select_from(named).join(
+        state, sa.and_(
+            state.aggregate_id == named.aggregate_id,
+            state.key == sa.literal(names.STATE_PREFIX).concat(named.value)),
+    ).join(
+        placed, sa.and_(
+            placed.aggregate_id == named.aggregate_id,
+            placed.key.startswith(names.NODE_PREFIX, autoescape=True),
+            placed.value == named.value),
+    ).join(
+        member, sa.and_(
+            member.aggregate_id == named.aggregate_id,
+            placed.key == sa.literal(names.NODE_PREFIX).concat(member.host)),
+    ).where(named.aggregate_id == aggregate_id, named.key == host_key)
+    with api_db.context_manager.reader.using(context) as session:
+        found = session.execute(statement).first()
+    if found is None:
+        return None
+    key, node, host, its_state = found
+    return HostRows(key.removeprefix(names.HOST_PREFIX), node, host, its_state)
+
+
+def is_unplaced(
+    context: nova_context.RequestContext, aggregate_id: int,
+) -> bool:
+    """Whether a Pcloud has a host without a row of the host's node.
+
+    One query. Such a host was added before the rows of nodes existed.
     """
     row, member = models.AggregateMetadata, models.AggregateHost
-    heads = sa.select(
-        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
-        member.host,
-    ).join(member, member.aggregate_id == models.Aggregate.id).where(
-        member.host == host,
-        models.Aggregate.name.startswith(names.PREFIX, autoescape=True),
-        sa.not_(models.Aggregate.name.startswith(
-            names.POOL_PREFIX, autoescape=True)))
-    keys = [names.TYPE, names.ID, names.OWNER, names.CPU_RATIO,
-            names.RAM_RATIO, names.NODE_PREFIX + host]
+    placed = sa.exists().where(
+        row.aggregate_id == member.aggregate_id,
+        row.key == sa.literal(names.NODE_PREFIX).concat(member.host))
     with api_db.context_manager.reader.using(context) as session:
-        head_rows = [head_row for head_row in session.execute(heads).all()
-                     if head_row.host == host]
-        metadata = session.execute(rows.metadata_rows(
-            [head_row.id for head_row in head_rows]).where(sa.or_(
-                row.key.in_(keys),
-                row.key.startswith(
-                    names.SAVED_PREFIX, autoescape=True)))).all()
-    return [aggregate for aggregate in rows.assemble(
-        [head_row[:3] for head_row in head_rows],
-        [(head_row.id, head_row.host) for head_row in head_rows], metadata)
-        if is_whole(aggregate.name, aggregate.metadata)]
+        return session.scalar(sa.select(sa.exists().where(
+            member.aggregate_id == aggregate_id, sa.not_(placed))))
 
 
 def names_by_id(
@@ -175,6 +271,9 @@ def units_of_owner(
                        units.key == names.UNITS),
     ).where(owner.key == names.OWNER, owner.value == project_id).group_by(
         models.Aggregate.id, owner.value, units.value)
+    # MariaDB would begin with all hosts of all pools.
+    for dialect in ('mysql', 'mariadb'):
+        statement = statement.prefix_with('STRAIGHT_JOIN', dialect=dialect)
     with api_db.context_manager.reader.using(context) as session:
         # Databases that compare without case find other owners too.
         return sum(_cost(text) * count for its_owner, text, count

@@ -21,6 +21,7 @@ from nova.db.api import models
 import sqlalchemy as sa
 from sqlalchemy import orm
 
+from pcloud.backend import bulk
 from pcloud.backend import isolation
 from pcloud.backend import journal
 from pcloud.backend import readings
@@ -67,16 +68,38 @@ def of_hosts(
     return [pool for pool in pools if is_whole(pool.name, pool.metadata)]
 
 
+def members(
+    context: nova_context.RequestContext, flavor_id: str,
+) -> frozenset[str]:
+    """Return the hosts of a pool, free or not (one query, as `bulk.distinct`).
+
+    To read the names of a large pool is cheaper than to ask which are free.
+    """
+    member = models.AggregateHost
+    # Databases that compare without case may find the hosts of another pool;
+    # `unallocated` leaves such hosts out.
+    pool = sa.select(models.Aggregate.id).where(
+        models.Aggregate.name == names.pool(flavor_id)).scalar_subquery()
+    with api_db.context_manager.reader.using(context) as session:
+        return bulk.distinct(session, member.host, member.id,
+                             member.aggregate_id == pool)
+
+
 def unallocated(
     context: nova_context.RequestContext, flavor_id: str,
+    among: Collection[str] | None = None,
 ) -> list[str]:
     """Return the free hosts in the pool of a host flavor.
 
     One query. Hosts in a Pcloud, and hosts for which something is due, are not
     read.
+
+    :param among: the hosts to look at; None for all hosts of the pool
     """
-    return _in_no_pcloud(context, flavor_id, sa.not_(journal.is_due(
-        _POOLED.host)))
+    criterion = sa.not_(journal.is_due(_POOLED.host))
+    if among is not None:
+        criterion = sa.and_(_POOLED.host.in_(list(among)), criterion)
+    return _in_no_pcloud(context, flavor_id, criterion)
 
 
 def settling(

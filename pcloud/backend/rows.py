@@ -32,12 +32,21 @@ from pcloud import names
 
 
 @dataclasses.dataclass(frozen=True)
-class Aggregate:
-    """An aggregate with the hosts and metadata that were read."""
+class Head:
+    """The row of an aggregate, without hosts and metadata.
+
+    :ivar id: Nova's database id
+    """
 
     id: int
     uuid: str
     name: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Aggregate(Head):
+    """An aggregate with the hosts and metadata that were read."""
+
     hosts: frozenset[str]
     metadata: Mapping[str, str]
 

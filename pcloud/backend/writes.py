@@ -180,29 +180,37 @@ class Rows:
             sa.or_(sa.false(), *(_ROW.key.startswith(prefix, autoescape=True)
                                  for prefix in prefixes))))
 
-    def free_name(self, aggregate_id: int, name: str) -> bool:
-        """Make sure that an owner's host name is free in a Pcloud.
+    def free_name(
+        self, aggregate_id: int, name: str, keys: Collection[str],
+    ) -> bool:
+        """Make sure that a host's name and keys are free in a Pcloud.
 
         A name whose host has left the Pcloud, for example because Nova has
-        deleted the host's compute service, is free, and the row of the name is
-        deleted.
+        deleted the host's compute service, is free. The rows that such a host
+        has left are deleted.
 
-        :param name: in any letter case
+        :param name: the owner's name for the host, in any letter case
+        :param keys: the metadata keys of the host that is to have the name
         :returns: False when a host of the Pcloud has the name
         :raises: `exception.NodesUnknown`
         """
-        key = sa.func.lower(_ROW.key)
-        row = self._session.execute(sa.select(_ROW.key, _ROW.value).where(
+        wanted = names.host_key(name).lower()
+        found = self._session.execute(sa.select(_ROW.key, _ROW.value).where(
             _ROW.aggregate_id == aggregate_id,
-            key == names.host_key(name).lower())).first()
-        if row is None:
-            return True
-        if row.value in self.nodes(aggregate_id):
+            sa.or_(_ROW.key.in_(list(keys)),
+                   sa.func.lower(_ROW.key) == wanted))).all()
+        named = [row for row in found if row.key.lower() == wanted]
+        if named and not self.nodes(aggregate_id).isdisjoint(
+                row.value for row in named):
             return False
-        self.drop(aggregate_id, [row.key])
+        # To delete nothing would lock a gap, and hold up other changes.
+        left = [row.key for row in found
+                if row.key in keys or row in named]
+        if left:
+            self.drop(aggregate_id, left)
         return True
 
-    def nodes(self, aggregate_id: int) -> Collection[str]:
+    def nodes(self, aggregate_id: int) -> frozenset[str]:
         """Return the hypervisor hostnames of the hosts of a Pcloud.
 
         :raises: `exception.NodesUnknown` when the rows lack the node of a host
@@ -214,7 +222,8 @@ class Rows:
                 _ROW.key.startswith(names.NODE_PREFIX, autoescape=True))
         ).all()))
         try:
-            return {node_of[host] for host in self.members(aggregate_id)}
+            return frozenset(
+                node_of[host] for host in self.members(aggregate_id))
         except KeyError as error:
             raise exception.NodesUnknown() from error
 
@@ -228,6 +237,16 @@ class Rows:
         return dict(self._session.execute(
             sa.select(_ROW.key, _ROW.value).where(
                 _ROW.aggregate_id == aggregate_id)).all())
+
+    def values(
+        self, aggregate_id: int, keys: Collection[str],
+    ) -> dict[str, str]:
+        """Return some metadata of an aggregate, within the transaction."""
+        found = dict(self._session.execute(sa.select(_ROW.key, _ROW.value)
+                     .where(_ROW.aggregate_id == aggregate_id,
+                            _ROW.key.in_(list(keys)))).all())
+        # Databases that compare without case find other keys too.
+        return {key: found[key] for key in keys if key in found}
 
     def due_of(self, host: str) -> str | None:
         """Return what is due for a host, as written in the journal."""

@@ -29,6 +29,7 @@ After the commit Placement and the schedulers are told, see `reconcile`.
 Rule: reference-allocation-writes, reference-allocation-choice
 """
 
+from collections.abc import Collection
 from collections.abc import Mapping
 import random
 import time
@@ -48,6 +49,7 @@ from pcloud.backend import pool_rows
 from pcloud.backend import writes
 from pcloud import exception
 from pcloud import names
+from pcloud.objects import allocation_ratios
 from pcloud.objects import emptiness
 from pcloud.objects import host_flavors
 from pcloud.objects import hosts
@@ -62,8 +64,9 @@ from pcloud.rules import constraints as constraint_rules
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
-# How many free hosts of a pool are looked at before all hosts are.
-_DRAWN = 100
+# How many hosts of a pool are drawn, and how many of these are looked at when
+# free, before all hosts are.
+_DRAWN, _LOOKED_AT = 40, 10
 
 # How many host flavors a request with constraints tries at most.
 _FLAVORS = 100
@@ -77,7 +80,7 @@ class _Lost(Exception):
 
 
 def add(
-    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
     name: str, flavor_id: str, zone: str | None,
     only: frozenset[str] | None = None,
     chance: random.Random | None = None,
@@ -104,7 +107,8 @@ def add(
             context, pcloud, units, flavor_id, zone, only, tried, chance)
         tried.append(chosen.host)
         try:
-            added = _take(context, pcloud, name, flavor_id, chosen, units)
+            added, written = _take(
+                context, pcloud, name, flavor_id, chosen, units)
         except _Lost as reason:
             LOG.info('Attempt %(attempt)d to add a host to Pcloud '
                      '%(pcloud)s: %(host)s cannot be had, %(reason)s.',
@@ -115,7 +119,7 @@ def add(
             time.sleep(chance.uniform(
                 0, CONF.pcloud.allocation_backoff * attempt))
         else:
-            reconcile.finish(context, [chosen.host])
+            reconcile.finish_written(context, chosen.host, written)
             return added
     raise exception.HostsContended(
         host_flavor=flavor_id, zone=host_flavors.in_zone(zone),
@@ -133,7 +137,7 @@ def _is_late(state: tenacity.RetryCallState) -> bool:
     stop=tenacity.stop_any(
         tenacity.stop_after_attempt(_FLAVORS), _is_late), reraise=True)
 def add_fitting(
-    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
     name: str, settings: Mapping[str, constraint_rules.Setting],
     zone: str | None,
 ) -> hosts.Host:
@@ -152,7 +156,7 @@ def add_fitting(
 
 
 def _choose_or_finish(
-    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
     units: int, flavor_id: str, zone: str | None,
     only: frozenset[str] | None, tried: list[str], chance: random.Random,
 ) -> computes.Compute:
@@ -218,28 +222,47 @@ def _choose(
     Reading thousands of hosts takes seconds. So a few hosts are drawn first,
     and all hosts are read only when none of the drawn hosts will do.
     """
-    free = sorted(
-        host for host in pool_rows.unallocated(context, flavor_id)
-        if only is None or host in only)
-    fresh = [host for host in free if host not in tried]
+    drawn = _draw(context, flavor_id, only, tried, chance)
+    return _choose_among(context, drawn, zone, tried, chance) or (
+        _choose_among(context, [
+            host for host in pool_rows.unallocated(context, flavor_id)
+            if only is None or host in only], zone, tried, chance))
+
+
+def _draw(
+    context: nova_context.RequestContext, flavor_id: str,
+    only: frozenset[str] | None, tried: list[str], chance: random.Random,
+) -> list[str]:
+    """Draw some free hosts of a pool, each with the same chance.
+
+    Two queries, which read the names of all hosts and the rows of few.
+    """
+    there = pool_rows.members(context, flavor_id)
+    fresh = sorted(there.difference(tried) if only is None else
+                   (there & only).difference(tried))
     drawn = chance.sample(fresh, min(_DRAWN, len(fresh)))
-    for looked_at in (drawn, free):
-        known = {host: host_flavors.PoolHost(compute, pcloud=None)
-                 for host, compute in
-                 computes.load(context, looked_at).items()}
-        chosen = choice.choose(
-            map(host_flavors.candidate, known.values()), zone, tried, chance)
-        if chosen is not None:
-            return known[chosen.host].compute
-    return None
+    free = frozenset(pool_rows.unallocated(context, flavor_id, drawn))
+    return [host for host in drawn if host in free][:_LOOKED_AT]
+
+
+def _choose_among(
+    context: nova_context.RequestContext, free: Collection[str],
+    zone: str | None, tried: list[str], chance: random.Random,
+) -> computes.Compute | None:
+    known = {host: host_flavors.PoolHost(compute, pcloud=None)
+             for host, compute in computes.load(context, free).items()}
+    chosen = choice.choose(
+        map(host_flavors.candidate, known.values()), zone, tried, chance)
+    return None if chosen is None else known[chosen.host].compute
 
 
 def _take(
-    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
     name: str, flavor_id: str, compute: computes.Compute, units: int,
-) -> hosts.Host:
+) -> tuple[hosts.Host, due.Due]:
     """Make a free host the Pcloud's own, in one change.
 
+    :returns: the host, and what is due for the host
     :raises: `_Lost` when the host cannot be had
     """
     occupants = emptiness.occupants(context, compute)
@@ -254,27 +277,31 @@ def _take(
     return change.run(
         context, [journal.pcloud_anchor(pcloud.id),
                   journal.owner_anchor(pcloud.owner)],
-        lambda written: _write(context, written, pcloud, added, flavor_id))
+        lambda written: (added, _write(context, written, pcloud, added)))
 
 
 def _write(
     context: nova_context.RequestContext, written: writes.Rows,
-    pcloud: pclouds.Pcloud, added: hosts.Host, flavor_id: str,
-) -> hosts.Host:
+    pcloud: pclouds.Head, added: hosts.Host,
+) -> due.Due:
     """Write the rows of a new host, and read what other changes did meanwhile.
 
+    :returns: what is due for the host
     :raises: `_Lost` when the host cannot be had, `exception.QuotaExceeded`,
         `exception.HostNameInUse`, `exception.PcloudNotFound`
     """
     host, node = added.compute.host, added.node.hypervisor_hostname
     aggregate_id = pcloud.aggregate.id
+    rows = {names.host_key(added.name): node, names.node_key(host): node,
+            names.state_key(node): access.DISABLED}
+    what = due.Due(written.mark, provider=added.node.uuid, event=due.ADDED,
+                   pcloud=pcloud.id, name=added.name)
     try:
-        written.claim(host, due.Due(
-            written.mark, provider=added.node.uuid, event=due.ADDED,
-            pcloud=pcloud.id, name=added.name))
-        quotas.check(context, pcloud.owner, host_flavors.units(
-            context, flavor_id))
-        if not written.free_name(aggregate_id, added.name):
+        written.claim(host, what)
+        # When a compute service is deleted, Nova takes its host out and leaves
+        # our metadata: such rows are not of this allocation.
+        if not written.free_name(aggregate_id, added.name, [
+                *rows, *allocation_ratios.saved_keys(node)]):
             raise exception.HostNameInUse(
                 name=added.name, pcloud=pcloud.id)
         written.join(aggregate_id, host)
@@ -284,20 +311,14 @@ def _write(
         raise _Lost('the host is in this Pcloud already')
     except exception.AggregateGone:
         raise exception.PcloudNotFound(pcloud=pcloud.id)
-    # When a compute service is deleted, Nova takes its host out and leaves
-    # our metadata: such rows are not of this allocation.
-    written.set(aggregate_id, {
-        names.host_key(added.name): node,
-        names.node_key(host): node,
-        names.state_key(node): access.DISABLED,
-        **{names.saved_ratio_key(key, node): None
-           for key in (names.CPU_RATIO, names.RAM_RATIO)}})
+    written.insert(aggregate_id, rows)
+    quotas.check_used(context, pcloud.owner, added.units)
     _check_alone(context, pcloud, host, added.host_flavor)
-    return added
+    return what
 
 
 def _check_alone(
-    context: nova_context.RequestContext, pcloud: pclouds.Pcloud, host: str,
+    context: nova_context.RequestContext, pcloud: pclouds.Head, host: str,
     flavor_id: str | None,
 ) -> None:
     """Look for what other changes did to the host or the Pcloud.

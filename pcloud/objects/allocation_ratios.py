@@ -25,6 +25,7 @@ is ever written after the write of a later decision.
 Rule: reference-ratios-target
 """
 
+from collections.abc import Collection
 from collections.abc import Mapping
 import math
 
@@ -34,6 +35,7 @@ from pcloud.backend import change
 from pcloud.backend import computes
 from pcloud.backend import due
 from pcloud.backend import inventories
+from pcloud.backend import isolation
 from pcloud.backend import journal
 from pcloud.backend import pcloud_rows
 from pcloud.backend import readings
@@ -56,6 +58,14 @@ def wanted(metadata: Mapping[str, str]) -> dict[str, float]:
     """Return the ratios that are set in a Pcloud's metadata."""
     ratios = {key: readings.ratio(metadata, key) for key in RESOURCES}
     return {key: value for key, value in ratios.items() if value is not None}
+
+
+def saved_keys(node: str) -> list[str]:
+    """Return the metadata keys of a host's own ratios.
+
+    :param node: the hypervisor hostname
+    """
+    return [names.saved_ratio_key(key, node) for key in RESOURCES]
 
 
 def saved(metadata: Mapping[str, str], node: str) -> dict[str, float]:
@@ -82,17 +92,20 @@ def target(metadata: Mapping[str, str], node: str) -> dict[str, float]:
 @inventories.until_newest
 def settle(
     context: nova_context.RequestContext, provider: str, host: str,
-    text: str,
+    text: str, there: Collection[rows.Aggregate],
 ) -> None:
     """Give a host the ratios that the rows of the host ask for.
 
     :param provider: the uuid of the host's resource provider
     :param text: what is due for the host, as written
+    :param there: the pools and Pclouds of the host, from
+        `isolation.closed_of`, as read after `text`: a later change of ratios
+        changes what is due
     :raises: `HostChanged`, `exception.Unavailable` when Placement does not
         answer
     """
     # Most hosts never get a ratio, and cost no call.
-    if not _asked_for(context, host, text):
+    if not _asked_for(context, host, text, there):
         return
     inventory = inventories.read(context, provider)
     if inventory is None:
@@ -101,7 +114,8 @@ def settle(
     own = {key: inventory['inventories'][name]['allocation_ratio']
            for key, name in RESOURCES.items()
            if name in inventory['inventories']}
-    asked_for = _asked_for(context, host, text, own)
+    asked_for = _asked_for(
+        context, host, text, isolation.closed_of(context, host), own)
     ratios = {key: value for key, value in asked_for.items() if key in own}
     if not ratios:
         return
@@ -113,6 +127,7 @@ def settle(
 
 def _asked_for(
     context: nova_context.RequestContext, host: str, text: str,
+    there: Collection[rows.Aggregate],
     own: Mapping[str, float] | None = None,
 ) -> Mapping[str, float]:
     """Return the ratios that the rows of a host ask for.
@@ -120,7 +135,7 @@ def _asked_for(
     :param own: the ratios that the host has, to be kept where the Pcloud sets
         a ratio and has not kept the host's own ratio
     """
-    pclouds = pcloud_rows.with_host(context, host)
+    pclouds = pcloud_rows.whole(there)
     if not pclouds:
         if own is not None and journal.dues(context, [host]).get(
                 host) != text:

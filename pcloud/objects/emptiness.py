@@ -61,8 +61,7 @@ def occupants(
 
     :raises: `exception.Unavailable` when a cell or Placement does not answer
     """
-    servers = computes.instances(context, [compute.host])[compute.host]
-    moves = computes.migrations(context, compute.host)
+    servers, moves = computes.servers_and_migrations(context, compute.host)
     consumers = inventories.consumers(context, compute.node.uuid)
     return [Occupant(kind, uuid) for kind, uuids in (
         (SERVER, servers), (MIGRATION, moves), (ALLOCATION, consumers))

@@ -96,10 +96,28 @@ def effective(
 
     :returns: ``service host -> attribute -> value``
     """
+    return _effective(inherited_metadata.attributes(context, hosts))
+
+
+def effective_of(
+    context: nova_context.RequestContext, host: str,
+) -> dict[str, str]:
+    """Return the attributes of one host with the values that count.
+
+    One query.
+
+    :returns: ``attribute -> value``
+    """
+    return _effective(inherited_metadata.attributes_of(context, host)).get(
+        host, {})
+
+
+def _effective(
+    aggregates: Iterable[rows.Aggregate],
+) -> dict[str, dict[str, str]]:
     now = timeutils.utcnow(with_timezone=True)
     attributes: dict[str, dict[str, str]] = {}
-    for (host, name), values in statements(
-            inherited_metadata.attributes(context, hosts)).items():
+    for (host, name), values in statements(aggregates).items():
         value, _ = rules.effective(name, values, now)
         if value is not None:
             attributes.setdefault(host, {})[name] = value

@@ -15,6 +15,7 @@
 Rule: reference-pcloud-hosts, reference-allocation-removal
 """
 
+from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
 import datetime
@@ -28,6 +29,7 @@ from pcloud.backend import computes
 from pcloud.backend import due
 from pcloud.backend import journal
 from pcloud.backend import outages
+from pcloud.backend import pcloud_rows
 from pcloud.backend import pool_rows
 from pcloud.backend import readings
 from pcloud.backend import rows
@@ -92,9 +94,6 @@ def index(
     """Return the hosts of a Pcloud, in order of the owner's names."""
     aggregate = pcloud.aggregate
     known = computes.load(context, aggregate.hosts)
-    pools = {host: pool.metadata
-             for pool in pool_rows.of_hosts(context, aggregate.hosts)
-             for host in pool.hosts}
     instances, silent = computes.known_instances(context, aggregate.hosts)
     states = names.states(aggregate.metadata)
     host_of = _hosts_of_nodes(aggregate, known)
@@ -103,6 +102,7 @@ def index(
     named = {name: (known[host_of[node]], node)
              for name, node in sorted(names.hosts(aggregate.metadata).items())
              if node in states and host_of.get(node) in known}
+    pools = _pools(context, aggregate.hosts)
     attributes = host_attributes.effective(context, aggregate.hosts)
     racks = _racks(attributes, [compute.host for compute, _ in named.values()])
     return [
@@ -110,9 +110,23 @@ def index(
              state=access.state(states[node]),
              **_of_pool(pools.get(compute.host)),
              **_of_place(attributes.get(compute.host, {}), racks),
-             instances=None if compute.host in silent else tuple(
-                 instances.get(compute.host, ())))
+             instances=_instances(compute.host, instances, silent))
         for name, (compute, node) in named.items()]
+
+
+def _pools(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, Mapping[str, str]]:
+    """Return the metadata of the pool of each host (two queries)."""
+    return {host: pool.metadata
+            for pool in pool_rows.of_hosts(context, hosts)
+            for host in pool.hosts}
+
+
+def _instances(
+    host: str, known: Mapping[str, list[str]], silent: Collection[str],
+) -> tuple[str, ...] | None:
+    return None if host in silent else tuple(known.get(host, ()))
 
 
 def _hosts_of_nodes(
@@ -166,41 +180,102 @@ def _of_place(attributes: Mapping[str, str], racks: Mapping[str, int]) -> dict:
 
 
 def new(
-    context: nova_context.RequestContext, pcloud: pclouds.Pcloud, name: str,
+    context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
     flavor_id: str, compute: computes.Compute, units: int,
 ) -> Host:
     """Return an empty, free host as a future host of a Pcloud.
 
     :raises: `exception.HostHasManyNodes`
     """
-    hosts = [*sorted(pcloud.aggregate.hosts), compute.host]
-    attributes = host_attributes.effective(context, hosts)
     return Host(
         name=name, compute=compute, node=compute.node,
         host_flavor=flavor_id,
         units=units, state=access.DISABLED, instances=(),
-        **_of_place(
-            attributes.get(compute.host, {}), _racks(attributes, hosts)))
+        **_place(context, pcloud, name, compute.host))
 
 
 def show(
-    context: nova_context.RequestContext, pcloud: pclouds.Pcloud, name: str,
+    context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
 ) -> Host:
     """Return one host of a Pcloud, by name in any letter case.
 
+    The cost does not grow with the Pcloud, unless the host is in a rack, or
+    was added before the rows of nodes existed.
+
     :raises: `exception.HostNotFound`
     """
-    for host in index(context, pcloud):
-        if host.name.casefold() == name.casefold():
-            return host
+    found = pcloud_rows.host_rows(context, pcloud.aggregate.id, name)
+    if found is None:
+        return _show_unplaced(context, pcloud, name)
+    compute = computes.load(context, [found.host]).get(found.host)
+    if compute is None:
+        raise exception.HostNotFound(name=name, pcloud=pcloud.id)
+    instances, silent = computes.known_instances(context, [found.host])
+    return Host(
+        name=found.name, compute=compute, node=_node(compute, found.node),
+        state=access.state(found.state),
+        **_of_pool(_pools(context, [found.host]).get(found.host)),
+        **_place(context, pcloud, found.name, found.host),
+        instances=_instances(found.host, instances, silent))
+
+
+def _show_unplaced(
+    context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
+) -> Host:
+    """Return a host that has no row of its node, if the Pcloud has the host.
+
+    :raises: `exception.HostNotFound`
+    """
+    if pcloud_rows.is_unplaced(context, pcloud.aggregate.id):
+        for host in index(context, pclouds.show(context, pcloud.id)):
+            if host.name.casefold() == name.casefold():
+                return host
     raise exception.HostNotFound(name=name, pcloud=pcloud.id)
 
 
+def _place(
+    context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
+    host: str,
+) -> dict:
+    """Return reboot and rack of one host, which may be about to join.
+
+    One query, and six queries for a host in a rack, because a rack has its
+    number among the racks of all hosts.
+
+    :param name: the owner's name for the host
+    :param host: the service host
+    """
+    own = host_attributes.effective_of(context, host)
+    if rules.RACK not in own:
+        return _of_place(own, {})
+    aggregate = pcloud_rows.find(context, pcloud.id)
+    named = {name: host}
+    if aggregate is not None:
+        named |= _service_hosts(context, aggregate)
+    in_order = [named[each] for each in sorted(named)]
+    return _of_place(own, _racks(
+        host_attributes.effective(context, in_order), in_order))
+
+
+def _service_hosts(
+    context: nova_context.RequestContext, aggregate: rows.Aggregate,
+) -> dict[str, str]:
+    """Return the hosts of a Pcloud: ``owner's name -> service host``."""
+    unplaced = aggregate.hosts - names.nodes(aggregate.metadata).keys()
+    host_of = _hosts_of_nodes(aggregate, computes.load(context, unplaced))
+    states = names.states(aggregate.metadata)
+    return {name: host_of[node]
+            for name, node in names.hosts(aggregate.metadata).items()
+            if node in states and node in host_of}
+
+
 def set_state(
-    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
     name: str, state: str,
 ) -> Host:
     """Enable or disable a host for the servers of the Pcloud's tenants.
+
+    No scheduler is told: filters read the state from the database.
 
     :param state: 'enabled' or 'disabled'
     :raises: `exception.HostNotFound`, `exception.HostBusy` when the host is to
@@ -213,14 +288,13 @@ def set_state(
         _finish(context, host)
         _write_state(context, pcloud, host, state)
     changed = dataclasses.replace(host, state=state)
-    reconcile.announced(context, [pcloud.aggregate.uuid])
     reconcile.notified(notifications.host, context, 'update', _event(
         pcloud, changed, state))
     return changed
 
 
 def _write_state(
-    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
     host: Host, state: str,
 ) -> None:
     key = names.state_key(host.node.hypervisor_hostname)
@@ -239,7 +313,7 @@ def _write_state(
 
 
 def _event(
-    pcloud: pclouds.Pcloud, host: Host, state: str,
+    pcloud: pclouds.Head, host: Host, state: str,
 ) -> notifications.HostEvent:
     return notifications.HostEvent(
         pcloud_id=pcloud.id, owner=pcloud.owner, name=host.name,
@@ -262,7 +336,7 @@ def _finish(context: nova_context.RequestContext, host: Host) -> None:
 
 
 def remove(
-    context: nova_context.RequestContext, pcloud: pclouds.Pcloud, name: str,
+    context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
 ) -> None:
     """Take a host out of a Pcloud; the host stays in the host's pool.
 
@@ -281,12 +355,12 @@ def remove(
         except (exception.HostBusy, exception.HostChanged) as error:
             LOG.info('A host of Pcloud %(pcloud)s is looked at again: '
                      '%(error)s', {'pcloud': pcloud.id, 'error': error})
-            pcloud = pclouds.show(context, pcloud.id)
+            pcloud = pclouds.head(context, pcloud.id)
     return _remove(context, pcloud, name)
 
 
 def _remove(
-    context: nova_context.RequestContext, pcloud: pclouds.Pcloud, name: str,
+    context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
 ) -> None:
     anchors = [journal.pcloud_anchor(pcloud.id),
                journal.owner_anchor(pcloud.owner)]
@@ -297,28 +371,29 @@ def _remove(
     _finish(context, host)
     emptiness.check(context, host.compute, host.name)
 
-    def work(written: writes.Rows) -> None:
+    def work(written: writes.Rows) -> due.Due:
         # The host may have been enabled, used and disabled meanwhile.
         if written.before[names.CHANGES_PREFIX + anchors[0]] != seen:
             raise exception.HostChanged(name=host.name)
-        _take_away(written, pcloud, host)
+        return _take_away(written, pcloud, host)
 
-    change.run(context, anchors, work)
-    reconcile.finish(context, [host.compute.host])
+    what = change.run(context, anchors, work)
+    reconcile.finish_written(context, host.compute.host, what)
 
 
 def _take_away(
-    written: writes.Rows, pcloud: pclouds.Pcloud, host: Host,
-) -> None:
-    """Write that a host has left a Pcloud, and what is due for the host."""
+    written: writes.Rows, pcloud: pclouds.Head, host: Host,
+) -> due.Due:
+    """Write that a host has left a Pcloud, and return what is due."""
     aggregate, node = pcloud.aggregate, host.node.hypervisor_hostname
-    own = allocation_ratios.saved(written.metadata(aggregate.id), node)
+    own = allocation_ratios.saved(written.values(
+        aggregate.id, allocation_ratios.saved_keys(node)), node)
+    what = due.Due(
+        written.mark, provider=host.node.uuid, origin=aggregate.uuid,
+        ratios=own, event=due.REMOVED, pcloud=pcloud.id, name=host.name,
+        empty=True, since=int(timeutils.utcnow_ts()))
     try:
-        written.claim(host.compute.host, due.Due(
-            written.mark, provider=host.node.uuid,
-            origin=aggregate.uuid, ratios=own, event=due.REMOVED,
-            pcloud=pcloud.id, name=host.name, empty=True,
-            since=int(timeutils.utcnow_ts())))
+        written.claim(host.compute.host, what)
     except exception.KeyTaken:
         raise exception.HostBusy(name=host.name)
     if not written.drop_if(
@@ -328,7 +403,7 @@ def _take_away(
         raise exception.HostChanged(name=host.name)
     written.drop(aggregate.id, [
         names.node_key(host.compute.host),
-        *(names.saved_ratio_key(key, node)
-          for key in allocation_ratios.RESOURCES)])
+        *allocation_ratios.saved_keys(node)])
     if not written.leave(aggregate.id, [host.compute.host]):
         raise exception.HostNotFound(name=host.name, pcloud=pcloud.id)
+    return what

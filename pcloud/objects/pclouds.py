@@ -18,6 +18,7 @@ Rule: reference-pclouds
 from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
+import typing
 
 from nova import context as nova_context
 from oslo_utils import uuidutils
@@ -43,20 +44,31 @@ _KEYS = {'name': names.NAME, 'cpu_allocation_ratio': names.CPU_RATIO,
 
 
 @dataclasses.dataclass(frozen=True)
-class Pcloud:
-    """A Pcloud as read from the aggregate of the Pcloud.
+class Head:
+    """A Pcloud without the Pcloud's hosts.
+
+    A call that is about a single host reads no more of the Pcloud.
 
     :ivar tenants: ids of the projects that may start servers in the Pcloud
+    """
+
+    aggregate: rows.Head
+    id: str
+    name: str
+    owner: str
+    tenants: frozenset[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Pcloud(Head):
+    """A Pcloud as read from the aggregate of the Pcloud.
+
     :ivar units: the sum of the units of the Pcloud's hosts
     :ivar cpu_allocation_ratio: None for an unset or unreadable ratio; so is
         `ram_allocation_ratio`
     """
 
     aggregate: rows.Aggregate
-    id: str
-    name: str
-    owner: str
-    tenants: frozenset[str]
     units: int
     cpu_allocation_ratio: float | None
     ram_allocation_ratio: float | None
@@ -94,6 +106,18 @@ def _tell(
     """Tell schedulers and listeners of a committed change of a Pcloud."""
     reconcile.announced(context, [pcloud.aggregate.uuid])
     reconcile.notified(notifications.pcloud, context, action, pcloud)
+
+
+def head(context: nova_context.RequestContext, pcloud_id: str) -> Head:
+    """Return one Pcloud without the Pcloud's hosts (one query).
+
+    :raises: `exception.PcloudNotFound`
+    """
+    found = pcloud_rows.head(context, pcloud_id)
+    if found is None:
+        raise exception.PcloudNotFound(pcloud=pcloud_id)
+    aggregate, metadata = found
+    return Head(aggregate=aggregate, **_of_frame(metadata))
 
 
 def show(context: nova_context.RequestContext, pcloud_id: str) -> Pcloud:
@@ -225,11 +249,14 @@ def _pcloud(
 ) -> Pcloud:
     metadata = aggregate.metadata
     return Pcloud(
-        aggregate=aggregate,
-        id=metadata[names.ID],
-        name=metadata.get(names.NAME, ''),
-        owner=metadata.get(names.OWNER, ''),
-        tenants=names.tenants(metadata),
+        aggregate=aggregate, **_of_frame(metadata),
         units=sum(units.get(host, 0) for host in aggregate.hosts),
         cpu_allocation_ratio=readings.ratio(metadata, names.CPU_RATIO),
         ram_allocation_ratio=readings.ratio(metadata, names.RAM_RATIO))
+
+
+def _of_frame(metadata: Mapping[str, str]) -> dict[str, typing.Any]:
+    return {'id': metadata[names.ID],
+            'name': metadata.get(names.NAME, ''),
+            'owner': metadata.get(names.OWNER, ''),
+            'tenants': names.tenants(metadata)}

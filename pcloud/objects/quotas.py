@@ -69,15 +69,30 @@ def check(
 ) -> None:
     """Refuse more units than a project may use.
 
-    Within a change with the owner's anchor the check is final, as no other
-    change can use units of the project meanwhile.
+    :raises: `exception.QuotaExceeded`
+    """
+    _check(show(context, project_id), units)
 
+
+def check_used(
+    context: nova_context.RequestContext, project_id: str, units: int,
+) -> None:
+    """Refuse units that a change has put into use already.
+
+    Two queries. Within a change with the owner's anchor the check is final, as
+    no other change can use units of the project meanwhile.
+
+    :param units: what the change has added to the units in use
     :raises: `exception.QuotaExceeded`
     """
     now = show(context, project_id)
-    if not now.allows(units):
+    _check(dataclasses.replace(now, in_use=now.in_use - units), units)
+
+
+def _check(before: Quota, units: int) -> None:
+    if not before.allows(units):
         raise exception.QuotaExceeded(
-            requested=units, in_use=now.in_use, limit=now.limit)
+            requested=units, in_use=before.in_use, limit=before.limit)
 
 
 def set_limit(

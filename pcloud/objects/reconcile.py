@@ -23,6 +23,7 @@ Rule: reference-changes-reconcile
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 import time
 
 from nova import context as nova_context
@@ -44,6 +45,7 @@ from pcloud.backend import outages
 from pcloud.backend import pcloud_rows
 from pcloud.backend import pool_rows
 from pcloud.backend import readings
+from pcloud.backend import rows
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import allocation_ratios
@@ -62,27 +64,37 @@ _ROUNDS = 10
 _PATIENCE = 10.0
 
 
-def host(context: nova_context.RequestContext, name: str) -> bool:
+def host(
+    context: nova_context.RequestContext, name: str,
+    written: due.Due | None = None,
+) -> bool:
     """Do what is due for a host.
 
     :param name: the service host
+    :param written: what is due, as the caller has just written; None for a
+        caller that does not know
     :returns: whether nothing is due any more; a host may have to settle
     :raises: `exception.Unavailable` when a part of the cloud does not
         answer; what is due stays due then
     """
+    text = str(written) if written else _text(context, name)
     for _ in range(_ROUNDS):
-        text = journal.dues(context, [name]).get(name)
         if text is None:
             return True
         try:
             remainder = _do(context, name, text)
         except allocation_ratios.HostChanged:
+            text = _text(context, name)
             continue
-        if not journal.settle(context, name, text, remainder):
-            _take_back(context, name, text)
-        elif remainder is not None:
-            return False
+        if journal.settle(context, name, text, remainder):
+            return remainder is None
+        _take_back(context, name, text)
+        text = _text(context, name)
     return False
+
+
+def _text(context: nova_context.RequestContext, name: str) -> str | None:
+    return journal.dues(context, [name]).get(name)
 
 
 def _take_back(
@@ -105,7 +117,19 @@ def finish(
 
     :param names_: service hosts
     """
-    for _ in _finished(context, names_):
+    for _ in _finished(context, dict.fromkeys(names_)):
+        pass
+
+
+def finish_written(
+    context: nova_context.RequestContext, name: str, what: due.Due,
+) -> None:
+    """Reconcile a host as `finish` does, after a change of the host.
+
+    :param name: the service host
+    :param what: what the change has written as due
+    """
+    for _ in _finished(context, {name: what}):
         pass
 
 
@@ -116,18 +140,22 @@ def finish_any(
 
     :param names_: service hosts
     """
-    for _ in _finished(context, names_):
+    for _ in _finished(context, dict.fromkeys(names_)):
         return
 
 
 def _finished(
-    context: nova_context.RequestContext, names_: Iterable[str],
+    context: nova_context.RequestContext,
+    dues: Mapping[str, due.Due | None],
 ) -> Iterator[str]:
-    """Yield the hosts for which nothing is due any more."""
+    """Yield the hosts for which nothing is due any more.
+
+    :param dues: ``service host -> what is due``, None where unknown
+    """
     deadline = time.monotonic() + _PATIENCE
-    for name in names_:
+    for name, what in dues.items():
         try:
-            if host(context, name):
+            if host(context, name, what):
                 yield name
         except outages.ANY as error:
             LOG.warning('What is due for host %(host)s has still to be '
@@ -177,17 +205,25 @@ def _do(
     if what.service == due.OFF:
         compute_calls.disable(context, name)
     provider = what.provider or _provider(context, name)
-    if provider is not None:
-        _tell_aggregates(context, provider, name, what.origin)
-        allocation_ratios.settle(context, provider, name, text)
-    if journal.dues(context, [name]).get(name) != text:
+    if provider is None:
+        there = isolation.closed_of(context, name)
+    else:
+        there = _tell_aggregates(context, provider, name, what.origin)
+        allocation_ratios.settle(context, provider, name, text, there)
+    if _is_seen_at_once(what) and _text(context, name) != text:
         raise allocation_ratios.HostChanged()
     if what.service == due.ON:
         compute_calls.enable(context, name)
-    _tell_listeners(context, name, what)
+    _tell_listeners(context, name, what, there)
     if what.empty:
         return _settle_down(context, name, what, provider)
     return None
+
+
+def _is_seen_at_once(what: due.Due) -> bool:
+    """Whether what follows is seen by others before the due row is settled."""
+    return what.service == due.ON or (
+        what.event is not None and notifications.wanted())
 
 
 def _settle_down(
@@ -223,8 +259,9 @@ def _provider(
     except exception.ComputeHostNotFound:
         return None
     except exception.Unavailable:
-        node = next((names.nodes(aggregate.metadata).get(name) for aggregate
-                     in pcloud_rows.with_host(context, name)), None)
+        node = next((
+            names.nodes(aggregate.metadata).get(name) for aggregate
+            in pcloud_rows.whole(isolation.closed_of(context, name))), None)
         if node is None:
             raise
         return inventories.provider(context, node)
@@ -234,21 +271,25 @@ def _provider(
 def _tell_aggregates(
     context: nova_context.RequestContext, provider: str, name: str,
     former_uuid: str | None,
-) -> None:
+) -> list[rows.Aggregate]:
     """Tell Placement in which pools and Pclouds a host is.
 
     The generation is read before the rows, and unchanged aggregates are
     written too, for the reasons in `allocation_ratios`.
+
+    :returns: the pools and Pclouds of the host
     """
     body = inventories.aggregates(context, provider)
+    there = isolation.closed_of(context, name)
     if body is None:
         # Nova has deleted the node, and Placement all memberships with it.
-        return
-    there = set(body['aggregates']) - {former_uuid}
+        return there
+    others = set(body['aggregates']) - {former_uuid}
     body['aggregates'] = sorted(
-        there | isolation.closed_uuids_of(context, name))
+        others.union(aggregate.uuid for aggregate in there))
     if not inventories.set_aggregates(context, provider, body):
         raise inventories.Outdated()
+    return there
 
 
 def is_empty(context: nova_context.RequestContext, name: str) -> bool:
@@ -265,14 +306,17 @@ def is_empty(context: nova_context.RequestContext, name: str) -> bool:
 
 def _tell_listeners(
     context: nova_context.RequestContext, name: str, what: due.Due,
+    there: list[rows.Aggregate],
 ) -> None:
-    """Tell the schedulers of the aggregates, and listeners of the event."""
-    uuids = {aggregate.uuid
-             for aggregate in pcloud_rows.with_host(context, name)}
+    """Tell the schedulers of the aggregates, and listeners of the event.
+
+    :param there: the pools and Pclouds of the host
+    """
+    # Only a host that enters a pool changes the pool.
+    changed = there if what.service == due.ON else pcloud_rows.whole(there)
+    uuids = {aggregate.uuid for aggregate in changed}
     if what.origin:
         uuids.add(what.origin)
-    if what.service == due.ON:
-        uuids |= isolation.closed_uuids_of(context, name)
     announce.changed(context, sorted(uuids))
     if what.event and notifications.wanted():
         _notify(context, name, what, what.event)

@@ -30,7 +30,7 @@ from pcloud.objects import reconcile
 
 
 def add(
-    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
     project_id: str,
 ) -> None:
     """Make a project a tenant; harmless for a project that is a tenant.
@@ -46,7 +46,7 @@ def add(
             written.touch(pcloud.aggregate.id)
         except exception.AggregateGone:
             raise exception.PcloudNotFound(pcloud=pcloud.id)
-        is_new = key not in written.metadata(pcloud.aggregate.id)
+        is_new = not written.values(pcloud.aggregate.id, [key])
         if is_new:
             written.insert(pcloud.aggregate.id, {key: names.TENANT_VALUE})
         return is_new
@@ -56,7 +56,7 @@ def add(
 
 
 def remove(
-    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
     project_id: str,
 ) -> None:
     """Make a project no tenant any more; the project's servers stay in place.
@@ -79,7 +79,7 @@ def remove(
 
 def _tell(
     context: nova_context.RequestContext, action: str,
-    pcloud: pclouds.Pcloud, project_id: str,
+    pcloud: pclouds.Head, project_id: str,
 ) -> None:
     """Tell schedulers and listeners of a committed change of a tenant."""
     reconcile.announced(context, [pcloud.aggregate.uuid])

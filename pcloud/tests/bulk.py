@@ -98,6 +98,7 @@ def pcloud(
     for host in hosts:
         node = host + NODE_SUFFIX
         metadata[names.host_key(host)] = node
+        metadata[names.node_key(host)] = node
         metadata[names.state_key(node)] = access.ENABLED
         for ratio, value in ratios.items():
             metadata[names.saved_ratio_key(ratio, node)] = value

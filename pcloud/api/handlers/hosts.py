@@ -40,7 +40,7 @@ def index(call: api_call.Call) -> dict:
 def show(call: api_call.Call) -> dict:
     """Show a host of a Pcloud."""
     return {'host': _view(call)(hosts.show(
-        call.context, ownership.own_pcloud(call), call.parameters['name']))}
+        call.context, ownership.own_head(call), call.parameters['name']))}
 
 
 def add(call: api_call.Call) -> dict:
@@ -54,7 +54,7 @@ def add(call: api_call.Call) -> dict:
         raise exception.InvalidBody(
             reason='Invalid input for field/attribute host. Name either a '
                    'host_flavor or constraints.')
-    pcloud = ownership.own_pcloud(call)
+    pcloud = ownership.own_head(call)
     if 'host_flavor' in call.body:
         added = allocation.add(
             call.context, pcloud, name, call.body['host_flavor'], zone)
@@ -65,7 +65,7 @@ def add(call: api_call.Call) -> dict:
 
 
 def _constraints(
-    call: api_call.Call, pcloud: pclouds.Pcloud,
+    call: api_call.Call, pcloud: pclouds.Head,
 ) -> dict[str, rules.Setting]:
     wanted = constraint_levels.read(
         call.context, call.body['constraints'], call.can)
@@ -77,11 +77,11 @@ def _constraints(
 def update(call: api_call.Call) -> dict:
     """Enable or disable a host of a Pcloud."""
     return {'host': _view(call)(hosts.set_state(
-        call.context, ownership.own_pcloud(call), call.parameters['name'],
+        call.context, ownership.own_head(call), call.parameters['name'],
         call.body['state']))}
 
 
 def remove(call: api_call.Call) -> None:
     """Remove a host from a Pcloud."""
     hosts.remove(
-        call.context, ownership.own_pcloud(call), call.parameters['name'])
+        call.context, ownership.own_head(call), call.parameters['name'])

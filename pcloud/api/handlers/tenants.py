@@ -21,12 +21,12 @@ from pcloud.objects import tenants
 
 def index(call: api_call.Call) -> dict:
     """List the ids of the projects that may start servers in a Pcloud."""
-    return {'tenants': sorted(ownership.own_pcloud(call).tenants)}
+    return {'tenants': sorted(ownership.own_head(call).tenants)}
 
 
 def add(call: api_call.Call) -> None:
     """Make a project a tenant of a Pcloud."""
-    pcloud = ownership.own_pcloud(call)
+    pcloud = ownership.own_head(call)
     project_id = call.parameters['tenant']
     names.tenant_key(project_id)
     projects.check(call.context, project_id)
@@ -35,5 +35,5 @@ def add(call: api_call.Call) -> None:
 
 def remove(call: api_call.Call) -> None:
     """Remove a project from the tenants of a Pcloud."""
-    tenants.remove(call.context, ownership.own_pcloud(call),
+    tenants.remove(call.context, ownership.own_head(call),
                    call.parameters['tenant'])

@@ -247,6 +247,39 @@ class HostsTest(AttributesTestCase):
         one = self.alice.get_json(f'{self.path}/a')['host']
         self.assertEqual(soon, one['next_reboot'])
 
+    def _one_by_one(self):
+        """Check that each host is shown alone as in the list."""
+        for host in self.alice.get_json(self.path)['hosts']:
+            for name in (host['name'], host['name'].upper()):
+                alone = self.alice.get_json(f'{self.path}/{name}')
+                self.assertEqual({'host': host}, alone)
+
+    def test_a_host_is_shown_as_in_the_list(self):
+        self.put('rack', 'cellar', self.real['b'])
+        self.put('rack', 'attic', self.real['a'], self.real['c'])
+        self.put('next_reboot', self.in_days(3), self.real['b'])
+        self._one_by_one()
+        # A host that was added before the rows of nodes existed.
+        pcloud = self.aggregate('Pcloud:' + self.path.split('/')[2])
+        self.admin.call_json(
+            'POST', f'/os-aggregates/{pcloud.id}/action', {
+                'set_metadata': {'metadata': {
+                    f'pcloud:node:{self.real["a"]}': None}}})
+        self._one_by_one()
+        self.assertEqual(
+            404, self.alice.call('GET', f'{self.path}/d').status_code)
+
+    def test_the_rack_of_a_new_host(self):
+        self.alice.call_json('PUT', f'{self.path}/b', {
+            'host': {'state': 'disabled'}})
+        self.put('rack', 'cellar', self.real['c'])
+        self.put('rack', 'attic', self.real['b'])
+        self.alice.call_json('DELETE', f'{self.path}/b')
+        added = self.alice.call_json('POST', self.path, {
+            'host': {'name': 'd', 'host_flavor': 'gpu'}})['host']
+        self.assertEqual(2, added['rack'])
+        self.assertEqual([None, 1, 2], self._shown('rack'))
+
     def test_constant_queries(self):
         self.assertEqual({}, host_attributes.effective(self.context, []))
         self.put('rack', 'cellar', 'node-1', 'node-2')

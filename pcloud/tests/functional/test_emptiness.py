@@ -304,13 +304,13 @@ class CellTest(EmptinessTestCase):
             yield
 
     def test_cell_that_does_not_answer(self):
-        for name in ('_instances', '_migrations'):
+        for name in ('_servers_and_migrations',):
             with self._silent('cell2', name):
                 self.refused(503, 'does not answer')
         self.accepted()
 
     def test_other_cell_that_does_not_answer(self):
-        for name in ('_instances', '_migrations'):
+        for name in ('_servers_and_migrations',):
             with self._silent('cell1', name):
                 self.accepted()
 

@@ -107,3 +107,39 @@ class BigCloudTest(shared_cloud.SharedCloudTestCase):
         # More free hosts of one flavor than are looked at at first.
         many = self._costs('large', hosts=3000, pclouds=200)
         self.assertEqual(few, many)
+        # So that a change for the worse is seen here first. Of the statements
+        # of the first call nine are Placement's, and seven are for listeners.
+        costs = [cost for key, cost in many.items() if key[0] in (0, 4)]
+        self.assertEqual(
+            [counting.Count(41, 3), counting.Count(16, 0)], costs)
+
+    def test_a_host_costs_the_same_in_small_and_large_pclouds(self):
+        hosts = {number: [f'h{number}-{each}' for each in range(number)]
+                 for number in (2, 60)}
+        rows = bulk.Rows(placement_db.get_placement_engine())
+        for number, members in hosts.items():
+            rows.hosts('node-1', [*members, f'free-{number}'])
+        made = {number: bulk.pcloud(
+            base.ALICE, members, rows.ratios('node-1'))
+            for number, members in hosts.items()}
+        rows.aggregates([
+            *made.values(), *(bulk.pool(f'of-{number}', [
+                *members, f'free-{number}'])
+                for number, members in hosts.items())])
+        few, many = (self._costs_in(made[number].id, f'of-{number}',
+                                    hosts[number][0])
+                     for number in hosts)
+        self.assertEqual(few, many)
+
+    def _costs_in(self, pcloud, flavor, host):
+        hosts = f'/os-pclouds/{pcloud}/hosts'
+        calls = [
+            ('POST', hosts, {'host': {'name': 'n', 'host_flavor': flavor}}),
+            ('GET', f'{hosts}/{host}', None),
+            ('PUT', f'{hosts}/{host}', {'host': {'state': 'disabled'}}),
+            ('PUT', f'{hosts}/{host.upper()}', {'host': {'state': 'enabled'}}),
+            ('DELETE', f'{hosts}/n', None)]
+        counts = [[counting.count(functools.partial(
+            self.alice.call_json, *call)) for call in calls]
+            for _ in range(3)]
+        return [min(each) for each in zip(*counts, strict=True)]
