@@ -12,13 +12,17 @@
 
 """The members that the command lines show, formatted for people."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import typing
 
-from pcloud.client import resources
-from pcloud.rules import units
+# Every "nova" command loads this module. The classes of the resources, and of
+# the errors that the units bring along, take longer than all else.
+if typing.TYPE_CHECKING:
+    from pcloud.client import resources
 
 
 def text(value: object) -> str:
@@ -43,6 +47,7 @@ def ratio(value: float | None) -> str:
 
 def limit(value: int | None) -> str:
     """Format a limit of a quota."""
+    from pcloud.rules import units
     return 'unlimited' if value == units.UNLIMITED else text(value)
 
 

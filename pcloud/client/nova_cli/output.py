@@ -12,6 +12,8 @@
 
 """The client and the tables of the nova command line's extensions."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from collections.abc import Sequence
 import typing
@@ -20,7 +22,9 @@ from novaclient import exceptions as nova_exceptions
 from novaclient import utils
 
 from pcloud.client import display
-from pcloud.client import v1
+
+if typing.TYPE_CHECKING:
+    from pcloud.client import v1
 
 
 def client(cs: typing.Any) -> v1.Client:
@@ -28,6 +32,8 @@ def client(cs: typing.Any) -> v1.Client:
 
     :param cs: the novaclient that the shell hands to every command
     """
+    # Every "nova" command loads this module, and few need the client.
+    from pcloud.client import v1
     return v1.Client.from_adapter(cs.client)
 
 

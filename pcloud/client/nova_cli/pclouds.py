@@ -15,6 +15,8 @@
 An extension of python-novaclient: each function named do_... is a command.
 """
 
+from __future__ import annotations
+
 import argparse
 import typing
 
@@ -24,7 +26,9 @@ from novaclient import utils
 from pcloud.client import arguments
 from pcloud.client import display
 from pcloud.client.nova_cli import output
-from pcloud.client import v1
+
+if typing.TYPE_CHECKING:
+    from pcloud.client import v1
 
 _pcloud_arg = utils.arg(
     'pcloud', metavar='<pcloud>',

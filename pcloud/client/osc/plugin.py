@@ -12,10 +12,13 @@
 
 """Makes Pcloud's client known to the openstack command line."""
 
+from __future__ import annotations
+
 import argparse
 import typing
 
-from pcloud.client import v1
+if typing.TYPE_CHECKING:
+    from pcloud.client import v1
 
 API_NAME = 'pcloud'
 API_VERSION_OPTION = 'os_pcloud_api_version'
@@ -28,6 +31,8 @@ def make_client(instance: typing.Any) -> v1.Client:
 
     :param instance: the client manager of the command line
     """
+    # Every "openstack" command loads this module, and few need the client.
+    from pcloud.client import v1
     return v1.Client.from_adapter(instance.sdk_connection.compute)
 
 

@@ -1,0 +1,61 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What both command lines load before they run a command."""
+
+import json
+import subprocess
+import sys
+
+import testtools
+
+# Prints the modules of Pcloud and of openstacksdk that a discovery loads.
+_NOVA = """
+import json
+import sys
+from novaclient import api_versions
+from novaclient import client
+client.discover_extensions(api_versions.APIVersion('2.1'))
+print(json.dumps([name for name in sys.modules
+                  if name.split('.')[0] in ('openstack', 'pcloud')]))
+"""
+_OPENSTACK = """
+import json
+import sys
+from openstackclient.common import clientmanager
+assert 'pcloud' in [each.API_NAME for each in clientmanager.PLUGIN_MODULES]
+print(json.dumps([name for name in sys.modules
+                  if name.split('.')[0] == 'pcloud']))
+"""
+
+
+class ImportsTest(testtools.TestCase):
+    """Every command pays for what is loaded, also where no Pcloud is used."""
+
+    def test_nova(self):
+        self.assertEqual(
+            ['pcloud', 'pcloud.client', 'pcloud.client.arguments',
+             'pcloud.client.display', 'pcloud.client.nova_cli',
+             'pcloud.client.nova_cli.host_flavors',
+             'pcloud.client.nova_cli.output',
+             'pcloud.client.nova_cli.pclouds'], _loaded(_NOVA))
+
+    def test_openstack(self):
+        self.assertEqual(
+            ['pcloud', 'pcloud.client', 'pcloud.client.osc',
+             'pcloud.client.osc.plugin'], _loaded(_OPENSTACK))
+
+
+def _loaded(program: str) -> list[str]:
+    return sorted(json.loads(subprocess.run(
+        [sys.executable, '-c', program], check=True, capture_output=True,
+        text=True).stdout))
