@@ -1,0 +1,127 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Works that take turns, and the ratios of their processor times.
+
+Other work of the machine only adds to a time, so that the least of many turns
+is the best estimate, and only more turns tell a missed ratio from bad luck.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import statistics
+import sys
+
+# After so many times the planned turns a missed ratio is believed.
+_PATIENCE = 4
+
+
+@dataclasses.dataclass(frozen=True)
+class Bound:
+    """A wanted ratio of two works.
+
+    :ivar most: the most time of `work`, as a multiple of the time of `other`
+    """
+
+    work: str
+    other: str
+    most: float
+
+
+class Turns:
+    """Works that do the same thing in several places.
+
+    :param name: what all works do
+    :param works: name of the work -> function that works once and returns the
+        seconds of processor time
+    :ivar seconds: name of the work -> seconds of each turn
+    """
+
+    def __init__(
+        self, name: str, works: Mapping[str, Callable[[], float]],
+    ) -> None:
+        self.name = name
+        self.seconds: dict[str, list[float]] = {each: [] for each in works}
+        self._works = dict(works)
+        self._bounds: Sequence[Bound] = ()
+
+    def take(self, repeat: int, bounds: Sequence[Bound] = ()) -> None:
+        """Take turns, and more turns as long as a bound is missed.
+
+        The first turn does not count: what is read once and cached is not the
+        work's.
+
+        :param repeat: the number of turns when all bounds are met
+        """
+        self._bounds = tuple(bounds)
+        for work in self._works.values():
+            work()
+        for number in range(repeat * _PATIENCE):
+            if number >= repeat and not self.missed():
+                return
+            names = list(self._works)
+            start = number % len(names)
+            for name in names[start:] + names[:start]:
+                self.seconds[name].append(self._works[name]())
+
+    def ratio(self, work: str, other: str) -> float:
+        """Return the least time of a work as a multiple of another's."""
+        return min(self.seconds[work]) / min(self.seconds[other])
+
+    def missed(self) -> list[str]:
+        """Return a sentence for each bound that is missed."""
+        return [
+            f'{self.name}: {each.work} takes '
+            f'{self.ratio(each.work, each.other):.3f} times as long as '
+            f'{each.other}; at most {each.most} is wanted'
+            for each in self._bounds
+            if self.ratio(each.work, each.other) > each.most]
+
+
+def table(measured: Sequence[Turns]) -> str:
+    """Return the measurements in milliseconds, as reStructuredText.
+
+    The ratios are multiples of the first work.
+    """
+    names = list(dict.fromkeys(
+        name for each in measured for name in each.seconds))
+    rows = [['', *(f'{name}, {kind}' for name in names
+                   for kind in ('least', 'median', 'ratio'))]]
+    rows += [[f'``{each.name}``', *(
+        cell for name in names for cell in _cells(each, name))]
+        for each in measured]
+    lines = ['.. list-table::', '   :header-rows: 1', '']
+    for first, *rest in rows:
+        lines += [f'   * - {first}'.rstrip(),
+                  *(f'     - {each}'.rstrip() for each in rest)]
+    return '\n'.join(lines)
+
+
+def _cells(measured: Turns, name: str) -> list[str]:
+    seconds = measured.seconds.get(name)
+    if not seconds:
+        return ['', '', '']
+    return [f'{1000 * min(seconds):,.1f}',
+            f'{1000 * statistics.median(seconds):,.1f}',
+            f'{measured.ratio(name, next(iter(measured.seconds))):.3f}']
+
+
+def report_missed(measured: Sequence[Turns]) -> int:
+    """Print the bounds that are missed; return 1 when there is one."""
+    wrong = [line for each in measured for line in each.missed()]
+    for line in wrong:
+        print(line, file=sys.stderr)
+    return int(bool(wrong))

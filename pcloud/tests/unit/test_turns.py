@@ -1,0 +1,55 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The turns of the benchmarks are taken and judged as described."""
+
+import itertools
+
+import testtools
+
+from pcloud.tests.benchmarks import turns
+
+
+class TurnsTest(testtools.TestCase):
+
+    def _taken(self, ours, theirs, most):
+        """Take three turns of works that last as long as listed.
+
+        The first time of each list is that of the turn that does not count;
+        the last time repeats.
+        """
+        def work(times):
+            left = itertools.chain(times, itertools.repeat(times[-1]))
+            return lambda: next(left)
+
+        taken = turns.Turns('work', {'theirs': work(theirs),
+                                     'ours': work(ours)})
+        taken.take(3, [turns.Bound('ours', 'theirs', most)])
+        return taken
+
+    def test_the_first_turn_does_not_count(self):
+        taken = self._taken([0.1, 2], [9, 2], 1)
+        self.assertEqual({'theirs': [2] * 3, 'ours': [2] * 3}, taken.seconds)
+        self.assertEqual([], taken.missed())
+
+    def test_bad_luck_is_tried_again(self):
+        taken = self._taken([1, 3, 3, 3, 3, 1], [1], 1.03)
+        self.assertEqual([3, 3, 3, 3, 1], taken.seconds['ours'])
+        self.assertEqual([], taken.missed())
+
+    def test_what_is_slow_is_missed_after_all_turns(self):
+        taken = self._taken([1.1], [1], 1.03)
+        self.assertEqual(12, len(taken.seconds['ours']))
+        self.assertEqual(
+            ['work: ours takes 1.100 times as long as theirs; at most 1.03 '
+             'is wanted'], taken.missed())
+        self.assertEqual(1, turns.report_missed([taken]))
