@@ -31,6 +31,7 @@ from nova.objects import fields
 from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_utils import timeutils
+import tenacity
 
 from pcloud.backend import announce
 from pcloud.backend import arrivals
@@ -64,33 +65,47 @@ _ROUNDS = 10
 _PATIENCE = 10.0
 
 
-def host(
-    context: nova_context.RequestContext, name: str,
-    written: due.Due | None = None,
-) -> bool:
+@tenacity.retry(
+    retry=tenacity.retry_if_exception_type(allocation_ratios.HostChanged),
+    stop=tenacity.stop_after_attempt(_ROUNDS),
+    retry_error_callback=lambda _: False)
+def host(context: nova_context.RequestContext, name: str) -> bool:
     """Do what is due for a host.
 
     :param name: the service host
-    :param written: what is due, as the caller has just written; None for a
-        caller that does not know
     :returns: whether nothing is due any more; a host may have to settle
     :raises: `exception.Unavailable` when a part of the cloud does not
         answer; what is due stays due then
     """
-    text = str(written) if written else _text(context, name)
-    for _ in range(_ROUNDS):
-        if text is None:
-            return True
-        try:
-            remainder = _do(context, name, text)
-        except allocation_ratios.HostChanged:
-            text = _text(context, name)
-            continue
-        if journal.settle(context, name, text, remainder):
-            return remainder is None
+    text = _text(context, name)
+    return text is None or _reconcile(context, name, text)
+
+
+def _host_written(
+    context: nova_context.RequestContext, name: str, what: due.Due,
+) -> bool:
+    """Do what is due for a host, as `host`, right after a change of the host.
+
+    :param what: what the change has written as due
+    """
+    try:
+        return _reconcile(context, name, str(what))
+    except allocation_ratios.HostChanged:
+        return host(context, name)
+
+
+def _reconcile(
+    context: nova_context.RequestContext, name: str, text: str,
+) -> bool:
+    """Do what is due for a host, as written.
+
+    :raises: `allocation_ratios.HostChanged` when something else is due by now
+    """
+    remainder = _do(context, name, text)
+    if not journal.settle(context, name, text, remainder):
         _take_back(context, name, text)
-        text = _text(context, name)
-    return False
+        raise allocation_ratios.HostChanged()
+    return remainder is None
 
 
 def _text(context: nova_context.RequestContext, name: str) -> str | None:
@@ -155,7 +170,8 @@ def _finished(
     deadline = time.monotonic() + _PATIENCE
     for name, what in dues.items():
         try:
-            if host(context, name, what):
+            if (host(context, name) if what is None else
+                    _host_written(context, name, what)):
                 yield name
         except outages.ANY as error:
             LOG.warning('What is due for host %(host)s has still to be '
