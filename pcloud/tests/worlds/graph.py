@@ -34,6 +34,8 @@ number of interleavings, do not change.
 
 from __future__ import annotations
 
+import collections
+from collections.abc import Iterator
 from collections.abc import Sequence
 import functools
 import itertools
@@ -42,11 +44,27 @@ import typing
 from pcloud.tests.worlds import copies
 
 
+class Repetition(typing.NamedTuple):
+    """A further attempt of an actor, after an attempt without success.
+
+    :ivar function: the name of the function that is tried
+    :ivar limit: the number of attempts after which the actor gives up
+    """
+
+    actor: str
+    function: str
+    limit: int
+
+
 class Footprint(typing.NamedTuple):
-    """What a turn reads and writes, by names."""
+    """What a turn reads and writes, by names.
+
+    :ivar again: the further attempts that begin in the turn
+    """
 
     reads: frozenset[str]
     writes: frozenset[str]
+    again: frozenset[Repetition] = frozenset()
 
     def commutes(self, other: Footprint) -> bool:
         """Return whether neither turn writes what the other turn touches."""
@@ -62,6 +80,10 @@ class Turn(typing.NamedTuple):
 
     to: str
     footprint: Footprint
+
+
+class Cycle(Exception):
+    """Turns lead back to a state, so that interleavings never end."""
 
 
 class Growth(typing.NamedTuple):
@@ -152,20 +174,50 @@ class Graph:
         return sum(map(len, self._next.values()))
 
     def interleavings(self) -> int:
-        """Return the number of ways from the first state to an end."""
+        """Return the number of ways from the first state to an end.
+
+        :raises Cycle: when a way leads back to a state
+        """
         ways: dict[str, int] = {}
-        root = next(iter(self._next))
-        pending = [root]
+        for state in self._from_the_ends():
+            after = [turn.to for turn in self._next[state].values()]
+            ways[state] = sum(ways[each] for each in after) if after else 1
+        return ways[state]
+
+    def repetitions(self) -> dict[Repetition, int]:
+        """Return how often each repetition happens on a single way, at most.
+
+        :raises Cycle: when a way leads back to a state
+        """
+        most: dict[str, collections.Counter[Repetition]] = {}
+        for state in self._from_the_ends():
+            most[state] = collections.Counter()
+            for turn in self._next[state].values():
+                most[state] |= most[turn.to] + collections.Counter(
+                    turn.footprint.again)
+        return dict(most[state])
+
+    def _from_the_ends(self) -> Iterator[str]:
+        """Yield each state after all states to which turns lead from there."""
+        done: set[str] = set()
+        way: set[str] = set()
+        pending = [next(iter(self._next))]
         while pending:
             state = pending[-1]
-            after = [turn.to for turn in self._next[state].values()]
-            missing = [each for each in after if each not in ways]
+            missing = [] if state in done else [
+                turn.to for turn in self._next[state].values()
+                if turn.to not in done]
+            if way & set(missing):
+                raise Cycle()
             if missing:
+                way.add(state)
                 pending += missing
                 continue
             pending.pop()
-            ways[state] = sum(ways[each] for each in after) if after else 1
-        return ways[root]
+            way.discard(state)
+            if state not in done:
+                done.add(state)
+                yield state
 
 
 class World(typing.Protocol):

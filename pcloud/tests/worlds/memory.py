@@ -30,14 +30,23 @@ for every turn after that, so that two states with equal memories have equal
 ends, equal violations and equal numbers of interleavings.
 
 **Why the exploration ends.** Each turn adds to the memory of the innermost
-call, or ends calls and adds to the memory of an outer call. So no actor ever
-comes back to a memory, and the graph of the states has no cycle.
+call, or ends calls and adds to the memory of an outer call. So but for
+attempts no actor ever comes back to a memory, and the graph of the states has
+no cycle.
+
+**Attempts.** Of a function that is tried until the function succeeds, earlier
+attempts are forgotten when a further attempt begins, and so is the number of
+attempts. The number decides only when the actor gives up; that no actor gives
+up, and that attempts make no cycle, is shown by the graph of the states, see
+`graph.Graph.repetitions`.
 
 A function with an argument or a return value that is not a plain value
 (numbers, texts, collections of plain values, frozen data classes) forgets
 nothing: such an object may be changed by the function, and the readings stay
 in the memory of the caller. Request contexts and conditions of SQL are the
-exceptions among arguments, which functions of Pcloud only pass on. What a
+exceptions among arguments, which functions of Pcloud only pass on. A source
+of randomness is an exception too: the state of the source after the call is
+remembered. What a
 function keeps in a module or on a class would be lost; Pcloud keeps there what
 does not depend on the databases, such as parsed values.
 """
@@ -52,6 +61,7 @@ import functools
 import hashlib
 import inspect
 import json
+import random
 import types
 import typing
 
@@ -61,7 +71,8 @@ import sqlalchemy as sa
 from pcloud.tests.worlds import ranks
 
 # Arguments that functions of Pcloud pass on as the functions got them.
-_PASSED_ON = (nova_context.RequestContext, sa.ColumnElement)
+_PASSED_ON = (
+    nova_context.RequestContext, sa.ColumnElement, random.Random)
 
 
 class NotPlain(Exception):
@@ -104,6 +115,17 @@ class Memory:
             self._calls[-1] = [json.dumps(value)]
         self.keep()
 
+    def length(self) -> int:
+        """Return the number of readings of the innermost call."""
+        return len(self._calls[-1])
+
+    def go_back(self, length: int) -> None:
+        """Remember no more than the first readings of the innermost call.
+
+        :param length: an earlier return value of `length`
+        """
+        del self._calls[-1][length:]
+
     def text(self) -> list[list[str]]:
         """Return the readings of each call, the outermost first."""
         return self._calls
@@ -129,6 +151,9 @@ class Everything(Memory):
     def forget(self, left: Callable[[], object]) -> None:
         """Remember all readings all the same."""
 
+    def go_back(self, length: int) -> None:
+        """Remember all readings all the same."""
+
     def text(self) -> list[list[str]]:
         """Return a digest of all readings."""
         return [[self._readings.hexdigest()]]
@@ -147,8 +172,9 @@ def forgetting(
         its = memory()
         if its is None:
             return function(*args, **kwargs)
-        given = [each for each in (*args, *kwargs.values())
-                 if not isinstance(each, _PASSED_ON)]
+        given = _given(args, kwargs)
+        chances = [each for each in (*args, *kwargs.values())
+                   if isinstance(each, random.Random)]
         try:
             before = plain(given)
         except NotPlain:
@@ -159,11 +185,48 @@ def forgetting(
         except BaseException as error:
             its.forget(functools.partial(_of_error, error))
             raise
-        its.forget(functools.partial(plain, result))
+        else:
+            its.forget(functools.partial(plain, result))
+        finally:
+            for each in chances:
+                its.note(each.getstate())
         if plain(given) != before:
             raise Changed(f'{function.__module__}.{function.__name__}')
         return result
     return remembered
+
+
+def attempt(
+    function: Callable, memory: Callable[[], Memory | None],
+    again: Callable[[], None],
+) -> Callable:
+    """Return a function of which the latest call is remembered alone.
+
+    :param memory: returns the memory of the present actor
+    :param again: called before the second call, and before each later call
+    """
+    forgetful = forgetting(function, memory)
+    before: list[int] = []
+
+    @functools.wraps(function)
+    def tried(*args, **kwargs):
+        its = memory()
+        try:
+            plain(_given(args, kwargs))
+        except NotPlain:
+            return function(*args, **kwargs)
+        if its is not None and before:
+            its.go_back(*before)
+            again()
+        elif its is not None:
+            before.append(its.length())
+        return forgetful(*args, **kwargs)
+    return tried
+
+
+def _given(args, kwargs):
+    return [each for each in (*args, *kwargs.values())
+            if not isinstance(each, _PASSED_ON)]
 
 
 def _of_error(error):

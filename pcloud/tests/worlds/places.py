@@ -23,6 +23,7 @@ time goes by turns, and random numbers are the same in each run.
 from collections.abc import Iterator
 import contextlib
 import datetime
+import functools
 import itertools
 import random
 import secrets
@@ -101,6 +102,7 @@ class Places(fixtures.Fixture):
         self.turns: turns_.Turns | None = None
         self._reads: set[str] = set()
         self._writes: set[str] = set()
+        self._again: set[graph.Repetition] = set()
         self._now = _START
         self._streams: dict[str, random.Random] = {}
         self._drawn: set[str] = set()
@@ -165,7 +167,7 @@ class Places(fixtures.Fixture):
     def go(self, key: str) -> None:
         """Let an actor go on, and advance the time."""
         self._now += _TURN
-        self._reads, self._writes = set(), set()
+        self._reads, self._writes, self._again = set(), set(), set()
         if not self.turns.actor(key).stands:
             self._writes.add(_SERVICES)
         self.turns.go(key)
@@ -177,7 +179,8 @@ class Places(fixtures.Fixture):
         written row has a time, so each writing turn sets the clock.
         """
         return graph.Footprint(
-            frozenset(self._reads), frozenset(self._writes))
+            frozenset(self._reads), frozenset(self._writes),
+            frozenset(self._again))
 
     def memories(self) -> dict[str, list[list[str]]]:
         """Return name of an actor -> what the actor remembers."""
@@ -288,10 +291,19 @@ class Places(fixtures.Fixture):
 
     def _retries(self, retry):
         def retried(retrying, function, *args, **kwargs):
-            if memory.is_free(function):
-                function = memory.forgetting(function, self._memory)
-            return retry(retrying, function, *args, **kwargs)
+            if not memory.is_free(function):
+                return retry(retrying, function, *args, **kwargs)
+            if not isinstance(retrying.stop, tenacity.stop_after_attempt):
+                its = memory.forgetting(function, self._memory)
+                return retry(retrying, its, *args, **kwargs)
+            its = memory.attempt(function, self._memory, functools.partial(
+                self._tries_again, function.__name__,
+                retrying.stop.max_attempt_number))
+            return retry(retrying, its, *args, **kwargs)
         return retried
+
+    def _tries_again(self, name, limit):
+        self._again.add(graph.Repetition(self._actor().name, name, limit))
 
     def _asking(self, holder, name):
         original = getattr(holder, name)

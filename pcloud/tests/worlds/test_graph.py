@@ -48,12 +48,13 @@ class ToyWorld:
 
     def take(self, choice):
         action = self._programs[choice][self._at[choice]]
-        self._steps[action](self._values, choice)
-        self._latest = TOUCHED[action]
-        self._at[choice] += 1
+        is_done = self._steps[action](self._values, choice) is not False
+        self._latest = *map(frozenset, TOUCHED[action]), frozenset(
+            [] if is_done else [graph.Repetition(choice, action, 9)])
+        self._at[choice] += is_done
 
     def footprint(self):
-        return graph.Footprint(*map(frozenset, self._latest))
+        return graph.Footprint(*self._latest)
 
 
 def _explore(programs):
@@ -79,10 +80,20 @@ def _wait(values, name):
     pass
 
 
-STEPS = {'read': _read, 'write': _write, 'add': _add, 'wait': _wait}
+def _try(values, name):
+    """Write unless the sum is not what was read, and read in that case."""
+    if values[name] != values.get('sum', 0):
+        values[name] = values['sum']
+        return False
+    values['sum'] = values[name] + 1
+
+
+STEPS = {'read': _read, 'write': _write, 'add': _add, 'wait': _wait,
+         'try': _try}
 # What an action reads and writes, beside what is the actor's own.
 TOUCHED = {'read': (['sum'], []), 'write': ([], ['sum']),
-           'add': (['sum'], ['sum']), 'wait': ([], [])}
+           'add': (['sum'], ['sum']), 'wait': ([], []),
+           'try': (['sum'], ['sum'])}
 
 
 class GraphTest(unittest.TestCase):
@@ -114,6 +125,24 @@ class GraphTest(unittest.TestCase):
             (whole.interleavings(), whole.states, whole.turns, whole.turns),
             (found.interleavings(), found.states, found.turns, whole.taken))
         self.assertLess(found.taken, found.turns * 0.7)
+
+    def test_repetitions_are_counted_on_each_way(self):
+        """An attempt is repeated when somebody has written meanwhile."""
+        found, sums = _explore({name: ['read', 'try'] for name in 'abc'})
+        self.assertEqual({3}, sums)
+        self.assertEqual(
+            {graph.Repetition(name, 'try', 9): 2 for name in 'abc'},
+            found.repetitions())
+
+    def test_a_cycle_is_found(self):
+        found = graph.Graph()
+        for state in 'ab':
+            found.meet(state)
+        step = graph.Footprint(frozenset(), frozenset())
+        found.went('a', 'one', graph.Turn('b', step))
+        found.went('b', 'one', graph.Turn('a', step))
+        for count in (found.interleavings, found.repetitions):
+            self.assertRaises(graph.Cycle, count)
 
     def test_a_state_that_must_not_be_is_found(self):
         with self.assertRaisesRegex(Exception, 'too much'):

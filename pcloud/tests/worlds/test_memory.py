@@ -15,18 +15,22 @@
 import dataclasses
 import hashlib
 import json
+import random
 import unittest
 from unittest import mock
 
 import ddt
+from nova import context as nova_context
 
 from pcloud.objects import allocation
+from pcloud.objects import reconcile
 from pcloud.tests.worlds import copies
 from pcloud.tests.worlds import graph
 from pcloud.tests.worlds import memory
 from pcloud.tests.worlds import places
 from pcloud.tests.worlds import ranks
 from pcloud.tests.worlds import test_calls
+from pcloud.tests.worlds import turns
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,6 +98,44 @@ class MemoryTest(unittest.TestCase):
         self._call(lambda: self._read(3) or object())
         self.assertEqual([[1, 2, 3]], self._readings())
 
+    def test_a_further_attempt_forgets_earlier_attempts(self):
+        remaining = [1, 2, 3]
+        begun = []
+
+        def work(_):
+            self._read(remaining.pop(0))
+            if remaining:
+                raise ValueError('odd')
+            self.assertEqual([[0], [3]], self._readings())
+
+        self._read(0)
+        tried = memory.attempt(
+            work, lambda: self.memory, lambda: begun.append(remaining[0]))
+        for _ in range(2):
+            with self.assertRaises(ValueError):
+                tried('a')
+        tried('a')
+        self.assertEqual([2, 3], begun)
+        self.assertEqual([[0, None]], self._readings())
+
+    def test_an_attempt_that_may_change_something_is_not_forgotten(self):
+        tried = memory.attempt(
+            lambda _: self._read(1), lambda: self.memory, self.fail)
+        tried(object())
+        tried(object())
+        self.assertEqual([[1, 1]], self._readings())
+
+    def test_what_has_been_drawn_is_remembered(self):
+        def readings_after(times):
+            self.memory = memory.Memory()
+            chance = random.Random(0)
+            self._call(lambda chance: [chance.random() for _ in range(times)]
+                       and None, chance)
+            return self._readings()
+
+        self.assertEqual(readings_after(1), readings_after(1))
+        self.assertNotEqual(readings_after(1), readings_after(2))
+
     def test_a_changed_argument_is_found(self):
         with self.assertRaises(memory.Changed):
             self._call(lambda several: several.append(1), [])
@@ -112,13 +154,22 @@ class RanksTest(unittest.TestCase):
                 '2030-01-01T00:00:20']))
 
     def test_generations(self):
-        self.assertEqual('[1:1, 2:0, 1:0, 12]', ranks.plain(
+        self.assertEqual('[1:newest, 2:newest, 1:older, 12]', ranks.plain(
             [1000000000007, 2000000000003, 1000000000005, 12]))
 
     def test_names(self):
         self.assertEqual('name 0 0123456789ad name 1 name 0', ranks.numbered(
             '0123456789ac 0123456789ad 0123456789ab 0123456789ac',
             {'0123456789ab', '0123456789ac'}))
+
+    def test_earlier_marks_of_an_anchor(self):
+        self.assertEqual(
+            '[["pcloud-journal", "pcloud:changes:quota:a", "0123456789ab"], '
+            '["pcloud-journal", "pcloud:due:b", "m=0123456789ac"]]',
+            ranks.plain([
+                ['pcloud-journal', 'pcloud:changes:quota:a',
+                 '0123456789ab 0123456789ac'],
+                ['pcloud-journal', 'pcloud:due:b', 'm=0123456789ac']]))
 
 
 class Whole(memory.Everything):
@@ -155,7 +206,31 @@ class ComparedTest(test_calls.CallsTestCase):
               ('remove', 'enable'), ('remove', 'quota'))
     @ddt.unpack
     def test_nothing_is_lost(self, first, second):
-        actors = self.caller('one', first), self.caller('two', second)
+        self._compare(self.caller('one', first), self.caller('two', second))
+
+    def test_nothing_is_lost_with_attempts(self):
+        with mock.patch.object(reconcile, 'finish'):
+            self.add_host(self.bob, self.theirs, 'b', 'gpu', enable=False)
+        found = self._compare(*map(self._reconciler, ('one', 'two')))
+        self.assertEqual(
+            {'host', '_tell_aggregates'},
+            {each.function for each in found.repetitions()})
+
+    def _reconciler(self, name):
+        """Return the actor that does what is due for a host."""
+        host, = self.rows.dues()
+
+        def work():
+            context = nova_context.RequestContext(name, is_admin=True)
+            with self.places.one_call():
+                reconcile.host(context, host)
+        return turns.Actor(name, work)
+
+    def _compare(self, *actors):
+        """Explore with and without what actors forget, and compare.
+
+        :returns: the graph with what actors forget
+        """
         found = self.explore(*actors)
         self.is_whole = True
         self.places.remembering = Whole
@@ -167,6 +242,7 @@ class ComparedTest(test_calls.CallsTestCase):
         self.assertEqual(self._visible(whole.all), self._visible(found.all))
         self.assertEqual(self._visible(whole.ends),
                          self._visible(found.ends))
+        return found
 
 
 class PlantedTest(test_calls.CallsTestCase):

@@ -107,6 +107,10 @@ class WorldTestCase(base.PcloudTestCase):
               f'{len(graph.ends)} ends, '
               f'{"any" if _SWITCHES is None else _SWITCHES} switches',
               file=sys.__stderr__, flush=True)
+        for each, most in graph.repetitions().items():
+            print(f'    {each.actor}: {each.function} is tried at most '
+                  f'{most + 1} times', file=sys.__stderr__, flush=True)
+            self.assertLess(most + 1, each.limit)
         return graph
 
     def _explore(self, actors):
