@@ -99,18 +99,23 @@ class HeldDriver(RenamingDriver):
 
 
 class LateDriver(RenamingDriver):
-    """Builds and resizes are slow, and many builds and resizes fail late."""
+    """Builds and resizes are slow, and many builds and resizes fail late.
+
+    :cvar failed: the service hosts of builds and resizes that have failed
+    """
+
+    failed: list[str] = []
 
     def spawn(self, *args, **kwargs):
-        _be_late()
+        self._be_late()
         return super().spawn(*args, **kwargs)
 
     def migrate_disk_and_power_off(self, *args, **kwargs):
-        _be_late()
+        self._be_late()
         return super().migrate_disk_and_power_off(*args, **kwargs)
 
-
-def _be_late() -> None:
-    time.sleep(random.uniform(0, 1))
-    if random.random() < 0.3:
-        raise RuntimeError('It fails late.')
+    def _be_late(self) -> None:
+        time.sleep(random.uniform(0, 1))
+        if random.random() < 0.3:
+            self.failed.append(self._host)
+            raise RuntimeError('It fails late.')

@@ -157,6 +157,7 @@ class ChangingHandsTest(base.PcloudTestCase):
 
     def _figures(self):
         return (f'{len(self.observer.seen)} servers active, '
+                f'{len(driver.LateDriver.failed)} failed late, '
                 f'{self.observer.samples} samples, {dict(self.answers)}')
 
     def _guard(self, work, *arguments):
