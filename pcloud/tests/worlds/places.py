@@ -68,9 +68,11 @@ _START = datetime.datetime(2030, 1, 1, tzinfo=datetime.timezone.utc)
 _CLOCK, _SERVICES = 'clock', 'services'
 # Readings of the databases on which decisions depend.
 _QUESTIONS = (
-    (pcloud_rows, 'find'), (pool_rows, 'unallocated'), (pool_rows, 'settling'),
-    (isolation, 'closed_of'), (computes, 'load'), (emptiness, 'occupants'),
-    (arrivals, 'awaited'), (journal, 'dues'), (quotas, 'check'))
+    (pcloud_rows, 'find'), (pcloud_rows, 'head'), (pcloud_rows, 'host_rows'),
+    (pool_rows, 'members'), (pool_rows, 'unallocated'),
+    (pool_rows, 'settling'), (isolation, 'closed_of'), (computes, 'load'),
+    (emptiness, 'occupants'), (arrivals, 'awaited'), (journal, 'dues'),
+    (quotas, 'check'))
 # Rooms whose functions keep nothing: readings are forgotten at the return.
 _FORGETTING = ('pcloud.backend.', 'pcloud.objects.')
 # The steps of a build in Nova: the request is in the database, hosts are

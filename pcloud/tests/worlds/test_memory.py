@@ -209,7 +209,7 @@ class ComparedTest(test_calls.CallsTestCase):
         self._compare(self.caller('one', first), self.caller('two', second))
 
     def test_nothing_is_lost_with_attempts(self):
-        with mock.patch.object(reconcile, 'finish'):
+        with mock.patch.object(reconcile, 'finish_written'):
             self.add_host(self.bob, self.theirs, 'b', 'gpu', enable=False)
         found = self._compare(*map(self._reconciler, ('one', 'two')))
         self.assertEqual(
