@@ -49,6 +49,7 @@ from pcloud.rules import colocation
 from pcloud.rules import hints as hint_rules
 from pcloud.rules import locality
 
+# The most keys that are taken from the hints of a request.
 _MOST_KEYS = 100
 # Nova takes the first of these members.
 _HINTS = ('os:scheduler_hints', 'OS-SCH-HNT:scheduler_hints')

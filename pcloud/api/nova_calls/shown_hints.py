@@ -33,6 +33,7 @@ _MARK = f'"{hint_rules.RECORD_PREFIX}'.encode()
 # The constraint that names a host. Other words with the same end only cost
 # time.
 _HOST = f'{constraints.HOST}='.encode()
+# The member of a server in an answer.
 _SHOWN_HINTS = 'scheduler_hints'
 
 # A quotation mark that no backslash precedes begins or ends a string, and no
