@@ -225,26 +225,6 @@ def closed_of(
         if is_closed(aggregate.name, aggregate.metadata)]
 
 
-def closed_uuids_of(
-    context: nova_context.RequestContext, host: str,
-) -> set[str]:
-    """Return the uuids of the pools and Pclouds of a host.
-
-    One query. Pools and Pclouds count, whole or not.
-    """
-    return {aggregate.uuid for aggregate in closed_of(context, host)}
-
-
-def closed_names_of(
-    context: nova_context.RequestContext, host: str,
-) -> set[str]:
-    """Return the names of the pools and Pclouds of a host.
-
-    One query. Pools and Pclouds count, whole or not.
-    """
-    return {aggregate.name for aggregate in closed_of(context, host)}
-
-
 def pool_uuids(context: nova_context.RequestContext) -> set[str]:
     """Return the uuids of all aggregates with the name of a pool (one query).
 

@@ -325,7 +325,8 @@ def _check_alone(
 
     :raises: `_Lost`, `exception.PcloudNotFound`
     """
-    closed_names = isolation.closed_names_of(context, host)
+    closed_names = {aggregate.name for aggregate
+                    in isolation.closed_of(context, host)}
     pool = names.pool(flavor_id or '')
     if names.pcloud(pcloud.id) not in closed_names:
         raise exception.PcloudNotFound(pcloud=pcloud.id)

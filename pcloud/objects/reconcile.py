@@ -117,7 +117,7 @@ def _take_back(
 ) -> None:
     """Disable a host again that has left the pool while being enabled."""
     if due.parse(text).service == due.ON and not (
-            isolation.closed_uuids_of(context, name)):
+            isolation.closed_of(context, name)):
         compute_calls.disable(context, name)
 
 
