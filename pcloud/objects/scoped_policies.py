@@ -97,14 +97,24 @@ def by_scopes(
 
     :returns: ``(scope, id) -> policy``
     """
-    wanted = {names.policy(*scope): scope for scope in scopes}
-    policies = {}
-    for name, metadata in rows.metadata_by_name(context, wanted).items():
-        if name in wanted:
-            policy = _policy(*wanted[name], metadata)
-            if policy:
-                policies[wanted[name]] = policy
-    return policies
+    return of_metadata(scopes, rows.metadata_by_name(
+        context, [names.policy(*scope) for scope in scopes]))
+
+
+def of_metadata(
+    scopes: Collection[tuple[str, str]],
+    metadata: Mapping[str, Mapping[str, str]],
+) -> dict[tuple[str, str], Policy]:
+    """Return the policies of several scopes, made of metadata.
+
+    A scope without settings has no entry.
+
+    :param metadata: ``aggregate name -> metadata``
+    :returns: ``(scope, id) -> policy``
+    """
+    policies = {scope: _policy(*scope, metadata.get(names.policy(*scope), {}))
+                for scope in scopes}
+    return {scope: policy for scope, policy in policies.items() if policy}
 
 
 def update(

@@ -40,7 +40,9 @@ from pcloud.api.nova_calls import images
 from pcloud.api.nova_calls import shown_hints
 from pcloud.api.policies import host_constraint
 from pcloud.backend import isolation
+from pcloud.backend import launch_rows
 from pcloud import exception
+from pcloud import names
 from pcloud.objects import affinity_keys
 from pcloud.objects import machine_constraints
 from pcloud.objects import scoped_policies
@@ -48,6 +50,7 @@ from pcloud.rules import affinity
 from pcloud.rules import colocation
 from pcloud.rules import hints as hint_rules
 from pcloud.rules import locality
+from pcloud.rules import text
 
 # The most keys that are taken from the hints of a request.
 _MOST_KEYS = 100
@@ -93,8 +96,14 @@ def recorded(
     locality.check(hints)
     _check_constraints(context, hints, rbac)
     properties, trusted = images.properties(context, server)
-    _check_colocation(context, server, hints, properties)
-    return _record(context, hints, properties, trusted)
+    wish = _wish(context, server, hints)
+    scopes = _scopes(context, hints)
+    rows = launch_rows.read(
+        context, [names.policy(*scope) for scope in scopes],
+        _flavor_id(server.get('flavorRef')), [colocation.EXTRA_SPEC])
+    _check_flag(wish, rows.extra_specs, properties)
+    return _record(context, hints, properties, trusted,
+                   scoped_policies.of_metadata(scopes, rows.metadata))
 
 
 def answer(
@@ -131,14 +140,16 @@ def _check_constraints(
         lambda rule: rbac.allow(context, rule, None)))
 
 
-def _check_colocation(
+def _wish(
     context: nova_context.RequestContext, server: Mapping, hints: Mapping,
-    properties: Mapping[str, str],
-) -> None:
-    """Check the hints about services, and the permission to co-locate."""
+) -> colocation.Wish:
+    """Return the wishes about services, checked.
+
+    One query for each flavor of another server that needs room.
+    """
     wish = colocation.wish(hints)
     for companion in wish.room_for:
-        if _flavor(context, companion.flavor) is None:
+        if not _is_flavor(context, companion.flavor):
             raise exception.InvalidServiceHint(
                 name=hint_rules.ROOM_FOR, value=companion,
                 expected='the id of a flavor')
@@ -147,53 +158,75 @@ def _check_colocation(
         raise exception.InvalidServiceHint(
             name=hint_rules.ROOM_FOR, value=wish.room_for[0],
             expected='given for one server at a time')
-    flavor = _flavor(context, server.get('flavorRef'))
+    return wish
+
+
+def _check_flag(
+    wish: colocation.Wish, extra_specs: Mapping[str, str],
+    properties: Mapping[str, str],
+) -> None:
+    """Check the permission to co-locate, by flavor and image."""
     colocation.check(wish, colocation.flag(
-        flavor.extra_specs.get(colocation.EXTRA_SPEC) if flavor else None,
+        extra_specs.get(colocation.EXTRA_SPEC),
         properties.get(colocation.IMAGE_PROPERTY)))
 
 
-def _flavor(
-    context: nova_context.RequestContext, reference: object,
-) -> objects.Flavor | None:
-    """Return a flavor, None when unknown or not visible to the caller.
+def _is_flavor(
+    context: nova_context.RequestContext, reference: str,
+) -> bool:
+    """Whether a flavor is known, and visible to the caller."""
+    flavor_id = _flavor_id(reference)
+    try:
+        objects.Flavor.get_by_flavor_id(context, flavor_id, 'no')
+    except nova_exception.FlavorNotFound:
+        return False
+    return bool(flavor_id)
+
+
+def _flavor_id(reference: object) -> str:
+    """Return the id of a flavor, '' where there can be no such flavor.
 
     :param reference: the flavor's id, or an address that ends in the id, as in
         Nova's API
     """
     try:
         flavor_id = common.get_id_from_href(str(reference))
-        # Not every database can be asked about every character.
-        if flavor_id.encode() and max(flavor_id) > '\uffff':
-            return None
-        return objects.Flavor.get_by_flavor_id(context, flavor_id, 'no')
-    except (ValueError, nova_exception.FlavorNotFound):
-        return None
+    except ValueError:
+        return ''
+    return flavor_id if text.is_askable(flavor_id) else ''
+
+
+def _scopes(
+    context: nova_context.RequestContext, hints: Mapping,
+) -> list[tuple[str, str]]:
+    """Return the scopes with customer keys of a server, the highest first."""
+    return [(scoped_policies.PROJECT, context.project_id),
+            (scoped_policies.PCLOUD, _pcloud(context, hints))]
 
 
 def _record(
     context: nova_context.RequestContext, hints: Mapping,
     properties: Mapping[str, str], trusted: bool,
+    policies: Mapping[tuple[str, str], scoped_policies.Policy],
 ) -> dict[str, list[str]]:
     """Return the hints to add.
 
     The keys of the flavor are not recorded: the request spec has a copy of the
     flavor, which a resize replaces. The domain is recorded, as a user of
     another domain may move the server later.
+
+    :param policies: the policies of the project and of the Pcloud
     """
     for name in hints:
         if hint_rules.is_record(name):
             raise exception.ReservedHint(name=name)
     _check_own_keys(hints.get(hint_rules.PLACEMENT_KEY, []))
-    scopes = [(scoped_policies.PROJECT, context.project_id),
-              (scoped_policies.PCLOUD, _pcloud(context, hints))]
-    policies = scoped_policies.by_scopes(context, scopes)
-    project, of_pcloud = (
-        policies[scope].customer_keys if scope in policies else ()
-        for scope in scopes)
+    keys = {scope: policy.customer_keys
+            for (scope, _), policy in policies.items()}
     customer = affinity.compiled([
-        project, affinity_keys.customer(
-            properties, affinity_keys.IMAGE_CUSTOMER_PREFIX), of_pcloud])
+        keys.get(scoped_policies.PROJECT, ()), affinity_keys.customer(
+            properties, affinity_keys.IMAGE_CUSTOMER_PREFIX),
+        keys.get(scoped_policies.PCLOUD, ())])
     image = affinity_keys.system(
         properties, affinity_keys.IMAGE_SYSTEM_PREFIX) if trusted else []
     record = {hint_rules.CUSTOMER_RECORD: _texts(customer.values()),

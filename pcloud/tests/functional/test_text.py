@@ -34,7 +34,8 @@ def _unchecked():
     with mock.patch.object(hints, 'check_text'), mock.patch.object(
             locality, 'check'), mock.patch.object(
             servers, '_check_constraints'), mock.patch.object(
-            servers, '_check_colocation'):
+            servers, '_wish'), mock.patch.object(
+            servers, '_check_flag'):
         yield
 
 

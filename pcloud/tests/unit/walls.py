@@ -73,7 +73,8 @@ ROOMS = {
         'announce arrivals computes inherited_metadata journal readings '
         'servers writes',
         'availability_zones bulk cells complaints compute_calls due flavors '
-        'inventories outages request_specs rows sticky_rows stray_services'),
+        'inventories launch_rows outages request_specs rows sticky_rows '
+        'stray_services'),
     'objects': _room(
         f'{_COMMON} backend',
         f'{_OSLO} nova.context nova.objects nova.rpc '
