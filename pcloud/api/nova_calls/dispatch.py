@@ -49,7 +49,7 @@ class NovaCall:
     """A call of a controller of Nova, before Nova executes the call.
 
     :ivar request: the request that Nova will get
-    :ivar controller: the class of the resource's controller
+    :ivar controller: the resource's controller
     :ivar action: the name of the controller's action; the action in the body
         where the path ends in ``/action``
     :ivar arguments: name -> value of the ``{name}`` parameters in the route's
@@ -59,7 +59,7 @@ class NovaCall:
     """
 
     request: nova_wsgi.Request
-    controller: type
+    controller: nova_wsgi.Controller
     action: str
     arguments: Mapping[str, str]
     version: api_version_request.APIVersionRequest
@@ -72,7 +72,7 @@ class NovaCall:
 
     def is_of(self, controller: type, *actions: str) -> bool:
         """Whether the call is any of some actions of a controller."""
-        return self.action in actions and issubclass(
+        return self.action in actions and isinstance(
             self.controller, controller)
 
     def hand_on(self, body: Mapping) -> None:
@@ -158,7 +158,7 @@ def _read(
     if project and context and project != context.project_id:
         return None
     return NovaCall(
-        request, type(resource.controller), action, arguments,
+        request, resource.controller, action, arguments,
         judged.api_version_request, content.get('body'))
 
 

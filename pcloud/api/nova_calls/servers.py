@@ -75,6 +75,7 @@ def prepare(call: dispatch.NovaCall, rbac: enforcer.Enforcer) -> None:
     server, hints = body.get('server'), body.get(name, {})
     if not isinstance(server, dict) or not isinstance(hints, dict):
         return
+    images.share(call.controller.compute_api)
     record = recorded(call.context, server, hints, rbac)
     if record:
         call.hand_on({**body, name: {**hints, **record}})
@@ -118,7 +119,7 @@ def answer(
 
     Rule: reference-isolation-shown
     """
-    if not issubclass(call.controller, nova_servers.ServersController):
+    if not isinstance(call.controller, nova_servers.ServersController):
         return application
     response = call.request.get_response(application)
     body = shown_hints.without_records(response.body)

@@ -366,7 +366,7 @@ class NovaCallsTest(PipelinesTestCase):
             done.resource.wsgi_actions[call.action])
         expected = (type(controller), function, done.version,
                     done.arguments, _text(done.body))
-        found = (call.controller, done.function, call.version,
+        found = (type(call.controller), done.function, call.version,
                  call.arguments, _text(call.body))
         return None if found == expected else f'{found} for {expected}'
 

@@ -118,7 +118,8 @@ ROOMS = {
     'api': _room(
         f'{_COMMON} audit backend conf explain objects',
         f'{_OSLO} cinderclient jsonschema keystoneauth1 nova.api '
-        'nova.context nova.exception nova.image nova.objects nova.policies '
+        'nova.compute.api nova.context nova.exception nova.image '
+        'nova.objects nova.policies '
         'nova.policy nova.utils nova.volume oslo_policy routes webob',
         'wsgi',
         'routes',

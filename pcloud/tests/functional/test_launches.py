@@ -1,0 +1,94 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a launch costs in nova-api, beside what Nova does itself."""
+
+from unittest import mock
+
+from pcloud.api.nova_calls import servers
+from pcloud.tests import counting
+from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
+
+IMAGE = '0e8ae7d4-7a4c-4d2b-9a54-6d1f0b3d2c61'
+
+
+class LaunchTest(shared_cloud.SharedCloudTestCase):
+    """Launches that use nothing of Pcloud, and images of launches."""
+
+    hosts = {'node-1': 'az1'}
+
+    def counts(self, **server):
+        """Return what the preparation of each of some launches costs."""
+        found = []
+        prepare = servers.prepare
+
+        def counted(call, rbac):
+            if not call.is_of(type(call.controller), 'create'):
+                return
+            found.append(counting.count(lambda: prepare(call, rbac)))
+
+        with mock.patch.object(servers, 'prepare', counted):
+            for _ in range(4):
+                self.boot(self.alice, **server)
+        return found
+
+    def images_read(self):
+        """Return how often nova-api reads the image of a launch."""
+        # Compute services read images as well, with another context.
+        with mock.patch.object(
+                self.glance, 'show', wraps=self.glance.show) as show:
+            self.boot(self.alice)
+        return len(show.mock_calls)
+
+    def test_a_single_statement(self):
+        self.assertEqual(counting.Count(1, 0), min(self.counts()))
+
+    def test_no_image_is_read_twice(self):
+        with mock.patch.object(servers, 'prepare'):
+            stock = self.images_read()
+        self.assertGreater(stock, 0)
+        self.assertEqual(stock, self.images_read())
+
+    def test_a_changed_image_counts_at_once(self):
+        self.glance.create(self.context, {
+            'id': IMAGE, 'name': 'own', 'is_public': True, 'owner': 'x',
+            'status': 'active', 'size': 1, 'min_ram': 0, 'min_disk': 0,
+            'container_format': 'raw', 'disk_format': 'raw',
+            'properties': {}})
+        self.boot(self.alice, imageRef=IMAGE)
+        self.glance.images[IMAGE]['properties'] = {
+            'pcloud_co_located': 'always'}
+        body = {'server': self._build_server(
+            flavor_id='1', networks='none', image_uuid=IMAGE)}
+        self.assertEqual(400, self.alice.call(
+            'POST', '/servers', body).status_code)
+        self.glance.images[IMAGE].update(properties={}, min_ram=10 ** 6)
+        response = self.alice.call('POST', '/servers', body)
+        self.assertEqual(400, response.status_code)
+        self.assertIn('memory', response.text)
+
+    def test_flavors_that_the_caller_does_not_see(self):
+        """They tell nothing, and a flavor of the project does."""
+        self.make_flavor('hidden', is_public=False)
+        self.admin.call_json(
+            'POST', '/flavors/hidden/os-extra_specs',
+            {'extra_specs': {'pcloud:co_located': 'always'}})
+        body = {'server': self._build_server(
+            flavor_id='hidden', networks='none')}
+        response = self.alice.call('POST', '/servers', body)
+        self.assertIn('could not be found', response.text)
+        self.admin.call_json('POST', '/flavors/hidden/action', {
+            'addTenantAccess': {'tenant': base.ALICE}})
+        response = self.alice.call('POST', '/servers', body)
+        self.assertEqual(400, response.status_code)
+        self.assertIn('always', response.text)
