@@ -134,8 +134,24 @@ class NotInFrontOfNova(PcloudError):
 
 
 class InvalidHint(Invalid):
-    message = ('The scheduler hint pcloud=%(value)s is not valid: it takes '
+    message = ('The scheduler hint %(name)s=%(value)s is not valid: it takes '
                'the id of one Pcloud, once.')
+
+
+class TwoPcloudHints(InvalidHint):
+    message = ('The scheduler hints pcloud and pcloud_prefer exclude each '
+               'other; leave one of them out.')
+
+
+class PreferenceUndecided(InvalidHint):
+    message = ('It is not decided whether the server goes to the Pcloud that '
+               'it prefers: the request filter of Pcloud has to come before '
+               'the filters.')
+
+
+class InvalidDefaultPcloud(Invalid):
+    message = ('The default Pcloud %(value)s is not right; it has to be '
+               '%(expected)s.')
 
 
 class InvalidHintText(Invalid):
@@ -216,6 +232,19 @@ class RoleInRole(Invalid):
 class InvalidScopeId(Invalid):
     message = ("'%(id)s' cannot be the id of a %(scope)s; it has to be 1 to "
                '64 letters, digits, "_" or "-".')
+
+
+class DefaultPcloudUnreadable(Conflict):
+    message = ('The default Pcloud of %(source)s counts here and cannot be '
+               'read, so the server is not started: ask your operator, set '
+               'another default, or start the server with the hint '
+               'pcloud=none. %(reason)s')
+
+
+class DefaultPcloudUnusable(Conflict):
+    message = ('Pcloud %(pcloud)s, which is the default of %(source)s, cannot '
+               'be used: %(reason)s. Set another default, or start the server '
+               'with the hint pcloud=none.')
 
 
 class PolicyTwin(Conflict):

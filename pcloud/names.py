@@ -71,6 +71,7 @@ SYSTEM_KEY_PREFIX = 'pcloud:system_key:'
 CUSTOMER_KEY_PREFIX = 'pcloud:customer_key:'
 # On policies.
 CONSTRAINT_PREFIX = 'pcloud:constraint:'
+DEFAULT_PREFIX = 'pcloud:default:'
 # On any aggregate: a key of its hosts, and the weight that makes it sticky.
 NODE_KEY_PREFIX = 'pcloud:key:'
 STICKY_PREFIX = 'pcloud:sticky:'

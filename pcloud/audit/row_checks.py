@@ -27,6 +27,7 @@ from pcloud.backend import isolation
 from pcloud.backend import pcloud_rows
 from pcloud.backend import pool_rows
 from pcloud.backend import rows
+from pcloud import exception
 from pcloud import names
 from pcloud.rules import counts
 from pcloud.rules import hints as hint_rules
@@ -213,11 +214,11 @@ def check_servers(
                                  'servers are on it') +
                     ', but it is in no Pcloud: ' + ', '.join(servers[host]))
     elif pcloud_rows.is_whole(aggregate.name, aggregate.metadata):
-        own = {hint_rules.PCLOUD: [aggregate.metadata[names.ID]]}
         for host in sorted(aggregate.hosts):
             foreign = [
                 server for server in servers.get(host, ())
-                if not own.items() <= hints.get(server, {}).items()]
+                if not _is_right(
+                    aggregate.metadata[names.ID], hints.get(server))]
             if foreign:
                 yield findings.Finding(
                     'foreign-server', aggregate.name, host,
@@ -225,3 +226,11 @@ def check_servers(
                         len(foreign), 'server is on it that was',
                         'servers are on it that were') +
                     ' not started in this Pcloud: ' + ', '.join(foreign))
+
+
+def _is_right(pcloud_id: str, hints: Mapping | None) -> bool:
+    """Whether a server was started for a Pcloud, or prefers the Pcloud."""
+    try:
+        return pcloud_id in hint_rules.places(hints)
+    except exception.InvalidHint:
+        return False

@@ -13,6 +13,7 @@
 """Find invalid values written by hand."""
 
 from collections.abc import Iterator
+from collections.abc import Sequence
 
 from nova import context as nova_context
 
@@ -22,7 +23,9 @@ from pcloud.backend import pcloud_rows
 from pcloud.backend import rows
 from pcloud import exception
 from pcloud import names
+from pcloud.objects import scoped_policies
 from pcloud.objects import values
+from pcloud.rules import default_pcloud
 
 KIND = 'value-not-valid'
 
@@ -34,7 +37,9 @@ def check(
 
     Four queries. `attribute_checks` checks the values of host attributes.
     """
-    for aggregate in rows.with_values(context):
+    aggregates = rows.with_values(context)
+    yield from _check_defaults(aggregates)
+    for aggregate in aggregates:
         for key, value in sorted(aggregate.metadata.items()):
             if not key.startswith(names.ATTRIBUTE_KEY_PREFIX):
                 yield from _check_metadata(aggregate, key, value)
@@ -92,6 +97,46 @@ def _check_frame(
                 f' {aggregate.id}')
 
 
+def _check_defaults(
+    aggregates: Sequence[rows.Aggregate],
+) -> Iterator[findings.Finding]:
+    """Find defaults with a Pcloud that is gone, or closed to the project."""
+    tenants = {pcloud.metadata[names.ID]: names.tenants(pcloud.metadata)
+               for pcloud in pcloud_rows.whole(aggregates)}
+    for aggregate in aggregates:
+        scope, _, scope_id = aggregate.name.removeprefix(
+            names.POLICY_PREFIX).partition(':')
+        default = _default(aggregate)
+        if default is None or scope not in scoped_policies.DEFAULT_SCOPES:
+            continue
+        if default.pcloud not in tenants:
+            wrong = 'which does not exist'
+        elif scope == scoped_policies.PROJECT and (
+                scope_id not in tenants[default.pcloud]):
+            wrong = 'of which the project is no tenant'
+        else:
+            continue
+        yield findings.KeyFinding(
+            'default-not-usable', aggregate.name,
+            names.DEFAULT_PREFIX + default_pcloud.PCLOUD,
+            f'it names Pcloud {default.pcloud}, {wrong}: servers without a '
+            f'hint {_FATES[default.mode]}. Set another default with: '
+            'openstack pcloud default set')
+
+
+_FATES = {default_pcloud.STRICT: 'are refused',
+          default_pcloud.PREFER: 'start outside'}
+
+
+def _default(aggregate: rows.Aggregate) -> default_pcloud.Default | None:
+    """Return the default that an aggregate sets, None for none to be read."""
+    try:
+        return default_pcloud.read(
+            names.stripped(aggregate.metadata, names.DEFAULT_PREFIX))
+    except exception.InvalidDefaultPcloud:
+        return None
+
+
 def _frame_of_policy(name: str) -> dict[str, str]:
     scope, _, scope_id = name.removeprefix(
         names.POLICY_PREFIX).partition(':')
@@ -105,6 +150,8 @@ def _effect(key: str) -> str:
         return _EFFECTS[key]
     if key.startswith((names.STATE_PREFIX, names.DUE_PREFIX)):
         return 'Nobody gets the host.'
+    if key.startswith(names.DEFAULT_PREFIX):
+        return 'Servers for which it counts are not started.'
     return 'It counts nowhere.'
 
 

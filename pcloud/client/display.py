@@ -179,6 +179,13 @@ QUOTA = (
     Field('units_in_use', 'Units In Use'),
 )
 
+DEFAULT_PCLOUD = (
+    Field('project_id', 'Project ID'),
+    Field('pcloud', 'Pcloud'),
+    Field('mode', 'Mode'),
+    Field('source', 'Source'),
+)
+
 HOST_FLAVOR_LIST = (
     Field('id', 'ID'),
     Field('description', 'Description'),

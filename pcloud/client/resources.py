@@ -214,6 +214,36 @@ class Policy(Resource):
 
 
 @dataclasses.dataclass(frozen=True)
+class DefaultPcloud:
+    """The default Pcloud that counts for a project.
+
+    :ivar pcloud: the id of the Pcloud, None for no default
+    :ivar mode: 'strict' or 'prefer', None for no default
+    :ivar source: where the default is set: 'project', 'domain' or 'cloud';
+        None where none is set
+    """
+
+    project_id: str
+    pcloud: str | None = None
+    mode: str | None = None
+    source: str | None = None
+
+    @classmethod
+    def from_body(cls, project_id: str, body: typing.Any) -> typing.Self:
+        """Make a project's default from a policy of the API.
+
+        :raises exceptions.UnexpectedResponse: for a body without a default
+        """
+        try:
+            value = body['default_pcloud'] or {}
+            return cls(project_id, value.get('pcloud'), value.get('mode'),
+                       body['default_pcloud_source'])
+        except (AttributeError, KeyError, TypeError):
+            raise exceptions.UnexpectedResponse(
+                f'The server sent {body!r} for a default Pcloud') from None
+
+
+@dataclasses.dataclass(frozen=True)
 class Room(Resource):
     """The number of groups of servers that there is room for.
 

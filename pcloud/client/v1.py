@@ -355,6 +355,45 @@ class Client:
         """Reset the quota of a project to the default. Admin."""
         self._transport.request('DELETE', _quota_path(project_id))
 
+    # The default Pcloud of a project
+
+    def get_default_pcloud(
+            self, project_id: str | None = None) -> resources.DefaultPcloud:
+        """Get the default Pcloud that counts for a project.
+
+        :param project_id: by default the caller's project; admin for others
+        """
+        project_id = project_id or self._transport.own_project_id()
+        try:
+            return self._default_pcloud('GET', project_id)
+        except exceptions.NotFound:
+            return resources.DefaultPcloud(project_id)
+
+    def set_default_pcloud(
+            self, pcloud_id: str | None, mode: str = 'strict',
+            project_id: str | None = None) -> resources.DefaultPcloud:
+        """Set where servers of a project go that name no Pcloud.
+
+        :param pcloud_id: None for outside of Pclouds, whatever the domain and
+            the cloud have set
+        :param mode: 'strict' for the Pcloud alone, 'prefer' for the Pcloud
+            while there is room
+        :param project_id: as for :meth:`get_default_pcloud`
+        :raises exceptions.NotFound: when the project is no tenant of the
+            Pcloud
+        """
+        default = None if pcloud_id is None else {
+            'pcloud': pcloud_id, 'mode': mode}
+        return self._default_pcloud(
+            'PUT', project_id or self._transport.own_project_id(),
+            json={'policy': {'default_pcloud': default}})
+
+    def _default_pcloud(self, method: str, project_id: str,
+                        **request: typing.Any) -> resources.DefaultPcloud:
+        body = self._transport.member(
+            'policy', method, _policy_path('project', project_id), **request)
+        return resources.DefaultPcloud.from_body(project_id, body)
+
     # Attributes of hosts
 
     def list_attributes(self) -> list[resources.Attribute]:

@@ -43,6 +43,8 @@ from pcloud.rules import forms
 
 CLOUD, DOMAIN, PROJECT, PCLOUD, ROLE = SCOPES = (
     'cloud', 'domain', 'project', 'pcloud', 'role')
+# The scopes with a default Pcloud, the most specific first.
+DEFAULT_SCOPES = PROJECT, DOMAIN, CLOUD
 # The one id of scope cloud.
 DEFAULT = 'default'
 _ID = re.compile(forms.SCOPE_ID)
@@ -55,6 +57,8 @@ class Policy:
     :ivar constraints: ``key -> value`` of the machine constraints
     :ivar system_keys: the placement keys of the administrator, by name
     :ivar customer_keys: the placement keys of the customer, by name
+    :ivar default: the stored default Pcloud, for `rules.default_pcloud`; empty
+        where no default is set
     """
 
     scope: str
@@ -62,10 +66,11 @@ class Policy:
     constraints: Mapping[str, str] = dataclasses.field(default_factory=dict)
     system_keys: tuple[affinity.Key, ...] = ()
     customer_keys: tuple[affinity.Key, ...] = ()
+    default: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.constraints or self.system_keys or
-                    self.customer_keys)
+                    self.customer_keys or self.default)
 
 
 def is_id(text: str) -> bool:
@@ -121,9 +126,11 @@ def update(
     context: nova_context.RequestContext, scope: str, scope_id: str,
     changes: Mapping[str, Iterable[affinity.Key] | Mapping[str, str]],
 ) -> Policy:
-    """Set 'constraints', 'system_keys' and 'customer_keys' of a scope.
+    """Set members of the policy of a scope.
 
-    A new member replaces the old member; a member that is left out stays.
+    The members are 'constraints', 'system_keys', 'customer_keys', and
+    'default_pcloud' as stored. A new member replaces the old member; a member
+    that is left out stays.
 
     :raises: `exception.NameTooLong`, `exception.PolicyTwin`,
         `exception.PcloudNotFound` for scope Pcloud, and as `change.run`
@@ -199,7 +206,8 @@ def set_rows(
 
 _PREFIXES = {'constraints': names.CONSTRAINT_PREFIX,
              'system_keys': names.SYSTEM_KEY_PREFIX,
-             'customer_keys': names.CUSTOMER_KEY_PREFIX}
+             'customer_keys': names.CUSTOMER_KEY_PREFIX,
+             'default_pcloud': names.DEFAULT_PREFIX}
 _FRAME = {names.TYPE, names.SCOPE, names.SCOPE_ID}
 
 
@@ -219,7 +227,8 @@ def _policy(
 ) -> Policy:
     return Policy(scope, scope_id, dict(_constraints(metadata)),
                   tuple(affinity_keys.system(metadata)),
-                  tuple(affinity_keys.customer(metadata)))
+                  tuple(affinity_keys.customer(metadata)),
+                  names.stripped(metadata, names.DEFAULT_PREFIX))
 
 
 def _constraints(

@@ -35,6 +35,7 @@ from pcloud.rules import affinity
 from pcloud.rules import attributes
 from pcloud.rules import colocation
 from pcloud.rules import constraints
+from pcloud.rules import default_pcloud
 from pcloud.rules import hints
 from pcloud.rules import ratios
 from pcloud.rules import units
@@ -212,6 +213,7 @@ _PREFIXES: Mapping[str, Check] = {
     names.STATE_PREFIX: _choice(*access.STATES),
     names.SAVED_PREFIX: _check_saved,
     names.DUE_PREFIX: _check_due,
+    names.DEFAULT_PREFIX: default_pcloud.check,
     names.CHANGES_PREFIX: _check_changes,
     names.CONSTRAINT_PREFIX: constraints.check,
     names.ATTRIBUTE_KEY_PREFIX: attributes.read,

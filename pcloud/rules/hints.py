@@ -30,6 +30,7 @@ from pcloud.rules import uuids
 
 # Hints that users give.
 PCLOUD = 'pcloud'
+PREFER = 'pcloud_prefer'
 PLACEMENT_KEY = 'placement_key'
 CONSTRAINTS = 'constraints'
 NEAR, FAR, LOCALITY = 'near', 'far', 'locality'
@@ -39,6 +40,9 @@ SERVICE, IN, WITH, BESIDE, ROOM_FOR = (
 # Hints that nova-api adds to a new server, so that what counted when the
 # server was started stays with the server. Users cannot give hints with this
 # prefix.
+# The value of the hint `PCLOUD` for a server outside of Pclouds.
+OUTSIDE = 'none'
+
 RECORD_PREFIX = '_pcloud_'
 CUSTOMER_RECORD = RECORD_PREFIX + 'customer_keys'
 IMAGE_RECORD = RECORD_PREFIX + 'image_keys'
@@ -77,6 +81,11 @@ TABLE = (
     Hint(PCLOUD, ('access', 'constraints', 'affinity', 'settling'),
          (API, REQUEST_FILTER, 'PcloudFilter', *_BY_CONSTRAINTS,
           *_BY_AFFINITY, CLIENT), narrows=True),
+    # The request filter decides, and Placement may leave out no host of the
+    # Pcloud once the Pcloud is decided for.
+    Hint(PREFER, ('access', 'constraints', 'affinity', 'settling'),
+         (API, REQUEST_FILTER, 'PcloudFilter', *_BY_CONSTRAINTS,
+          *_BY_AFFINITY)),
     Hint(PLACEMENT_KEY, ('affinity',), (API, *_BY_AFFINITY), repeats=True),
     Hint(CONSTRAINTS, ('constraints',), (API, *_BY_CONSTRAINTS)),
     Hint(NEAR, ('locality',), ('LocalityFilter',),
@@ -150,22 +159,66 @@ def pcloud_id(
 
     :param hints: the request's scheduler hints, each a list of values as in
         ``RequestSpec.scheduler_hints``, or None
-    :returns: the id, or None when there is no such hint
+    :returns: the id, or None when there is no such hint, or the hint is for a
+        server outside of Pclouds
     :raises: `exception.InvalidHint` when the hint is present and is not a
-        single well-formed id. An empty list is a hint too: the user meant a
-        Pcloud, so a host outside of Pclouds is not right.
+        single well-formed id or "none". An empty list is a hint too: the user
+        meant a Pcloud, so a host outside of Pclouds is not right.
 
     Rule: reference-isolation-hint
     """
     if not hints or PCLOUD not in hints:
         return None
-    values = hints[PCLOUD]
-    if isinstance(values, str):
-        values = [values]
-    if not values or len(values) != 1 or not is_pcloud_id(values[0]):
-        shown = values if values is None else ','.join(map(str, values))
-        raise exception.InvalidHint(value=shown)
-    return values[0]
+    if PREFER in hints:
+        raise exception.TwoPcloudHints()
+    if _listed(hints[PCLOUD]) == [OUTSIDE]:
+        return None
+    return _only_id(PCLOUD, hints[PCLOUD])
+
+
+def preferred_id(
+    hints: Mapping[str, Sequence[str] | None] | None,
+) -> str | None:
+    """Return the id of the Pcloud that a request prefers, None if none.
+
+    :raises: `exception.InvalidHint` when the hint is present and is not a
+        single well-formed id
+
+    Rule: reference-default-pcloud-prefer
+    """
+    if not hints or PREFER not in hints:
+        return None
+    if PCLOUD in hints:
+        raise exception.TwoPcloudHints()
+    return _only_id(PREFER, hints[PREFER])
+
+
+def places(
+    hints: Mapping[str, Sequence[str] | None] | None,
+) -> frozenset[str | None]:
+    """Return the ids of the Pclouds where a server may be.
+
+    None stands for the hosts outside of Pclouds. A server that prefers a
+    Pcloud may be inside the Pcloud and outside.
+
+    :raises: `exception.InvalidHint`
+    """
+    preferred = preferred_id(hints)
+    if preferred is not None:
+        return frozenset((preferred, None))
+    return frozenset((pcloud_id(hints),))
+
+
+def _only_id(name: str, values: Sequence[str] | None) -> str:
+    listed = _listed(values)
+    if not listed or len(listed) != 1 or not is_pcloud_id(listed[0]):
+        shown = listed if listed is None else ','.join(map(str, listed))
+        raise exception.InvalidHint(name=name, value=shown)
+    return listed[0]
+
+
+def _listed(values: Sequence[str] | None) -> Sequence[str] | None:
+    return [values] if isinstance(values, str) else values
 
 
 def constraints(hints: Mapping[str, Sequence[str]] | None) -> str:

@@ -15,7 +15,8 @@ A request for a server is decided long before the server is on its host: a
 multi-create is filtered once and claimed for seconds, a build with a late
 failure is tried again on an alternate, resizes likewise. Requests for no
 Pcloud may land on a host added to a pool; requests for a Pcloud may land on a
-host removed from the Pcloud. Only requests from before the change was visible
+host removed from the Pcloud; requests that prefer a Pcloud may land on both.
+Only requests from before the change was visible
 matter.
 
 Rule: reference-settling
@@ -60,8 +61,7 @@ def may_land(request: Request, pcloud_id: str | None, since: float) -> bool:
     if request.hints is None:
         return True
     try:
-        wanted = hint_rules.pcloud_id(request.hints)
+        return pcloud_id in hint_rules.places(request.hints)
     except exception.InvalidHint:
         # Such a request is placed nowhere.
         return False
-    return wanted == pcloud_id

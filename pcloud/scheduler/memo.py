@@ -69,6 +69,8 @@ class Turn:
 class Memo:
     """The known values of a request; None for a value not yet asked for.
 
+    :ivar place: where a request goes that prefers a Pcloud: the id of the
+        Pcloud, or '' for outside
     :ivar policies: the policies of Pcloud, project, domain and cloud, in
         this order
     :ivar settings: the effective machine constraints, by key
@@ -90,6 +92,7 @@ class Memo:
     :ivar recorded: uuids of the servers whose offers are recorded
     """
 
+    place: str | None = None
     policies: list[scoped_policies.Policy] | None = None
     settings: dict[str, constraints.Setting] | None = None
     keys: CompiledKeys | None = None

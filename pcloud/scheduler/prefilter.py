@@ -15,9 +15,10 @@
 Nova calls the functions of ``request_filter.ALL_REQUEST_FILTERS`` for every
 request about to be placed. Pcloud's request filter narrows a request with the
 hint ``pcloud`` to the hosts of its Pcloud, so a Pcloud of 3 hosts works in a
-cloud of 20,000, and keeps all pools away from a request without the hint. A
-request with hints about certain hosts is sent without a limit, so the right
-hosts do not get lost in a large cloud.
+cloud of 20,000, and keeps all pools away from a request without the hint.
+Whether a request that prefers a Pcloud goes there is decided here, and nowhere
+else. A request with hints about certain hosts is sent without a limit, so the
+right hosts do not get lost in a large cloud.
 
 The request filter is needed for more than speed: a host forced by an
 administrator skips the scheduler's filters, and then only request filters are
@@ -43,7 +44,9 @@ from pcloud import exception
 from pcloud.objects import reconcile
 from pcloud.rules import access
 from pcloud.rules import hints
+from pcloud.scheduler import memo
 from pcloud.scheduler import open_hosts
+from pcloud.scheduler import preferred_pcloud
 from pcloud.scheduler import request
 
 LOG = logging.getLogger(__name__)
@@ -80,13 +83,17 @@ def pcloud_aggregates(
     :raises: `nova.exception.RequestFilterFailed` when no host can be right;
         the reason becomes the server's fault
     """
-    _lift_limit(spec)
+    request_hints = request.scheduler_hints(spec)
+    if not hints.NARROWING.isdisjoint(request_hints):
+        _lift_limit(spec)
     try:
-        wanted = request.pcloud_id(spec)
-        if wanted is None:
-            _forbid_pools(context, spec)
-        else:
+        preferred = hints.preferred_id(request_hints)
+        if preferred is not None:
+            _prefer_pcloud(context, spec, preferred)
+        elif (wanted := request.pcloud_id(spec)) is not None:
             _require_pcloud(context, spec, wanted)
+        else:
+            _forbid_pools(context, spec)
     except (exception.InvalidHint, exception.PcloudUnusable) as error:
         LOG.info('No host for a server of project %(project)s: %(error)s',
                  {'project': spec.project_id, 'error': error})
@@ -108,32 +115,72 @@ def _require_pcloud(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     wanted: str,
 ) -> None:
-    uuid, pcloud = isolation.usable_pcloud(
-        context, wanted, spec.project_id)
+    uuid, pcloud = _usable_pcloud(context, wanted, spec.project_id)
+    _narrow(context, spec, uuid, pcloud)
+    if not _is_forced(spec) and 'host' not in spec.requested_destination:
+        open_hosts.check_room(context, spec, pcloud)
+
+
+def _prefer_pcloud(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+    preferred: str,
+) -> None:
+    """Decide for all servers of a request whether the Pcloud has room.
+
+    A Pcloud that the project may not use is the same as no Pcloud, and nobody
+    is told.
+    """
+    request_memo = memo.of_request(spec)
+    request_memo.place = ''
+    try:
+        uuid, pcloud = _usable_pcloud(context, preferred, spec.project_id)
+    except exception.PcloudUnusable:
+        _forbid_pools(context, spec)
+        return
+    inside = _destination(spec).obj_clone()
+    inside.require_aggregates([uuid])
+    if preferred_pcloud.has_place(context, spec, pcloud, inside):
+        request_memo.place = preferred
+        _lift_limit(spec)
+        _narrow(context, spec, uuid, pcloud)
+    else:
+        _forbid_pools(context, spec)
+
+
+def _usable_pcloud(
+    context: nova_context.RequestContext, wanted: str, project_id: str,
+) -> tuple[str, access.Pcloud]:
+    """Return a Pcloud that a project may use, with its changes finished.
+
+    :raises: `exception.PcloudUnusable`
+    """
+    uuid, pcloud = isolation.usable_pcloud(context, wanted, project_id)
     if pcloud.due:
         # Whoever made the change may have died, or be at it.
         reconcile.finish(context, random.sample(
             sorted(pcloud.due), min(_FINISHED, len(pcloud.due))))
-        uuid, pcloud = isolation.usable_pcloud(
-            context, wanted, spec.project_id)
+        uuid, pcloud = isolation.usable_pcloud(context, wanted, project_id)
+    return uuid, pcloud
+
+
+def _narrow(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+    uuid: str, pcloud: access.Pcloud,
+) -> None:
+    """Narrow a request to the hosts of a Pcloud."""
     _warn_of_inconsistency(pcloud)
-    destination = _destination(spec)
-    destination.require_aggregates([uuid])
+    _destination(spec).require_aggregates([uuid])
     if _is_forced(spec):
         _ignore(spec, _not_open(context, pcloud))
-    elif 'host' not in destination:
-        open_hosts.check_room(context, spec, pcloud)
 
 
 def _lift_limit(spec: objects.RequestSpec) -> None:
-    """Make Placement return all hosts when only some hosts are right.
+    """Make Placement return all hosts, as only some hosts are right.
 
     The right hosts may be missing among ``[scheduler] max_placement_results``,
     and Nova can name a single host to Placement but not several.
     """
-    request_hints = request.scheduler_hints(spec)
-    if not hints.NARROWING.isdisjoint(request_hints):
-        spec.scheduler_hints = {_UNLIMITED: [], **request_hints}
+    spec.scheduler_hints = {_UNLIMITED: [], **request.scheduler_hints(spec)}
 
 
 def _warn_of_inconsistency(pcloud: access.Pcloud) -> None:

@@ -50,12 +50,32 @@ def is_move(spec: objects.RequestSpec) -> bool:
         destination.allow_cross_cell_move)
 
 
-def pcloud_id(spec: objects.RequestSpec) -> str | None:
-    """Return the id of the Pcloud that a request asks for, None if none.
+def servers(spec: objects.RequestSpec) -> int:
+    """Return the number of servers that a request places.
 
-    :raises: `exception.InvalidHint` when the hint cannot be understood
+    The request for the move of a server has the number of servers that were
+    created together with the server.
     """
-    return hints.pcloud_id(scheduler_hints(spec))
+    return (spec.num_instances
+            if 'num_instances' in spec and not is_move(spec) else 1)
+
+
+def pcloud_id(spec: objects.RequestSpec) -> str | None:
+    """Return the id of the Pcloud that a request is for, None if none.
+
+    Where a request goes that prefers a Pcloud is decided once, by the request
+    filter.
+
+    :raises: `exception.InvalidHint` when the hint cannot be understood,
+        `exception.PreferenceUndecided`
+    """
+    request_hints = scheduler_hints(spec)
+    if hints.preferred_id(request_hints) is None:
+        return hints.pcloud_id(request_hints)
+    place = memo.of_request(spec).place
+    if place is None:
+        raise exception.PreferenceUndecided()
+    return place or None
 
 
 def policies(
@@ -80,7 +100,7 @@ def policies(
 def _scopes(spec: objects.RequestSpec) -> list[tuple[str, str]]:
     request_hints = scheduler_hints(spec)
     try:
-        pcloud = hints.pcloud_id(request_hints) or ''
+        pcloud = pcloud_id(spec) or ''
     except exception.InvalidHint:
         # PcloudFilter refuses such a request.
         pcloud = ''

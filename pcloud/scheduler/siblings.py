@@ -32,14 +32,9 @@ from pcloud.scheduler import request
 
 
 def are_several(spec: objects.RequestSpec) -> bool:
-    """Whether a request is to create several servers.
-
-    The request for the move of a server has the number of servers that were
-    created together with the server.
-    """
-    return (isinstance(spec, objects.RequestSpec) and
-            'num_instances' in spec and spec.num_instances > 1 and
-            not request.is_move(spec))
+    """Whether a request is to create several servers."""
+    return isinstance(spec, objects.RequestSpec) and (
+        request.servers(spec) > 1)
 
 
 def hosts(

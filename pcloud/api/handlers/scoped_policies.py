@@ -25,18 +25,25 @@ from pcloud.api.policies import host_constraint
 from pcloud.api.policies import scoped_policies as rules
 from pcloud.api import projects
 from pcloud.api.views import scoped_policies as views
+from pcloud.backend import isolation
 from pcloud import exception
 from pcloud.objects import machine_constraints
+from pcloud.objects import pclouds
 from pcloud.objects import scoped_policies
 from pcloud.rules import affinity
 from pcloud.rules import constraints as constraint_rules
+from pcloud.rules import default_pcloud
 
 # Member -> scopes with the member. Rule: reference-scoped-policies-members
 _SCOPES = {
     'system_keys': (scoped_policies.CLOUD, scoped_policies.DOMAIN,
                     scoped_policies.PROJECT, scoped_policies.PCLOUD),
     'customer_keys': (scoped_policies.PROJECT, scoped_policies.PCLOUD),
-    'constraints': scoped_policies.SCOPES}
+    'constraints': scoped_policies.SCOPES,
+    'default_pcloud': scoped_policies.DEFAULT_SCOPES}
+# The members that those may set who are no administrators.
+_OWN = {scoped_policies.PCLOUD: {'constraints', 'customer_keys'},
+        scoped_policies.PROJECT: {'default_pcloud'}}
 _CHECKS = {'system_keys': affinity.check_system,
            'customer_keys': affinity.check_customer}
 
@@ -45,22 +52,51 @@ def show(call: api_call.Call) -> dict:
     """Show the policy of a scope.
 
     The owner of a Pcloud sees the constraints and the customer keys of the
-    Pcloud; administrators see all policies.
+    Pcloud, and a member of a project the project's default Pcloud;
+    administrators see all policies.
     """
     scope, scope_id = _scope(call)
     everything = call.can(rules.ALL)
     if not everything:
-        _check_own(call, scope)
+        _check_own(call, scope, scope_id)
     if strutils.bool_from_string(call.query.get('effective', '0')):
+        if not everything and scope == scoped_policies.PROJECT:
+            raise exception.PolicyForbids(rule=rules.ALL)
         return {'policy': _effective(call, scope, scope_id)}
+    if scope in scoped_policies.DEFAULT_SCOPES:
+        return {'policy': _with_default(call, scope, scope_id)}
     policy = scoped_policies.show(call.context, scope, scope_id)
     if not everything and not (policy.customer_keys or policy.constraints):
         raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
-    return {'policy': _view(call)(policy)}
+    return {'policy': _view(call, scope)(policy)}
 
 
-def _view(call: api_call.Call) -> Callable[[scoped_policies.Policy], dict]:
-    return views.detail if call.can(rules.ALL) else views.show
+def _with_default(
+    call: api_call.Call, scope: str, scope_id: str,
+) -> dict:
+    """Return the policy of a scope, with the default Pcloud that counts.
+
+    :raises: `exception.ScopedPolicyNotFound` when nothing is set, and no
+        default of a level above counts
+    """
+    scopes = _levels(call, scope, scope_id)
+    there = scoped_policies.by_scopes(call.context, scopes)
+    counting = default_pcloud.counting(
+        (level, there[level, level_id].default)
+        for level, level_id in scopes if (level, level_id) in there)
+    own = there.get((scope, scope_id))
+    if not counting and (own is None or not call.can(rules.ALL)):
+        raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
+    policy = own or scoped_policies.Policy(scope, scope_id)
+    return _view(call, scope)(policy) | views.default(counting)
+
+
+def _view(
+    call: api_call.Call, scope: str,
+) -> Callable[[scoped_policies.Policy], dict]:
+    if call.can(rules.ALL):
+        return views.detail
+    return views.head if scope == scoped_policies.PROJECT else views.show
 
 
 def _effective(call: api_call.Call, scope: str, scope_id: str) -> dict:
@@ -70,7 +106,7 @@ def _effective(call: api_call.Call, scope: str, scope_id: str) -> dict:
     policies = [there.get(level, scoped_policies.Policy(*level))
                 for level in scopes]
     settings = machine_constraints.of_policies(call.context, {}, policies)
-    return {**_view(call)(policies[0]), 'effective': [
+    return {**_view(call, scope)(policies[0]), 'effective': [
         (views.setting if call.can(rules.ALL) else views.open_setting)(setting)
         for setting in settings.values()]}
 
@@ -90,17 +126,17 @@ def _levels(
 
 
 def update(call: api_call.Call) -> dict:
-    """Replace constraints or keys in the policy of a scope.
+    """Replace members in the policy of a scope.
 
     :raises: `exception.PolicyForbids` when the caller may not set the policy,
-        or system keys; `exception.NotInScope`; `exception.ProjectUnknown`,
-        `exception.DomainUnknown`
+        or a member; `exception.NotInScope`; `exception.ProjectUnknown`,
+        `exception.DomainUnknown`; and as `_default`
     """
     scope, scope_id = _scope(call)
     everything = call.can(rules.ALL)
     if not everything:
-        _check_own(call, scope)
-        if 'system_keys' in call.body:
+        _check_own(call, scope, scope_id)
+        if not call.body.keys() <= _OWN[scope]:
             raise exception.PolicyForbids(rule=rules.ALL)
     elif scope == scoped_policies.PROJECT:
         projects.check(call.context, scope_id)
@@ -115,8 +151,30 @@ def update(call: api_call.Call) -> dict:
         for member, check in _CHECKS.items() if member in call.body}
     if 'constraints' in call.body:
         changes['constraints'] = _constraints(call, scope, scope_id)
-    return {'policy': _view(call)(scoped_policies.update(
-        call.context, scope, scope_id, changes))}
+    if 'default_pcloud' in call.body:
+        changes['default_pcloud'] = _default(call)
+    policy = scoped_policies.update(call.context, scope, scope_id, changes)
+    shown = _view(call, scope)(policy)
+    if policy.default:
+        shown |= views.default((scope, policy.default))
+    return {'policy': shown}
+
+
+def _default(call: api_call.Call) -> dict[str, str]:
+    """Return the default Pcloud to set, as it is stored.
+
+    :raises: `exception.PcloudNotFound`; `exception.PcloudUnusable` for a
+        Pcloud that the caller's project may not use, unless the caller is an
+        administrator
+    """
+    default = call.body['default_pcloud']
+    if default is not None:
+        if call.can(rules.ALL):
+            pclouds.head(call.context, default['pcloud'])
+        else:
+            isolation.usable_pcloud(
+                call.context, default['pcloud'], call.project_id)
+    return default_pcloud.written(default)
 
 
 def _constraints(
@@ -171,7 +229,15 @@ def _scope(call: api_call.Call) -> tuple[str, str]:
     return scope, scope_id
 
 
-def _check_own(call: api_call.Call, scope: str) -> None:
-    if scope != scoped_policies.PCLOUD:
+def _check_own(call: api_call.Call, scope: str, scope_id: str) -> None:
+    """Refuse a policy that is not about a Pcloud or a project of the caller.
+
+    :raises: `exception.PolicyForbids`, and as `ownership.own`
+    """
+    if scope == scoped_policies.PROJECT and scope_id == call.project_id:
+        if not call.can(rules.DEFAULT):
+            raise exception.PolicyForbids(rule=rules.DEFAULT)
+    elif scope == scoped_policies.PCLOUD:
+        ownership.own_pcloud(call)
+    else:
         raise exception.PolicyForbids(rule=rules.ALL)
-    ownership.own_pcloud(call)

@@ -138,16 +138,32 @@ def _verdict(
     spec: objects.RequestSpec | None, host: str,
 ) -> access.Verdict:
     """Return the verdict that the scheduler would have on a target."""
+    if spec is None:
+        return _outside(context, host)
     try:
-        wanted = hints.pcloud_id(spec.scheduler_hints if spec else None)
+        places = hints.places(spec.scheduler_hints)
     except exception.InvalidHint as error:
         return access.Verdict(False, str(error))
-    if spec is None or wanted is None:
-        closed = isolation.closed_hosts(context)
-        return _worst(access.public_verdict(target, closed)
-                      for target in _named(host, closed))
+    # A server that prefers a Pcloud may be in the Pcloud, and outside.
+    return max((_outside(context, host) if place is None else
+                _inside(context, place, spec.project_id, host)
+                for place in places), key=bool)
+
+
+def _outside(
+    context: nova_context.RequestContext, host: str,
+) -> access.Verdict:
+    closed = isolation.closed_hosts(context)
+    return _worst(access.public_verdict(target, closed)
+                  for target in _named(host, closed))
+
+
+def _inside(
+    context: nova_context.RequestContext, pcloud_id: str, project_id: str,
+    host: str,
+) -> access.Verdict:
     try:
-        _, pcloud = isolation.usable_pcloud(context, wanted, spec.project_id)
+        _, pcloud = isolation.usable_pcloud(context, pcloud_id, project_id)
     except exception.PcloudUnusable as error:
         return access.Verdict(
             False, 'of the Pcloud that it was started in: '

@@ -35,6 +35,7 @@ from nova import objects
 
 from pcloud.api import constraint_levels
 from pcloud.api import enforcer
+from pcloud.api.nova_calls import default_pclouds
 from pcloud.api.nova_calls import dispatch
 from pcloud.api.nova_calls import images
 from pcloud.api.nova_calls import shown_hints
@@ -76,24 +77,27 @@ def prepare(call: dispatch.NovaCall, rbac: enforcer.Enforcer) -> None:
     if not isinstance(server, dict) or not isinstance(hints, dict):
         return
     images.share(call.controller.compute_api)
-    record = recorded(call.context, server, hints, rbac)
+    record = recorded(call, server, hints, rbac)
     if record:
         call.hand_on({**body, name: {**hints, **record}})
 
 
 def recorded(
-    context: nova_context.RequestContext, server: Mapping, hints: Mapping,
+    call: dispatch.NovaCall, server: Mapping, hints: Mapping,
     rbac: enforcer.Enforcer,
 ) -> dict[str, list[str]]:
     """Check the hints of a server, and return the hints to add.
 
     :param server: the server in the body of the call that creates a server
-    :raises: `exception.InvalidHintText`, `exception.InvalidPlacementKey`,
-        `exception.ReservedHint`, and as `rules.locality.check`,
-        `constraint_levels.read`, `machine_constraints.check_attributes` and
-        `rules.colocation.check`
+    :raises: `exception.InvalidHintText`, `exception.InvalidHint`,
+        `exception.InvalidPlacementKey`, `exception.ReservedHint`, and as
+        `rules.locality.check`, `constraint_levels.read`,
+        `machine_constraints.check_attributes`, `rules.colocation.check` and
+        `default_pclouds.hint`
     """
+    context = call.context
     hint_rules.check_text(hints)
+    hint_rules.preferred_id(_listed(hints))
     locality.check(hints)
     _check_constraints(context, hints, rbac)
     properties, trusted = images.properties(context, server)
@@ -103,8 +107,13 @@ def recorded(
         context, [names.policy(*scope) for scope in scopes],
         _flavor_id(server.get('flavorRef')), [colocation.EXTRA_SPEC])
     _check_flag(wish, rows.extra_specs, properties)
-    return _record(context, hints, properties, trusted,
-                   scoped_policies.of_metadata(scopes, rows.metadata))
+    policies = scoped_policies.of_metadata(scopes, rows.metadata)
+    added = {} if default_pclouds.is_placed(call, server, hints) else (
+        default_pclouds.hint(context, list(policies.values())))
+    if added:
+        policies |= scoped_policies.by_scopes(context, [
+            (scoped_policies.PCLOUD, _pcloud(context, added))])
+    return added | _record(context, hints, properties, trusted, policies)
 
 
 def answer(
@@ -200,8 +209,13 @@ def _flavor_id(reference: object) -> str:
 def _scopes(
     context: nova_context.RequestContext, hints: Mapping,
 ) -> list[tuple[str, str]]:
-    """Return the scopes with customer keys of a server, the highest first."""
+    """Return the scopes of the policies for a server.
+
+    The most specific scope of a default Pcloud comes first.
+    """
     return [(scoped_policies.PROJECT, context.project_id),
+            (scoped_policies.DOMAIN, context.project_domain_id or ''),
+            (scoped_policies.CLOUD, scoped_policies.DEFAULT),
             (scoped_policies.PCLOUD, _pcloud(context, hints))]
 
 
@@ -216,7 +230,8 @@ def _record(
     flavor, which a resize replaces. The domain is recorded, as a user of
     another domain may move the server later.
 
-    :param policies: the policies of the project and of the Pcloud
+    :param policies: the policies of the project, of the Pcloud, and of the
+        levels above
     """
     for name in hints:
         if hint_rules.is_record(name):
@@ -260,17 +275,23 @@ def _pcloud(
 ) -> str:
     """Return the id of the Pcloud that the server is for, else ''.
 
-    A Pcloud that the caller's project may not use counts as no Pcloud.
+    A server may be for a Pcloud that the server prefers. A Pcloud that the
+    caller's project may not use counts as no Pcloud.
     """
-    name = hint_rules.PCLOUD
-    if name not in hints:
-        return ''
-    values = hints[name]
+    listed = _listed(hints)
     try:
-        # As Nova will keep the hint in the request spec.
-        wanted = hint_rules.pcloud_id({
-            name: values if isinstance(values, list) else [values]}) or ''
+        wanted = hint_rules.pcloud_id(listed) or (
+            hint_rules.preferred_id(listed))
+        if wanted is None:
+            return ''
         isolation.usable_pcloud(context, wanted, context.project_id)
     except (exception.InvalidHint, exception.PcloudUnusable):
         return ''
     return wanted
+
+
+def _listed(hints: Mapping) -> dict[str, list]:
+    """Return the hints about Pclouds, as Nova keeps them in a request spec."""
+    return {name: hint_rules.values(hints, name)
+            for name in (hint_rules.PCLOUD, hint_rules.PREFER)
+            if name in hints}

@@ -20,6 +20,7 @@ ROOT = base.PREFIX + 'os-pcloud-policies:'
 SHOW = ROOT + 'show'
 UPDATE = ROOT + 'update'
 DELETE = ROOT + 'delete'
+DEFAULT = ROOT + 'default'
 ALL = ROOT + 'all'
 
 _ITEM = '/os-pcloud-policies/{scope}/{id}'
@@ -36,6 +37,11 @@ rules = [
     policy.DocumentedRuleDefault(
         DELETE, base.ADMIN, 'Take back all settings of a scope.',
         [{'path': _ITEM, 'method': 'DELETE'}], scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        DEFAULT, base.MEMBER,
+        'See and set the default Pcloud of the own project.',
+        [{'path': _ITEM, 'method': 'GET'}, {'path': _ITEM, 'method': 'PUT'}],
+        scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
         ALL, base.ADMIN,
         'See and set all settings of all scopes, system keys too.',

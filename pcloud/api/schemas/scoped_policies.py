@@ -13,14 +13,27 @@
 """Bodies of ``/os-pcloud-policies``."""
 
 from pcloud.api.schemas import types
+from pcloud.rules import default_pcloud
+from pcloud.rules import uuids
 
 # NAME=VALUE:WEIGHT; what is right of that is said with the error.
 _KEYS = {'type': 'array', 'items': types.text, 'minItems': 0,
          'maxItems': 100, 'uniqueItems': True}
 
+_DEFAULT_PCLOUD = {
+    'type': ['object', 'null'],
+    'properties': {
+        'pcloud': {'type': 'string', 'pattern': rf'^{uuids.FORM}\Z',
+                   'description': 'the id of a Pcloud'},
+        'mode': {'type': 'string', 'enum': list(default_pcloud.MODES)}},
+    'required': ['pcloud', 'mode'],
+    'additionalProperties': False,
+}
+
 update = types.body(
     'policy', {'constraints': types.constraints, 'system_keys': _KEYS,
-               'customer_keys': _KEYS}, required=[])
+               'customer_keys': _KEYS, 'default_pcloud': _DEFAULT_PCLOUD},
+    required=[])
 
 show_query = {
     'type': 'object',

@@ -12,9 +12,35 @@
 
 """How a scoped policy is shown."""
 
+from collections.abc import Mapping
+import dataclasses
+
+from pcloud import exception
 from pcloud.objects import machine_constraints
 from pcloud.objects import scoped_policies
 from pcloud.rules import constraints as rules
+from pcloud.rules import default_pcloud as rules_of_default
+
+
+def head(policy: scoped_policies.Policy) -> dict:
+    """Return the scope of a policy, without settings."""
+    return {'scope': policy.scope, 'id': policy.id}
+
+
+def default(counting: tuple[str, Mapping[str, str]] | None) -> dict:
+    """Return the default Pcloud that counts, and the scope of the default.
+
+    A default that cannot be read is shown as it is stored.
+
+    :param counting: the scope, and the stored default
+    """
+    scope, stored = counting or (None, rules_of_default.written(None))
+    try:
+        value = rules_of_default.read(stored)
+        shown = None if value is None else dataclasses.asdict(value)
+    except exception.InvalidDefaultPcloud:
+        shown = dict(stored)
+    return {'default_pcloud': shown, 'default_pcloud_source': scope}
 
 
 def show(policy: scoped_policies.Policy) -> dict:
@@ -22,8 +48,7 @@ def show(policy: scoped_policies.Policy) -> dict:
 
     The real host that an administrator may have named is not shown.
     """
-    return {'scope': policy.scope,
-            'id': policy.id,
+    return {**head(policy),
             'constraints': rules.text({
                 key: value for key, value in policy.constraints.items()
                 if key != rules.HOST}),

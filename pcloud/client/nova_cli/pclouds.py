@@ -194,6 +194,40 @@ def do_pcloud_quota_update(cs: typing.Any, args: typing.Any) -> None:
     output.show(quota, display.QUOTA)
 
 
+_default_project_arg = utils.arg(
+    '--project', metavar='<project>',
+    help='Id of the project (default: the one you are logged in to; admin '
+         'only for others).')
+
+
+@_pcloud_arg
+@utils.arg('--mode', metavar='<mode>', choices=('strict', 'prefer'),
+           default='strict',
+           help='strict: in the Pcloud or not at all (the default); prefer: '
+                'outside of Pclouds when the Pcloud has no room.')
+@_default_project_arg
+def do_pcloud_default_set(cs: typing.Any, args: typing.Any) -> None:
+    """Set where servers of a project go that name no Pcloud."""
+    client, pcloud_id = _find(cs, args)
+    output.show(client.set_default_pcloud(pcloud_id, args.mode, args.project),
+                display.DEFAULT_PCLOUD)
+
+
+@_default_project_arg
+def do_pcloud_default_show(cs: typing.Any, args: typing.Any) -> None:
+    """Show where servers of a project go that name no Pcloud."""
+    output.show(output.client(cs).get_default_pcloud(args.project),
+                display.DEFAULT_PCLOUD)
+
+
+@_default_project_arg
+def do_pcloud_default_unset(cs: typing.Any, args: typing.Any) -> None:
+    """Let servers that name no Pcloud start outside of Pclouds."""
+    output.show(
+        output.client(cs).set_default_pcloud(None, project_id=args.project),
+        display.DEFAULT_PCLOUD)
+
+
 def _find(cs: typing.Any, args: argparse.Namespace) -> tuple[v1.Client, str]:
     client = output.client(cs)
     return client, client.find_pcloud(args.pcloud).id

@@ -34,6 +34,16 @@ def add_arguments(parser: argparse.ArgumentParser,
     identity.add_project_domain_option_to_parser(parser)
 
 
+def add_option(parser: argparse.ArgumentParser,
+               **options: typing.Any) -> None:
+    """Add the option that names a project, and the option of the domain.
+
+    :param options: further options of the option, such as help
+    """
+    parser.add_argument('--project', metavar='<project>', **options)
+    identity.add_project_domain_option_to_parser(parser)
+
+
 def find_id(client_manager: typing.Any,
             parsed_args: argparse.Namespace) -> str:
     """Find the id of the named project.

@@ -96,6 +96,10 @@ def _use_pcloud(teller: narrator.Narrator, pcloud: str, host: str) -> None:
         'alice', 'nova pcloud-host-show shop web1 | grep instances')
     teller.promise(narrator.member(inside, 'id') in shown,
                    'the server "inside" runs on web1')
+    teller.say("""Orchestrators pass no hints. From now on her servers
+        without a hint go to the Pcloud too.""")
+    teller.run('alice', 'openstack pcloud default set shop')
+    unnamed = teller.run('alice', f'{CREATE} unnamed')
     teller.say("""Bob's project is not a tenant of Alice's Pcloud. He has
         got hold of its id, and tries.""")
     teller.fails('bob', f'{CREATE} --hint pcloud={pcloud} intruder')
@@ -104,7 +108,7 @@ def _use_pcloud(teller: narrator.Narrator, pcloud: str, host: str) -> None:
                    "to him Alice's Pcloud does not exist")
     intruder = teller.run('bob', 'openstack server show intruder '
                                  '-f value -c status -c fault')
-    teller.say('What became of the three servers:')
+    teller.say('What became of the four servers:')
     place = {server: name for name, found in hosts.draw(teller).items()
              for server in found.servers}
     teller.promise(
@@ -115,6 +119,10 @@ def _use_pcloud(teller: narrator.Narrator, pcloud: str, host: str) -> None:
         narrator.member(outside, 'status') == 'ACTIVE' and
         place['outside'] not in POOL,
         f'outside is ACTIVE on {place["outside"]}, which is in no pool')
+    teller.promise(
+        narrator.member(unnamed, 'status') == 'ACTIVE' and
+        place['unnamed'] == host,
+        f'unnamed is ACTIVE on {host}: the default Pcloud of the project')
     teller.promise(
         'intruder' not in place and 'ERROR' in intruder.splitlines() and
         'No valid host was found' in intruder,

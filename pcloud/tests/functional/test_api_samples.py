@@ -166,6 +166,12 @@ class ApiSamplesTest(base.PcloudTestCase):
         self._sample('policies/show-effective', self.alice, 'GET',
                      f'{path}?effective=1')
         self._sample('policies/show-admin', self.admin, 'GET', path)
+        own = f'/os-pcloud-policies/project/{base.ALICE}'
+        self._sample('policies/set-default', self.alice, 'PUT', own, {
+            'policy': {'default_pcloud': {
+                'pcloud': pcloud, 'mode': 'prefer'}}})
+        self._sample('policies/show-default', self.alice, 'GET', own)
+        self.admin.call_json('DELETE', own)
         self._sample('policies/delete', self.admin, 'DELETE', path)
 
     def _about(self, pcloud):

@@ -49,13 +49,14 @@ class ErrorTest(testtools.TestCase):
     """An error of ours is one line that can be written anywhere."""
 
     def test_error(self):
-        error = exception.InvalidHint(value='x\nINFO all is well\ud800')
+        error = exception.InvalidHint(
+            name='pcloud', value='x\nINFO all is well\ud800')
         self.assertIn(r'pcloud=x\nINFO all is well\ud800 ', str(error))
         self.assertEqual(str(error), str(error).encode().decode())
 
     def test_details_are_as_they_were(self):
-        error = exception.InvalidHint(value='x\n')
-        self.assertEqual({'value': 'x\n'}, error.details)
+        error = exception.InvalidHint(name='pcloud', value='x\n')
+        self.assertEqual({'name': 'pcloud', 'value': 'x\n'}, error.details)
 
     def test_complaint_is_written_once_and_in_one_line(self):
         records = []

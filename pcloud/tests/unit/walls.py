@@ -59,7 +59,7 @@ _SCHEDULER = ('nova.scheduler.filters nova.scheduler.host_manager '
 ROOMS = {
     'rules': _room(
         'exception', '',
-        'colocation locality settling',
+        'colocation default_pcloud locality settling',
         'capacity constraints hints sticky',
         'access affinity attributes choice counts forms ratios reasons text '
         'units uuids'),
@@ -96,6 +96,7 @@ ROOMS = {
         f'{_OSLO} {_SCHEDULER} nova.context nova.exception nova.objects',
         'filters weights',
         'affinity_scores prefilter request_keys siblings',
+        'preferred_pcloud',
         'node_keys request',
         'candidates host_attributes host_capacity memo open_hosts'),
     'scheduler/filters': _room(
@@ -135,6 +136,7 @@ ROOMS = {
     'api/nova_calls': _room(
         '', '',
         'forced_moves metadata servers',
+        'default_pclouds',
         'dispatch images shown_hints'),
     'api/policies': _room(
         '', '',
@@ -173,7 +175,8 @@ ROOMS = {
     'client/osc': _room(
         '', '',
         'pcloud_service',
-        'host_flavor pcloud pcloud_attribute pcloud_explain pcloud_host '
+        'host_flavor pcloud pcloud_attribute pcloud_default pcloud_explain '
+        'pcloud_host '
         'pcloud_policy pcloud_quota pcloud_service_deploy pcloud_tenant',
         'scaling',
         'common host_forecasts images plugin projects'),

@@ -34,6 +34,7 @@ def _own_keys(said):
 # Hint to the function that reads the hint, and to two values that are right.
 READ = {
     'pcloud': (hints.pcloud_id, [ID, OTHER]),
+    'pcloud_prefer': (hints.preferred_id, [ID, OTHER]),
     'placement_key': (_own_keys, ['A=1:1', 'B=1:1']),
     'constraints': (hints.constraints, ['cpu=1', 'ram=1G']),
     'near': (locality.wish, [ID, 'tag:web']),

@@ -59,6 +59,12 @@ SHOWN_FLAVOR = {
 SHOWN_QUOTA = {'project_id': base.OTHER_PROJECT, 'units_limit': '10',
                'units_in_use': '4'}
 
+DEFAULT = f'/os-pcloud-policies/project/{base.PROJECT}'
+SET_DEFAULT = {
+    'default_pcloud': {'pcloud': base.PCLOUD['id'], 'mode': 'strict'},
+    'default_pcloud_source': 'project'}
+SHOWN_DEFAULT = {'project_id': base.PROJECT, 'pcloud': base.PCLOUD['id'],
+                 'mode': 'strict', 'source': 'project'}
 # What is typed, the request it ends in, and what is shown.
 SHOWING = (
     ('pcloud-create farm', 'POST', '/os-pclouds',
@@ -91,6 +97,16 @@ SHOWING = (
      {'quota': {'units': {'limit': -1}}},
      {'quota': {'units': {'limit': -1, 'in_use': 4}}},
      {**SHOWN_QUOTA, 'units_limit': 'unlimited'}),
+    ('pcloud-default-set farm', 'PUT', DEFAULT,
+     {'policy': {'default_pcloud': {
+         'pcloud': base.PCLOUD['id'], 'mode': 'strict'}}},
+     {'policy': SET_DEFAULT}, SHOWN_DEFAULT),
+    ('pcloud-default-show', 'GET', DEFAULT, None,
+     {'policy': SET_DEFAULT}, SHOWN_DEFAULT),
+    ('pcloud-default-unset', 'PUT', DEFAULT,
+     {'policy': {'default_pcloud': None}},
+     {'policy': {'default_pcloud': None, 'default_pcloud_source': 'project'}},
+     {**SHOWN_DEFAULT, 'pcloud': '-', 'mode': '-'}),
     ('host-flavor-create gold --units 4 --description fast', 'POST',
      '/os-host-flavors', {'host_flavor': {
          'id': 'gold', 'units': 4, 'description': 'fast'}},
@@ -262,7 +278,7 @@ class TestHelp(base.CloudTestCase):
                 ('pcloud-', 'create list show update delete host-add '
                  'host-list host-show host-enable host-disable host-remove '
                  'tenant-add tenant-remove tenant-list quota-show '
-                 'quota-update'),
+                 'quota-update default-set default-show default-unset'),
                 ('host-flavor-', 'create list show update delete host-add '
                  'host-remove')):
             for verb in verbs.split():

@@ -736,7 +736,67 @@ class TestHelp(base.CloudTestCase):
         commands = [line.strip() for line in listed.splitlines()
                     if line.startswith(('  pcloud ', '  host flavor '))]
 
-        self.assertEqual(35, len(commands))
+        self.assertEqual(38, len(commands))
         for command in commands:
             text = self.openstack(*command.split(), '--help').out
             self.assertIn(f'Example:\n  openstack {command}', text)
+
+
+class TestDefaults(base.CloudTestCase):
+    """The default Pcloud of a project."""
+
+    PATH = f'/os-pcloud-policies/project/{base.PROJECT}'
+    POLICY = {'default_pcloud': {'pcloud': base.PCLOUD_ID, 'mode': 'prefer'},
+              'default_pcloud_source': 'domain'}
+
+    def setUp(self):
+        super().setUp()
+        self.answer_farm()
+
+    def test_set(self):
+        self.answer('PUT', self.PATH, json={'policy': self.POLICY})
+
+        result = self.openstack(
+            'pcloud', 'default', 'set', 'farm', '--mode', 'prefer')
+
+        self.assertEqual('', result.out)
+        self.assertEqual(
+            ('PUT', self.PATH, {'policy': {
+                'default_pcloud': self.POLICY['default_pcloud']}}),
+            self.last_call())
+
+    def test_a_mode_that_is_none(self):
+        result = self.openstack(
+            'pcloud', 'default', 'set', 'farm', '--mode', 'often')
+
+        self.assertEqual(2, result.status)
+        self.assertEqual([], self.changes())
+
+    def test_unset(self):
+        self.answer('PUT', self.PATH, json={'policy': {
+            'default_pcloud': None, 'default_pcloud_source': 'project'}})
+
+        self.openstack('pcloud', 'default', 'unset')
+
+        self.assertEqual(
+            ('PUT', self.PATH, {'policy': {'default_pcloud': None}}),
+            self.last_call())
+
+    def test_show(self):
+        self.answer('GET', self.PATH, json={'policy': self.POLICY})
+
+        result = self.openstack('pcloud', 'default', 'show', '-f', 'json')
+
+        self.assertEqual(
+            {'project_id': base.PROJECT, 'pcloud': base.PCLOUD_ID,
+             'mode': 'prefer', 'source': 'domain'}, result.json)
+
+    def test_show_where_none_is_set(self):
+        self.answer('GET', self.PATH, status_code=404, json={
+            'itemNotFound': {'code': 404, 'message': 'No policy is set'}})
+
+        result = self.openstack('pcloud', 'default', 'show', '-f', 'json')
+
+        self.assertEqual(
+            {'project_id': base.PROJECT, 'pcloud': None, 'mode': None,
+             'source': None}, result.json)

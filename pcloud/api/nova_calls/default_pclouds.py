@@ -1,0 +1,107 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Where servers go that name no Pcloud: the default Pcloud of the project.
+
+The default is written into the hints of a new server. The server's request
+spec keeps the hints, so later moves follow the default at the server's start,
+and a later change of the default moves no server.
+
+Rule: reference-default-pcloud
+"""
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+
+from nova.api.openstack import api_version_request
+from nova.compute import api
+from nova import context as nova_context
+from nova import exception as nova_exception
+
+from pcloud.api.nova_calls import dispatch
+from pcloud.backend import isolation
+from pcloud import exception
+from pcloud.objects import scoped_policies
+from pcloud.rules import default_pcloud
+from pcloud.rules import hints as hint_rules
+
+# From this version on a server may name a host.
+_HOST = api_version_request.APIVersionRequest('2.74')
+_HOST_MEMBERS = 'host', 'hypervisor_hostname'
+
+
+def is_placed(
+    call: dispatch.NovaCall, server: Mapping, hints: Mapping,
+) -> bool:
+    """Whether a request says itself where the server goes.
+
+    A hint about Pclouds does, and so does a host that an administrator names;
+    Nova refuses the host of anybody else.
+
+    :param server: the server in the body of the call
+    """
+    return (hint_rules.PCLOUD in hints or hint_rules.PREFER in hints or
+            _names_host(server.get('availability_zone')) or
+            call.version >= _HOST and any(map(server.get, _HOST_MEMBERS)))
+
+
+def _names_host(zone: object) -> bool:
+    """Whether Nova would read a host or a node from a zone."""
+    try:
+        return isinstance(zone, str) and any(
+            api.API.parse_availability_zone(None, zone)[1:])
+    except (nova_exception.InvalidInput, ValueError):
+        # Nova refuses the request.
+        return False
+
+
+def hint(
+    context: nova_context.RequestContext,
+    policies: Sequence[scoped_policies.Policy],
+) -> dict[str, list[str]]:
+    """Return the hint for a server that names no Pcloud, empty for none.
+
+    Two queries where the default is a Pcloud in mode ``strict``, else none.
+
+    :param policies: the policies for the server, the most specific first;
+        only policies of projects, domains and the cloud have a default
+    :raises: `exception.DefaultPcloudUnreadable`,
+        `exception.DefaultPcloudUnusable` in mode ``strict``
+    """
+    counting = default_pcloud.counting(
+        (policy.scope, policy.default) for policy in policies
+        if policy.scope in scoped_policies.DEFAULT_SCOPES)
+    if counting is None:
+        return {}
+    source, stored = counting
+    try:
+        default = default_pcloud.read(stored)
+    except exception.InvalidDefaultPcloud as error:
+        raise exception.DefaultPcloudUnreadable(source=source, reason=error)
+    if default is None:
+        return {}
+    if default.mode == default_pcloud.STRICT:
+        _check(context, source, default)
+    return default.hint
+
+
+def _check(
+    context: nova_context.RequestContext, source: str,
+    default: default_pcloud.Default,
+) -> None:
+    """Refuse a default that the caller's project may not use."""
+    try:
+        isolation.usable_pcloud(context, default.pcloud, context.project_id)
+    except exception.PcloudUnusable as error:
+        raise exception.DefaultPcloudUnusable(
+            pcloud=default.pcloud, source=source,
+            reason=error.details['reason'])

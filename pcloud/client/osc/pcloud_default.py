@@ -1,0 +1,102 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The default Pcloud of a project."""
+
+import argparse
+
+from pcloud.client import display
+from pcloud.client.osc import common
+from pcloud.client.osc import projects
+
+_MODES = 'strict', 'prefer'
+
+
+class SetPcloudDefault(common.PcloudCommand):
+    """Set where servers of a project go that name no Pcloud
+
+    Servers that run already stay where they are, and move as they were
+    started.
+    """
+
+    _epilog = ('Example:\n  openstack pcloud default set render-farm '
+               '--mode prefer')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the Pcloud, the mode and the project."""
+        parser.add_argument(
+            'pcloud', metavar='<pcloud>',
+            help='Pcloud (name or id) that the project is a tenant of')
+        parser.add_argument(
+            '--mode', choices=_MODES, default='strict',
+            help='With strict such servers start in the Pcloud or not at all; '
+                 'with prefer they start outside of Pclouds when the Pcloud '
+                 'has no room (default: strict)')
+        _add_project(parser)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Set the default."""
+        self.client.set_default_pcloud(
+            self.client.find_pcloud(parsed_args.pcloud).id, parsed_args.mode,
+            _project_id(self, parsed_args))
+
+
+class UnsetPcloudDefault(common.PcloudCommand):
+    """Let servers of a project that name no Pcloud start outside of Pclouds
+
+    The defaults of the domain and of the cloud do not count for the project
+    then.
+    """
+
+    _epilog = 'Example:\n  openstack pcloud default unset'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the project."""
+        _add_project(parser)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Unset the default."""
+        self.client.set_default_pcloud(
+            None, project_id=_project_id(self, parsed_args))
+
+
+class ShowPcloudDefault(common.ShowOne):
+    """Show where servers of a project go that name no Pcloud"""
+
+    _epilog = 'Example:\n  openstack pcloud default show'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the project."""
+        _add_project(parser)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
+        """Show the default that counts, and where the default is set."""
+        default = self.client.get_default_pcloud(
+            _project_id(self, parsed_args))
+        names = {} if common.is_for_programs(parsed_args) else projects.names(
+            self.app.client_manager, [default.project_id])
+        return common.record(
+            default, display.named(display.DEFAULT_PCLOUD, names,
+                                   'project_id'))
+
+
+def _add_project(parser: argparse.ArgumentParser) -> None:
+    projects.add_option(
+        parser, help='Project (name or id; default: the one you are logged '
+                     'in to; admin for others)')
+
+
+def _project_id(
+    command: common.PcloudCommand, parsed_args: argparse.Namespace,
+) -> str | None:
+    return parsed_args.project and projects.find_id(
+        command.app.client_manager, parsed_args)
