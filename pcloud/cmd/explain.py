@@ -22,6 +22,7 @@ import json
 
 from keystoneauth1 import exceptions as ks_exc
 from keystoneauth1 import loading as ks_loading
+from nova.api.openstack import api_version_request
 from nova import availability_zones
 from nova.compute import api as compute
 from nova import context as nova_context
@@ -31,6 +32,7 @@ from nova import objects
 from oslo_config import cfg
 
 from pcloud.api import enforcer
+from pcloud.api.nova_calls import default_pclouds
 from pcloud.api.nova_calls import servers
 from pcloud.api import projects
 from pcloud.cmd import explain_output as output
@@ -41,6 +43,7 @@ from pcloud.explain import schedule
 CONF = cfg.CONF
 
 FOUND, NONE = 0, 1
+_VERSION = api_version_request.max_api_version()
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -97,12 +100,25 @@ def run(command: argparse.Namespace) -> int:
         context = _context(command.project)
         spec = _new_request(context, command)
     explanation = schedule.explain(context, spec)
+    default = None if command.server else _default(context, command)
     if command.format == 'json':
-        print(json.dumps(output.document(explanation), indent=4))
+        document = output.document(explanation)
+        print(json.dumps({**document, 'default_pcloud': default}, indent=4))
     else:
+        if default:
+            print(f'The Pcloud is the default of the {default}.\n')
         print(output.text(
             explanation, output.named if command.verbose else output.counted))
     return FOUND if explanation.best else NONE
+
+
+def _default(
+    context: nova_context.RequestContext, command: argparse.Namespace,
+) -> str | None:
+    """Return the scope whose default Pcloud counts, None for no default."""
+    if default_pclouds.is_placed({}, dict(command.hint), _VERSION):
+        return None
+    return default_pclouds.source(context)
 
 
 def _check_nothing_else(command: argparse.Namespace) -> None:
@@ -207,4 +223,4 @@ def _recorded(
     """
     return {**hints, **servers.recorded(
         context, {'flavorRef': flavor.flavorid, 'imageRef': image}, hints,
-        enforcer.Enforcer())}
+        enforcer.Enforcer(), _VERSION)}

@@ -38,6 +38,7 @@ from pcloud.explain import conductor
 from pcloud.explain import filtering
 from pcloud.explain import offers
 from pcloud.explain import weighing
+from pcloud.scheduler import memo
 
 CONF = cfg.CONF
 
@@ -230,5 +231,7 @@ def _alone(
     """Return how many hosts a filter keeps, and leave the hosts unchanged."""
     with filtering.keeping_candidates(host_states):
         # A copy lacks the values that other filters keep with a request.
-        passing, _ = filtering.ask(filter_, host_states, copy.deepcopy(spec))
+        copied = copy.deepcopy(spec)
+        memo.of_request(copied).place = memo.of_request(spec).place
+        passing, _ = filtering.ask(filter_, host_states, copied)
     return len(passing)

@@ -27,7 +27,6 @@ from nova.compute import api
 from nova import context as nova_context
 from nova import exception as nova_exception
 
-from pcloud.api.nova_calls import dispatch
 from pcloud.backend import isolation
 from pcloud import exception
 from pcloud.objects import scoped_policies
@@ -40,7 +39,8 @@ _HOST_MEMBERS = 'host', 'hypervisor_hostname'
 
 
 def is_placed(
-    call: dispatch.NovaCall, server: Mapping, hints: Mapping,
+    server: Mapping, hints: Mapping,
+    version: api_version_request.APIVersionRequest,
 ) -> bool:
     """Whether a request says itself where the server goes.
 
@@ -48,10 +48,11 @@ def is_placed(
     Nova refuses the host of anybody else.
 
     :param server: the server in the body of the call
+    :param version: the microversion of the call
     """
     return (hint_rules.PCLOUD in hints or hint_rules.PREFER in hints or
             _names_host(server.get('availability_zone')) or
-            call.version >= _HOST and any(map(server.get, _HOST_MEMBERS)))
+            version >= _HOST and any(map(server.get, _HOST_MEMBERS)))
 
 
 def _names_host(zone: object) -> bool:
@@ -92,6 +93,24 @@ def hint(
     if default.mode == default_pcloud.STRICT:
         _check(context, source, default)
     return default.hint
+
+
+def source(context: nova_context.RequestContext) -> str | None:
+    """Return the scope whose default counts for the caller's project.
+
+    One query.
+
+    :returns: None where no default is set, or the default is no Pcloud
+    """
+    scopes = [(scoped_policies.PROJECT, context.project_id),
+              (scoped_policies.DOMAIN, context.project_domain_id or ''),
+              (scoped_policies.CLOUD, scoped_policies.DEFAULT)]
+    policies = scoped_policies.by_scopes(context, scopes)
+    counting = default_pcloud.counting(
+        (policy.scope, policy.default) for policy in policies.values())
+    if counting is None or counting[1] == default_pcloud.written(None):
+        return None
+    return counting[0]
 
 
 def _check(

@@ -27,6 +27,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from wsgiref import types
 
+from nova.api.openstack import api_version_request
 from nova.api.openstack import common
 from nova.api.openstack.compute import servers as nova_servers
 from nova import context as nova_context
@@ -77,25 +78,25 @@ def prepare(call: dispatch.NovaCall, rbac: enforcer.Enforcer) -> None:
     if not isinstance(server, dict) or not isinstance(hints, dict):
         return
     images.share(call.controller.compute_api)
-    record = recorded(call, server, hints, rbac)
+    record = recorded(call.context, server, hints, rbac, call.version)
     if record:
         call.hand_on({**body, name: {**hints, **record}})
 
 
 def recorded(
-    call: dispatch.NovaCall, server: Mapping, hints: Mapping,
-    rbac: enforcer.Enforcer,
+    context: nova_context.RequestContext, server: Mapping, hints: Mapping,
+    rbac: enforcer.Enforcer, version: api_version_request.APIVersionRequest,
 ) -> dict[str, list[str]]:
     """Check the hints of a server, and return the hints to add.
 
     :param server: the server in the body of the call that creates a server
+    :param version: the microversion of the call
     :raises: `exception.InvalidHintText`, `exception.InvalidHint`,
         `exception.InvalidPlacementKey`, `exception.ReservedHint`, and as
         `rules.locality.check`, `constraint_levels.read`,
         `machine_constraints.check_attributes`, `rules.colocation.check` and
         `default_pclouds.hint`
     """
-    context = call.context
     hint_rules.check_text(hints)
     hint_rules.preferred_id(_listed(hints))
     locality.check(hints)
@@ -108,7 +109,8 @@ def recorded(
         _flavor_id(server.get('flavorRef')), [colocation.EXTRA_SPEC])
     _check_flag(wish, rows.extra_specs, properties)
     policies = scoped_policies.of_metadata(scopes, rows.metadata)
-    added = {} if default_pclouds.is_placed(call, server, hints) else (
+    added = {} if default_pclouds.is_placed(
+        server, hints, version) else (
         default_pclouds.hint(context, list(policies.values())))
     if added:
         policies |= scoped_policies.by_scopes(context, [

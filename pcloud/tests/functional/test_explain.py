@@ -175,6 +175,25 @@ class ExplainTest(shared_cloud.SharedCloudTestCase):
             self.assertIn('the project is not one of its tenants',
                           found['outcome']['text'])
 
+    def test_the_default_of_the_project(self):
+        self.make_pool('gpu', 'node-1')
+        pcloud = self.make_pcloud(self.alice)
+        self.add_host(self.alice, pcloud, 'a', 'gpu')
+        for mode, hint in (('strict', 'pcloud'), ('prefer', 'pcloud_prefer')):
+            self.alice.call_json(
+                'PUT', f'/os-pcloud-policies/project/{base.ALICE}', {
+                    'policy': {'default_pcloud': {
+                        'pcloud': pcloud, 'mode': mode}}})
+            found = self.explain('--project', base.ALICE)
+            self.assertEqual('project', found['default_pcloud'])
+            self.assertIn(f'{hint}={pcloud}', found['request']['hints'])
+            self.assertEqual(['node-1'], found['outcome']['hosts'])
+            self.assertEqual(1, self.step(found, 'PcloudFilter')[2])
+            found = self.explain('--project', base.ALICE,
+                                 '--hint', 'pcloud=none')
+            self.assertIsNone(found['default_pcloud'])
+            self.assertNotIn('node-1', found['outcome']['hosts'])
+
     def test_no_room(self):
         self.flavor('huge', memory_mb=7400)
         self.flavor('wide', vcpus=11)

@@ -29,7 +29,12 @@ class MayLandTest(testtools.TestCase):
         (ONE, {'pcloud': [ONE.upper()]}, False), (ONE, {}, False),
         (None, {'pcloud': ['x']}, False), (ONE, {'pcloud': [ONE, ONE]}, False),
         (None, {'pcloud': []}, False), (None, {'near': ['x']}, True),
-        (None, None, True), (ONE, None, True))
+        (None, None, True), (ONE, None, True),
+        (None, {'pcloud': ['none']}, True), (ONE, {'pcloud': ['none']}, False),
+        (None, {'pcloud_prefer': [ONE]}, True),
+        (ONE, {'pcloud_prefer': [ONE]}, True),
+        (TWO, {'pcloud_prefer': [ONE]}, False),
+        (None, {'pcloud_prefer': ['x']}, False))
     @ddt.unpack
     def test_whom_a_host_is_open_to(self, pcloud, hints, wanted):
         request = settling.Request(100, hints)

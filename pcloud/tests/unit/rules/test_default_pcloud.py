@@ -1,0 +1,75 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import ddt
+import testtools
+
+from pcloud import exception
+from pcloud.rules import default_pcloud
+from pcloud.rules import hints
+
+ID = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
+STRICT = {'pcloud': ID, 'mode': 'strict'}
+
+
+@ddt.ddt
+class DefaultTest(testtools.TestCase):
+
+    def test_what_is_written_is_read(self):
+        for mode, hint in (('strict', 'pcloud'), ('prefer', 'pcloud_prefer')):
+            value = {'pcloud': ID, 'mode': mode}
+            default = default_pcloud.read(default_pcloud.written(value))
+            self.assertEqual(default_pcloud.Default(**value), default)
+            self.assertEqual({hint: [ID]}, default.hint)
+        self.assertIsNone(default_pcloud.read(default_pcloud.written(None)))
+
+    @ddt.data(
+        {}, {'mode': 'strict'}, {'pcloud': ID}, {'mode': 'none', 'pcloud': ID},
+        {**STRICT, 'more': '1'}, {**STRICT, 'mode': 'STRICT'},
+        {**STRICT, 'mode': ''}, {**STRICT, 'pcloud': ID.upper()},
+        {**STRICT, 'pcloud': 'none'}, {**STRICT, 'pcloud': '\ud800'},
+        {'mode': 'none '})
+    def test_anything_else_is_unreadable(self, members):
+        self.assertRaises(exception.InvalidDefaultPcloud,
+                          default_pcloud.read, members)
+
+    def test_the_most_specific_level_counts(self):
+        nothing = default_pcloud.written(None)
+        for levels, expected in (
+                ([], None), ([('project', {}), ('cloud', {})], None),
+                ([('project', {}), ('cloud', STRICT)], ('cloud', STRICT)),
+                ([('project', nothing), ('cloud', STRICT)],
+                 ('project', nothing)),
+                ([('project', {'x': 'y'}), ('cloud', STRICT)],
+                 ('project', {'x': 'y'}))):
+            self.assertEqual(expected, default_pcloud.counting(levels))
+
+
+class PlacesTest(testtools.TestCase):
+
+    def test_places(self):
+        for said, expected in (
+                (None, {None}), ({}, {None}), ({'pcloud': [ID]}, {ID}),
+                ({'pcloud': ID}, {ID}), ({'pcloud': ['none']}, {None}),
+                ({'pcloud_prefer': [ID]}, {ID, None}),
+                ({'pcloud_prefer': ID}, {ID, None})):
+            self.assertEqual(expected, hints.places(said), said)
+
+    def test_hints_that_open_no_host(self):
+        for said in (
+                {'pcloud': []}, {'pcloud': None}, {'pcloud': ['none'] * 2},
+                {'pcloud': ['None']}, {'pcloud_prefer': ['none']},
+                {'pcloud_prefer': []}, {'pcloud_prefer': None},
+                {'pcloud_prefer': [ID, ID]},
+                {'pcloud': [ID], 'pcloud_prefer': [ID]},
+                {'pcloud': ['none'], 'pcloud_prefer': [ID]}):
+            self.assertRaises(exception.InvalidHint, hints.places, said)
