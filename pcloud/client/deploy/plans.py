@@ -14,14 +14,17 @@
 
 from collections.abc import Iterator
 from collections.abc import Mapping
+import contextlib
 import dataclasses
 
 from pcloud.client.deploy import checks
 from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
+from pcloud.client import exceptions
 from pcloud.client import resources
 from pcloud.client import servers
 from pcloud.client import v1
+from pcloud.rules import default_pcloud
 from pcloud.rules import hints as hint_rules
 
 
@@ -159,9 +162,10 @@ def _find(client: v1.Client, find_image: checks.FindImage, order: Order,
         client.servers, find_image, part.service, part.image, part.flavor,
         problems) for part in (*order.parts, order.main)]
     pcloud = None
-    if order.pcloud is not None:
+    named = _strict_default(client) if order.pcloud is None else order.pcloud
+    if named is not None:
         with problems.collecting():
-            pcloud = client.find_pcloud(order.pcloud)
+            pcloud = client.find_pcloud(named)
             checks.check_tenant(client, pcloud, problems)
     problems.refuse()
     # A host in a cell that does not answer would be left out silently.
@@ -169,6 +173,18 @@ def _find(client: v1.Client, find_image: checks.FindImage, order: Order,
               else client.servers.list_all())
     return _Situation(order, tuple(kind for kind in kinds if kind), pcloud,
                       services.Services(listed))
+
+
+def _strict_default(client: v1.Client) -> str | None:
+    """Return the id of the Pcloud where all servers go that name none.
+
+    Older clouds have no defaults, and show members no such policy.
+    """
+    with contextlib.suppress(exceptions.Forbidden):
+        default = client.get_default_pcloud()
+        if default.mode == default_pcloud.STRICT:
+            return default.pcloud
+    return None
 
 
 def _check_permissions(situation: _Situation,

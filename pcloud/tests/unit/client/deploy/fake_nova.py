@@ -99,6 +99,7 @@ class ServersTestCase(base.CloudTestCase):
         self._answer_images()
         self.have_room(1000)
         self.answer('GET', '/os-pcloud-hidden-servers', json=self._hidden)
+        self.have_default(None, None)
         for method, path, answer in (
                 ('GET', f'{base.NOVA}/servers/detail', self._list),
                 ('GET', f'{base.NOVA}/limits', self._limits),
@@ -109,6 +110,14 @@ class ServersTestCase(base.CloudTestCase):
                 ('DELETE', _METADATA, self._delete_metadata),
                 ('GET', _INTERFACES, self._interfaces)):
             self.http.register_uri(method, path, json=answer)
+
+    def have_default(self, pcloud, mode):
+        """Set the default Pcloud of the project."""
+        path = f'/os-pcloud-policies/project/{base.PROJECT}'
+        self.answer('GET', path, json={
+            'policy': {'default_pcloud': pcloud and {
+                'pcloud': pcloud, 'mode': mode},
+                'default_pcloud_source': 'project'}})
 
     def have(self, name, service=None, host='h1', status='ACTIVE',
              metadata=None, image='part', **hints):

@@ -216,6 +216,28 @@ class TestOrder(DeployTestCase):
             self.assertEqual(base.PCLOUD_ID,
                              body['os:scheduler_hints']['pcloud'])
 
+    def test_the_default_of_the_project(self):
+        self.answer('GET', f'/os-pclouds/{base.PCLOUD_ID}',
+                    json={'pcloud': base.PCLOUD})
+        for mode, expected in (('strict', base.PCLOUD_ID), ('prefer', None)):
+            self.created.clear()
+            self.servers.clear()
+            self.have_default(base.PCLOUD_ID, mode)
+
+            result = self.deploy(*GROUP)
+
+            self.assertEqual(0, result.status)
+            self.assertEqual({expected}, {
+                body['os:scheduler_hints'].get('pcloud')
+                for body in self.created})
+
+    def test_a_cloud_without_defaults(self):
+        self.answer('GET', f'/os-pcloud-policies/project/{base.PROJECT}',
+                    status_code=403, json={'forbidden': {
+                        'code': 403, 'message': 'no'}})
+
+        self.assertEqual(0, self.deploy(*ONE).status)
+
     def test_a_network_by_its_id(self):
         self.deploy(*ONE, '--nic', base.OTHER_ID)
 
