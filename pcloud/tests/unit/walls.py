@@ -72,8 +72,9 @@ ROOMS = {
         'change pcloud_rows',
         'announce arrivals computes inherited_metadata journal readings '
         'servers writes',
-        'availability_zones bulk cells complaints compute_calls due flavors '
-        'inventories outages request_specs rows sticky_rows stray_services'),
+        'availability_zones cells complaints compute_calls due flavors '
+        'inventories outages request_specs rows sticky_rows stray_services',
+        'bulk'),
     'objects': _room(
         f'{_COMMON} backend',
         f'{_OSLO} nova.context nova.objects nova.rpc '
@@ -81,7 +82,8 @@ ROOMS = {
         'allocation',
         'hosts tenants usages',
         'machine_constraints pclouds quotas values',
-        'host_attributes host_flavors scoped_policies',
+        'host_attributes scoped_policies supplies',
+        'host_flavors',
         'reconcile sticky_keys',
         'affinity_keys allocation_ratios emptiness notifications'),
     'audit': _room(
