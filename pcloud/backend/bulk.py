@@ -18,6 +18,7 @@ row, so the database joins the values of many rows into one string.
 """
 
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Sequence
 import functools
 import typing
@@ -51,9 +52,8 @@ def distinct(session: orm.Session, statement: sa.Select) -> frozenset[str]:
     value has a line break. Values with different letter case are different
     values, whatever the collation of the database.
     """
-    column, = statement.selected_columns
-    found, = _joined(session, statement, column, [])
-    values = _different(*found)
+    joined, = _joined(session, statement, [], statement.selected_columns)
+    values = _different(joined)
     if values is None:
         values = frozenset(session.scalars(statement))
     return values - {None}
@@ -72,8 +72,9 @@ def groups(
     """
     *keys, column = statement.selected_columns
     found = []
-    for *key, text, count, length in _joined(session, statement, column, keys):
-        values = _split(text, count, length)
+    for *key, text, count, length in _joined(
+            session, statement, keys, [column]):
+        values = _split((text, count, length), 1)
         if values is None:
             return _gathered(session.execute(statement))
         found.append((*key, values))
@@ -86,76 +87,78 @@ def table(
     """Return the rows of a statement with columns of text or numbers.
 
     Queries as `distinct`. All values are strings; rows with NULL are left out.
+
+    :param statement: the last column is of text
     """
-    columns = [column if isinstance(column.type, sa.String) else
-               sa.cast(column, sa.String)
-               for column in statement.selected_columns]
-    line = functools.reduce(
-        lambda one, other: one.concat(_SEPARATOR).concat(other), columns)
-    (text, count, length), = _joined(session, statement, line, [])
-    rows = _rows(text, count, length, len(columns))
-    if rows is None:
+    texts = [column if isinstance(column.type, sa.String) else
+             sa.cast(column, sa.String)
+             for column in statement.selected_columns]
+    joined, = _joined(session, statement, [], texts)
+    values = _split(joined, len(texts))
+    if values is None:
         return [tuple(row) for row in session.execute(
-            statement.with_only_columns(*columns, maintain_column_froms=True))
+            statement.with_only_columns(*texts, maintain_column_froms=True))
             if None not in row]
-    return rows
+    return list(zip(*[iter(values)] * len(texts), strict=True))
 
 
 def _joined(
     session: orm.Session, statement: sa.Select,
-    column: sa.ColumnElement[str], keys: Sequence[sa.ColumnElement],
+    keys: Sequence[sa.ColumnElement], columns: Iterable[sa.ColumnElement[str]],
 ) -> Sequence[sa.Row]:
-    """Join the values of a column into a string for each of some keys.
+    """Join the values of columns into a string for each of some keys.
 
-    :returns: the key, the string, the number of values, and the sum of the
-        lengths of the values in characters or bytes
+    :returns: the key, the string, the number of values of the last column, and
+        the sum of the lengths of these values in characters or bytes
     """
     if session.connection().dialect.name in ('mysql', 'mariadb'):
         session.execute(_UNCUT)
+    *_, last = columns
+    line = functools.reduce(
+        lambda one, other: one.concat(_SEPARATOR).concat(other), columns)
     return session.execute(statement.with_only_columns(
-        *keys, sa.func.aggregate_strings(column, _SEPARATOR),
-        sa.func.count(column), sa.func.sum(sa.func.length(column)),
+        *keys, sa.func.aggregate_strings(line, _SEPARATOR),
+        sa.func.count(last), sa.func.sum(sa.func.length(last)),
         maintain_column_froms=True).group_by(*keys)).all()
 
 
 def _split(
-    text: str | None, count: int, length: int | None,
+    joined: tuple[str | None, int, int | None], width: int,
 ) -> Sequence[str] | None:
-    """Split a string into values; None when the string is not as expected."""
+    """Split a string into values; None when the string is not as expected.
+
+    :param joined: the string, number and length from `_joined`
+    :param width: the number of columns
+    """
+    text, count, length = joined
     if not count:
         return ()
-    if text is None or length is None:
+    if text is None:
         return None
     values = text.split(_SEPARATOR)
-    # A string that was cut short has fewer bytes, and so fewer characters.
-    sizes = {len(text), len(text if text.isascii() else text.encode())}
-    if len(values) != count or length + count - 1 not in sizes:
+    # The last value of a string that was cut short is shorter, or missing.
+    last = values[width - 1::width]
+    if len(values) != count * width or length != _length(last) and (
+            text.isascii() or length != _length(map(str.encode, last))):
         return None
     return values
 
 
-def _rows(
-    text: str | None, count: int, length: int | None, width: int,
-) -> Sequence[tuple[str, ...]] | None:
-    """Split a string into rows; None when the string is not as expected."""
-    # Each row has as many separators as values, but for the last row.
-    lines = _split(text, count * width, None if length is None else
-                   length - count * (width - 1))
-    return None if lines is None else list(
-        zip(*[iter(lines)] * width, strict=True))
+def _length(values: Iterable[str | bytes]) -> int:
+    return sum(map(len, values))
 
 
 # From one request to the next the values are mostly the same.
 @functools.lru_cache(maxsize=2)
 def _different(
-    text: str | None, count: int, length: int | None,
+    joined: tuple[str | None, int, int | None],
 ) -> frozenset[str] | None:
-    values = _split(text, count, length)
+    values = _split(joined, 1)
     return None if values is None else frozenset(values)
 
 
 def _gathered(
-    rows: typing.Iterable[Sequence[typing.Any]],
+    rows: Iterable[Sequence[typing.Any]],
 ) -> list[tuple[typing.Any, ...]]:
     found: dict[tuple, list[str]] = {}
     for *key, value in rows:

@@ -40,13 +40,19 @@ from oslo_utils import uuidutils
 import sqlalchemy as sa
 
 from pcloud.api.views import host_flavors as views
+from pcloud.api.views import pclouds as pcloud_views
 from pcloud.backend import bulk
 from pcloud.backend import due
+from pcloud.backend import pcloud_rows
+from pcloud.backend import pool_rows
+from pcloud.backend import readings
+from pcloud.backend import rows
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import host_attributes
 from pcloud.objects import host_flavors
 from pcloud.objects import machine_constraints
+from pcloud.objects import pclouds
 from pcloud.objects import supplies
 from pcloud.rules import constraints as rules
 
@@ -55,6 +61,8 @@ _ZONES = ('az1', 'az2', '')
 _TYPES = (names.TYPE_POOL, names.TYPE_PCLOUD, names.TYPE_POLICY,
           names.TYPE_ATTRIBUTE, 'Pcloud', 'HOST_FLAVOR_POOL', 'x')
 _NUMBERS = ('1', '2', '0', '-1', 'x', '', '9' * 30)
+_PROJECTS = ('o', 'p', '\u00e9')
+_RATIOS = ('1.5', '16', 'x', 'nan', '')
 _PREFIXES = (names.PREFIX, 'pcloud:', names.POOL_PREFIX, names.POLICY_PREFIX,
              names.ATTRIBUTE_PREFIX, '')
 _WANTED = ('', 'cpu=max', 'ram=2M', 'cpu=2 ram=max', 'rack=r1', 'rack=^r1',
@@ -160,8 +168,16 @@ class OddCloud:
                                   self._marred(metadata), 0.3)
         for _ in range(6):
             pcloud_id = uuidutils.generate_uuid()
-            metadata = {names.TYPE: names.TYPE_PCLOUD, names.ID: pcloud_id,
-                        names.NAME: 'mine', names.OWNER: 'o'}
+            metadata = {
+                names.TYPE: names.TYPE_PCLOUD, names.ID: pcloud_id,
+                names.NAME: self._chance.choice(('mine', 'a\nb', '\u00f6')),
+                names.OWNER: self._spelled(self._chance.choice(_PROJECTS)),
+                names.CPU_RATIO: self._chance.choice(_RATIOS),
+                names.state_key('n-1'): 'enabled'}
+            for project in (*_PROJECTS, 'id', 'a:b'):
+                metadata[self._spelled(names.TENANT_PREFIX + project)] = (
+                    self._spelled(self._chance.choice(
+                        (names.TENANT_VALUE, 'x'))))
             self._write_aggregate(names.pcloud(pcloud_id),
                                   self._marred(metadata), 0.05)
         for number, zone in enumerate((*_ZONES, 'az2')):
@@ -351,4 +367,47 @@ def _reasons(
         yield 'there is no host flavor'
 
 
-ALL = differing_supplies, differing_choices
+def differing_lists(
+    context: nova_context.RequestContext,
+) -> Iterator[tuple[object, object]]:
+    """Yield what whole aggregates, and what lists of Pclouds, say."""
+    everything = rows.whole(
+        context, pcloud_rows.is_whole, api_models.Aggregate.name.startswith(
+            names.PREFIX, autoescape=True))
+    units = {host: readings.units(pool.metadata)
+             for pool in sorted(pool_rows.index(context),
+                                key=lambda pool: pool.name)
+             for host in pool.hosts}
+    for project_id in (None, *_PROJECTS, 'O', 'id', 'absent'):
+        there = {
+            aggregate.metadata[names.ID]: aggregate
+            for aggregate in sorted(everything, key=lambda each: each.name)
+            if project_id is None or
+            aggregate.metadata.get(names.OWNER) == project_id or
+            project_id in names.tenants(aggregate.metadata)}
+        yield [(id_, aggregate.metadata.get(names.NAME, ''))
+               for id_, aggregate in there.items()], list(
+                   pclouds.index(context, project_id).items())
+        for ids in (list(there), list(there)[1:2], [*there, 'absent']):
+            yield [_detail(there[id_], units) for id_ in ids
+                   if id_ in there], [
+                pcloud_views.detail(pcloud) for pcloud in
+                pclouds.by_ids(context, ids, project_id)]
+
+
+def _detail(
+    aggregate: rows.Aggregate, units: Mapping[str, int],
+) -> dict[str, object]:
+    metadata = aggregate.metadata
+    return {'id': metadata[names.ID], 'name': metadata.get(names.NAME, ''),
+            'owner': metadata.get(names.OWNER, ''),
+            'tenants': sorted(names.tenants(metadata)),
+            'host_count': len(aggregate.hosts),
+            'units': sum(units.get(host, 0) for host in aggregate.hosts),
+            'cpu_allocation_ratio': readings.ratio(
+                metadata, names.CPU_RATIO),
+            'ram_allocation_ratio': readings.ratio(
+                metadata, names.RAM_RATIO)}
+
+
+ALL = differing_supplies, differing_choices, differing_lists

@@ -60,3 +60,6 @@ class OddCloudsTest(test.TestCase):
 
     def test_choices(self):
         self._check(odd_clouds.differing_choices)
+
+    def test_lists_of_pclouds(self):
+        self._check(odd_clouds.differing_lists)
