@@ -140,7 +140,7 @@ class OddCloud:
                 forced_down=self._chance.choice([False] * 9 + [True, None]),
                 created_at=self._time(), uuid=uuidutils.generate_uuid(),
                 last_seen_up=self._chance.choice([self._time(), None]))
-        for node in range(self._chance.choice((0, *[1] * 20, 2))):
+        for node in range(self._chance.choice((0, *[1] * 12, 2, 2))):
             self._insert_into(
                 context, main_models.ComputeNode, host=self._spelled(host),
                 hypervisor_hostname=f'n-{number}' + '+' * node,
@@ -174,6 +174,8 @@ class OddCloud:
                 names.OWNER: self._spelled(self._chance.choice(_PROJECTS)),
                 names.CPU_RATIO: self._chance.choice(_RATIOS),
                 names.state_key('n-1'): 'enabled'}
+            if self._has(0.3):
+                metadata['availability_zone'] = 'az1'
             for project in (*_PROJECTS, 'id', 'a:b'):
                 metadata[self._spelled(names.TENANT_PREFIX + project)] = (
                     self._spelled(self._chance.choice(

@@ -15,14 +15,25 @@
 import contextlib
 import random
 
+import fixtures
 from nova import context as nova_context
 from nova import test
 
+from pcloud.backend import computes
 from pcloud import conf
 from pcloud.tests.functional import outages
 from pcloud.tests import odd_clouds
 
 _CLOUDS = 8
+
+
+class _EvenHosts:
+    """Knows the services of every other host to be up."""
+
+    def service_is_up(self, member):
+        return (member['topic'] == 'compute' and
+                not member['forced_down'] and
+                sum(member['host'].encode()) % 2 == 0)
 
 
 class OddCloudsTest(test.TestCase):
@@ -56,6 +67,12 @@ class OddCloudsTest(test.TestCase):
                 self.assertEqual(slow, fast, where)
 
     def test_supplies(self):
+        self._check(odd_clouds.differing_supplies)
+
+    def test_services_that_memcached_knows(self):
+        self.flags(servicegroup_driver='mc')
+        self.useFixture(fixtures.MockPatchObject(
+            computes.servicegroup, 'API', _EvenHosts))
         self._check(odd_clouds.differing_supplies)
 
     def test_choices(self):
