@@ -13,11 +13,19 @@
 """Read the availability zones of hosts from the hosts' aggregates."""
 
 from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
 from nova.db.api import models
+from oslo_config import cfg
 import sqlalchemy as sa
+
+CONF = cfg.CONF
+
+_ZONE = models.AggregateMetadata
+_IS_ZONE = _ZONE.key == 'availability_zone'
 
 
 def of_hosts(
@@ -31,13 +39,34 @@ def of_hosts(
     """
     if not hosts:
         return {}
-    statement = sa.select(
-        models.AggregateHost.host, models.AggregateMetadata.value,
-    ).join(
-        models.AggregateMetadata,
-        models.AggregateMetadata.aggregate_id ==
-        models.AggregateHost.aggregate_id,
-    ).where(models.AggregateMetadata.key == 'availability_zone',
-            models.AggregateHost.host.in_(hosts))
+    statement = sa.select(models.AggregateHost.host, _ZONE.value).join(
+        _ZONE, _ZONE.aggregate_id == models.AggregateHost.aggregate_id,
+    ).where(_IS_ZONE, models.AggregateHost.host.in_(hosts)).order_by(
+        _ZONE.aggregate_id)
     with api_db.context_manager.reader.using(context) as session:
         return dict(session.execute(statement).all())
+
+
+def of_aggregates() -> sa.Select:
+    """Select the ids of the aggregates of zones, in order, and the zones."""
+    return sa.select(_ZONE.aggregate_id, _ZONE.value).where(
+        _IS_ZONE).order_by(_ZONE.aggregate_id)
+
+
+def grouped(
+    hosts: frozenset[str], zones: Iterable[tuple[str, frozenset[str]]],
+) -> Mapping[str, frozenset[str]]:
+    """Group hosts by availability zones.
+
+    :param zones: a zone and the hosts of an aggregate of the zone, in order of
+        the aggregates' ids
+    :returns: ``availability zone -> service hosts``, by name of the zone
+    """
+    zone_of = dict.fromkeys(hosts, CONF.default_availability_zone)
+    for zone, there in zones:
+        zone_of |= dict.fromkeys(hosts & there, zone)
+    found: dict[str, set[str]] = {
+        zone: set() for zone in sorted(set(zone_of.values()))}
+    for host, zone in zone_of.items():
+        found[zone].add(host)
+    return {zone: frozenset(there) for zone, there in found.items()}

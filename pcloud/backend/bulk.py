@@ -10,69 +10,159 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Read one column of very many rows.
+
+"""Read very many rows as a few strings.
 
 A database driver in Python takes longer for a row than for the values of the
 row, so the database joins the values of many rows into one string.
 """
 
+from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Sequence
 import functools
+import typing
 
 import sqlalchemy as sa
 from sqlalchemy import orm
 
+# How many values are looked up by name; more values cost more than all rows.
+MOST_NAMED = 2000
+
 _SEPARATOR = '\n'
-# At most 4096 rows make one string. MariaDB cuts strings short at
-# group_concat_max_len, by default 1 MiB, which so many names do not reach.
-_BITS = 12
+# MariaDB cuts strings short at 1 MiB and MySQL at 1 KiB, unless told not to.
+_UNCUT = sa.text(f'SET SESSION group_concat_max_len = {2 ** 30}')
 
 
-def distinct(
-    session: orm.Session, column: orm.InstrumentedAttribute,
-    id_: orm.InstrumentedAttribute, *criteria: sa.ColumnElement[bool],
-) -> frozenset[str]:
-    """Return the different values of a column of text.
+def among(
+    column: sa.ColumnElement[str], values: Collection[str],
+) -> sa.ColumnElement[bool]:
+    """Return the condition that a column has one of some values.
 
-    One query, and another query where the database cut a string short, as
-    MySQL does by default, or a value has a line break. Values with different
-    letter case are different values, whatever the collation of the database.
-
-    :param column: a column of at most 255 characters
-    :param id_: the column with the number of the row
-    :param criteria: the rows to read
+    With more than `MOST_NAMED` values the condition holds for all rows, and
+    the caller leaves out the other rows.
     """
-    pieces = session.execute(
-        sa.select(sa.func.aggregate_strings(column, _SEPARATOR),
-                  sa.func.count(column),
-                  sa.func.sum(sa.func.char_length(column)))
-        .where(*criteria).group_by(id_.bitwise_rshift(_BITS))).all()
-    values = _values(tuple(tuple(piece) for piece in pieces))
+    return column.in_(values) if len(values) <= MOST_NAMED else sa.true()
+
+
+def distinct(session: orm.Session, statement: sa.Select) -> frozenset[str]:
+    """Return the different values of a statement with one column of text.
+
+    One query, and another query where the database cut the string short or a
+    value has a line break. Values with different letter case are different
+    values, whatever the collation of the database.
+    """
+    joined, = _joined(session, statement, [], statement.selected_columns)
+    values = _different(joined)
     if values is None:
-        return frozenset(session.scalars(
-            sa.select(column).where(column.is_not(None), *criteria)))
+        values = frozenset(session.scalars(statement))
+    return values - {None}
+
+
+def groups(
+    session: orm.Session, statement: sa.Select,
+) -> list[tuple[typing.Any, ...]]:
+    """Return a row for all rows that differ in the last column alone.
+
+    Queries as `distinct`. The groups should be few.
+
+    :param statement: the last column is of text
+    :returns: the values of the other columns, and the sequence of the values
+        of the last column without NULL
+    """
+    *keys, column = statement.selected_columns
+    found = []
+    for *key, text, count, length in _joined(
+            session, statement, keys, [column]):
+        values = _split((text, count, length), 1)
+        if values is None:
+            return _gathered(session.execute(statement))
+        found.append((*key, values))
+    return found
+
+
+def table(
+    session: orm.Session, statement: sa.Select,
+) -> Sequence[tuple[str, ...]]:
+    """Return the rows of a statement with columns of text or numbers.
+
+    Queries as `distinct`. All values are strings; rows with NULL are left out.
+
+    :param statement: the last column is of text
+    """
+    texts = [column if isinstance(column.type, sa.String) else
+             sa.cast(column, sa.String)
+             for column in statement.selected_columns]
+    joined, = _joined(session, statement, [], texts)
+    values = _split(joined, len(texts))
+    if values is None:
+        return [tuple(row) for row in session.execute(
+            statement.with_only_columns(*texts, maintain_column_froms=True))
+            if None not in row]
+    return list(zip(*[iter(values)] * len(texts), strict=True))
+
+
+def _joined(
+    session: orm.Session, statement: sa.Select,
+    keys: Sequence[sa.ColumnElement], columns: Iterable[sa.ColumnElement[str]],
+) -> Sequence[sa.Row]:
+    """Join the values of columns into a string for each of some keys.
+
+    :returns: the key, the string, the number of values of the last column, and
+        the sum of the lengths of these values in characters or bytes
+    """
+    if session.connection().dialect.name in ('mysql', 'mariadb'):
+        session.execute(_UNCUT)
+    *_, last = columns
+    line = functools.reduce(
+        lambda one, other: one.concat(_SEPARATOR).concat(other), columns)
+    return session.execute(statement.with_only_columns(
+        *keys, sa.func.aggregate_strings(line, _SEPARATOR),
+        sa.func.count(last), sa.func.sum(sa.func.length(last)),
+        maintain_column_froms=True).group_by(*keys)).all()
+
+
+def _split(
+    joined: tuple[str | None, int, int | None], width: int,
+) -> Sequence[str] | None:
+    """Split a string into values; None when the string is not as expected.
+
+    :param joined: the string, number and length from `_joined`
+    :param width: the number of columns
+    """
+    text, count, length = joined
+    if not count:
+        return ()
+    if text is None:
+        return None
+    values = text.split(_SEPARATOR)
+    # The last value of a string that was cut short is shorter, or missing.
+    last = values[width - 1::width]
+    if len(values) != count * width or length != _length(last) and (
+            text.isascii() or length != _length(map(str.encode, last))):
+        return None
     return values
+
+
+def _length(values: Iterable[str | bytes]) -> int:
+    return sum(map(len, values))
 
 
 # From one request to the next the values are mostly the same.
 @functools.lru_cache(maxsize=2)
-def _values(
-    pieces: Sequence[tuple[str | None, int, int | None]],
+def _different(
+    joined: tuple[str | None, int, int | None],
 ) -> frozenset[str] | None:
-    """Split strings into values; None when a string is not as expected.
+    values = _split(joined, 1)
+    return None if values is None else frozenset(values)
 
-    :param pieces: a string, the number of values in the string, and the number
-        of characters of the values
-    """
-    union: set[str] = set()
-    for text, count, length in pieces:
-        if not count:
-            # Rows without a value; to leave them out in the query is slow.
-            continue
-        if text is None or length is None:
-            return None
-        values = text.split(_SEPARATOR)
-        if len(values) != count or len(text) != length + count - 1:
-            return None
-        union.update(values)
-    return frozenset(union)
+
+def _gathered(
+    rows: Iterable[Sequence[typing.Any]],
+) -> list[tuple[typing.Any, ...]]:
+    found: dict[tuple, list[str]] = {}
+    for *key, value in rows:
+        values = found.setdefault(tuple(key), [])
+        if value is not None:
+            values.append(value)
+    return [(*key, values) for key, values in found.items()]

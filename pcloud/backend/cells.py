@@ -40,6 +40,7 @@ from oslo_db import exception as db_exc
 from oslo_log import log as logging
 import sqlalchemy as sa
 
+from pcloud.backend import bulk
 from pcloud import exception
 
 LOG = logging.getLogger(__name__)
@@ -79,7 +80,7 @@ def of_hosts(
     context: nova_context.RequestContext,
     hosts: Collection[str] | None = None,
 ) -> dict[int | None, frozenset[str]]:
-    """Return the cells of hosts (one query).
+    """Return the cells of hosts (one query, as `bulk.groups`).
 
     A host in no cell is left out.
 
@@ -87,15 +88,17 @@ def of_hosts(
     :returns: ``cell id -> service hosts``
     """
     row = models.HostMapping
-    statement = sa.select(row.cell_id, row.host)
+    # MariaDB would go through the rows in the order of an index of cells.
+    statement = sa.select((row.cell_id + 0).label('cell'), row.host)
     if hosts is not None:
         hosts = frozenset(hosts)
-        statement = statement.where(row.host.in_(hosts))
+        statement = statement.where(bulk.among(row.host, hosts))
     with api_db.context_manager.reader.using(context) as session:
-        # Databases that compare without case find other hosts too.
-        return _grouped(
-            (cell, host) for cell, host in session.execute(statement)
-            if hosts is None or host in hosts)
+        found = bulk.groups(session, statement)
+    # Databases that compare without case find other hosts too.
+    there = {cell: frozenset(its_hosts) if hosts is None else
+             hosts.intersection(its_hosts) for cell, its_hosts in found}
+    return {cell: its_hosts for cell, its_hosts in there.items() if its_hosts}
 
 
 def of_servers(

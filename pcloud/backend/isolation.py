@@ -42,8 +42,6 @@ from pcloud.rules import access
 
 _CLOSED_TYPES = (names.TYPE_POOL, names.TYPE_PCLOUD)
 _TYPE = orm.aliased(models.AggregateMetadata)
-# How many hosts are looked up by name; more hosts cost more than all hosts.
-_MOST_NAMED = 2000
 
 
 def is_closed(name: str, metadata: Mapping[str, str]) -> bool:
@@ -127,6 +125,16 @@ def _open_ids() -> sa.Select:
             row.value.in_(_CLOSED_TYPES)))))
 
 
+def other_ids() -> sa.Select:
+    """Select the ids of the aggregates that are no Pclouds, which are few.
+
+    Pools are among the aggregates.
+    """
+    return _with_type(
+        sa.select(models.Aggregate.id).select_from(models.Aggregate)
+    ).where(sa.not_(sa.func.coalesce(_is_pcloud_with_type(), sa.false())))
+
+
 def is_in_pcloud(host: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
     """Return the condition that a service host is in any Pcloud."""
     member = orm.aliased(models.AggregateHost)
@@ -145,8 +153,8 @@ def closed_hosts(context: nova_context.RequestContext) -> frozenset[str]:
     """
     member = models.AggregateHost
     with api_db.context_manager.reader.using(context) as session:
-        members = bulk.distinct(session, member.host, member.id,
-                                member.aggregate_id.not_in(_open_ids()))
+        members = bulk.distinct(session, sa.select(member.host).where(
+            member.aggregate_id.not_in(_open_ids())))
         due_hosts = journal.dues(context).keys() - members
     return members | due_hosts if due_hosts else members
 
@@ -160,7 +168,7 @@ def closed_among(
     `hosts`, and not with the cloud; where `hosts` are most of a cloud,
     `closed_hosts` is cheaper and decides.
     """
-    if len(hosts) > _MOST_NAMED:
+    if len(hosts) > bulk.MOST_NAMED:
         return closed_hosts(context).intersection(hosts)
     member = models.AggregateHost
     statement = sa.select(member.host).distinct().where(

@@ -23,11 +23,16 @@ from nova.db.api import models
 import sqlalchemy as sa
 from sqlalchemy import orm
 
+from pcloud.backend import bulk
 from pcloud.backend import readings
 from pcloud.backend import rows
 from pcloud import names
 from pcloud.rules import hints
 from pcloud.rules import units as unit_rules
+
+
+# What a list of Pclouds shows of each Pcloud, besides the tenants.
+_SHOWN = (names.TYPE, names.ID, names.NAME, names.OWNER, *readings.RATIOS)
 
 
 def is_whole(name: str, metadata: Mapping[str, str]) -> bool:
@@ -186,29 +191,33 @@ def names_by_id(
 ) -> dict[str, str]:
     """Return the names of whole Pclouds, in order of the Pcloud ids.
 
-    One query, which reads few metadata of each Pcloud.
+    Two queries, as `bulk.table`, which read few metadata of each Pcloud.
 
     :param project_id: the owner or a tenant of the Pclouds; None for all
         Pclouds
     :returns: ``Pcloud id -> name``
     """
-    row = models.AggregateMetadata
-    keys = [names.TYPE, names.ID, names.NAME, names.OWNER]
-    statement = sa.select(models.Aggregate.name, row.key, row.value).join(
-        row, row.aggregate_id == models.Aggregate.id,
-    ).where(models.Aggregate.name.startswith(names.PREFIX, autoescape=True))
+    row, aggregate = models.AggregateMetadata, models.Aggregate
+    heads = sa.select(aggregate.id, aggregate.name).where(
+        aggregate.name.startswith(names.PREFIX, autoescape=True))
+    keys = [names.TYPE, names.ID, names.NAME]
     if project_id is not None:
-        keys.append(names.TENANT_PREFIX + project_id)
-        statement = statement.where(_is_of_project(project_id))
-    statement = statement.where(row.key.in_(keys))
-    pclouds: dict[str, dict[str, str]] = {}
+        heads = heads.where(_is_of_project(project_id))
+        keys += [names.OWNER, names.TENANT_PREFIX + project_id]
     with api_db.context_manager.reader.using(context) as session:
-        for name, key, value in session.execute(statement):
-            pclouds.setdefault(name, {})[key] = value
-    return {metadata[names.ID]: metadata.get(names.NAME, '')
-            for name, metadata in sorted(pclouds.items())
-            if is_whole(name, metadata) and
-            (project_id is None or _has_project(metadata, project_id))}
+        pclouds = bulk.table(session, heads)
+        statement = sa.select(row.aggregate_id, row.key, row.value).where(
+            row.key.in_(keys))
+        if project_id is not None:
+            statement = statement.where(bulk.among(
+                row.aggregate_id, [id_ for id_, _ in pclouds]))
+        metadata: dict[str, dict[str, str]] = {id_: {} for id_, _ in pclouds}
+        for id_, key, value in bulk.table(session, statement):
+            metadata.setdefault(id_, {})[key] = value
+    return {metadata[id_][names.ID]: metadata[id_].get(names.NAME, '')
+            for id_, name in sorted(pclouds, key=lambda head: head[1])
+            if is_whole(name, metadata[id_]) and
+            (project_id is None or _has_project(metadata[id_], project_id))}
 
 
 def by_ids(
@@ -217,16 +226,33 @@ def by_ids(
 ) -> list[rows.Aggregate]:
     """Return the whole Pclouds with the given ids, in order of the ids.
 
-    Three queries.
+    Three queries, two of the three as `bulk.table`. The metadata are without
+    the keys of hosts.
 
     :param project_id: as `names_by_id`
     """
-    wanted = models.Aggregate.name.in_([names.pcloud(id_) for id_ in ids])
-    return [aggregate for aggregate in
-            rows.whole(context, is_whole, wanted)
-            if aggregate.metadata[names.ID] in ids and
-            (project_id is None or
-             _has_project(aggregate.metadata, project_id))]
+    member, row = models.AggregateHost, models.AggregateMetadata
+    heads = sa.select(
+        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
+    ).where(models.Aggregate.name.in_([names.pcloud(id_) for id_ in ids])
+            ).order_by(models.Aggregate.name)
+    # In one transaction, so that the answers agree.
+    with api_db.context_manager.reader.using(context) as session:
+        found = session.execute(heads).all()
+        numbers = [head.id for head in found]
+        members = bulk.table(session, sa.select(
+            member.aggregate_id, member.host).where(
+                member.aggregate_id.in_(numbers)))
+        metadata = bulk.table(session, sa.select(
+            row.aggregate_id, row.key, row.value).where(
+                row.aggregate_id.in_(numbers), sa.or_(
+                    row.key.in_(_SHOWN), row.value == names.TENANT_VALUE)))
+    wanted = frozenset(ids)
+    return [aggregate for aggregate in whole(rows.assemble(
+        found, [(int(id_), host) for id_, host in members],
+        [(int(id_), key, value) for id_, key, value in metadata]))
+        if aggregate.metadata[names.ID] in wanted and
+        (project_id is None or _has_project(aggregate.metadata, project_id))]
 
 
 def _is_of_project(project_id: str) -> sa.ColumnElement[bool]:

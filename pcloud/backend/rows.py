@@ -115,14 +115,11 @@ def of_id(
 
 def of_hosts(
     context: nova_context.RequestContext, hosts: Collection[str],
-    *criteria: sa.ColumnElement[bool],
 ) -> list[Aggregate]:
     """Return the aggregates of any of `hosts`, each with only `hosts`.
 
     Two queries, by name. Pools and zones are large, so the names of the other
     hosts are not even read.
-
-    :param criteria: further conditions on the aggregates
     """
     if not hosts:
         return []
@@ -131,7 +128,7 @@ def of_hosts(
         models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
         member.host,
     ).join(models.Aggregate, models.Aggregate.id == member.aggregate_id).where(
-        member.host.in_(hosts), *criteria)
+        member.host.in_(hosts))
     with api_db.context_manager.reader.using(context) as session:
         member_rows = session.execute(members).all()
         heads = sorted(

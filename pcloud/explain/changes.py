@@ -111,10 +111,10 @@ def _new_host(
     units = quotas.show(context, pcloud.owner)
     fitting = [
         (host_flavor, [
-            host.compute.host for host in host_flavors.free(host_flavor, None)
+            host.compute.host for host in host_flavors.free(host_flavor)
             if any(node.uuid in offered for node in host.compute.nodes)
         ][:_ASKED])
-        for host_flavor in host_flavors.index(context)
+        for host_flavor in host_flavors.pools(context)
         if _has_room(pcloud, host_flavor, explanation.need)]
     passing = obstacles.passing(
         context, list(itertools.chain(*(hosts for _, hosts in fitting))),

@@ -16,6 +16,7 @@ Rule: reference-host-flavors
 """
 
 import collections
+from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
 import datetime
@@ -66,14 +67,13 @@ class PoolHost:
 
 @dataclasses.dataclass(frozen=True)
 class HostFlavor:
-    """A host flavor with the hosts of the flavor's pool.
+    """A host flavor.
 
     :ivar units: the units of one host
     :ivar vcpus: the smallest number among the known nodes, None without a
         known node; so are `memory_mb` (MiB) and `disk_gb` (GiB)
     :ivar available: ``availability zone -> number of free hosts``
     :ivar settling: the number of hosts that settle
-    :ivar hosts: the hosts, by name
     """
 
     id: str
@@ -82,20 +82,34 @@ class HostFlavor:
     vcpus: int | None
     memory_mb: int | None
     disk_gb: int | None
-    available: dict[str, int]
+    available: Mapping[str, int]
     settling: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Pool(HostFlavor):
+    """A host flavor with the hosts of the flavor's pool.
+
+    :ivar hosts: the hosts, by name
+    """
+
     hosts: tuple[PoolHost, ...]
 
 
-def index(context: nova_context.RequestContext) -> list[HostFlavor]:
-    """Return all host flavors, in order of the ids."""
+def pools(context: nova_context.RequestContext) -> list[Pool]:
+    """Return the pools of all host flavors, in order of the ids.
+
+    Every host is read as a row; `supplies` reads large pools faster.
+    """
     return _build(context, pool_rows.index(context))
 
 
-def show(
+def pool_of(
     context: nova_context.RequestContext, flavor_id: str,
-) -> HostFlavor:
-    """Return one host flavor.
+) -> Pool:
+    """Return the pool of one host flavor.
+
+    Every host is read as a row, as by `pools`.
 
     :raises: `exception.HostFlavorNotFound`
     """
@@ -118,7 +132,7 @@ def units(context: nova_context.RequestContext, flavor_id: str) -> int:
 def create(
     context: nova_context.RequestContext, flavor_id: str,
     description: str, units: int,
-) -> HostFlavor:
+) -> Pool:
     """Define a host flavor, with an empty pool.
 
     :raises: `exception.HostFlavorExists`, and as `change.run`
@@ -137,20 +151,20 @@ def create(
         return rows.Aggregate(
             aggregate_id, uuid, name, frozenset(), metadata)
 
-    pool = change.run(context, [journal.flavor_anchor(flavor_id)], work)
+    made = change.run(context, [journal.flavor_anchor(flavor_id)], work)
     reconcile.announced(context, [uuid])
-    return _host_flavor(pool, {}, {}, {})
+    return _with_hosts(made, {}, {}, {})
 
 
 def update(
     context: nova_context.RequestContext, flavor_id: str,
     changes: Mapping[str, typing.Any],
-) -> HostFlavor:
+) -> Pool:
     """Change 'description' or 'units' of a host flavor, or both.
 
     :raises: `exception.HostFlavorNotFound`, and as `change.run`
     """
-    before = show(context, flavor_id)
+    before = pool_of(context, flavor_id)
     pool = _pool(context, flavor_id)
     keys = {'description': names.DESCRIPTION, 'units': names.UNITS}
 
@@ -337,24 +351,31 @@ def _pool(
 
 
 def _build(
-    context: nova_context.RequestContext, pools: list[rows.Aggregate],
-) -> list[HostFlavor]:
-    all_hosts = frozenset().union(*(pool.hosts for pool in pools))
+    context: nova_context.RequestContext, aggregates: list[rows.Aggregate],
+) -> list[Pool]:
+    all_hosts = frozenset().union(*(
+        aggregate.hosts for aggregate in aggregates))
     known = computes.load(context, all_hosts)
     pclouds_of = isolation.pclouds_of(context, all_hosts)
-    dues = _not_settled(context, {
-        host: due.parse(text) for host, text in journal.dues(context).items()
-        if host in all_hosts})
-    return [_host_flavor(pool, known, pclouds_of, dues) for pool in pools]
+    dues = not_settled(context, all_hosts)
+    return [_with_hosts(aggregate, known, pclouds_of, dues)
+            for aggregate in aggregates]
 
 
-def _not_settled(
-    context: nova_context.RequestContext, dues: Mapping[str, due.Due],
+def not_settled(
+    context: nova_context.RequestContext, hosts: Collection[str],
 ) -> dict[str, due.Due]:
-    """Leave out what is due for hosts that have settled by now.
+    """Return what is due for hosts, but not for hosts that settled by now.
 
     The next call that wants a settled host finds the host free.
+
+    One query; where hosts settle, one query a cell and the queries of
+    `arrivals.awaited` too.
+
+    :returns: ``service host -> what is due``
     """
+    dues = {host: due.parse(text)
+            for host, text in journal.dues(context).items() if host in hosts}
     settling = due.settling(dues)
     waiting = arrivals.awaited(context, settling)
     quiet = settling.keys() - waiting
@@ -363,16 +384,16 @@ def _not_settled(
     return {host: what for host, what in dues.items() if host not in settled}
 
 
-def _host_flavor(
+def _with_hosts(
     pool: rows.Aggregate, known: dict[str, computes.Compute],
     pclouds_of: dict[str, list[str]], dues: Mapping[str, due.Due],
-) -> HostFlavor:
+) -> Pool:
     hosts = tuple(
         PoolHost(known[host], next(iter(pclouds_of.get(host, ())), None),
                  host in dues, _settling(dues.get(host)))
         for host in sorted(pool.hosts) if host in known)
     nodes = [node for host in hosts for node in host.compute.nodes]
-    return HostFlavor(
+    return Pool(
         id=pool.metadata[names.FLAVOR_ID],
         description=pool.metadata.get(names.DESCRIPTION, ''),
         units=readings.units(pool.metadata) or 0,
@@ -398,13 +419,9 @@ def _available(hosts: tuple[PoolHost, ...]) -> dict[str, int]:
     return dict(sorted(free.items()))
 
 
-def free(flavor: HostFlavor, zone: str | None) -> list[PoolHost]:
-    """Return the hosts of a flavor that may be given to a Pcloud.
-
-    :param zone: the availability zone of the hosts, None for any zone
-    """
-    return [host for host in flavor.hosts
-            if candidate(host).free and zone in (None, host.compute.zone)]
+def free(pool: Pool) -> list[PoolHost]:
+    """Return the hosts of a pool that may be given to a Pcloud."""
+    return [host for host in pool.hosts if candidate(host).free]
 
 
 def in_zone(zone: str | None) -> str:

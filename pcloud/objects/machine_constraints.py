@@ -20,9 +20,11 @@ from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
+import dataclasses
 
 from nova import context as nova_context
 
+from pcloud.backend import computes
 from pcloud.backend import inherited_metadata
 from pcloud.backend import rows
 from pcloud import exception
@@ -30,6 +32,7 @@ from pcloud import names
 from pcloud.objects import host_attributes
 from pcloud.objects import host_flavors
 from pcloud.objects import scoped_policies
+from pcloud.objects import supplies
 from pcloud.rules import constraints as rules
 
 _MIB = 1024
@@ -137,6 +140,15 @@ def check_unused(
             policy.removeprefix(names.POLICY_PREFIX) for policy in policies))
 
 
+@dataclasses.dataclass(frozen=True)
+class _Lot:
+    """Free hosts of a host flavor that no constraint tells apart."""
+
+    flavor_id: str
+    hosts: frozenset[str]
+    machine: rules.Machine
+
+
 def choose_flavor(
     context: nova_context.RequestContext,
     settings: Mapping[str, rules.Setting], zone: str | None,
@@ -151,51 +163,59 @@ def choose_flavor(
     :raises: `exception.NothingFits`, `exception.Unavailable` when a silent
         cell has hosts that may be free and fit
     """
-    flavors = {flavor.id: flavor for flavor in host_flavors.index(context)}
-    free = [(flavor.id, host) for flavor in flavors.values()
-            for host in host_flavors.free(flavor, zone)]
+    there = {supply.flavor.id: supply for supply in supplies.index(context)}
     what = rules.wanted(settings)
-    machines = _machines(context, what, flavors, free)
-    unmet = rules.unmet(what, machines)
-    fitting = collections.defaultdict(set)
-    for (flavor_id, host), keys in zip(free, unmet, strict=True):
+    lots = _lots(context, what, there.values(), zone)
+    unmet = rules.unmet(what, [lot.machine for lot in lots])
+    fitting: dict[str, set[str]] = collections.defaultdict(set)
+    for lot, keys in zip(lots, unmet, strict=True):
         if not keys:
-            fitting[flavor_id].add(host.compute.host)
+            fitting[lot.flavor_id] |= lot.hosts
     if not fitting:
-        if _is_silent(flavors.values(), zone):
+        if any(supply.silent and zone in (None, *supply.silent)
+               for supply in there.values()):
             raise exception.Unavailable()
         raise exception.NothingFits(
             zone=host_flavors.in_zone(zone),
-            reasons='; '.join(_reasons(settings, flavors, free, unmet)))
+            reasons='; '.join(_reasons(settings, len(there), lots, unmet)))
     best = min(fitting, key=lambda flavor_id: (
-        rules.waste(what, _sizes(flavors[flavor_id])),
-        flavors[flavor_id].units, flavor_id))
+        rules.waste(what, _sizes(there[flavor_id].flavor)),
+        there[flavor_id].flavor.units, flavor_id))
     return best, frozenset(fitting[best])
 
 
-def _is_silent(
-    flavors: Iterable[host_flavors.HostFlavor], zone: str | None,
-) -> bool:
-    """Whether a silent cell has hosts of a zone that may be free."""
-    return any(
-        not host.compute.answered and zone in (None, host.compute.zone) and
-        not host_flavors.candidate(host).allocated
-        for flavor in flavors for host in flavor.hosts)
-
-
-def _machines(
+def _lots(
     context: nova_context.RequestContext, what: rules.Wanted,
-    flavors: Mapping[str, host_flavors.HostFlavor],
-    free: Iterable[tuple[str, host_flavors.PoolHost]],
-) -> list[rules.Machine]:
-    """Return each free host as a machine of the host flavor's size."""
-    asked = [host.compute.host for _, host in free] if what.attributes else []
-    values = host_attributes.all_values(context, asked, what.attributes)
+    there: Iterable[supplies.Supply], zone: str | None,
+) -> list[_Lot]:
+    """Return the free hosts as machines of the host flavors' sizes."""
+    free = [(supply.flavor, supply.free_in(zone)) for supply in there]
+    hosts = frozenset().union(*(its_hosts for _, its_hosts in free))
+    values = host_attributes.all_values(
+        context, hosts if what.attributes else (), what.attributes)
+    named = (frozenset() if what.host is None else
+             computes.named(context, hosts, what.host))
     return [
-        rules.Machine(
-            _sizes(flavors[flavor_id]), values.get(host.compute.host, {}),
-            (host.compute.host, host.compute.node.hypervisor_hostname))
-        for flavor_id, host in free]
+        _Lot(flavor.id, alike, rules.Machine(
+            _sizes(flavor), dict(its_values),
+            (what.host or '',) if is_named else ()))
+        for flavor, its_hosts in free
+        for (its_values, is_named), alike in _alike(
+            its_hosts, values, named).items()]
+
+
+def _alike(
+    hosts: frozenset[str], values: Mapping[str, Mapping[str, frozenset]],
+    named: frozenset[str],
+) -> Mapping[tuple[frozenset, bool], frozenset[str]]:
+    """Group hosts by values of attributes, and by whether a host is named."""
+    found = collections.defaultdict(set)
+    for host in hosts & (values.keys() | named):
+        found[frozenset(values.get(host, {}).items()), host in named].add(host)
+    others = hosts.difference(values, named)
+    if others:
+        found[frozenset(), False] |= others
+    return {alike: frozenset(there) for alike, there in found.items()}
 
 
 def _sizes(flavor: host_flavors.HostFlavor) -> dict[str, int]:
@@ -205,22 +225,21 @@ def _sizes(flavor: host_flavors.HostFlavor) -> dict[str, int]:
 
 
 def _reasons(
-    settings: Mapping[str, rules.Setting],
-    flavors: Mapping[str, host_flavors.HostFlavor],
-    free: Sequence[tuple[str, host_flavors.PoolHost]],
+    settings: Mapping[str, rules.Setting], total: int, lots: Sequence[_Lot],
     unmet: Sequence[frozenset[str]],
 ) -> Iterable[str]:
     """Yield how many host flavors each constraint rules out, naming no host.
 
     A constraint rules a flavor out when none of the flavor's free hosts meets
     the constraint.
+
+    :param total: the number of host flavors
     """
     of_flavor = collections.defaultdict(list)
-    for (flavor_id, _), keys in zip(free, unmet, strict=True):
-        of_flavor[flavor_id].append(keys)
+    for lot, keys in zip(lots, unmet, strict=True):
+        of_flavor[lot.flavor_id].append(keys)
     ruled_out = {flavor_id: frozenset.intersection(*key_sets)
                  for flavor_id, key_sets in of_flavor.items()}
-    total = len(flavors)
     if total > len(of_flavor):
         yield f'{total - len(of_flavor)} of {total} have no free host'
     counts = collections.Counter(

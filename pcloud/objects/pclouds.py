@@ -226,13 +226,15 @@ def units_of(
 ) -> dict[str, int]:
     """Return the units of hosts.
 
-    A host in no pool has no entry.
+    A host in no pool has no entry. Other hosts may have entries too.
 
     :returns: ``service host -> units``
     """
-    return {host: readings.units(pool.metadata) or 0
-            for pool in pool_rows.of_hosts(context, hosts)
-            for host in pool.hosts}
+    units: dict[str, int] = {}
+    for pool in pool_rows.of_hosts(context, hosts):
+        units |= dict.fromkeys(
+            pool.hosts, readings.units(pool.metadata) or 0)
+    return units
 
 
 def _build(

@@ -18,23 +18,30 @@ from pcloud.api import call as api_call
 from pcloud.api.policies import host_flavors as rules
 from pcloud.api.views import host_flavors as views
 from pcloud.objects import host_flavors
+from pcloud.objects import supplies
 
 
-def _view(call: api_call.Call) -> Callable[[host_flavors.HostFlavor], dict]:
+def _view(call: api_call.Call) -> Callable[[host_flavors.Pool], dict]:
     return views.detail if call.can(rules.DETAIL) else views.show
 
 
 def index(call: api_call.Call) -> dict:
     """List host flavors."""
-    view = _view(call)
+    if call.can(rules.DETAIL):
+        return {'host_flavors': [
+            views.detail(pool) for pool in host_flavors.pools(call.context)]}
     return {'host_flavors': [
-        view(flavor) for flavor in host_flavors.index(call.context)]}
+        views.show(supply.flavor) for supply in supplies.index(call.context)]}
 
 
 def show(call: api_call.Call) -> dict:
     """Show a host flavor."""
-    return {'host_flavor': _view(call)(
-        host_flavors.show(call.context, call.parameters['id']))}
+    flavor_id = call.parameters['id']
+    if call.can(rules.DETAIL):
+        return {'host_flavor': views.detail(
+            host_flavors.pool_of(call.context, flavor_id))}
+    return {'host_flavor': views.show(
+        supplies.show(call.context, flavor_id).flavor)}
 
 
 def create(call: api_call.Call) -> dict:

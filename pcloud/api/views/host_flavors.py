@@ -29,10 +29,10 @@ def show(flavor: host_flavors.HostFlavor) -> dict:
             'settling': flavor.settling}
 
 
-def detail(flavor: host_flavors.HostFlavor) -> dict:
+def detail(pool: host_flavors.Pool) -> dict:
     """Return a host flavor with real hosts, for administrators."""
-    return {**show(flavor),
-            'hosts': [host(pool_host) for pool_host in flavor.hosts]}
+    return {**show(pool),
+            'hosts': [host(pool_host) for pool_host in pool.hosts]}
 
 
 def host(pool_host: host_flavors.PoolHost) -> dict:

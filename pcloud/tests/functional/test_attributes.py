@@ -273,7 +273,9 @@ class HostsTest(AttributesTestCase):
         self.alice.call_json('PUT', f'{self.path}/b', {
             'host': {'state': 'disabled'}})
         self.put('rack', 'cellar', self.real['c'])
-        self.put('rack', 'attic', self.real['b'])
+        # Any host that is free then.
+        self.put('rack', 'attic', *(
+            self.hosts.keys() - {self.real['a'], self.real['c']}))
         self.alice.call_json('DELETE', f'{self.path}/b')
         added = self.alice.call_json('POST', self.path, {
             'host': {'name': 'd', 'host_flavor': 'gpu'}})['host']

@@ -91,7 +91,7 @@ class StoryTest(unittest.TestCase):
         self.assertRegex(
             told, r'(?m)^for everybody +pool of gpu: for nobody +Pcloud shop '
                   r'of alice\n(.*\n){1,9}.*\| node-[12] = web1 +\|\n'
-                  r'.*\|   \[inside\] +\|$')
+                  r'.*\|   \[inside\] \[unnamed\] +\|$')
         self.assertRegex(told, r'\| node-[3-6] \[outside\] +\|')
         self.assertRegex(told, r'(?m)^  alice +2 of 10 units')
         self.assert_nothing_left()

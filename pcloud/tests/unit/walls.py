@@ -72,9 +72,10 @@ ROOMS = {
         'change pcloud_rows',
         'announce arrivals computes inherited_metadata journal readings '
         'servers writes',
-        'availability_zones bulk cells complaints compute_calls due flavors '
+        'availability_zones cells complaints compute_calls due flavors '
         'inventories launch_rows outages request_specs rows sticky_rows '
-        'stray_services'),
+        'stray_services',
+        'bulk'),
     'objects': _room(
         f'{_COMMON} backend',
         f'{_OSLO} nova.context nova.objects nova.rpc '
@@ -82,7 +83,8 @@ ROOMS = {
         'allocation',
         'hosts tenants usages',
         'machine_constraints pclouds quotas values',
-        'host_attributes host_flavors scoped_policies',
+        'host_attributes scoped_policies supplies',
+        'host_flavors',
         'reconcile sticky_keys',
         'affinity_keys allocation_ratios emptiness notifications'),
     'audit': _room(

@@ -12,6 +12,10 @@
 
 """Reading many rows as a few strings."""
 
+import collections
+
+import hypothesis
+from hypothesis import strategies as st
 import sqlalchemy as sa
 from sqlalchemy import orm
 import testtools
@@ -24,6 +28,7 @@ _BASE = orm.declarative_base()
 class _Row(_BASE):
     __tablename__ = 'rows'
     id = sa.Column(sa.Integer, primary_key=True)
+    group = sa.Column(sa.Integer)
     host = sa.Column(sa.String(255))
 
 
@@ -34,14 +39,15 @@ class _Cut:
         self.values = []
 
     def step(self, value, separator):
-        self.values.append(value)
+        if value is not None:
+            self.values.append(value)
         self.separator = separator
 
     def finalize(self):
-        return self.separator.join(self.values)[:100]
+        return self.separator.join(self.values)[:100] or None
 
 
-class DistinctTest(testtools.TestCase):
+class BulkTestCase(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
@@ -56,12 +62,27 @@ class DistinctTest(testtools.TestCase):
             lambda connection, cursor, statement, *rest:
                 self.statements.append(statement))
 
-    def _read(self, *hosts):
-        self.session.add_all(_Row(host=host) for host in hosts)
+    def write(self, *rows):
+        """Write rows, each a group and a host, in place of others."""
+        self.session.execute(sa.delete(_Row))
+        self.session.add_all(
+            _Row(group=group, host=host) for group, host in rows)
         self.session.flush()
         self.statements.clear()
-        return bulk.distinct(self.session, _Row.host, _Row.id,
-                             _Row.host != 'left out')
+
+    def cut(self):
+        """Have the database cut strings short from now on."""
+        connection = self.session.connection().connection
+        connection.driver_connection.create_aggregate(
+            'group_concat', 2, _Cut)
+
+
+class DistinctTest(BulkTestCase):
+
+    def _read(self, *hosts):
+        self.write(*((1, host) for host in hosts))
+        return bulk.distinct(self.session, sa.select(_Row.host).where(
+            _Row.host != 'left out'))
 
     def test_all_are_found_with_one_query(self):
         hosts = [f'host-{number:04}.example.org' for number in range(5000)]
@@ -72,6 +93,9 @@ class DistinctTest(testtools.TestCase):
     def test_none(self):
         self.assertEqual(frozenset(), self._read('left out'))
         self.assertEqual(frozenset(), self._read(None))
+        self.write((1, None), (1, 'a\nb'))
+        self.assertEqual({'a\nb'}, bulk.distinct(
+            self.session, sa.select(_Row.host)))
 
     def test_case_and_other_letters_are_kept(self):
         hosts = {'Host', 'host', 'a,b', '', 'h\u00f6st'}
@@ -83,12 +107,54 @@ class DistinctTest(testtools.TestCase):
         self.assertEqual(2, len(self.statements))
 
     def test_string_that_was_cut_short_opens_no_host(self):
-        connection = self.session.connection().connection
-        connection.driver_connection.create_aggregate(
-            'group_concat', 2, _Cut)
+        self.cut()
         # Cut within a name, between names, and not at all.
         for length in (7, 9, 10, 19, 4):
             hosts = {f'{number:0{length}}' for number in range(11)}
-            self.session.execute(sa.delete(_Row))
             self.assertEqual(hosts, self._read(*hosts), length)
         self.assertEqual(1, len(self.statements))
+
+
+_HOSTS = st.one_of(st.none(), st.text('ab\u00f6\n ', max_size=4),
+                   st.just('x' * 30))
+
+
+class RowsTest(BulkTestCase):
+    """Groups and tables hold what the rows hold, however they are read."""
+
+    def setUp(self):
+        super().setUp()
+        self.statement = sa.select(_Row.group, _Row.host)
+
+    @hypothesis.given(st.lists(st.tuples(
+        st.one_of(st.none(), st.integers(0, 3)), _HOSTS)), st.booleans())
+    def test_all_rows_are_there(self, rows, is_cut):
+        if is_cut:
+            self.cut()
+        self.write(*rows)
+        gathered = collections.defaultdict(list)
+        for group, host in rows:
+            gathered[group].extend([] if host is None else [host])
+        self.assertEqual(gathered, {
+            group: list(hosts) for group, hosts
+            in bulk.groups(self.session, self.statement)})
+        self.assertEqual(
+            [(str(group), host) for group, host in rows
+             if None not in (group, host)],
+            bulk.table(self.session, self.statement))
+
+    def test_one_query(self):
+        self.write((1, 'a'), (2, 'b'), (1, 'c'), (3, None))
+        self.assertEqual(
+            [(1, ['a', 'c']), (2, ['b']), (3, [])],
+            [(group, list(hosts)) for group, hosts in
+             bulk.groups(self.session, self.statement)])
+        self.assertEqual(1, len(self.statements))
+
+    def test_many_values_are_not_named(self):
+        for count, expected in ((bulk.MOST_NAMED, ['1']),
+                                (bulk.MOST_NAMED + 1, ['1', 'x'])):
+            self.write((1, '1'), (1, 'x'))
+            self.assertEqual(expected, self.session.scalars(
+                sa.select(_Row.host).where(bulk.among(
+                    _Row.host, [str(each) for each in range(count)]))).all())

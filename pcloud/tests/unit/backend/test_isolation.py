@@ -120,7 +120,7 @@ class DatabaseTest(testtools.TestCase):
     @ddt.data(0, 2000)
     def test_closed_among(self, most_named):
         self.useFixture(fixtures.MonkeyPatch(
-            'pcloud.backend.isolation._MOST_NAMED', most_named))
+            'pcloud.backend.bulk.MOST_NAMED', most_named))
         asked = self._hosts(list(self.all)[::2]) | {'host-x', 'HOST-0'}
         self.assertEqual(
             self._hosts(self.closed) & asked,

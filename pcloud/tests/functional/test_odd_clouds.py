@@ -1,0 +1,82 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Reading without rows of hosts agrees with reading host by host."""
+
+import contextlib
+import random
+
+import fixtures
+from nova import context as nova_context
+from nova import test
+
+from pcloud.backend import computes
+from pcloud import conf
+from pcloud.tests.functional import outages
+from pcloud.tests import odd_clouds
+
+_CLOUDS = 8
+
+
+class _EvenHosts:
+    """Knows the services of every other host to be up."""
+
+    def service_is_up(self, member):
+        return (member['topic'] == 'compute' and
+                not member['forced_down'] and
+                sum(member['host'].encode()) % 2 == 0)
+
+
+class OddCloudsTest(test.TestCase):
+    """On SQLite, with a second cell that may be silent."""
+
+    NUMBER_OF_CELLS = 2
+
+    def setUp(self):
+        super().setUp()
+        conf.register_opts(test.CONF)
+        self.flags(service_down_time=3600)
+        self.context = nova_context.get_admin_context()
+        self.cells = [self.cell_mappings[name] for name in ('cell1', 'cell2')]
+
+    def _clouds(self):
+        """Yield as many odd clouds as there are seeds, each twice."""
+        for seed in range(_CLOUDS):
+            chance = random.Random(seed)
+            odd_clouds.OddCloud(self.cells, chance, hosts=40).fill()
+            for most_named in (0, 1000):
+                with contextlib.ExitStack() as stack:
+                    stack.enter_context(odd_clouds.named_at_most(most_named))
+                    if seed % 3 == 0:
+                        stack.enter_context(
+                            outages.SilentCell(self.cells[1]))
+                    yield f'seed {seed}, {most_named} named'
+
+    def _check(self, differing):
+        for where in self._clouds():
+            for slow, fast in differing(self.context):
+                self.assertEqual(slow, fast, where)
+
+    def test_supplies(self):
+        self._check(odd_clouds.differing_supplies)
+
+    def test_services_that_memcached_knows(self):
+        self.flags(servicegroup_driver='mc')
+        self.useFixture(fixtures.MockPatchObject(
+            computes.servicegroup, 'API', _EvenHosts))
+        self._check(odd_clouds.differing_supplies)
+
+    def test_choices(self):
+        self._check(odd_clouds.differing_choices)
+
+    def test_lists_of_pclouds(self):
+        self._check(odd_clouds.differing_lists)
