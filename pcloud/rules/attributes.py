@@ -234,17 +234,25 @@ def conflicting(name: str, statements: Iterable[Statement]) -> list[str]:
     return sorted(standing.values()) if len(standing) > 1 else []
 
 
-def platform_scores(platforms: Sequence[Platform | None]) -> list[float]:
+def platform_scores(
+    platforms: Sequence[Platform | None], counts: Sequence[int] | None = None,
+) -> list[float]:
     """Score hosts by their platform, the newest with 1.0, the oldest 0.0.
 
     Stamps are placed by time. Versions, which have no distance, are placed by
     rank. Without a known platform a host gets 0.0, like the oldest; where
     stamps and versions are mixed, so does a host with the rarer kind.
 
+    :param counts: how many hosts have each platform; None for one host each
+
     Rule: reference-attributes-platform
     """
     known = [version for version in platforms if version is not None]
-    dotted = sum(version.dotted for version in known) * 2 > len(known)
+    if counts is None:
+        counts = [1] * len(platforms)
+    dotted = 0 < sum(
+        count if version.dotted else -count for version, count
+        in zip(platforms, counts, strict=True) if version is not None)
     # All are times, or all are versions.
     places: list[typing.Any] = sorted(
         {version.order for version in known if version.dotted == dotted})

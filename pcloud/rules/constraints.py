@@ -344,6 +344,30 @@ def unmet(
     return [frozenset(keys) for keys in key_sets]
 
 
+def large_enough(
+    what: Wanted, sizes: Mapping[str, Sequence[int]],
+) -> Sequence[int]:
+    """Return the positions of the machines that are as large as wanted.
+
+    The machines satisfy all other constraints, so these are the machines for
+    which `unmet` returns no key. For thousands of machines of different sizes
+    this is faster than `unmet`.
+
+    :param sizes: ``size -> size of each machine``, for `SIZES`
+    """
+    found: Sequence[int] = range(len(sizes[CPU]))
+    for key, least in what.minimums.items():
+        column = sizes[key]
+        if least is not None and min(column, default=least) < least:
+            found = [number for number in found if column[number] >= least]
+    greatest = [(column, max((column[number] for number in found), default=0))
+                for key, column in sizes.items()
+                if what.minimums.get(key, 0) is None]
+    for column, most in greatest:
+        found = [number for number in found if column[number] == most]
+    return found
+
+
 def levels(
     what: Wanted, machines: Sequence[Machine],
 ) -> list[int | None]:

@@ -21,13 +21,12 @@ Rule: reference-attributes-effective
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import collections
 from collections.abc import Collection
 from collections.abc import Iterable
-from collections.abc import Mapping
 import datetime
+import itertools
 from typing import Any
-from typing import TypeVar
 
 from nova import objects
 from nova.scheduler import host_manager
@@ -36,8 +35,6 @@ from oslo_utils import timeutils
 from pcloud.backend import complaints
 from pcloud import names
 from pcloud.rules import attributes as rules
-
-_Value = TypeVar('_Value')
 
 
 def now() -> datetime.datetime:
@@ -50,73 +47,99 @@ def values(
 ) -> list[Any]:
     """Return the effective value of an attribute, for each host.
 
+    :returns: as `grouped`
+    """
+    of_hosts, of_kinds = grouped(host_states, name)
+    return [of_kinds[kind] for kind in of_hosts]
+
+
+def grouped(
+    host_states: Collection[host_manager.HostState], name: str,
+) -> tuple[list[int], list[Any]]:
+    """Return the kind of each host, and the effective value of each kind.
+
     A value that is not valid counts as no value, with a single warning for all
     hosts and requests.
 
-    :returns: values as `rules.read` makes values, None for no value
+    :returns: for each host the position of its kind; and for each kind the
+        value as `rules.read` makes values, None for no value
     """
     moment = now()
-    return _by_statements(host_states, name, lambda statements: _read(
-        name, statements, moment))
+    of_hosts, kinds = _kinds(host_states, [name])
+    return of_hosts, [_read(name, _statements(kind, name), moment)
+                      for kind in kinds]
 
 
-def all_values(
-    host_states: Collection[host_manager.HostState], name: str,
-) -> list[frozenset]:
-    """Return `rules.all_values` of an attribute for each host."""
+def grouped_lists(
+    host_states: Collection[host_manager.HostState], names_: Collection[str],
+) -> tuple[list[int], list[dict[str, frozenset]]]:
+    """Return the kind of each host, and `rules.all_values` of each kind.
+
+    :returns: for each host the position of its kind; and for each kind
+        ``attribute -> values``
+    """
     moment = now()
-    return _by_statements(
-        host_states, name, lambda statements: rules.all_values(
-            name, statements, moment))
+    of_hosts, kinds = _kinds(host_states, names_)
+    return of_hosts, [
+        {name: rules.all_values(name, _statements(kind, name), moment)
+         for name in names_} for kind in kinds]
 
 
 def aggregates(
     host_states: Iterable[host_manager.HostState],
-) -> Mapping[int, objects.Aggregate]:
+) -> set[objects.Aggregate]:
     """Return the different aggregates of hosts.
 
     The hosts of an aggregate share the object of the aggregate.
-
-    :returns: ``id() of the object -> object``; valid as long as the hosts
-        have the aggregates
     """
-    return {id(aggregate): aggregate for host_state in host_states
-            for aggregate in host_state.aggregates}
+    return set(itertools.chain.from_iterable(
+        [host_state.aggregates for host_state in host_states]))
 
 
-def _by_statements(
-    host_states: Collection[host_manager.HostState], name: str,
-    evaluate: Callable[[frozenset[rules.Statement]], _Value],
-) -> list[_Value]:
-    """Evaluate what aggregates state of an attribute, for each host.
+def by_aggregates(
+    host_states: Iterable[host_manager.HostState],
+    counting: Iterable[objects.Aggregate],
+) -> tuple[list[int], list[frozenset[objects.Aggregate]]]:
+    """Return the kind of each host, and the aggregates of each kind.
+
+    Hosts are of the same kind when the hosts are in the same aggregates of
+    those that count.
+
+    :returns: for each host the position of its kind; and for each kind the
+        aggregates that count
+    """
+    kinds: dict[frozenset[objects.Aggregate], int] = (
+        collections.defaultdict(itertools.count().__next__))
+    of_host = frozenset(counting).intersection
+    of_hosts = [kinds[of_host(host_state.aggregates)]
+                for host_state in host_states]
+    return of_hosts, list(kinds)
+
+
+def _kinds(
+    host_states: Collection[host_manager.HostState], names_: Iterable[str],
+) -> tuple[list[int], list[frozenset[objects.Aggregate]]]:
+    """Return the kind of each host, and what each kind has of attributes.
 
     Thousands of hosts share a few statements. So each aggregate is read once,
-    and each set of aggregates is evaluated once.
+    and each set of aggregates with one of the attributes is evaluated once.
     """
-    statements = _statements(aggregates(host_states), name)
-    if not statements:
-        return [evaluate(frozenset())] * len(host_states)
-    known: dict[tuple[int, ...], _Value] = {}
-    results = []
-    for host_state in host_states:
-        stating = tuple([number for aggregate in host_state.aggregates
-                         if (number := id(aggregate)) in statements])
-        if stating not in known:
-            known[stating] = evaluate(frozenset(
-                statements[number] for number in stating))
-        results.append(known[stating])
-    return results
+    keys = set(map(names.attribute_key, names_))
+    stating = [aggregate for aggregate in aggregates(host_states)
+               if not keys.isdisjoint(aggregate.metadata)]
+    if not stating:
+        return [0] * len(host_states), [frozenset()]
+    return by_aggregates(host_states, stating)
 
 
 def _statements(
-    known: Mapping[int, objects.Aggregate], name: str,
-) -> dict[int, rules.Statement]:
-    """Return what the aggregates with an attribute state of the attribute."""
+    kind: Iterable[objects.Aggregate], name: str,
+) -> frozenset[rules.Statement]:
+    """Return what aggregates state of an attribute."""
     key = names.attribute_key(name)
-    return {number: rules.Statement(metadata[key],
-                                    names.is_attribute(metadata))
-            for number, aggregate in known.items()
-            if key in (metadata := aggregate.metadata)}
+    return frozenset(
+        rules.Statement(metadata[key], names.is_attribute(metadata))
+        for aggregate in kind if key in (metadata := aggregate.metadata))
 
 
 def _read(

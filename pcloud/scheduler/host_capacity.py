@@ -14,8 +14,13 @@
 
 from __future__ import annotations
 
+import collections
+from collections.abc import Collection
+from collections.abc import Iterable
 from fractions import Fraction
 import functools
+import itertools
+import operator
 
 from nova.scheduler import host_manager
 
@@ -24,14 +29,50 @@ from pcloud import names
 from pcloud.rules import constraints
 
 _MIB = 1024
+_SIZES = operator.attrgetter(
+    'vcpus_total', 'total_usable_ram_mb', 'total_usable_disk_gb')
+
+
+def columns(
+    host_states: Collection[host_manager.HostState],
+) -> dict[str, list[int]]:
+    """Return ``size -> size of each host``, as `sizes`."""
+    return {
+        constraints.CPU: [
+            host_state.vcpus_total or 0 for host_state in host_states],
+        constraints.RAM: [
+            host_state.total_usable_ram_mb or 0 for host_state in host_states],
+        constraints.STORAGE: [
+            (host_state.total_usable_disk_gb or 0) * _MIB
+            for host_state in host_states]}
+
+
+def grouped(
+    host_states: Iterable[host_manager.HostState],
+) -> tuple[list[int], list[dict[str, int]]]:
+    """Return the kind of each host, and `sizes` of each kind.
+
+    Thousands of hosts have a few sizes.
+
+    :returns: for each host the position of its kind; and the sizes of each
+        kind
+    """
+    kinds: dict[tuple, int] = (
+        collections.defaultdict(itertools.count().__next__))
+    of_hosts = [kinds[each] for each in map(_SIZES, host_states)]
+    return of_hosts, [_sizes(*kind) for kind in kinds]
 
 
 def sizes(host_state: host_manager.HostState) -> dict[str, int]:
     """Return the size of a host in cpus and MiB, including what is used."""
-    return {
-        constraints.CPU: host_state.vcpus_total or 0,
-        constraints.RAM: host_state.total_usable_ram_mb or 0,
-        constraints.STORAGE: (host_state.total_usable_disk_gb or 0) * _MIB}
+    return _sizes(*_SIZES(host_state))
+
+
+def _sizes(
+    vcpus: int | None, memory_mb: int | None, disk_gb: int | None,
+) -> dict[str, int]:
+    return {constraints.CPU: vcpus or 0, constraints.RAM: memory_mb or 0,
+            constraints.STORAGE: (disk_gb or 0) * _MIB}
 
 
 def ratio(host_state: host_manager.HostState, name: str) -> Fraction:

@@ -14,8 +14,10 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Mapping
 from collections.abc import Sequence
+import itertools
 
 from nova import objects
 from nova.scheduler import host_manager
@@ -66,17 +68,9 @@ class ConstraintsFilter(base.ListFilter):
     ) -> Sequence[host_manager.HostState]:
         """Return the hosts that satisfy the constraints of a request."""
         settings = request.constraint_settings(spec)
-        unmet = _unmet(host_states, settings)
-        hosts = [host_state for host_state, keys
-                 in zip(host_states, unmet, strict=True) if not keys]
+        hosts = _satisfying(host_states, rules.wanted(settings))
         if not hosts:
-            # The constraints that no host meets, else all that some host
-            # does not meet.
-            keys = (frozenset.intersection(*unmet) or frozenset.union(*unmet))
-            raise exception.ConstraintsUnmet(constraints=', '.join(
-                machine_constraints.shown(
-                    settings[key], machine_constraints.TENANT_SEES)
-                for key in sorted(keys)))
+            raise _unmet_by_all(host_states, settings)
         if siblings.are_several(spec) and any(
                 setting.value == rules.MAX for setting in settings.values()):
             return _turns(host_states, spec, settings)
@@ -95,6 +89,47 @@ class ConstraintsFilter(base.ListFilter):
         return [_reason([settings[key] for key in sorted(keys)], host_state)
                 if keys else None for host_state, keys in
                 zip(host_states, _unmet(host_states, settings), strict=True)]
+
+
+def _satisfying(
+    host_states: Sequence[host_manager.HostState], what: rules.Wanted,
+) -> Sequence[host_manager.HostState]:
+    """Return the hosts that satisfy all constraints: without any `_unmet`.
+
+    Thousands of hosts have few lists of aggregates with an attribute that is
+    asked for, but may all be of different sizes.
+    """
+    if what.host is not None:
+        host_states = [host_state for host_state in host_states
+                       if what.host in _names(host_state)]
+    if what.attributes:
+        numbers, kinds = host_attributes.grouped_lists(
+            host_states, what.attributes)
+        unmet = rules.unmet(
+            rules.Wanted({}, what.attributes, None),
+            [rules.Machine({}, values, ()) for values in kinds])
+        host_states = [host_state for host_state, number
+                       in zip(host_states, numbers, strict=True)
+                       if not unmet[number]]
+    found = rules.large_enough(what, host_capacity.columns(host_states))
+    if len(found) == len(host_states):
+        return host_states
+    return [host_states[number] for number in found]
+
+
+def _unmet_by_all(
+    host_states: Sequence[host_manager.HostState],
+    settings: Mapping[str, rules.Setting],
+) -> exception.ConstraintsUnmet:
+    """Return the refusal of a request that no host satisfies."""
+    unmet = _unmet(host_states, settings)
+    # The constraints that no host meets, else all that some host does not
+    # meet.
+    keys = frozenset.intersection(*unmet) or frozenset.union(*unmet)
+    return exception.ConstraintsUnmet(constraints=', '.join(
+        machine_constraints.shown(
+            settings[key], machine_constraints.TENANT_SEES)
+        for key in sorted(keys)))
 
 
 def _turns(
@@ -154,23 +189,18 @@ def _machines(
 
     :returns: the machines, and for each host the number of its machine
     """
-    values = [host_attributes.all_values(host_states, name)
-              for name in what.attributes]
-    names = [(host_state.host, host_state.nodename) for host_state
-             in host_states] if what.host is not None else [
-                 ()] * len(host_states)
-    numbers: dict[tuple, int] = {}
-    machines: list[rules.Machine] = []
-    machine_of = []
-    for host_state, its_names, *its_values in zip(
-            host_states, names, *values, strict=True):
-        kind = (host_state.vcpus_total, host_state.total_usable_ram_mb,
-                host_state.total_usable_disk_gb, its_names, *its_values)
-        number = numbers.setdefault(kind, len(machines))
-        if number == len(machines):
-            machines.append(rules.Machine(
-                host_capacity.sizes(host_state),
-                dict(zip(what.attributes, its_values, strict=True)),
-                its_names))
-        machine_of.append(number)
-    return machines, machine_of
+    sized, sizes = host_capacity.grouped(host_states)
+    stated, values = host_attributes.grouped_lists(
+        host_states, what.attributes)
+    named = [() if what.host is None else _names(host_state)
+             for host_state in host_states]
+    kinds: dict[tuple, int] = (
+        collections.defaultdict(itertools.count().__next__))
+    numbers = [kinds[kind] for kind in zip(
+        sized, stated, named, strict=True)]
+    return [rules.Machine(sizes[size], values[value], names)
+            for size, value, names in kinds], numbers
+
+
+def _names(host_state: host_manager.HostState) -> tuple[str, str]:
+    return host_state.host, host_state.nodename

@@ -17,6 +17,8 @@ from __future__ import annotations
 import abc
 import collections
 from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Sequence
 import math
 from typing import Any
@@ -31,6 +33,8 @@ from pcloud.scheduler import host_attributes
 from pcloud.scheduler import siblings
 
 CONF = cfg.CONF
+# The attribute of a host with a multiplier, before the name of the option.
+_KEPT = '_pcloud_'
 
 
 def multiplier(
@@ -48,42 +52,42 @@ def multiplier(
     return value if math.isfinite(value) else CONF.pcloud[option]
 
 
-def counts(
-    host_states: Sequence[host_manager.HostState], option: str,
-) -> bool:
-    """Whether the multiplier of any host may differ from zero.
-
-    The aggregates of all hosts are looked at once; Nova asks for the
-    multiplier of each host after the host is weighed.
-
-    :param option: as for `multiplier`
-    """
-    return bool(CONF.pcloud[option]) or any(
-        option in aggregate.metadata for aggregate
-        in host_attributes.aggregates(host_states).values())
-
-
 def among_equals(
     host_states: Sequence[host_manager.HostState],
-    spec: objects.RequestSpec,
-    scores: Callable[[Sequence[host_manager.HostState]], list[float]],
+    spec: objects.RequestSpec, kinds: Sequence[int],
+    scores: Callable[[Sequence[int], Sequence[int]], list[float]],
 ) -> list[float]:
     """Return the scores of hosts, each among the hosts that stand as high.
 
     A server that comes alone is neither offered full hosts nor hosts that
     filters drop for better hosts, so these hosts change no other host's score.
+    Hosts that are all of one kind have one score, however the hosts stand.
 
-    :param scores: returns the score of each of some hosts
+    :param kinds: the kind of each host; hosts of a kind have equal scores
+    :param scores: returns the score of each of some different kinds, from
+        these kinds and the number of hosts of each kind
     """
-    if not siblings.are_several(spec):
-        return scores(host_states)
+    if len(set(kinds)) == 1 or not siblings.are_several(spec):
+        known = _of_kinds(kinds, scores)
+        return [known[kind] for kind in kinds]
     standings = siblings.standings(spec, host_states)
     groups = collections.defaultdict(list)
-    for host_state, standing in zip(host_states, standings, strict=True):
-        groups[standing].append(host_state)
-    known = {standing: iter(scores(group))
-             for standing, group in groups.items()}
-    return [next(known[standing]) for standing in standings]
+    for kind, standing in zip(kinds, standings, strict=True):
+        groups[standing].append(kind)
+    of_groups = {standing: _of_kinds(group, scores)
+                 for standing, group in groups.items()}
+    return [of_groups[standing][kind]
+            for kind, standing in zip(kinds, standings, strict=True)]
+
+
+def _of_kinds(
+    kinds: Iterable[int],
+    scores: Callable[[Sequence[int], Sequence[int]], list[float]],
+) -> dict[int, float]:
+    """Return ``kind -> score`` for the kinds of some hosts."""
+    counts = collections.Counter(kinds)
+    return dict(zip(counts, scores([*counts], [*counts.values()]),
+                    strict=True))
 
 
 class ListWeigher(weights.BaseHostWeigher):
@@ -115,25 +119,27 @@ class RankWeigher(ListWeigher):
         return self.multiplier
 
 
-class AttributeWeigher(ListWeigher):
-    """Weigh hosts by an attribute of the hosts.
+class ScoreWeigher(ListWeigher):
+    """Weigh hosts by scores from 0 to 1, times a multiplier.
 
-    Scores are from 0 to 1 and depend on all hosts, so Nova's own normalising
-    changes nothing: where scores differ, the lowest score is 0 and the highest
-    score is 1.
+    Scores depend on all hosts, so Nova's own normalising changes nothing:
+    where scores differ, the lowest score is 0 and the highest score is 1.
 
-    :cvar attribute: the name of the attribute
     :cvar option: the multiplier, in [pcloud] and in metadata of aggregates
     """
 
-    attribute: str
     option: str
 
     def weight_multiplier(
         self, host_state: host_manager.HostState,
     ) -> float:
-        """Return the multiplier for the weight of a host."""
-        return multiplier(host_state, self.option)
+        """Return the multiplier for the weight of a host.
+
+        Nova asks for the multiplier of each host, after `weigh_objects` has
+        found the multipliers of all hosts.
+        """
+        known = getattr(host_state, _KEPT + self.option, None)
+        return multiplier(host_state, self.option) if known is None else known
 
     def weigh_objects(
         self, weighed_obj_list: Sequence[weights.WeighedHost],
@@ -141,13 +147,66 @@ class AttributeWeigher(ListWeigher):
     ) -> list[float]:
         """Return the score of each host, 0 without a multiplier."""
         hosts = [weighed.obj for weighed in weighed_obj_list]
-        if not counts(hosts, self.option):
+        if not any(self._multipliers(hosts)):
             return [0.0] * len(hosts)
-        return among_equals(
-            hosts, weight_properties,
-            lambda host_states: self.scores(
-                host_attributes.values(host_states, self.attribute)))
+        return self.scores(hosts, weight_properties)
+
+    def _multipliers(
+        self, host_states: Sequence[host_manager.HostState],
+    ) -> Collection[float]:
+        """Keep the multiplier of each host, and return all multipliers.
+
+        A multiplier is kept with its host, since a weigher is shared by all
+        requests under way. The aggregates of all hosts are looked at once.
+        """
+        attribute = _KEPT + self.option
+        stating = [aggregate for aggregate
+                   in host_attributes.aggregates(host_states)
+                   if self.option in aggregate.metadata]
+        if not stating:
+            value = CONF.pcloud[self.option]
+            for host_state in host_states:
+                setattr(host_state, attribute, value)
+            return [value]
+        kinds, _ = host_attributes.by_aggregates(host_states, stating)
+        of_kinds = {kind: multiplier(host_state, self.option)
+                    for kind, host_state in dict(
+                        zip(kinds, host_states, strict=True)).items()}
+        for host_state, kind in zip(host_states, kinds, strict=True):
+            setattr(host_state, attribute, of_kinds[kind])
+        return of_kinds.values()
 
     @abc.abstractmethod
-    def scores(self, values: list[Any]) -> list[float]:
-        """Return a score from 0 to 1 for each value of the attribute."""
+    def scores(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
+    ) -> list[float]:
+        """Return a score from 0 to 1 for each host."""
+
+
+class AttributeWeigher(ScoreWeigher):
+    """Weigh hosts by an attribute of the hosts.
+
+    :cvar attribute: the name of the attribute
+    """
+
+    attribute: str
+
+    def scores(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
+    ) -> list[float]:
+        """Return the score of each host's value."""
+        kinds, values = host_attributes.grouped(host_states, self.attribute)
+        return among_equals(
+            host_states, spec, kinds, lambda some, counts: self.value_scores(
+                [values[kind] for kind in some], counts))
+
+    @abc.abstractmethod
+    def value_scores(
+        self, values: list[Any], counts: Sequence[int],
+    ) -> list[float]:
+        """Return a score from 0 to 1 for each value of the attribute.
+
+        :param counts: for each value, how many hosts have the value
+        """

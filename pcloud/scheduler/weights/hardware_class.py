@@ -12,6 +12,8 @@
 
 """Weigh hosts by the class of their hardware."""
 
+from collections.abc import Sequence
+
 from pcloud.rules import attributes as rules
 from pcloud.scheduler.weights import base
 
@@ -25,6 +27,8 @@ class HardwareClassWeigher(base.AttributeWeigher):
     attribute = rules.HARDWARE
     option = 'hardware_class_weight_multiplier'
 
-    def scores(self, values: list[float | None]) -> list[float]:
+    def value_scores(
+        self, values: list[float | None], counts: Sequence[int],
+    ) -> list[float]:
         """Return a score from 0 to 1 for each class."""
         return rules.hardware_scores(values)

@@ -18,7 +18,6 @@ from collections.abc import Sequence
 
 from nova import objects
 from nova.scheduler import host_manager
-from nova.scheduler import weights
 
 from pcloud import exception
 from pcloud.rules import constraints as rules
@@ -26,10 +25,8 @@ from pcloud.scheduler import host_capacity
 from pcloud.scheduler import request
 from pcloud.scheduler.weights import base
 
-_OPTION = 'waste_weight_multiplier'
 
-
-class LeastWasteWeigher(base.ListWeigher):
+class LeastWasteWeigher(base.ScoreWeigher):
     """Prefer hosts that exceed the constraints of a request the least.
 
     Memory counts first, then cpus, then storage.
@@ -37,28 +34,20 @@ class LeastWasteWeigher(base.ListWeigher):
     Rule: reference-constraints-waste
     """
 
-    def weight_multiplier(
-        self, host_state: host_manager.HostState,
-    ) -> float:
-        """Return the multiplier for the weight of a host."""
-        return base.multiplier(host_state, _OPTION)
+    option = 'waste_weight_multiplier'
 
-    def weigh_objects(
-        self, weighed_obj_list: Sequence[weights.WeighedHost],
-        weight_properties: objects.RequestSpec,
+    def scores(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
     ) -> list[float]:
-        """Return a score from 0 to 1 for each host."""
-        hosts = [weighed.obj for weighed in weighed_obj_list]
-        if not base.counts(hosts, _OPTION):
-            # By default nothing has to be read.
-            return [0.0] * len(hosts)
+        """Return the score of each host's waste."""
         try:
-            what = rules.wanted(request.constraint_settings(weight_properties))
+            what = rules.wanted(request.constraint_settings(spec))
         except exception.Invalid:
             # ConstraintsFilter, where it is on, has ended the request.
-            return [0.0] * len(hosts)
+            return [0.0] * len(host_states)
+        kinds, sizes = host_capacity.grouped(host_states)
+        wastes = [rules.waste(what, each) for each in sizes]
         return base.among_equals(
-            hosts, weight_properties,
-            lambda host_states: rules.waste_scores([
-                rules.waste(what, host_capacity.sizes(host_state))
-                for host_state in host_states]))
+            host_states, spec, kinds, lambda some, counts: rules.waste_scores(
+                [wastes[kind] for kind in some]))

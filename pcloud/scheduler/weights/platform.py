@@ -12,6 +12,8 @@
 
 """Weigh hosts by the version of their platform."""
 
+from collections.abc import Sequence
+
 from pcloud.rules import attributes as rules
 from pcloud.scheduler.weights import base
 
@@ -34,8 +36,8 @@ class PlatformWeigher(base.AttributeWeigher):
     attribute = rules.PLATFORM
     option = 'platform_weight_multiplier'
 
-    def scores(
-        self, values: list[rules.Platform | None],
+    def value_scores(
+        self, values: list[rules.Platform | None], counts: Sequence[int],
     ) -> list[float]:
         """Return a score from 0 to 1 for each platform."""
-        return rules.platform_scores(values)
+        return rules.platform_scores(values, counts)

@@ -12,6 +12,7 @@
 
 """Weigh hosts by the date of the next reboot."""
 
+from collections.abc import Sequence
 import datetime
 
 from oslo_config import cfg
@@ -44,8 +45,8 @@ class RebootWeigher(base.AttributeWeigher):
     attribute = rules.REBOOT
     option = 'reboot_weight_multiplier'
 
-    def scores(
-        self, values: list[datetime.datetime | None],
+    def value_scores(
+        self, values: list[datetime.datetime | None], counts: Sequence[int],
     ) -> list[float]:
         """Return a score from 0 to 1 for each date."""
         return rules.reboot_scores(

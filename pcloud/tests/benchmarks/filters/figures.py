@@ -29,6 +29,22 @@ _TIMES_FASTER = 5
 _OWN_WORK = 0.4
 _ROUNDS_SECONDS = 0.05
 _BYTES = 1024
+# The most processor time of a filter as a multiple of that of the floor, and
+# of a weigher as a multiple of that of Nova's `RAMWeigher`. A third and more
+# is left for other machines.
+_OF_FLOOR = {
+    ('ConstraintsFilter', subjects.ORDINARY): 0.9,
+    ('ConstraintsFilter', subjects.SIZES): 0.9,
+    ('ConstraintsFilter', subjects.ATTRIBUTES): 1.2,
+}
+_OF_RAM_WEIGHER = {
+    ('LeastWasteWeigher', subjects.ORDINARY): 0.6,
+    **{(name, asked): most
+       for name in ('PlatformWeigher', 'RebootWeigher', 'HardwareClassWeigher')
+       for asked, most in ((subjects.ORDINARY, 0.9),
+                           (subjects.SWITCHED_OFF, 0.6),
+                           (subjects.WITHOUT, 0.6))},
+}
 
 _Found = Mapping[tuple[str, str], measuring.Measured]
 
@@ -50,8 +66,8 @@ def judge(measured: Sequence[measuring.Measured]) -> list[Figure]:
         if hosts >= HOSTS:
             where = f'{hosts} hosts, {pclouds} Pclouds: '
             found += [dataclasses.replace(figure, what=where + figure.what)
-                      for figure in (*_ratios(each), *_rounds(each),
-                                     *_memory(each))]
+                      for figure in (*_ratios(each), *_core_ratios(each),
+                                     *_rounds(each), *_memory(each))]
     return found
 
 
@@ -127,6 +143,17 @@ def _faster(
     return Figure(
         f'{_told(one.subject)}: times faster than {peer.subject[0]}',
         f'at least {_TIMES_FASTER}', f'{got:.1f}', got >= _TIMES_FASTER)
+
+
+def _core_ratios(found: _Found) -> Iterator[Figure]:
+    """Yield figures: the processor times beside those of Nova."""
+    for peer, limits in ((subjects.FLOOR, _OF_FLOOR),
+                         (subjects.RAM, _OF_RAM_WEIGHER)):
+        floor = min(found[peer, subjects.ORDINARY].cpu)
+        for subject, most in limits.items():
+            got = min(found[subject].cpu) / floor
+            yield Figure(f'{_told(subject)}: processor time, of {peer}',
+                         f'at most {most}', f'{got:.2f}', got <= most)
 
 
 def _rounds(found: _Found) -> Iterator[Figure]:

@@ -17,14 +17,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Mapping
 import datetime
+import random
 
 from nova import context as nova_context
 from nova import objects
 from nova.scheduler import host_manager
+from oslo_serialization import jsonutils
 
 from pcloud.tests.benchmarks.filters import cloud as clouds
 
-_VCPUS, _MEMORY_MB, _DISK_GB = 64, 262144, 2000
+_VCPUS, _CPU_RATIO, _MEMORY_MB, _DISK_GB, _DISKS = 64, 4, 262144, 2000, 50
+# Of Nova's monitor ``cpu.virt_driver``, which has them in no certain order.
+_METRICS = (
+    'cpu.frequency', 'cpu.idle.percent', 'cpu.idle.time',
+    'cpu.iowait.percent', 'cpu.iowait.time', 'cpu.kernel.percent',
+    'cpu.kernel.time', 'cpu.percent', 'cpu.user.percent', 'cpu.user.time')
 # Nova keeps values in columns of this many characters.
 _VALUE = 255
 
@@ -35,6 +42,13 @@ def in_pclouds(
     """Return all hosts, with the aggregates from the database."""
     return _hosts(cloud, cell, objects.AggregateList.get_all(
         nova_context.get_admin_context()))
+
+
+def in_zones(
+    cloud: clouds.Cloud, cell: objects.CellMapping,
+) -> list[host_manager.HostState]:
+    """Return all hosts, in no aggregate but that of the zone."""
+    return _hosts(cloud, cell, _zones(cloud))
 
 
 def for_multi_tenancy(
@@ -118,21 +132,32 @@ def _host(
     number: int, host: clouds.Host, cell: objects.CellMapping,
     aggregates: list[objects.Aggregate],
 ) -> host_manager.HostState:
+    """Return a host that differs from all others, in use and in memory."""
     state = host_manager.HostState(host.name, host.node, cell.uuid)
-    used = number % _VCPUS
+    memory, used = _MEMORY_MB - number, number * 7 % _MEMORY_MB
+    disk, cpus = _DISK_GB + number % _DISKS, number % (_VCPUS * _CPU_RATIO)
     state.update(
         compute=objects.ComputeNode(
             uuid=host.server, host=host.name, hypervisor_hostname=host.node,
-            vcpus=_VCPUS, vcpus_used=used, memory_mb=_MEMORY_MB,
-            memory_mb_used=used * 1024,
-            free_ram_mb=_MEMORY_MB - used * 1024, local_gb=_DISK_GB,
-            local_gb_used=used, free_disk_gb=_DISK_GB - used,
+            vcpus=_VCPUS, vcpus_used=cpus, memory_mb=memory,
+            memory_mb_used=used, free_ram_mb=memory - used, local_gb=disk,
+            local_gb_used=cpus, free_disk_gb=disk - cpus,
             disk_available_least=None, numa_topology=None,
             pci_device_pools=None, host_ip=None, hypervisor_type='QEMU',
             hypervisor_version=9000000, cpu_info='', supported_hv_specs=[],
-            stats={'num_instances': '1'}, metrics=None,
-            cpu_allocation_ratio=4.0, ram_allocation_ratio=1.0,
+            stats={'num_instances': '1'}, metrics=_metrics(number),
+            cpu_allocation_ratio=float(_CPU_RATIO), ram_allocation_ratio=1.0,
             disk_allocation_ratio=1.0,
             updated_at=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)),
         aggregates=aggregates, inst_dict={})
     return state
+
+
+def _metrics(number: int) -> str:
+    """Return the metrics of Nova's monitor of cpus, in a host's own order."""
+    names = random.Random(number).sample(_METRICS, len(_METRICS))
+    return jsonutils.dumps([
+        {'name': name, 'timestamp': '2026-01-01T00:00:00.000000',
+         'source': 'libvirt.LibvirtDriver',
+         'value': (number % 101 / 100 if name.endswith('percent')
+                   else number)} for name in names])

@@ -44,11 +44,16 @@ ORDINARY = 'nothing asked'
 PCLOUD = 'a Pcloud'
 READ = ', reads handed in'
 SYSTEM_KEYS = f'{clouds.KEYS} system keys'
+SIZES = 'cpu, ram, storage'
+ATTRIBUTES = 'ram=max, platform, rack'
+SWITCHED_OFF = 'multiplier of 0'
+WITHOUT = 'no host has the attribute'
 
 FLOOR = 'AllHostsFilter'
 TENANCY = 'AggregateMultiTenancyIsolation'
 BLAZAR = 'BlazarFilter'
 OURS = 'PcloudFilter'
+RAM = 'RAMWeigher'
 
 _FILTERS = ['nova.scheduler.filters.all_filters',
             'pcloud.scheduler.filters.all_filters']
@@ -89,7 +94,8 @@ def of(cloud: clouds.Cloud, cell: objects.CellMapping) -> list[Subject]:
     """Return all subjects on a cloud."""
     states = hosts.in_pclouds(cloud, cell)
     return [*_peers(cloud, cell, states), *_pcloud_filter(cloud, states),
-            *_filters(cloud, states), *_weighers(states)]
+            *_filters(cloud, states), *_weighers(states),
+            *_idle_weighers(states, hosts.in_zones(cloud, cell))]
 
 
 def _peers(
@@ -139,10 +145,10 @@ def _filters(cloud: clouds.Cloud, states: _States) -> Iterator[Subject]:
     for name, asked, request in (
             ('AffinityFilter', SYSTEM_KEYS, keys),
             ('AffinityFilter', f'{SYSTEM_KEYS}, #RAM, #CPU, #LOAD', computed),
-            ('ConstraintsFilter', 'cpu, ram, storage',
+            ('ConstraintsFilter', SIZES,
              lambda: requests.with_hints(
                  constraints=['cpu=16 ram=64G storage=1T'])),
-            ('ConstraintsFilter', 'ram=max, platform, rack',
+            ('ConstraintsFilter', ATTRIBUTES,
              lambda: requests.with_hints(constraints=[
                  'ram=max platform_version=2.1,^2.2 rack=^r7'])),
             ('LocalityFilter', 'near one, far from one',
@@ -168,7 +174,7 @@ def _weighers(states: _States) -> Iterator[Subject]:
 
     weights_ = dict.fromkeys((f'K{key}' for key in range(clouds.KEYS)), '10')
     for name, asked, request in (
-            ('RAMWeigher', ORDINARY, requests.ordinary),
+            (RAM, ORDINARY, requests.ordinary),
             ('AffinityWeigher', ORDINARY, requests.ordinary),
             ('AffinityWeigher', SYSTEM_KEYS, _system_keys(weights_)),
             ('AffinityWeigher', f'{clouds.KEYS} customer keys',
@@ -178,13 +184,29 @@ def _weighers(states: _States) -> Iterator[Subject]:
             ('PreferenceWeigher', 'a third of the hosts', prefers),
             ('PlatformWeigher', ORDINARY, requests.ordinary),
             ('RebootWeigher', ORDINARY, requests.ordinary),
-            ('HardwareClassWeigher', ORDINARY, requests.ordinary),
-            ('LeastWasteWeigher', ORDINARY, requests.ordinary)):
+            ('HardwareClassWeigher', ORDINARY, requests.ordinary)):
         yield _weigher(name, asked, states, request)
     yield _weigher(
         'LeastWasteWeigher', 'waste_weight_multiplier', states,
         lambda: requests.with_hints(constraints=['cpu=16 ram=64G']),
         _option('waste_weight_multiplier', 1.0))
+
+
+def _idle_weighers(states: _States, plain: _States) -> Iterator[Subject]:
+    """Yield weighers that tell no hosts apart.
+
+    :param plain: hosts without attributes
+    """
+    # By default the multiplier of the waste is 0.
+    yield _weigher(
+        'LeastWasteWeigher', ORDINARY, states, requests.ordinary)
+    for name, option in (
+            ('PlatformWeigher', 'platform_weight_multiplier'),
+            ('RebootWeigher', 'reboot_weight_multiplier'),
+            ('HardwareClassWeigher', 'hardware_class_weight_multiplier')):
+        yield _weigher(name, SWITCHED_OFF, states, requests.ordinary,
+                       _option(option, 0.0))
+        yield _weigher(name, WITHOUT, plain, requests.ordinary)
 
 
 def _system_keys(

@@ -143,6 +143,16 @@ class PlatformScoresTest(base.BaseTestCase):
             attributes.platform('20260101T000000Z')])
         self.assertEqual([0.0, 0.5, 1.0, 0.0], found)
 
+    @given(st.dictionaries(st.one_of(st.none(), stamps, versions),
+                           st.integers(1, 5), max_size=6))
+    def test_of_each_platform_once(self, counts):
+        platforms = [each for each, count in counts.items()
+                     for _ in range(count)]
+        scores = dict(zip(counts, attributes.platform_scores(
+            [*counts], [*counts.values()])))
+        self.assertEqual(attributes.platform_scores(platforms),
+                         [scores[each] for each in platforms])
+
     @given(st.one_of(st.lists(st.one_of(st.none(), stamps), min_size=1),
                      st.lists(st.one_of(st.none(), versions), min_size=1)))
     def test_order_and_bounds(self, platforms):

@@ -12,6 +12,8 @@
 
 import datetime
 
+import dataclasses
+
 import hypothesis
 from hypothesis import strategies as st
 import testscenarios
@@ -310,6 +312,20 @@ class LevelsTest(testtools.TestCase):
         'ram=max', 'ram=max storage=0 cpu=2', 'cpu=max ram=max storage=0',
         'cpu=max ram=max storage=max', 'cpu=max ram=2M rack=l storage=0',
         'ram=1M storage=0'])
+
+    @hypothesis.given(machines, written)
+    def test_large_enough(self, machines, written):
+        what = wanted(written)
+        rest = dataclasses.replace(what, minimums={})
+        there = [machine for machine, keys in zip(
+            machines, constraints.unmet(rest, machines)) if not keys]
+        found = constraints.large_enough(what, {
+            size: [machine.sizes[size] for machine in there]
+            for size in constraints.SIZES})
+        self.assertEqual(
+            [id(machine) for machine, keys in zip(
+                machines, constraints.unmet(what, machines)) if not keys],
+            [id(there[number]) for number in found])
 
     @hypothesis.given(machines, written)
     def test_machines_of_levels_before_are_gone(self, machines, written):

@@ -38,6 +38,11 @@ def _host(aggregates):
     return mock.Mock(spec_set=['aggregates'], aggregates=aggregates)
 
 
+def _lists(states):
+    numbers, kinds = host_attributes.grouped_lists(states, NAMES)
+    return [kinds[number] for number in numbers]
+
+
 class HostAttributesTest(testtools.TestCase):
 
     def setUp(self):
@@ -65,4 +70,4 @@ class HostAttributesTest(testtools.TestCase):
                 host_attributes.values(states, name))
             self.assertEqual(
                 [rules.all_values(name, each, moment) for each in stated],
-                host_attributes.all_values(states, name))
+                [each[name] for each in _lists(states)])

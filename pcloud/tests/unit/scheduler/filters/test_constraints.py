@@ -1,0 +1,101 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""The hosts that pass are the hosts that satisfy every constraint."""
+
+import re
+from unittest import mock
+
+from hypothesis import given
+from hypothesis import strategies as st
+from nova import objects
+import testtools
+
+from pcloud import exception
+from pcloud import names
+from pcloud.rules import attributes
+from pcloud.rules import constraints as rules
+from pcloud.scheduler.filters import constraints
+from pcloud.scheduler import host_attributes
+from pcloud.scheduler import host_capacity
+from pcloud.scheduler import memo
+
+ATTRIBUTES = ('rack', 'platform_version', 'classes')
+aggregates = st.lists(st.dictionaries(
+    st.sampled_from([names.TYPE, *map(names.attribute_key, ATTRIBUTES)]),
+    st.sampled_from(['a', 'b', 'a,b', '2.1', '2.2', names.TYPE_ATTRIBUTE])),
+    max_size=4)
+sizes = st.tuples(st.sampled_from([None, 0, 1, 2, 3]),
+                  st.sampled_from([None, 512, 1024, 1025]),
+                  st.sampled_from([None, 4, 5]))
+written = st.lists(st.sampled_from([
+    'cpu=2', 'cpu=max', 'cpu=0', 'ram=1G', 'ram=max', 'ram=0', 'storage=0',
+    'storage=max', 'host=h0', 'host=n1', 'host=x', 'rack=a', 'rack=^a',
+    'platform_version=2.1,^2.2', 'classes=a,^b']),
+    max_size=4, unique_by=lambda pair: pair.partition('=')[0]).map(' '.join)
+
+
+def _host(number, its_sizes, its_aggregates):
+    vcpus, memory, disk = its_sizes
+    return mock.Mock(
+        spec_set=['host', 'nodename', 'vcpus_total', 'total_usable_ram_mb',
+                  'total_usable_disk_gb', 'aggregates'],
+        host=f'h{number}', nodename=f'n{number}', vcpus_total=vcpus,
+        total_usable_ram_mb=memory, total_usable_disk_gb=disk,
+        aggregates=its_aggregates)
+
+
+def _machine(host, moment):
+    """Return a host as a machine, without a look at other hosts."""
+    return rules.Machine(host_capacity.sizes(host), {
+        name: attributes.all_values(name, [
+            attributes.Statement(each.metadata[key],
+                                 names.is_attribute(each.metadata))
+            for each in host.aggregates if key in each.metadata], moment)
+        for name, key in zip(ATTRIBUTES, map(
+            names.attribute_key, ATTRIBUTES))}, (host.host, host.nodename))
+
+
+class ConstraintsFilterTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        objects.register_all()
+
+    @given(aggregates, st.data(), written)
+    def test_as_each_host_as_a_machine(self, metadata, data, text):
+        them = [objects.Aggregate(metadata=each) for each in metadata]
+        hosts = [_host(number, *pair) for number, pair in enumerate(
+            data.draw(st.lists(st.tuples(sizes, st.lists(
+                st.sampled_from(them), unique_by=id) if them else st.just(
+                    [])), min_size=1, max_size=6)))]
+        settings = rules.effective([('request', rules.parse(text))], {})
+        moment = host_attributes.now()
+        unmet = rules.unmet(rules.wanted(settings), [
+            _machine(host, moment) for host in hosts])
+        spec = objects.RequestSpec(num_instances=1)
+        memo.of_request(spec).settings = settings
+        found = constraints.ConstraintsFilter()
+        self.assertEqual(
+            [bool(keys) for keys in unmet],
+            [reason is not None for reason in found.why(hosts, spec)])
+        expected = [host for host, keys in zip(hosts, unmet) if not keys]
+        if expected:
+            self.assertEqual(expected, list(found.passing_hosts(hosts, spec)))
+            return
+        refusal = self.assertRaises(
+            exception.ConstraintsUnmet, found.passing_hosts, hosts, spec)
+        keys = (frozenset.intersection(*unmet) or frozenset.union(*unmet))
+        shown = refusal.details['constraints']
+        self.assertEqual(sorted(keys), [
+            re.split('[= ]', each)[0] for each in shown.split(', ')])
