@@ -56,12 +56,14 @@ class Server(typing.NamedTuple):
     """A server that runs on a host.
 
     :ivar hint: the id of the Pcloud in the server's hint, or None
+    :ivar preferred: the id of the Pcloud that the server prefers, or None
     """
 
     uuid: str
     host: str
     project: str
     hint: str | None
+    preferred: str | None
 
 
 class Rows:
@@ -73,7 +75,7 @@ class Rows:
     ) -> None:
         self._databases = [
             (api, _API), (cell, _CELL), (placement, _PLACEMENT)]
-        self._hints: dict[str, str | None] = {}
+        self._hints: dict[str, list[str | None]] = {}
 
     def all(self) -> list[list[tuple]]:
         """Return all rows, sorted; names replace the ids of aggregates."""
@@ -92,15 +94,18 @@ class Rows:
 
     def servers(self) -> list[Server]:
         """Return the servers that are active on a host."""
-        return [Server(*each, self._hint(each[0])) for each
+        return [Server(*each, *self._of_server(each[0])) for each
                 in self._databases[1][0].execute(_RUNNING).fetchall()]
 
-    def _hint(self, uuid: str) -> str | None:
+    def _of_server(self, uuid: str) -> list[str | None]:
+        """Return the hint for a Pcloud, and the hint that prefers a Pcloud."""
         if uuid not in self._hints:
             (spec,), = self._api(_SPEC, uuid)
             hints = json.loads(spec)['nova_object.data'][
                 'scheduler_hints'] or {}
-            self._hints[uuid] = next(iter(hints.get('pcloud', [])), None)
+            self._hints[uuid] = [
+                next(iter(hints.get(name, [])), None)
+                for name in ('pcloud', 'pcloud_prefer')]
         return self._hints[uuid]
 
     def _api(self, statement: str, *parameters: str) -> list[tuple]:

@@ -86,7 +86,7 @@ class Observer:
             is_right = server.host in due
         else:
             holder = holders[server.host]
-            is_right = (server.hint, server.project) == (
+            is_right = (server.hint or server.preferred, server.project) == (
                 holder, self._owners[holder])
         if not is_right:
             self.violations.add(f'{server}, but {holders}')
@@ -128,8 +128,8 @@ class ChangingHandsTest(base.PcloudTestCase):
                    in itertools.chain(
                        ((self._fill_and_empty,), (self._observe,)),
                        ((self._own, project) for project in self.pclouds),
-                       ((self._boot, project, hint)
-                        for project, hint in self._senders()))]
+                       ((self._boot, project, hints)
+                        for project, hints in self._senders()))]
         for thread in threads:
             thread.start()
         self._wait_for_progress()
@@ -141,11 +141,14 @@ class ChangingHandsTest(base.PcloudTestCase):
         print(self._figures(), file=sys.__stderr__, flush=True)
 
     def _senders(self):
-        yield base.CAROL, None
-        yield base.CAROL, None
-        yield from self.pclouds.items()
+        yield base.CAROL, {}
+        yield base.CAROL, {}
+        for project, pcloud in self.pclouds.items():
+            yield project, {'pcloud': pcloud}
         # She is no tenant there.
-        yield base.ALICE, self.pclouds[base.BOB]
+        for name in ('pcloud', 'pcloud_prefer'):
+            yield base.ALICE, {name: self.pclouds[base.BOB]}
+        yield base.BOB, {'pcloud_prefer': self.pclouds[base.BOB]}
 
     def _wait_for_progress(self):
         while not self.errors and not self.observer.violations and (
@@ -223,11 +226,11 @@ class ChangingHandsTest(base.PcloudTestCase):
             self._call('set', user, 'PUT', path, {
                 'host': {'state': 'enabled'}})
 
-    def _boot(self, project, hint):
+    def _boot(self, project, hints):
         """Have servers built, resized and deleted, several at once."""
         user = self.client_of('user', project)
         while not self.stop.is_set():
-            made = self._create(user, hint)
+            made = self._create(user, hints)
             for server in made:
                 self._until(user, server, lambda found: (
                     found is None or found['status'] != 'BUILD'))
@@ -238,13 +241,12 @@ class ChangingHandsTest(base.PcloudTestCase):
             for server in made:
                 self._until(user, server, lambda found: found is None)
 
-    def _create(self, user, hint):
+    def _create(self, user, hints):
         number = random.randint(1, _MOST)
         body = {'server': {
             **self._build_server(flavor_id='1', networks='none', az='az1'),
-            'min_count': number, 'return_reservation_id': True}}
-        if hint:
-            body['os:scheduler_hints'] = {'pcloud': hint}
+            'min_count': number, 'return_reservation_id': True},
+            'os:scheduler_hints': hints}
         response = user.call('POST', '/servers', body)
         self.answers['created', response.status_code] += 1
         self.assertEqual(202, response.status_code, response.text)
