@@ -138,6 +138,8 @@ def update(call: api_call.Call) -> dict:
         _check_own(call, scope, scope_id)
         if not call.body.keys() <= _OWN[scope]:
             raise exception.PolicyForbids(rule=rules.ALL)
+        if scope == scoped_policies.PROJECT and not call.can(rules.DEFAULT):
+            raise exception.PolicyForbids(rule=rules.DEFAULT)
     elif scope == scoped_policies.PROJECT:
         projects.check(call.context, scope_id)
     elif scope == scoped_policies.DOMAIN:
@@ -234,10 +236,7 @@ def _check_own(call: api_call.Call, scope: str, scope_id: str) -> None:
 
     :raises: `exception.PolicyForbids`, and as `ownership.own`
     """
-    if scope == scoped_policies.PROJECT and scope_id == call.project_id:
-        if not call.can(rules.DEFAULT):
-            raise exception.PolicyForbids(rule=rules.DEFAULT)
-    elif scope == scoped_policies.PCLOUD:
+    if scope == scoped_policies.PCLOUD:
         ownership.own_pcloud(call)
-    else:
+    elif (scope, scope_id) != (scoped_policies.PROJECT, call.project_id):
         raise exception.PolicyForbids(rule=rules.ALL)

@@ -28,7 +28,8 @@ _ITEM = '/os-pcloud-policies/{scope}/{id}'
 rules = [
     policy.DocumentedRuleDefault(
         SHOW, base.READER,
-        'Show what the customer wishes for the servers of an own Pcloud.',
+        'Show what the customer wishes for the servers of an own Pcloud, and '
+        'the default Pcloud of the own project.',
         [{'path': _ITEM, 'method': 'GET'}], scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
         UPDATE, base.MEMBER,
@@ -39,8 +40,8 @@ rules = [
         [{'path': _ITEM, 'method': 'DELETE'}], scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
         DEFAULT, base.MEMBER,
-        'See and set the default Pcloud of the own project.',
-        [{'path': _ITEM, 'method': 'GET'}, {'path': _ITEM, 'method': 'PUT'}],
+        'Set the default Pcloud of the own project.',
+        [{'path': _ITEM, 'method': 'PUT'}],
         scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
         ALL, base.ADMIN,

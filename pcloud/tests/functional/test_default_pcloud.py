@@ -126,6 +126,8 @@ class PolicyTest(DefaultTestCase):
         self.assertEqual(200, self.put(self.alice, right))
         self.assertEqual(200, self.put(self.alice, None))
         self.assertEqual(403, self.put(reader, right))
+        self.assertEqual((None, 'project'), self.shown(reader))
+        self.assertEqual(403, self.shown(reader, scope_id=base.BOB))
         for scope, scope_id in (('project', base.BOB), ('cloud', 'default'),
                                 ('domain', 'default')):
             self.assertEqual(403, self.put(
