@@ -24,6 +24,7 @@ VERSION = '1.0'
 # What an older Pcloud does not have, so that a client need not try.
 EXTENSIONS = (
     'audit',
+    'default-pcloud',
     'explain',
     'hidden-servers',
     'pcloud-details',

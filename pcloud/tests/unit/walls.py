@@ -186,7 +186,8 @@ ROOMS = {
         'api audit backend conf exception explain rules sandbox scheduler '
         'simulation',
         # Nova's databases are only configured there.
-        'keystoneauth1 nova.availability_zones nova.compute nova.conf '
+        'keystoneauth1 nova.api.openstack.api_version_request '
+        'nova.availability_zones nova.compute nova.conf '
         'nova.config nova.context nova.db.api.api nova.db.main.api '
         'nova.exception nova.image nova.monkey_patch nova.objects '
         'nova.scheduler.filters nova.version oslo_config oslo_log '
