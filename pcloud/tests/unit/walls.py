@@ -96,7 +96,8 @@ ROOMS = {
         'filters weights',
         'affinity_scores prefilter request_keys siblings',
         'node_keys request',
-        'candidates host_attributes host_capacity memo open_hosts'),
+        'host_capacity',
+        'candidates host_attributes memo open_hosts'),
     'scheduler/filters': _room(
         '', '',
         'affinity colocation constraints locality pcloud reboot',
