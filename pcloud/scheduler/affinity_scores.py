@@ -140,23 +140,24 @@ def _before(
 ) -> dict[tuple[str, str], tuple[Fraction, int]]:
     running = _running(spec, [host_state.host for host_state in host_states])
     of_hosts, kinds = node_keys.grouped(host_states)
-    # Of thousands of servers many have the same keys.
-    known: dict[tuple[str, Fraction], Fraction] = {}
-    nothing = Fraction(0)
+    bases = [affinity.score(wished.customer, [
+        pair for pair in keys.items() if affinity.is_reserved(pair[0])])
+        for keys in kinds]
+    # Of thousands of servers many have the same keys, and share the values;
+    # fractions are slow to look up.
+    known: dict[tuple[str, int], Fraction] = {}
     scores = {}
     for host_state, number in zip(host_states, of_hosts, strict=True):
-        score = nothing
-        reserved = (pair for pair in kinds[number].items()
-                    if affinity.is_reserved(pair[0]))
-        theirs = ((key.name, key.value)
-                  for key in running.get(host_state.host, ()))
-        for offered in (*reserved, *theirs):
-            if offered[0] in wished.customer:
-                if offered not in known:
-                    known[offered] = affinity.score(
-                        wished.customer, [offered])
+        score = bases[number]
+        for key in running.get(host_state.host, ()):
+            if key.name in wished.customer:
+                name_and_value = key.name, id(key.value)
+                its = known.get(name_and_value)
+                if its is None:
+                    its = known[name_and_value] = affinity.score(
+                        wished.customer, [(key.name, key.value)])
                 # Hosts share the number that most of them have.
-                score = score + known[offered] if score else known[offered]
+                score = score + its if score else its
         scores[_id(host_state)] = score, host_state.num_instances
     return scores
 

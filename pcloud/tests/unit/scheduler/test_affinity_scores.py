@@ -50,6 +50,9 @@ metadata = st.fixed_dictionaries({}, optional={
 metrics = st.lists(st.tuples(
     st.sampled_from(['cpu.percent', 'cpu.user.percent']),
     st.sampled_from([None, 0, 10, 33, 100, 101, -1])), max_size=3)
+offered = st.builds(
+    affinity.Key, st.sampled_from(['A', 'B', '_C']), decimals.map(Fraction),
+    weights.map(Fraction))
 hosts = st.tuples(
     st.sampled_from([None, 0, 1, 3, 512, 262143]), st.integers(-3, 4096),
     st.sampled_from([None, 0, 1, 3, 64]), st.integers(0, 300), ratios, ratios,
@@ -143,6 +146,39 @@ class RoundsTest(testtools.TestCase):
             for host, found in zip(them, node_keys.ESTIMATED[name](them)):
                 self.assertLess(abs(tell(host) - Fraction(found)),
                                 Fraction(1, 10 ** 14))
+
+
+class CustomerTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        objects.register_all()
+
+    @given(st.lists(st.tuples(st.booleans(), st.lists(offered, max_size=3)),
+                    min_size=1, max_size=4),
+           st.dictionaries(st.sampled_from(['A', 'B', '_C']), decimals),
+           st.lists(offered, max_size=3))
+    def test_as_the_score_of_each_host(self, drawn, node, wanted):
+        """A host offers its reserved keys and those of its servers."""
+        aggregate = objects.Aggregate(metadata={
+            f'{names.NODE_KEY_PREFIX}{name}': value
+            for name, value in node.items()})
+        them = [host_manager.HostState(f'h{number}', f'n{number}', 'cell')
+                for number in range(len(drawn))]
+        for host, (has_keys, _) in zip(them, drawn):
+            host.aggregates = [aggregate] if has_keys else []
+        wished = memo.CompiledKeys({}, affinity.compiled([wanted]))
+        with mock.patch.object(affinity_scores, '_running', return_value={
+                host.host: tuple(keys)
+                for host, (_, keys) in zip(them, drawn) if keys}):
+            found = affinity_scores.customer(
+                them, objects.RequestSpec(), wished)
+        reserved = [(name, Fraction(value)) for name, value in node.items()
+                    if affinity.is_reserved(name)]
+        self.assertEqual([affinity.score(wished.customer, [
+            *(reserved if has_keys else ()),
+            *((key.name, key.value) for key in keys)])
+            for has_keys, keys in drawn], found)
 
 
 class EstimatesTest(testtools.TestCase):
