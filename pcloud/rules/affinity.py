@@ -22,6 +22,7 @@ with fractions, so equal scores on paper are equal in the code: 0.1 + 0.2 is
 Rule: reference-placement-keys
 """
 
+import bisect
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -29,6 +30,7 @@ from collections.abc import Sequence
 import dataclasses
 from fractions import Fraction
 import functools
+import itertools
 import math
 import re
 
@@ -38,6 +40,11 @@ RAM, CPU, LOAD = '#RAM', '#CPU', '#LOAD'
 SPECIAL = frozenset({RAM, CPU, LOAD})
 RESERVED_PREFIX = '_'
 
+# The round of a score whose estimate is too close to a threshold.
+UNCERTAIN = -1
+
+# More than all roundings of an estimate, which are multiples of 2 ** -53.
+_ERROR = 1e-12
 _SPECIAL_PREFIX = '#'
 # Nova lets no "#" into names of metadata and extra specs.
 _SPECIAL_ALIAS = 'special.'
@@ -255,6 +262,64 @@ def round_of(
                  if host_score > threshold), None)
 
 
+def estimated_rounds(
+    host_scores: Sequence[float], error: float, rounds: Sequence[Fraction],
+) -> list[int | None]:
+    """Return `round_of` for estimates of scores, where the round is certain.
+
+    :param error: scores differ by less than this from their estimates
+    :param rounds: as for `round_of`
+    :returns: `UNCERTAIN` for an estimate too close to a threshold
+    """
+    # Thresholds are estimates too.
+    error += _ERROR * max(abs(float(threshold)) for threshold in rounds)
+    order = sorted((float(threshold), number)
+                   for number, threshold in enumerate(rounds))
+    floors = [threshold for threshold, _ in order]
+    # The first round of a score that exceeds so many thresholds.
+    firsts = [None, *itertools.accumulate(
+        (number for _, number in order), min)]
+    return [firsts[exceeded] if (exceeded := bisect.bisect_left(
+        floors, score - error)) == bisect.bisect_right(floors, score + error)
+        else UNCERTAIN for score in host_scores]
+
+
+def estimated_scores(
+    wanted: Mapping[str, Key], bases: Sequence[Fraction],
+    kinds: Sequence[int], offered: Mapping[str, Sequence[float]],
+) -> tuple[list[float], float]:
+    """Estimate the scores of hosts of which every host has some keys.
+
+    Exact scores of thousands of hosts that all differ take very long. An
+    estimate, of floating point numbers, is far more precise than the distance
+    of two scores that matters; `estimated_rounds` tells where that is not so.
+
+    The error: a share, a nearness and a product have each a few roundings, of
+    2 ** -53 of a number that is at most 1, or at most the weight; and so have
+    the sums. A value of 2 and more is near to no share, estimated or not. All
+    roundings together are far below `_ERROR` of the sum of the weights and the
+    base.
+
+    :param wanted: the compiled keys of the server
+    :param bases: the score of each kind of host without `offered`
+    :param kinds: the kind of each host
+    :param offered: for each name the value of each host, a share from
+        0 to 1, as from `estimated_share`
+    :returns: the estimates, and a bound for their errors
+    """
+    scores = [*map([float(base) for base in bases].__getitem__, kinds)]
+    most = max(map(abs, bases), default=Fraction(0))
+    for name_, values in offered.items():
+        target, weight = (float(wanted[name_].value),
+                          float(wanted[name_].weight))
+        most += abs(wanted[name_].weight)
+        scores = [
+            score_ + weight * near
+            if (near := 1.0 - abs(target - value)) > 0 else score_
+            for score_, value in zip(scores, values, strict=True)]
+    return scores, _ERROR * float(most)
+
+
 def ranks(
     standings: Sequence[tuple[tuple[int, ...], Fraction]],
 ) -> list[int]:
@@ -296,6 +361,14 @@ def share(used: Fraction, total: Fraction) -> Fraction:
     if total <= 0:
         return Fraction(1)
     return min(Fraction(1), max(Fraction(0), used / total))
+
+
+def estimated_share(used: float, total: float) -> float:
+    """Return `share` as a floating point number, from 0 to 1."""
+    if total <= 0:
+        return 1.0
+    part = used / total
+    return 0.0 if part < 0 else part if part < 1 else 1.0
 
 
 def is_reserved(key_name: str) -> bool:

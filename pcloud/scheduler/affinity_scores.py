@@ -44,39 +44,61 @@ _memory = affinity_keys.Memory()
 def rounds(
     host_states: Sequence[host_manager.HostState], wished: memo.CompiledKeys,
 ) -> list[int | None]:
-    """Return the round of each host, as `rules.affinity.round_of`."""
+    """Return the round of each host, as `rules.affinity.round_of`.
+
+    Hosts in the same aggregates share a score. Where computed keys count, all
+    hosts differ: then the scores are estimated, and only a score close to a
+    threshold is computed exactly.
+    """
     limits = thresholds()
-    of_hosts, scores = _scores(host_states, wished)
-    numbers = [affinity.round_of(score, limits) for score in scores]
-    return [numbers[number] for number in of_hosts]
+    of_hosts, bases = _by_kind(host_states, wished)
+    computed = _computed(wished)
+    if not computed:
+        numbers = [affinity.round_of(base, limits) for base in bases]
+        return [numbers[kind] for kind in of_hosts]
+    guesses, error = affinity.estimated_scores(
+        wished.system, bases, of_hosts,
+        {name: node_keys.ESTIMATED[name](host_states) for name in computed})
+    return [
+        affinity.round_of(bases[kind] + _own(host_state, wished), limits)
+        if number == affinity.UNCERTAIN else number
+        for host_state, kind, number in zip(
+            host_states, of_hosts, affinity.estimated_rounds(
+                guesses, error, limits), strict=True)]
 
 
 def system(
     host_states: Sequence[host_manager.HostState], wished: memo.CompiledKeys,
 ) -> list[Fraction]:
     """Return how much the administrator likes each host for a request."""
-    of_hosts, scores = _scores(host_states, wished)
-    return [scores[number] for number in of_hosts]
+    of_hosts, bases = _by_kind(host_states, wished)
+    return [bases[kind] + _own(host_state, wished)
+            for host_state, kind in zip(host_states, of_hosts, strict=True)]
 
 
-def _scores(
+def _by_kind(
     host_states: Sequence[host_manager.HostState], wished: memo.CompiledKeys,
-) -> tuple[Sequence[int], list[Fraction]]:
-    """Return, for each host, the position of its system score; and the scores.
+) -> tuple[list[int], list[Fraction]]:
+    """Return the kind of each host, and the system score of each kind.
 
-    Hosts in the same aggregates share a score, unless computed keys count.
+    The keys that are computed for a host are left out.
     """
     of_hosts, kinds = node_keys.grouped(host_states)
-    scores = [affinity.score(wished.system, keys.items()) for keys in kinds]
-    computed = {name: tell for name, tell in node_keys.COMPUTED.items()
-                if name in wished.system}
-    if not computed:
-        return of_hosts, scores
-    return range(len(host_states)), [
-        scores[number] + affinity.score(
-            wished.system,
-            [(name, tell(host_state)) for name, tell in computed.items()])
-        for host_state, number in zip(host_states, of_hosts, strict=True)]
+    return of_hosts, [affinity.score(wished.system, keys.items())
+                      for keys in kinds]
+
+
+def _own(
+    host_state: host_manager.HostState, wished: memo.CompiledKeys,
+) -> Fraction:
+    """Return what the keys that are computed for a host add to its score."""
+    return affinity.score(wished.system, [
+        (name, node_keys.COMPUTED[name](host_state))
+        for name in _computed(wished)])
+
+
+def _computed(wished: memo.CompiledKeys) -> list[str]:
+    return [name for name in node_keys.COMPUTED if name in wished.system]
 
 
 def thresholds() -> list[Fraction]:
@@ -118,23 +140,24 @@ def _before(
 ) -> dict[tuple[str, str], tuple[Fraction, int]]:
     running = _running(spec, [host_state.host for host_state in host_states])
     of_hosts, kinds = node_keys.grouped(host_states)
-    # Of thousands of servers many have the same keys.
-    known: dict[tuple[str, Fraction], Fraction] = {}
-    nothing = Fraction(0)
+    bases = [affinity.score(wished.customer, [
+        pair for pair in keys.items() if affinity.is_reserved(pair[0])])
+        for keys in kinds]
+    # Of thousands of servers many have the same keys, and share the values;
+    # fractions are slow to look up.
+    known: dict[tuple[str, int], Fraction] = {}
     scores = {}
     for host_state, number in zip(host_states, of_hosts, strict=True):
-        score = nothing
-        reserved = (pair for pair in kinds[number].items()
-                    if affinity.is_reserved(pair[0]))
-        theirs = ((key.name, key.value)
-                  for key in running.get(host_state.host, ()))
-        for offered in (*reserved, *theirs):
-            if offered[0] in wished.customer:
-                if offered not in known:
-                    known[offered] = affinity.score(
-                        wished.customer, [offered])
+        score = bases[number]
+        for key in running.get(host_state.host, ()):
+            if key.name in wished.customer:
+                name_and_value = key.name, id(key.value)
+                its = known.get(name_and_value)
+                if its is None:
+                    its = known[name_and_value] = affinity.score(
+                        wished.customer, [(key.name, key.value)])
                 # Hosts share the number that most of them have.
-                score = score + known[offered] if score else known[offered]
+                score = score + its if score else its
         scores[_id(host_state)] = score, host_state.num_instances
     return scores
 

@@ -27,6 +27,7 @@ from nova.scheduler import host_manager
 from pcloud.backend import readings
 from pcloud import names
 from pcloud.rules import constraints
+from pcloud.scheduler import host_attributes
 
 _MIB = 1024
 _SIZES = operator.attrgetter(
@@ -88,6 +89,27 @@ def ratio(host_state: host_manager.HostState, name: str) -> Fraction:
             if its is not None:
                 return exact(its)
     return exact(getattr(host_state, name) or 1.0)
+
+
+def estimated_ratios(
+    host_states: Collection[host_manager.HostState], name: str,
+) -> list[float]:
+    """Return `ratio` of each host, as floating point numbers.
+
+    Each aggregate is read once.
+    """
+    own = [getattr(host_state, name) or 1.0 for host_state in host_states]
+    floats = {value: float(exact(value)) for value in set(own)}
+    of_pclouds = {
+        aggregate: its
+        for aggregate in host_attributes.aggregates(host_states)
+        if aggregate.metadata.get(names.TYPE) == names.TYPE_PCLOUD and
+        (its := readings.ratio(aggregate.metadata, name)) is not None}
+    if not of_pclouds:
+        return [*map(floats.__getitem__, own)]
+    return [next((of_pclouds[aggregate] for aggregate in host_state.aggregates
+                  if aggregate in of_pclouds), floats[value])
+            for host_state, value in zip(host_states, own, strict=True)]
 
 
 # Hosts have a few ratios, and every request asks for each ratio.

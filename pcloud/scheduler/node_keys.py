@@ -19,13 +19,11 @@ Rule: reference-placement-keys-nodes
 
 from __future__ import annotations
 
-import collections
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import MutableMapping
 from collections.abc import Sequence
 from fractions import Fraction
-import itertools
 import weakref
 
 from nova import objects
@@ -34,8 +32,10 @@ from nova.scheduler import host_manager
 from pcloud import names
 from pcloud.objects import affinity_keys
 from pcloud.rules import affinity
+from pcloud.scheduler import host_attributes
 from pcloud.scheduler import host_capacity
 
+_PERCENT = 100
 _PREFIXES = (names.NODE_KEY_PREFIX, names.STICKY_PREFIX)
 _read_before: MutableMapping[
     objects.Aggregate, tuple[Mapping[str, str], tuple[str, ...]],
@@ -48,30 +48,22 @@ def grouped(
     """Return the kind of each host, and the node keys of each kind.
 
     Computed keys are left out. Thousands of hosts share a few aggregates, so
-    each set of aggregates is read once; hosts are of the same kind when the
-    same aggregates give node keys to the hosts.
+    each aggregate is read once; hosts are of the same kind when the same
+    aggregates give node keys to the hosts.
 
     :returns: for each host the position of its kind; and for each kind its
         keys, by name
     """
-    together: dict[tuple[objects.Aggregate, ...], int] = (
-        collections.defaultdict(itertools.count().__next__))
-    of_hosts = [together[tuple(host_state.aggregates)]
-                for host_state in host_states]
-    saying = _having(together, names.NODE_KEY_PREFIX)
-    kinds: dict[tuple[objects.Aggregate, ...], int] = (
-        collections.defaultdict(itertools.count().__next__))
-    numbers = [kinds[tuple(filter(saying.__contains__, aggregates))]
-               for aggregates in together]
-    keys: list[Mapping[str, Fraction]] = [
-        affinity_keys.of_node(aggregate.metadata for aggregate in kind)[0]
-        for kind in kinds]
-    return [numbers[number] for number in of_hosts], keys
+    of_hosts, kinds = host_attributes.by_aggregates(
+        host_states, _having(host_attributes.aggregates(host_states),
+                             names.NODE_KEY_PREFIX))
+    return of_hosts, [affinity_keys.of_node(
+        aggregate.metadata for aggregate in kind)[0] for kind in kinds]
 
 
 def has_sticky(host_states: Iterable[host_manager.HostState]) -> bool:
     """Whether any host is in an aggregate with a sticky key."""
-    return bool(_having((host_state.aggregates for host_state in host_states),
+    return bool(_having(host_attributes.aggregates(host_states),
                         names.STICKY_PREFIX))
 
 
@@ -91,15 +83,11 @@ def sticky(
 
 
 def _having(
-    aggregates: Iterable[Iterable[objects.Aggregate]], prefix: str,
-) -> set[objects.Aggregate]:
-    """Return the aggregates with a metadata key of a prefix.
-
-    :param aggregates: the aggregates of each host
-    """
-    return {aggregate
-            for aggregate in set(itertools.chain.from_iterable(aggregates))
-            if prefix in _prefixes(aggregate)}
+    aggregates: Iterable[objects.Aggregate], prefix: str,
+) -> list[objects.Aggregate]:
+    """Return the aggregates with a metadata key of a prefix."""
+    return [aggregate for aggregate in aggregates
+            if prefix in _prefixes(aggregate)]
 
 
 def _prefixes(aggregate: objects.Aggregate) -> tuple[str, ...]:
@@ -133,15 +121,58 @@ def _cpu(host_state: host_manager.HostState) -> Fraction:
 
 
 def _load(host_state: host_manager.HostState) -> Fraction:
-    """Return the load of a host's cpus, where a monitor reports the load.
+    """Return the load of a host's cpus, where a monitor reports the load."""
+    return affinity.share(
+        host_capacity.exact(_percent(host_state)), Fraction(_PERCENT))
 
-    Nova passes the load on in per cent.
-    """
-    percent = next((metric.value for metric in host_state.metrics or ()
-                    if metric.name == 'cpu.percent' and 'value' in metric), 0)
-    return affinity.share(host_capacity.exact(percent), Fraction(100))
+
+def _percent(host_state: host_manager.HostState) -> float:
+    """Return the load as Nova passes the load on, in per cent."""
+    metrics = host_state.metrics
+    # Nova's list looks up each of its objects anew.
+    for metric in getattr(metrics, 'objects', metrics) or ():
+        if metric.name == 'cpu.percent':
+            try:
+                return metric.value
+            except NotImplementedError:
+                # The metric has no value, which Nova's objects tell so.
+                continue
+    return 0
 
 
 # The keys of a host that are computed.
 # Rule: reference-placement-keys-special
 COMPUTED = {affinity.RAM: _ram, affinity.CPU: _cpu, affinity.LOAD: _load}
+
+
+def _estimated_ram(
+    host_states: Sequence[host_manager.HostState],
+) -> list[float]:
+    return [affinity.estimated_share(
+        (memory := host_state.total_usable_ram_mb or 0) -
+        (host_state.free_ram_mb or 0), memory * ratio)
+        for host_state, ratio in zip(
+            host_states, host_capacity.estimated_ratios(
+                host_states, names.RAM_RATIO), strict=True)]
+
+
+def _estimated_cpu(
+    host_states: Sequence[host_manager.HostState],
+) -> list[float]:
+    return [affinity.estimated_share(
+        host_state.vcpus_used or 0, (host_state.vcpus_total or 0) * ratio)
+        for host_state, ratio in zip(
+            host_states, host_capacity.estimated_ratios(
+                host_states, names.CPU_RATIO), strict=True)]
+
+
+def _estimated_load(
+    host_states: Sequence[host_manager.HostState],
+) -> list[float]:
+    return [affinity.estimated_share(percent, _PERCENT)
+            for percent in map(_percent, host_states)]
+
+
+# The same keys of all hosts, estimated for `affinity.estimated_scores`.
+ESTIMATED = {affinity.RAM: _estimated_ram, affinity.CPU: _estimated_cpu,
+             affinity.LOAD: _estimated_load}

@@ -100,7 +100,8 @@ ROOMS = {
         'affinity_scores prefilter request_keys siblings',
         'preferred_pcloud',
         'node_keys request',
-        'candidates host_attributes host_capacity memo open_hosts'),
+        'host_capacity',
+        'candidates host_attributes memo open_hosts'),
     'scheduler/filters': _room(
         '', '',
         'affinity colocation constraints locality pcloud reboot',

@@ -36,6 +36,7 @@ _OF_FLOOR = {
     ('ConstraintsFilter', subjects.ORDINARY): 0.9,
     ('ConstraintsFilter', subjects.SIZES): 0.9,
     ('ConstraintsFilter', subjects.ATTRIBUTES): 1.2,
+    ('AffinityFilter', subjects.COMPUTED_KEYS): 6,
 }
 _OF_RAM_WEIGHER = {
     ('LeastWasteWeigher', subjects.ORDINARY): 0.6,

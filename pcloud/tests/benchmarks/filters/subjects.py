@@ -47,6 +47,8 @@ SYSTEM_KEYS = f'{clouds.KEYS} system keys'
 SIZES = 'cpu, ram, storage'
 ATTRIBUTES = 'ram=max, platform, rack'
 SWITCHED_OFF = 'multiplier of 0'
+COMPUTED_KEYS = f'{SYSTEM_KEYS}, #RAM, #CPU, #LOAD'
+CUSTOMER_KEYS = f'{clouds.KEYS} customer keys'
 WITHOUT = 'no host has the attribute'
 
 FLOOR = 'AllHostsFilter'
@@ -144,7 +146,7 @@ def _filters(cloud: clouds.Cloud, states: _States) -> Iterator[Subject]:
                              'special.CPU': '10', 'special.LOAD': '10'})
     for name, asked, request in (
             ('AffinityFilter', SYSTEM_KEYS, keys),
-            ('AffinityFilter', f'{SYSTEM_KEYS}, #RAM, #CPU, #LOAD', computed),
+            ('AffinityFilter', COMPUTED_KEYS, computed),
             ('ConstraintsFilter', SIZES,
              lambda: requests.with_hints(
                  constraints=['cpu=16 ram=64G storage=1T'])),
@@ -177,7 +179,7 @@ def _weighers(states: _States) -> Iterator[Subject]:
             (RAM, ORDINARY, requests.ordinary),
             ('AffinityWeigher', ORDINARY, requests.ordinary),
             ('AffinityWeigher', SYSTEM_KEYS, _system_keys(weights_)),
-            ('AffinityWeigher', f'{clouds.KEYS} customer keys',
+            ('AffinityWeigher', CUSTOMER_KEYS,
              lambda: requests.with_hints(placement_key=[
                  f'app{key}=1:10' for key in range(clouds.KEYS)])),
             ('PreferenceWeigher', ORDINARY, requests.ordinary),
