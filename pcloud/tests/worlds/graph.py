@@ -154,9 +154,10 @@ class Graph:
         self.taken = growth.taken
 
     @property
-    def all(self) -> list[str]:
-        """All states."""
-        return list(self._next)
+    def next(self) -> dict[str, dict[str, str]]:
+        """Each state -> each actor that may have the turn -> next state."""
+        return {state: {choice: turn.to for choice, turn in turns.items()}
+                for state, turns in self._next.items()}
 
     @property
     def ends(self) -> list[str]:

@@ -40,6 +40,12 @@ attempts. The number decides only when the actor gives up; that no actor gives
 up, and that attempts make no cycle, is shown by the graph of the states, see
 `graph.Graph.repetitions`.
 
+**Launches.** What Nova's functions keep is not known, so a launch remembers
+all readings, see `Everything`, until hosts are selected. The conductor gets
+nothing of the selection but a list of hosts for each server, so the readings
+are replaced by these lists. Then each server is built by a strand, which has
+the server's list alone, see `Launch`.
+
 A function with an argument or a return value that is not a plain value
 (numbers, texts, collections of plain values, frozen data classes) forgets
 nothing: such an object may be changed by the function, and the readings stay
@@ -130,6 +136,22 @@ class Memory:
         """Return the readings of each call, the outermost first."""
         return self._calls
 
+    def select(self, selections: Mapping[str, object]) -> None:
+        """Remember the hosts that were selected for servers.
+
+        :param selections: server -> what was selected for the server
+        """
+        self.note(selections)
+
+    def of_strand(self, strand: str) -> Memory:
+        """Return the memory of a strand of the actor."""
+        return self
+
+    @property
+    def has_selected(self) -> bool:
+        """Whether all that was read for a selection is forgotten."""
+        return False
+
 
 class Everything(Memory):
     """A memory that forgets nothing: for actors that run code of Nova."""
@@ -157,6 +179,44 @@ class Everything(Memory):
     def text(self) -> list[list[str]]:
         """Return a digest of all readings."""
         return [[self._readings.hexdigest()]]
+
+
+class Launch(Everything):
+    """A memory that forgets nothing but what was read for a selection.
+
+    For actors that have servers built. From the selection on the build of
+    each server is a strand with a memory of its own.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._servers: dict[str, Everything] = {}
+
+    def select(self, selections: Mapping[str, object]) -> None:
+        """Forget the readings, and remember what was selected.
+
+        The strand of a server remembers what was selected for the server.
+
+        :param selections: server -> what was selected for the server
+        """
+        self._readings = hashlib.sha256()
+        self.note(selections)
+        for server, selection in selections.items():
+            self._servers[server] = Everything()
+            self._servers[server].note(selection)
+
+    def of_strand(self, strand: str) -> Memory:
+        """Return the memory of the build of a server.
+
+        Before the selection, and for any other strand, the memory is the
+        memory of the launch.
+        """
+        return self._servers.get(strand, self)
+
+    @property
+    def has_selected(self) -> bool:
+        """Whether all that was read for a selection is forgotten."""
+        return bool(self._servers)
 
 
 def forgetting(

@@ -20,12 +20,14 @@ what the actor remembers of the actor's readings alone, see `memory`, since
 time goes by turns, and random numbers are the same in each run.
 """
 
+from collections.abc import Iterable
 from collections.abc import Iterator
 import contextlib
 import datetime
 import functools
 import itertools
 import random
+import re
 import secrets
 import sys
 import threading
@@ -66,6 +68,11 @@ _START = datetime.datetime(2030, 1, 1, tzinfo=datetime.timezone.utc)
 
 # What a turn touches beside databases.
 _CLOCK, _SERVICES = 'clock', 'services'
+# Statements that write a time which is a part of a state, see `stored.Rows`.
+_TIMED = tuple(f'INSERT INTO {each} ' for each in (
+    'build_requests', 'instances', 'request_specs'))
+_WORD = re.compile(r'\w+')
+_WRITTEN = re.compile(r'^(?:INSERT INTO|UPDATE|DELETE FROM) "?(\w+)')
 # Readings of the databases on which decisions depend.
 _QUESTIONS = (
     (pcloud_rows, 'find'), (pcloud_rows, 'head'), (pcloud_rows, 'host_rows'),
@@ -94,11 +101,14 @@ class Places(fixtures.Fixture):
     :param placement: the keystoneauth adapter that calls Placement
     :ivar turns: the turns of the actors; None before the first turn
     :ivar remembering: the class of the memories of actors that make calls
+    :ivar launching: the class of the memories of actors that have servers
+        built
     """
 
     def __init__(self, placement) -> None:
         super().__init__()
         self.remembering: type[memory.Memory] = memory.Memory
+        self.launching: type[memory.Memory] = memory.Launch
         self._placement = placement
         self._here = threading.local()
         self.turns: turns_.Turns | None = None
@@ -108,6 +118,7 @@ class Places(fixtures.Fixture):
         self._now = _START
         self._streams: dict[str, random.Random] = {}
         self._drawn: set[str] = set()
+        self._tables: dict[str, set[str]] = {}
         self._memories: dict[str, memory.Memory] = {}
         self._originals = {
             each: getattr(holder, each) for holder, each in (
@@ -177,16 +188,33 @@ class Places(fixtures.Fixture):
     def footprint(self) -> graph.Footprint:
         """Return what the latest turn has read and written.
 
-        The names are the databases, the services' memories, and the clock. A
-        written row has a time, so each writing turn sets the clock.
+        The names are the databases' tables, the services' memories, and the
+        clock. A written row has a time, which an actor that reads the row
+        remembers. So each turn that writes a row sets the clock, but for the
+        turns of a launch, which set the clock when the time is a part of the
+        state: no launch remembers times.
         """
         return graph.Footprint(
             frozenset(self._reads), frozenset(self._writes),
             frozenset(self._again))
 
-    def memories(self) -> dict[str, list[list[str]]]:
-        """Return name of an actor -> what the actor remembers."""
-        return {name: each.text() for name, each in self._memories.items()}
+    def memories(self, keys: Iterable[str]) -> dict[str, list[list[str]]]:
+        """Return what actors, or strands of actors, remember.
+
+        :param keys: the names of actors, or of actors and strands
+        :returns: actor, or actor and strand -> what is remembered
+        """
+        remembered = {}
+        for key in keys:
+            name, _, strand = key.partition(' ')
+            if name in self._memories:
+                remembered[key] = self._memories[name].of_strand(strand).text()
+        return remembered
+
+    @property
+    def has_selected(self) -> bool:
+        """Whether a launch remembers nothing but what was selected."""
+        return any(each.has_selected for each in self._memories.values())
 
     def plain(self, value: object) -> str:
         """Return a value as text, without what differs between equal worlds.
@@ -219,8 +247,12 @@ class Places(fixtures.Fixture):
             return None
         if actor.name not in self._memories:
             self._memories[actor.name] = (
-                self.remembering if actor.stands else memory.Everything)()
-        return self._memories[actor.name]
+                self.remembering if actor.stands else self.launching)()
+        return self._memories[actor.name].of_strand(self._strand())
+
+    def _strand(self) -> str:
+        """Return the server that this thread builds; empty if none."""
+        return getattr(self._here, 'strand', '')
 
     def _actor(self) -> turns_.Actor | None:
         return self.turns and self.turns.current()
@@ -230,7 +262,13 @@ class Places(fixtures.Fixture):
         actor = self._actor()
         if actor is not None and actor.stands and not self._depth():
             self.note(place)
-            self.turns.arrive(place)
+            self._stand(place)
+
+    def _stand(self, place, strand=''):
+        self.turns.arrive(place, strand)
+        # The turn has begun, maybe with what a service keeps in memory.
+        if getattr(self._here, 'is_service', False):
+            self._writes.add(_SERVICES)
 
     def _depth(self) -> int:
         return getattr(self._here, 'depth', 0)
@@ -243,11 +281,11 @@ class Places(fixtures.Fixture):
         finally:
             self._here.depth -= 1
 
-    def _arrive_named(self, place: str, strand: str = '') -> None:
+    def _arrive_named(self, place: str) -> None:
         actor = self._actor()
         if actor is not None and not actor.stands:
-            self.note([place, strand])
-            self.turns.arrive(place, strand)
+            self.note([place, self._strand()])
+            self._stand(place, self._strand())
 
     def _named(self, holder, name):
         original = getattr(holder, name)
@@ -264,8 +302,8 @@ class Places(fixtures.Fixture):
             server, = {each.uuid for each in itertools.chain(
                 args, kwargs.get('instances', ()), [kwargs.get('instance')])
                 if isinstance(each, objects.Instance)}
-            self.note([name, server])
-            self._arrive_named(name, server)
+            self._here.strand = server
+            self._arrive_named(name)
             return original(*args, **kwargs)
         return standing
 
@@ -278,15 +316,18 @@ class Places(fixtures.Fixture):
     def _sorts(self, sort):
         def sorted_(*args):
             found = sort(*args)
-            self.note([each.host for each in found])
+            self.note([_of_host(each) for each in found])
             return found
         return sorted_
 
     def _selects(self, select):
-        def selected(*args, **kwargs):
-            found = select(*args, **kwargs)
-            self.note([[host.service_host for host in hosts]
-                       for hosts in found])
+        def selected(manager, context, spec, servers, **kwargs):
+            found = select(manager, context, spec, servers, **kwargs)
+            its = self._memory()
+            if its is not None:
+                its.select({server: [host.obj_to_primitive() for host in hosts]
+                            for server, hosts
+                            in zip(servers, found, strict=True)})
             self._arrive_named('selected')
             return found
         return selected
@@ -351,6 +392,7 @@ class Places(fixtures.Fixture):
     def _dispatches(self, dispatch):
         def dispatched(rpc_dispatcher, incoming):
             self._writes.add(_SERVICES)
+            self._here.is_service, self._here.strand = True, ''
             name, turns = incoming.ctxt.get('user_id'), self.turns
             if turns is None or not turns.knows(name):
                 return dispatch(rpc_dispatcher, incoming)
@@ -367,23 +409,38 @@ class Places(fixtures.Fixture):
                   executemany):
         # A database in memory has a single connection. Whatever thread runs,
         # the statement is part of the present turn.
-        database = str(id(connection.connection.driver_connection))
-        is_read = statement.startswith('SELECT')
-        if is_read:
-            self._reads.add(database)
-        else:
-            self._writes |= {database, _CLOCK}
+        is_writing = self._touch(
+            connection.connection.driver_connection, statement)
         actor = self._actor()
-        if actor is None or not actor.stands or getattr(
+        is_launching = actor is not None and not actor.stands
+        if is_writing and (
+                not is_launching or statement.startswith(_TIMED)):
+            self._writes.add(_CLOCK)
+        if actor is None or is_launching or getattr(
                 self._here, 'is_placement', False):
             return
-        if not is_read:
+        if is_writing:
             self.note(cursor.rowcount)
-            return
-        again = connection.connection.cursor()
-        again.execute(statement, parameters)
-        self.note(again.fetchall())
-        again.close()
+        elif statement.startswith('SELECT'):
+            again = connection.connection.cursor()
+            again.execute(statement, parameters)
+            self.note(again.fetchall())
+            again.close()
+
+    def _touch(self, database, statement) -> bool:
+        """Record the tables of a statement, and return whether it writes."""
+        name = str(id(database))
+        if name not in self._tables:
+            cursor = database.cursor()
+            cursor.execute("SELECT name FROM sqlite_master WHERE type='table'")
+            self._tables[name] = {table for table, in cursor.fetchall()}
+            cursor.close()
+        # A column with the name of a table counts as the table, to no harm.
+        tables = self._tables[name] & {*_WORD.findall(statement)}
+        written = {*_WRITTEN.findall(statement)}
+        self._reads |= {f'{name} {each}' for each in tables - written}
+        self._writes |= {f'{name} {each}' for each in written}
+        return bool(written)
 
     def _stream(self) -> random.Random | None:
         actor = self._actor()
@@ -426,3 +483,10 @@ class Places(fixtures.Fixture):
 
     def _monotonic(self):
         return self._originals['monotonic']() if self._actor() is None else 0.
+
+
+def _of_host(state):
+    """Return what later servers of a launch are selected by, of a host."""
+    return [state.host, state.num_instances, state.vcpus_used,
+            state.free_ram_mb, state.free_disk_mb, state.num_io_ops,
+            sorted(each.name for each in state.aggregates)]

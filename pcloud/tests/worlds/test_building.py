@@ -14,21 +14,30 @@
 
 from unittest import mock
 
+import ddt
 import fixtures
+from nova import objects
 
 from pcloud.audit import all_checks
 from pcloud.backend import arrivals
 from pcloud.tests.functional import base
 from pcloud.tests.functional import driver
+from pcloud.tests.worlds import compared
 from pcloud.tests.worlds import copies
 from pcloud.tests.worlds import turns
 from pcloud.tests.worlds import world
 
+# MiB of a server's memory.
+_MEMORY = 512
 GPU = '/os-host-flavors/gpu/hosts'
 
 
 class BuildingTestCase(world.WorldTestCase):
-    """Servers whose first build fails, with a single alternate host."""
+    """Servers of which the first build fails.
+
+    The alternate of a server is the other host, unless the launch has placed
+    another server there.
+    """
 
     compute_driver = 'fake.HeldDriver'
 
@@ -39,8 +48,19 @@ class BuildingTestCase(world.WorldTestCase):
         # The first build fails, and no later build.
         driver.HeldDriver.gate.failures = 1
         super().setUp()
+        # Depends on the time that the machine takes.
+        self.flags(resource_provider_association_refresh=0, group='compute')
+        # Free memory alone decides which host is the first.
+        self.flags(cpu_weight_multiplier=0, disk_weight_multiplier=0,
+                   io_ops_weight_multiplier=0, group='filter_scheduler')
         self.make_pool('gpu')
         self.mine = self.make_pcloud(self.alice)
+
+    def prefer(self, host, servers=1):
+        """Have schedulers prefer a host until servers are placed there."""
+        node, = objects.ComputeNodeList.get_all_by_host(self.context, host)
+        node.free_ram_mb += servers * _MEMORY - 1
+        node.save()
 
     def builder(self, project, hint=None, number=1):
         """Return the actor that has servers built."""
@@ -63,10 +83,19 @@ class BuildingTestCase(world.WorldTestCase):
             'host': {'state': 'enabled'}})
 
     def remembered(self):
-        """Return the aggregates that the scheduler knows."""
+        """Return what decides which hosts are selected, and which build fails.
+
+        These are the aggregates that the scheduler knows, and the number of
+        builds that are going to fail. There is a single launch, so after the
+        selection the scheduler decides nothing.
+        """
         known = self.scheduler.manager.host_manager.aggs_by_id
-        return {key: [each.name, sorted(each.hosts), each.metadata]
-                for key, each in known.items()}
+        return [max(0, driver.HeldDriver.gate.failures),
+                [_known_of_placement(service) for _, service
+                 in sorted(self.computes.items())],
+                {} if self.places.has_selected else {
+                    key: [each.name, sorted(each.hosts), each.metadata]
+                    for key, each in known.items()}]
 
     def _check_end(self):
         # The servers, and hosts that wait for them, may be the only findings.
@@ -79,6 +108,15 @@ class BuildingTestCase(world.WorldTestCase):
         super()._check_end()
 
 
+def _known_of_placement(compute):
+    """Return what a compute service remembers of the resource providers."""
+    data = [each.data() for each
+            in compute.manager.reportclient._provider_tree.roots]
+    return [[each.name, each.generation, sorted(each.traits),
+             sorted(each.aggregates), each.inventory] for each in data]
+
+
+@ddt.ddt
 class EnteringTest(BuildingTestCase):
     """A public host of two enters a pool, and a user requests the host."""
 
@@ -93,10 +131,18 @@ class EnteringTest(BuildingTestCase):
                 'POST', GPU, {'host': {'host': 'node-2'}})),
             *self.taking(base.ALICE, self.mine))
 
-    def test_one_server(self):
+    @ddt.data('node-1', 'node-2')
+    def test_one_server(self, host):
+        self.prefer(host)
         self.explore(self.builder(base.BOB), self.entering)
 
-    def test_two_servers(self):
+    @ddt.data('node-1', 'node-2')
+    def test_two_servers_on_a_host(self, host):
+        self.prefer(host, 2)
+        self.explore(self.builder(base.BOB, number=2), self.entering)
+
+    def test_two_servers_on_two_hosts(self):
+        self.prefer('node-1')
         self.explore(self.builder(base.BOB, number=2), self.entering)
 
 
@@ -112,28 +158,58 @@ class LeavingTestCase(BuildingTestCase):
         names = {self.add_host(self.alice, self.mine, name, 'gpu'): name
                  for name in 'ab'}
         path = f'/os-pclouds/{self.mine}/hosts/{names["node-2"]}'
+        self.disabling = base.ALICE, world.MEMBER, ('PUT', path, {
+            'host': {'state': 'disabled'}})
         self.leaving = self.actor(
-            'mover',
-            (base.ALICE, world.MEMBER, ('PUT', path, {
-                'host': {'state': 'disabled'}})),
+            'mover', self.disabling,
             (base.ALICE, world.MEMBER, ('DELETE', path)),
             *self.taking(base.BOB, theirs))
 
 
+@ddt.ddt
 class LeavingTest(LeavingTestCase):
 
-    def test_one_server(self):
+    @ddt.data('node-1', 'node-2')
+    def test_one_server(self, host):
+        self.prefer(host)
         self.explore(self.builder(base.ALICE, self.mine), self.leaving)
 
-    def test_two_servers(self):
-        self.explore(
-            self.builder(base.ALICE, self.mine, 2), self.leaving)
+    @ddt.data('node-1', 'node-2')
+    def test_two_servers_on_a_host(self, host):
+        self.prefer(host, 2)
+        self.explore(self.builder(base.ALICE, self.mine, 2), self.leaving)
+
+    def test_two_servers_on_two_hosts(self):
+        self.prefer('node-1')
+        self.explore(self.builder(base.ALICE, self.mine, 2), self.leaving)
 
 
+@ddt.ddt
 class PlantedTest(LeavingTestCase):
     """The same with hosts that do not settle."""
 
-    def test_a_server_on_a_host_of_another_project(self):
+    @ddt.data(1, 2)
+    def test_a_server_on_a_host_of_another_project(self, servers):
+        self.prefer('node-1', servers)
         with (mock.patch.object(arrivals, 'awaited', lambda *_: frozenset()),
               self.assertRaisesRegex(copies.CopyFailed, "'node-2' not in")):
-            self.explore(self.builder(base.ALICE, self.mine), self.leaving)
+            self.explore(self.builder(base.ALICE, self.mine, servers),
+                         self.leaving)
+
+
+class ComparedTest(compared.ComparedTestCase, LeavingTestCase):
+    """Launches, alone or beside a call, with more and less that is equal."""
+
+    def test_a_server_beside_a_call(self):
+        self.prefer('node-1')
+        self.compare(self.builder(base.ALICE, self.mine),
+                     self.actor('mover', self.disabling))
+
+    def test_two_servers(self):
+        self.prefer('node-1', 2)
+        self.compare(self.builder(base.ALICE, self.mine, 2))
+
+    def test_two_servers_beside_a_call(self):
+        self.prefer('node-1', 2)
+        self.compare_launches(self.builder(base.ALICE, self.mine, 2),
+                              self.actor('mover', self.disabling))

@@ -13,7 +13,6 @@
 """What actors forget, and that no state is lost by what actors forget."""
 
 import dataclasses
-import hashlib
 import json
 import random
 import unittest
@@ -24,10 +23,9 @@ from nova import context as nova_context
 
 from pcloud.objects import allocation
 from pcloud.objects import reconcile
+from pcloud.tests.worlds import compared
 from pcloud.tests.worlds import copies
-from pcloud.tests.worlds import graph
 from pcloud.tests.worlds import memory
-from pcloud.tests.worlds import places
 from pcloud.tests.worlds import ranks
 from pcloud.tests.worlds import test_calls
 from pcloud.tests.worlds import turns
@@ -145,6 +143,42 @@ class MemoryTest(unittest.TestCase):
                          memory.plain({'b': {3, 2}, 'a': 1}))
 
 
+class LaunchTest(unittest.TestCase):
+
+    def _after(self, *readings):
+        launch = memory.Launch()
+        for each in readings:
+            launch.note(each)
+        return launch
+
+    def test_the_order_of_readings_matters_until_hosts_are_selected(self):
+        one, two = self._after(1, 2), self._after(2, 1)
+        self.assertNotEqual(one.text(), two.text())
+        self.assertFalse(one.has_selected)
+        for each in one, two:
+            each.select({'a': ['node-1']})
+        self.assertEqual(one.text(), two.text())
+        self.assertTrue(one.has_selected)
+
+    def test_a_strand_remembers_its_own_hosts_and_readings(self):
+        def strand_of_a(hosts, *others):
+            launch = self._after()
+            launch.select({'a': hosts, 'b': ['node-2']})
+            for each in others:
+                launch.of_strand('b').note(each)
+            launch.of_strand('a').note('spawn')
+            return launch.of_strand('a').text()
+
+        self.assertEqual(strand_of_a(['node-1'], 'spawn', 'build_instances'),
+                         strand_of_a(['node-1']))
+        self.assertNotEqual(strand_of_a(['node-1']), strand_of_a(['node-2']))
+
+    def test_there_are_no_strands_before_the_selection(self):
+        launch = self._after(1)
+        self.assertIs(launch, launch.of_strand('a'))
+        self.assertIs(launch, launch.of_strand(''))
+
+
 class RanksTest(unittest.TestCase):
 
     def test_times(self):
@@ -172,46 +206,21 @@ class RanksTest(unittest.TestCase):
                 ['pcloud-journal', 'pcloud:due:b', 'm=0123456789ac']]))
 
 
-class Whole(memory.Everything):
-    """All readings to the letter, times and names included."""
-
-    def note(self, value):
-        self._readings.update(json.dumps(value, default=str).encode())
-
-
 @ddt.ddt
-class ComparedTest(test_calls.CallsTestCase):
+class ComparedTest(compared.ComparedTestCase, test_calls.CallsTestCase):
     """Pairs of which no states are merged that differ in a letter."""
-
-    is_whole = False
-
-    def _digest(self, standing):
-        # The invariants depend on what can be seen.
-        seen = [sorted(self.answers.items()), self.rows.all()]
-        visible = self._hash(places.Places.plain(self.places, seen))
-        if not self.is_whole:
-            return f'{visible} {super()._digest(standing)}'
-        return f'{visible} ' + self._hash(json.dumps(
-            [standing, seen, self.places.memories()] if standing else [],
-            default=str))
-
-    def _hash(self, text):
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def _visible(self, states):
-        return {state.split()[0] for state in states}
 
     @ddt.data(('enable', 'enable'), ('enable', 'delete'),
               ('delete', 'quota'), ('delete', 'empty pool'),
               ('remove', 'enable'), ('remove', 'quota'))
     @ddt.unpack
     def test_nothing_is_lost(self, first, second):
-        self._compare(self.caller('one', first), self.caller('two', second))
+        self.compare(self.caller('one', first), self.caller('two', second))
 
     def test_nothing_is_lost_with_attempts(self):
         with mock.patch.object(reconcile, 'finish_written'):
             self.add_host(self.bob, self.theirs, 'b', 'gpu', enable=False)
-        found = self._compare(*map(self._reconciler, ('one', 'two')))
+        found = self.compare(*map(self._reconciler, ('one', 'two')))
         self.assertEqual(
             {'host', '_tell_aggregates'},
             {each.function for each in found.repetitions()})
@@ -225,24 +234,6 @@ class ComparedTest(test_calls.CallsTestCase):
             with self.places.one_call():
                 reconcile.host(context, host)
         return turns.Actor(name, work)
-
-    def _compare(self, *actors):
-        """Explore with and without what actors forget, and compare.
-
-        :returns: the graph with what actors forget
-        """
-        found = self.explore(*actors)
-        self.is_whole = True
-        self.places.remembering = Whole
-        with mock.patch.object(graph.Graph, 'infer'):
-            whole = self.explore(*actors)
-        self.assertEqual(whole.turns, whole.taken)
-        self.assertLess(found.taken, whole.taken)
-        self.assertEqual(whole.interleavings(), found.interleavings())
-        self.assertEqual(self._visible(whole.all), self._visible(found.all))
-        self.assertEqual(self._visible(whole.ends),
-                         self._visible(found.ends))
-        return found
 
 
 class PlantedTest(test_calls.CallsTestCase):

@@ -162,11 +162,8 @@ class WorldTestCase(base.PcloudTestCase):
 
     def _digest(self, standing):
         # The readings of an actor that has ended matter no more.
-        at_work = {key.split()[0] for key in standing}
-        memories = {name: each for name, each
-                    in self.places.memories().items() if name in at_work}
         seen = [standing, sorted(self.answers.items()), self.rows.all(),
-                self.remembered(), memories]
+                self.remembered(), self.places.memories(standing)]
         return hashlib.sha256(self.places.plain(seen).encode()).hexdigest()
 
     def remembered(self) -> object:
