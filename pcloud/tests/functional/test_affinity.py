@@ -370,9 +370,14 @@ class KeysTest(AffinityTestCase):
             self.alice.get_json(f'{POLICIES}/pcloud/{mine}'))
         self.assertEqual(['#RAM=1:1'], self.admin.get_json(
             f'{POLICIES}/pcloud/{mine}')['policy']['system_keys'])
+        # Only a default would be hers to see.
+        own = f'{POLICIES}/project/{base.ALICE}'
+        self.assertEqual(403, put(self.alice, 'project', base.ALICE,
+                                  customer_keys=['A=1:1']))
+        self.assertEqual(404, self.alice.call('GET', own).status_code)
         for user, scope, scope_id, status in (
                 (self.bob, 'pcloud', mine, 404),
-                (self.alice, 'project', base.ALICE, 403),
+                (self.alice, 'project', base.BOB, 403),
                 (self.alice, 'cloud', 'default', 403),
                 (self.admin, 'cloud', 'other', 404),
                 (self.admin, 'planet', 'default', 404),
