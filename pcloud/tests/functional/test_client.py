@@ -37,6 +37,18 @@ from pcloud.tests.functional import base
 from pcloud.tests.functional import shared_cloud
 
 
+class _InProject(noauth.NoAuth):
+    """Logged in to a project, without Keystone."""
+
+    def __init__(self, endpoint, project_id):
+        super().__init__(endpoint=endpoint)
+        self._project_id = project_id
+
+    def get_project_id(self, session, **options):
+        """Return the id of the project."""
+        return self._project_id
+
+
 class ClientTestCase(shared_cloud.SharedCloudTestCase):
     """The Python client is logged in without Keystone.
 
@@ -48,7 +60,7 @@ class ClientTestCase(shared_cloud.SharedCloudTestCase):
     def as_library(self, user: base.Client) -> v1.Client:
         """Return the Python client, logged in as a user."""
         return self.library(
-            ksa_session.Session(noauth.NoAuth(endpoint=self.base_url)),
+            ksa_session.Session(_InProject(self.base_url, user.project_id)),
             additional_headers={
                 'X-Auth-User': user.auth_user, 'X-User-Id': user.auth_user,
                 'X-Auth-Project-Id': user.project_id,

@@ -30,7 +30,7 @@ _OWN_WORK = 0.4
 _ROUNDS_SECONDS = 0.05
 _BYTES = 1024
 # The most processor time of a filter as a multiple of that of the floor, and
-# of a weigher as a multiple of that of Nova's `RAMWeigher`. A third and more
+# of a weigher as a multiple of that of Nova's `RAMWeigher`. A quarter and more
 # is left for other machines.
 _OF_FLOOR = {
     ('ConstraintsFilter', subjects.ORDINARY): 0.9,
