@@ -116,15 +116,18 @@ class BigCloudTest(shared_cloud.SharedCloudTestCase):
     def test_a_host_costs_the_same_in_small_and_large_pclouds(self):
         hosts = {number: [f'h{number}-{each}' for each in range(number)]
                  for number in (2, 60)}
+        # So many that a free host is among those that are drawn first.
+        free = {number: [f'free-{number}-{each}' for each in range(20)]
+                for number in hosts}
         rows = bulk.Rows(placement_db.get_placement_engine())
         for number, members in hosts.items():
-            rows.hosts('node-1', [*members, f'free-{number}'])
+            rows.hosts('node-1', [*members, *free[number]])
         made = {number: bulk.pcloud(
             base.ALICE, members, rows.ratios('node-1'))
             for number, members in hosts.items()}
         rows.aggregates([
             *made.values(), *(bulk.pool(f'of-{number}', [
-                *members, f'free-{number}'])
+                *members, *free[number]])
                 for number, members in hosts.items())])
         few, many = (self._costs_in(made[number].id, f'of-{number}',
                                     hosts[number][0])
