@@ -30,6 +30,7 @@ from hypothesis import strategies as st
 import webob
 
 from pcloud.api import routes
+from pcloud.rules import uuids
 from pcloud.tests.functional import base
 from pcloud.tests.functional import shared_cloud
 
@@ -174,6 +175,8 @@ def _valid_string(schema: dict) -> st.SearchStrategy:
     Hypothesis would take seconds to make strings from the pattern: hence
     neither `from_regex` nor a filter in which Hypothesis sees the pattern.
     """
+    if uuids.FORM in schema.get('pattern', ''):
+        return st.uuids().map(str)
     allowed = re.compile(schema.get('pattern', '')).search
     alphabet = [each for each in CHARACTERS if allowed(each)]
     least, most = schema.get('minLength', 0), schema.get('maxLength', 255)
@@ -367,10 +370,10 @@ class FuzzTest(shared_cloud.SharedCloudTestCase):
 
     def _send(self, attempt):
         project, roles = USERS[attempt.user]
-        path, query = attempt.path, attempt.query
+        path, query, body = attempt.path, attempt.query, attempt.body
         for name, value in [*self.ids.items(),
                             (b'<project>', project.encode())]:
-            path = path.replace(name, value)
+            path, body = (part.replace(name, value) for part in (path, body))
             query = query.replace(
                 urllib.parse.quote(name), value.decode())
         request = webob.Request.blank('/', method=attempt.method, headers={
@@ -379,7 +382,7 @@ class FuzzTest(shared_cloud.SharedCloudTestCase):
             'X-Auth-Project-Id': project, **attempt.headers})
         request.environ['PATH_INFO'] = path.decode('latin-1')
         request.environ['QUERY_STRING'] = query
-        request.body = attempt.body
+        request.body = body
         return path, request.get_response(self.application)
 
     def _template(self, path):
