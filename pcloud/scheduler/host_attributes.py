@@ -21,7 +21,6 @@ Rule: reference-attributes-effective
 
 from __future__ import annotations
 
-import collections
 from collections.abc import Collection
 from collections.abc import Iterable
 import datetime
@@ -35,6 +34,7 @@ from oslo_utils import timeutils
 from pcloud.backend import complaints
 from pcloud import names
 from pcloud.rules import attributes as rules
+from pcloud.scheduler import host_kinds
 
 
 def now() -> datetime.datetime:
@@ -108,12 +108,9 @@ def by_aggregates(
     :returns: for each host the position of its kind; and for each kind the
         aggregates that count
     """
-    kinds: dict[frozenset[objects.Aggregate], int] = (
-        collections.defaultdict(itertools.count().__next__))
     of_host = frozenset(counting).intersection
-    of_hosts = [kinds[of_host(host_state.aggregates)]
-                for host_state in host_states]
-    return of_hosts, list(kinds)
+    return host_kinds.numbered(
+        of_host(host_state.aggregates) for host_state in host_states)
 
 
 def _kinds(

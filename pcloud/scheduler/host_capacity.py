@@ -14,12 +14,10 @@
 
 from __future__ import annotations
 
-import collections
 from collections.abc import Collection
 from collections.abc import Iterable
 from fractions import Fraction
 import functools
-import itertools
 import operator
 
 from nova.scheduler import host_manager
@@ -28,6 +26,7 @@ from pcloud.backend import readings
 from pcloud import names
 from pcloud.rules import constraints
 from pcloud.scheduler import host_attributes
+from pcloud.scheduler import host_kinds
 
 _MIB = 1024
 _SIZES = operator.attrgetter(
@@ -58,10 +57,8 @@ def grouped(
     :returns: for each host the position of its kind; and the sizes of each
         kind
     """
-    kinds: dict[tuple, int] = (
-        collections.defaultdict(itertools.count().__next__))
-    of_hosts = [kinds[each] for each in map(_SIZES, host_states)]
-    return of_hosts, [_sizes(*kind) for kind in kinds]
+    of_hosts, different = host_kinds.numbered(map(_SIZES, host_states))
+    return of_hosts, [_sizes(*kind) for kind in different]
 
 
 def sizes(host_state: host_manager.HostState) -> dict[str, int]:

@@ -14,10 +14,8 @@
 
 from __future__ import annotations
 
-import collections
 from collections.abc import Mapping
 from collections.abc import Sequence
-import itertools
 
 from nova import objects
 from nova.scheduler import host_manager
@@ -29,6 +27,7 @@ from pcloud.rules import reasons
 from pcloud.scheduler.filters import base
 from pcloud.scheduler import host_attributes
 from pcloud.scheduler import host_capacity
+from pcloud.scheduler import host_kinds
 from pcloud.scheduler import memo
 from pcloud.scheduler import request
 from pcloud.scheduler import siblings
@@ -194,12 +193,10 @@ def _machines(
         host_states, what.attributes)
     named = [() if what.host is None else _names(host_state)
              for host_state in host_states]
-    kinds: dict[tuple, int] = (
-        collections.defaultdict(itertools.count().__next__))
-    numbers = [kinds[kind] for kind in zip(
-        sized, stated, named, strict=True)]
+    numbers, different = host_kinds.numbered(
+        zip(sized, stated, named, strict=True))
     return [rules.Machine(sizes[size], values[value], names)
-            for size, value, names in kinds], numbers
+            for size, value, names in different], numbers
 
 
 def _names(host_state: host_manager.HostState) -> tuple[str, str]:

@@ -101,7 +101,8 @@ ROOMS = {
         'preferred_pcloud',
         'node_keys request',
         'host_capacity',
-        'candidates host_attributes memo open_hosts'),
+        'candidates host_attributes memo open_hosts',
+        'host_kinds'),
     'scheduler/filters': _room(
         '', '',
         'affinity colocation constraints locality pcloud reboot',

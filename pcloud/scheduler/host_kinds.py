@@ -1,0 +1,36 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Kinds: thousands of hosts that differ in few ways.
+
+What is the same for all hosts of a kind is found once for the kind.
+"""
+
+import collections
+from collections.abc import Hashable
+from collections.abc import Iterable
+import itertools
+from typing import TypeVar
+
+_Kind = TypeVar('_Kind', bound=Hashable)
+
+
+def numbered(values: Iterable[_Kind]) -> tuple[list[int], list[_Kind]]:
+    """Number the different values of hosts, in the order of appearance.
+
+    :returns: for each value its number; and the different values, each at the
+        position of its number
+    """
+    numbers: dict[_Kind, int] = (
+        collections.defaultdict(itertools.count().__next__))
+    of_values = [numbers[value] for value in values]
+    return of_values, list(numbers)
