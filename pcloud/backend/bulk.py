@@ -10,7 +10,6 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-
 """Read very many rows as a few strings.
 
 A database driver in Python takes longer for a row than for the values of the

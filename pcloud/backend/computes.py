@@ -21,12 +21,10 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Collection
-from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 import functools
-import itertools
 
 from nova.compute import vm_states
 from nova import context as nova_context
@@ -39,7 +37,6 @@ from oslo_log import log as logging
 import sqlalchemy as sa
 
 from pcloud.backend import availability_zones
-from pcloud.backend import bulk
 from pcloud.backend import cells
 from pcloud import exception
 
@@ -62,8 +59,6 @@ _NODE = (models.ComputeNode.uuid, models.ComputeNode.hypervisor_hostname,
          models.ComputeNode.memory_mb, models.ComputeNode.memory_mb_used,
          models.ComputeNode.local_gb)
 _SERVER, _MIGRATION = 'server', 'migration'
-# More rows than any table has: a table with a limit is made by itself.
-_ALL = 2 ** 62
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,26 +145,6 @@ class Compute:
         return self.nodes[0]
 
 
-Size = tuple[int, int, int]
-
-
-@dataclasses.dataclass(frozen=True)
-class Census:
-    """What is known of very many hosts.
-
-    :ivar known: the hosts that `load` returns
-    :ivar silent: the known hosts in silent cells
-    :ivar serving: the known hosts that are up and enabled, with one node
-    :ivar sizes: the vcpus, MiB of memory and GiB of disk of each host with
-        nodes; the smallest numbers of a host with several nodes
-    """
-
-    known: frozenset[str]
-    silent: frozenset[str]
-    serving: frozenset[str]
-    sizes: Mapping[str, Size]
-
-
 def load(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> dict[str, Compute]:
@@ -204,24 +179,6 @@ def load(
     return computes
 
 
-def census(
-    context: nova_context.RequestContext, hosts: Collection[str],
-) -> Census:
-    """Return what a choice among very many hosts depends on.
-
-    One query, and two queries a cell, as `bulk.groups`.
-    """
-    answers = cells.ask_hosts(context, hosts, _census)
-    silent = cells.silent_hosts(answers)
-    known, serving = set(silent), set()
-    sizes: dict[str, Size] = {}
-    for there, ready, its_sizes in answers.known.values():
-        known |= there
-        serving |= ready
-        sizes |= its_sizes
-    return Census(frozenset(known), silent, frozenset(serving), sizes)
-
-
 def of_host(context: nova_context.RequestContext, host: str) -> Compute:
     """Return the compute service and nodes of one host.
 
@@ -253,20 +210,6 @@ def known_nodes(
             nodes[host].append(Node(*columns))
     return {host: its_nodes[0] for host, its_nodes in nodes.items()
             if len(its_nodes) == 1}, cells.silent_hosts(answers)
-
-
-def named(
-    context: nova_context.RequestContext, hosts: Collection[str], name: str,
-) -> frozenset[str]:
-    """Return which of some hosts, or the nodes of which, have a name.
-
-    One query, and one query a cell.
-
-    :raises: `exception.Unavailable` when a cell is silent
-    """
-    answers = cells.ask_hosts(
-        context, hosts, functools.partial(_named, name=name))
-    return frozenset().union(*answers.all())
 
 
 def details(
@@ -411,79 +354,6 @@ def _services_and_nodes(
     return list(services.values()), nodes
 
 
-@main_db.pick_context_manager_reader
-def _census(
-    context: nova_context.RequestContext, hosts: frozenset[str],
-) -> tuple[frozenset[str], frozenset[str], dict[str, Size]]:
-    """Return the known hosts, the serving hosts and the hosts' sizes."""
-    service, node = models.Service, models.ComputeNode
-    # MariaDB sorts these columns fast, but not with the columns of criteria.
-    services = sa.select(
-        service.disabled, service.forced_down,
-        sa.func.coalesce(service.last_seen_up, service.created_at).label(
-            'seen'), *_asked_for(), service.host,
-    ).where(service.deleted == 0, service.binary == 'nova-compute',
-            bulk.among(service.host, hosts)).limit(_ALL).subquery()
-    states = bulk.groups(context.session, sa.select(*services.c))
-    nodes = bulk.groups(context.session, sa.select(
-        node.vcpus, node.memory_mb, node.local_gb, node.host).where(
-            node.deleted == 0, bulk.among(node.host, hosts)))
-    # Databases that compare without case find other hosts too.
-    known = hosts.intersection(itertools.chain(*(
-        there for *_, there in states)))
-    sizes, several = _sizes(nodes, known)
-    return known, (_ready(states) & sizes.keys()) - several, sizes
-
-
-def _asked_for() -> Sequence[sa.ColumnElement[str]]:
-    """Return the columns of a service for which Nova asks elsewhere."""
-    if CONF.servicegroup_driver == 'db':
-        return []
-    # Memcached knows each service by these two.
-    return [models.Service.topic, models.Service.host.label('asked')]
-
-
-def _ready(states: Iterable[tuple]) -> frozenset[str]:
-    """Return the hosts whose services are up and enabled.
-
-    :param states: what the state of a service depends on, and the service
-        hosts
-    """
-    group = servicegroup.API()
-    return frozenset().union(*(
-        hosts for disabled, forced_down, seen, *asked, hosts in states
-        if not disabled and group.service_is_up({
-            'host': hosts[0], 'binary': 'nova-compute',
-            'topic': asked[0] if asked else None,
-            'forced_down': forced_down, 'last_seen_up': seen,
-            'created_at': seen})))
-
-
-def _sizes(
-    nodes: Iterable[tuple], wanted: frozenset[str],
-) -> tuple[dict[str, Size], set[str]]:
-    """Return the sizes of hosts, and the hosts with several nodes.
-
-    :param nodes: vcpus, memory, disk and the service hosts, a host for each of
-        the host's nodes
-    """
-    sizes: dict[str, Size] = {}
-    several = set()
-    for vcpus, memory_mb, disk_gb, hosts in nodes:
-        size = vcpus, memory_mb, disk_gb
-        for host in hosts:
-            if host in sizes:
-                several.add(host)
-                sizes[host] = _smallest(sizes[host], size)
-            elif host in wanted:
-                sizes[host] = size
-    return sizes, several
-
-
-def _smallest(one: Size, other: Size) -> Size:
-    return min(one[0], other[0]), min(one[1], other[1]), min(one[2], other[2])
-
-
 def _details(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> tuple[list[dict], objects.ComputeNodeList]:
@@ -497,19 +367,6 @@ def _nodes(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> list[sa.Row]:
     return context.session.execute(_select_nodes(hosts)).all()
-
-
-@main_db.pick_context_manager_reader
-def _named(
-    context: nova_context.RequestContext, hosts: Collection[str], name: str,
-) -> frozenset[str]:
-    node = models.ComputeNode
-    # Databases that compare without case find other names too.
-    return frozenset(host for host, its_name in context.session.execute(
-        sa.select(node.host, node.hypervisor_hostname).where(
-            node.deleted == 0,
-            sa.or_(node.host == name, node.hypervisor_hostname == name)))
-        if host in hosts and name in (host, its_name))
 
 
 @main_db.pick_context_manager_reader

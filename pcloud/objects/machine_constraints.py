@@ -24,7 +24,7 @@ import dataclasses
 
 from nova import context as nova_context
 
-from pcloud.backend import computes
+from pcloud.backend import census
 from pcloud.backend import inherited_metadata
 from pcloud.backend import rows
 from pcloud import exception
@@ -194,7 +194,7 @@ def _lots(
     values = host_attributes.all_values(
         context, hosts if what.attributes else (), what.attributes)
     named = (frozenset() if what.host is None else
-             computes.named(context, hosts, what.host))
+             census.named(context, hosts, what.host))
     return [
         _Lot(flavor.id, alike, rules.Machine(
             _sizes(flavor), dict(its_values),

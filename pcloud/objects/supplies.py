@@ -25,7 +25,7 @@ import dataclasses
 from nova import context as nova_context
 
 from pcloud.backend import availability_zones
-from pcloud.backend import computes
+from pcloud.backend import census
 from pcloud.backend import due
 from pcloud.backend import pool_rows
 from pcloud.backend import readings
@@ -80,20 +80,20 @@ def _build(
     context: nova_context.RequestContext, stock: pool_rows.Stock,
 ) -> list[Supply]:
     hosts = frozenset().union(*(pool.hosts for pool in stock.pools))
-    census = computes.census(context, hosts)
+    counted = census.take(context, hosts)
     dues = host_flavors.not_settled(context, hosts)
-    return [_supply(pool, stock, census, dues) for pool in stock.pools]
+    return [_supply(pool, stock, counted, dues) for pool in stock.pools]
 
 
 def _supply(
-    pool: rows.Aggregate, stock: pool_rows.Stock, census: computes.Census,
+    pool: rows.Aggregate, stock: pool_rows.Stock, counted: census.Census,
     dues: Mapping[str, due.Due],
 ) -> Supply:
-    known = pool.hosts & census.known
+    known = pool.hosts & counted.known
     # Whoever may have the hosts that are left, no Pcloud has.
     left = (known - stock.taken).difference(dues)
-    free = availability_zones.grouped(left & census.serving, stock.zones)
-    vcpus, memory_mb, disk_gb = _smallest(known, census.sizes)
+    free = availability_zones.grouped(left & counted.serving, stock.zones)
+    vcpus, memory_mb, disk_gb = _smallest(known, counted.sizes)
     flavor = host_flavors.HostFlavor(
         id=pool.metadata[names.FLAVOR_ID],
         description=pool.metadata.get(names.DESCRIPTION, ''),
@@ -102,11 +102,11 @@ def _supply(
         available={zone: len(there) for zone, there in free.items()},
         settling=sum(dues[host].empty for host in dues.keys() & known))
     return Supply(flavor, free, frozenset(availability_zones.grouped(
-        left & census.silent, stock.zones)))
+        left & counted.silent, stock.zones)))
 
 
 def _smallest(
-    hosts: Collection[str], sizes: Mapping[str, computes.Size],
+    hosts: Collection[str], sizes: Mapping[str, census.Size],
 ) -> tuple[int | None, int | None, int | None]:
     """Return the smallest of each number in sizes, None without a size."""
     different = set(map(sizes.get, hosts)) - {None}

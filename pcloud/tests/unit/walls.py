@@ -70,8 +70,8 @@ ROOMS = {
         'pool_rows',
         'isolation',
         'change pcloud_rows',
-        'announce arrivals computes inherited_metadata journal readings '
-        'servers writes',
+        'announce arrivals census computes inherited_metadata journal '
+        'readings servers writes',
         'availability_zones cells complaints compute_calls due flavors '
         'inventories launch_rows outages request_specs rows sticky_rows '
         'stray_services',
