@@ -48,6 +48,19 @@ def nodes(
     return _open(pcloud, known)
 
 
+def serving(
+    context: nova_context.RequestContext, pcloud: access.Pcloud,
+) -> dict[str, computes.Node]:
+    """Return `nodes` of the hosts that are up and enabled in Nova.
+
+    One query a cell, and one query for the zones.
+    """
+    known = computes.load(context, pcloud.hosts)
+    return _open(pcloud, {
+        host: compute.nodes[0] for host, compute in known.items()
+        if compute.up and compute.enabled and len(compute.nodes) == 1})
+
+
 def _open(
     pcloud: access.Pcloud, known: Mapping[str, computes.Node],
 ) -> dict[str, computes.Node]:

@@ -50,7 +50,7 @@ def has_place(
 ) -> bool:
     """Whether a Pcloud has a place for all servers of a request.
 
-    One query for the zones, two queries a cell, and one call of Placement.
+    One query for the zones, one query a cell, and one call of Placement.
     While Placement does not answer there is no place.
 
     :param destination: the request's destination, narrowed to the Pcloud
@@ -76,12 +76,9 @@ def _serving(
     pcloud: access.Pcloud,
 ) -> dict[str, computes.Node]:
     """Return the hosts on which Nova's scheduler might place a server."""
-    there = {host: node for host, node
-             in open_hosts.nodes(context, pcloud).items()
-             if _may_have(spec, host, node.hypervisor_hostname)}
-    return {host: there[host]
-            for host, compute in computes.load(context, there).items()
-            if compute.up and compute.enabled}
+    return {host: node for host, node
+            in open_hosts.serving(context, pcloud).items()
+            if _may_have(spec, host, node.hypervisor_hostname)}
 
 
 def _may_have(spec: objects.RequestSpec, host: str, node: str) -> bool:
