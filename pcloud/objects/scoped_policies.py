@@ -39,6 +39,7 @@ from pcloud.objects import affinity_keys
 from pcloud.objects import reconcile
 from pcloud.rules import affinity
 from pcloud.rules import constraints
+from pcloud.rules import default_pcloud as rules_of_default
 from pcloud.rules import forms
 
 CLOUD, DOMAIN, PROJECT, PCLOUD, ROLE = SCOPES = (
@@ -120,6 +121,21 @@ def of_metadata(
     policies = {scope: _policy(*scope, metadata.get(names.policy(*scope), {}))
                 for scope in scopes}
     return {scope: policy for scope, policy in policies.items() if policy}
+
+
+def default_pcloud(
+    policies: Iterable[Policy],
+) -> tuple[str, Mapping[str, str]] | None:
+    """Return the stored default Pcloud that counts, and the scope; or None.
+
+    :param policies: the policies of some scopes, the most specific first;
+        scopes without defaults are left out
+
+    Rule: reference-default-pcloud-levels
+    """
+    return rules_of_default.counting(
+        (policy.scope, policy.default) for policy in policies
+        if policy.scope in DEFAULT_SCOPES)
 
 
 def update(

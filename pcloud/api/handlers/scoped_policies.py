@@ -81,9 +81,7 @@ def _with_default(
     """
     scopes = _levels(call, scope, scope_id)
     there = scoped_policies.by_scopes(call.context, scopes)
-    counting = default_pcloud.counting(
-        (level, there[level, level_id].default)
-        for level, level_id in scopes if (level, level_id) in there)
+    counting = scoped_policies.default_pcloud(there.values())
     own = there.get((scope, scope_id))
     if not counting and (own is None or not call.can(rules.ALL)):
         raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)

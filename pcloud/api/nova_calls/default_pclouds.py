@@ -19,8 +19,8 @@ and a later change of the default moves no server.
 Rule: reference-default-pcloud
 """
 
+from collections.abc import Iterable
 from collections.abc import Mapping
-from collections.abc import Sequence
 
 from nova.api.openstack import api_version_request
 from nova.compute import api
@@ -55,6 +55,15 @@ def is_placed(
             version >= _HOST and any(map(server.get, _HOST_MEMBERS)))
 
 
+def scopes(
+    context: nova_context.RequestContext,
+) -> list[tuple[str, str]]:
+    """Return scope and id of the levels of a default, most specific first."""
+    return [(scoped_policies.PROJECT, context.project_id),
+            (scoped_policies.DOMAIN, context.project_domain_id or ''),
+            (scoped_policies.CLOUD, scoped_policies.DEFAULT)]
+
+
 def _names_host(zone: object) -> bool:
     """Whether Nova would read a host or a node from a zone."""
     try:
@@ -67,7 +76,7 @@ def _names_host(zone: object) -> bool:
 
 def hint(
     context: nova_context.RequestContext,
-    policies: Sequence[scoped_policies.Policy],
+    policies: Iterable[scoped_policies.Policy],
 ) -> dict[str, list[str]]:
     """Return the hint for a server that names no Pcloud, empty for none.
 
@@ -78,9 +87,7 @@ def hint(
     :raises: `exception.DefaultPcloudUnreadable`,
         `exception.DefaultPcloudUnusable` in mode ``strict``
     """
-    counting = default_pcloud.counting(
-        (policy.scope, policy.default) for policy in policies
-        if policy.scope in scoped_policies.DEFAULT_SCOPES)
+    counting = scoped_policies.default_pcloud(policies)
     if counting is None:
         return {}
     source, stored = counting
@@ -102,12 +109,8 @@ def source(context: nova_context.RequestContext) -> str | None:
 
     :returns: None where no default is set, or the default is no Pcloud
     """
-    scopes = [(scoped_policies.PROJECT, context.project_id),
-              (scoped_policies.DOMAIN, context.project_domain_id or ''),
-              (scoped_policies.CLOUD, scoped_policies.DEFAULT)]
-    policies = scoped_policies.by_scopes(context, scopes)
-    counting = default_pcloud.counting(
-        (policy.scope, policy.default) for policy in policies.values())
+    counting = scoped_policies.default_pcloud(
+        scoped_policies.by_scopes(context, scopes(context)).values())
     if counting is None or counting[1] == default_pcloud.written(None):
         return None
     return counting[0]

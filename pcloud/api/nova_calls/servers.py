@@ -111,7 +111,7 @@ def recorded(
     policies = scoped_policies.of_metadata(scopes, rows.metadata)
     added = {} if default_pclouds.is_placed(
         server, hints, version) else (
-        default_pclouds.hint(context, list(policies.values())))
+        default_pclouds.hint(context, policies.values()))
     if added:
         policies |= scoped_policies.by_scopes(context, [
             (scoped_policies.PCLOUD, _pcloud(context, added))])
@@ -215,9 +215,7 @@ def _scopes(
 
     The most specific scope of a default Pcloud comes first.
     """
-    return [(scoped_policies.PROJECT, context.project_id),
-            (scoped_policies.DOMAIN, context.project_domain_id or ''),
-            (scoped_policies.CLOUD, scoped_policies.DEFAULT),
+    return [*default_pclouds.scopes(context),
             (scoped_policies.PCLOUD, _pcloud(context, hints))]
 
 

@@ -17,8 +17,7 @@ import argparse
 from pcloud.client import display
 from pcloud.client.osc import common
 from pcloud.client.osc import projects
-
-_MODES = 'strict', 'prefer'
+from pcloud.rules import default_pcloud
 
 
 class SetPcloudDefault(common.PcloudCommand):
@@ -37,7 +36,8 @@ class SetPcloudDefault(common.PcloudCommand):
             'pcloud', metavar='<pcloud>',
             help='Pcloud (name or id) that the project is a tenant of')
         parser.add_argument(
-            '--mode', choices=_MODES, default='strict',
+            '--mode', choices=default_pcloud.MODES,
+            default=default_pcloud.STRICT,
             help='With strict such servers start in the Pcloud or not at all; '
                  'with prefer they start outside of Pclouds when the Pcloud '
                  'has no room (default: strict)')
