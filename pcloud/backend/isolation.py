@@ -24,6 +24,7 @@ Rule: reference-isolation
 
 from collections.abc import Collection
 from collections.abc import Mapping
+import functools
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -42,6 +43,7 @@ from pcloud.rules import access
 
 _CLOSED_TYPES = (names.TYPE_POOL, names.TYPE_PCLOUD)
 _TYPE = orm.aliased(models.AggregateMetadata)
+_HOSTS = 'hosts'
 
 
 def is_closed(name: str, metadata: Mapping[str, str]) -> bool:
@@ -116,13 +118,44 @@ def _is_pcloud_with_type() -> sa.ColumnElement[bool]:
         sa.func.coalesce(_TYPE.value, '') != names.TYPE_POOL)
 
 
+def _is_closed_by_row() -> sa.ColumnElement[bool]:
+    """Return `is_closed` as a condition that looks the type up row by row.
+
+    Where the condition asks whether there is a row, MariaDB first reads the
+    types of all Pclouds.
+    """
+    row = models.AggregateMetadata
+    its_type = sa.select(row.value).where(
+        row.aggregate_id == models.Aggregate.id, row.key == names.TYPE,
+    ).correlate(models.Aggregate).scalar_subquery()
+    return _is_closed(sa.func.coalesce(its_type, '').in_(_CLOSED_TYPES))
+
+
 def _open_ids() -> sa.Select:
     """Select the ids of the aggregates that are not closed, which are few."""
-    row = models.AggregateMetadata
-    return sa.select(models.Aggregate.id).where(sa.not_(_is_closed(
-        sa.exists().where(
-            row.aggregate_id == models.Aggregate.id, row.key == names.TYPE,
-            row.value.in_(_CLOSED_TYPES)))))
+    return sa.select(models.Aggregate.id).where(
+        sa.not_(_is_closed_by_row()))
+
+
+@functools.cache
+def _closed_among() -> sa.Select:
+    """Select those of the service hosts `_HOSTS` that are closed.
+
+    The statement is made once, with the hosts as text: a thousand hosts as
+    parameters take longer in Python than in the database. The database judges
+    each aggregate of the hosts once, and no other aggregate. An aggregate
+    that is gone is closed.
+    """
+    member = models.AggregateHost
+    closed = _with_type(
+        sa.select(_is_closed(sa.func.coalesce(_TYPE.value, '').in_(
+            _CLOSED_TYPES))).select_from(models.Aggregate)
+    ).where(models.Aggregate.id == member.aggregate_id
+            ).correlate(member).scalar_subquery()
+    return sa.select(member.host).where(
+        member.host.in_(sa.bindparam(
+            _HOSTS, expanding=True, literal_execute=True)),
+        sa.func.coalesce(closed, sa.true()))
 
 
 def other_ids() -> sa.Select:
@@ -170,11 +203,9 @@ def closed_among(
     """
     if len(hosts) > bulk.MOST_NAMED:
         return closed_hosts(context).intersection(hosts)
-    member = models.AggregateHost
-    statement = sa.select(member.host).distinct().where(
-        member.host.in_(hosts), member.aggregate_id.not_in(_open_ids()))
     with api_db.context_manager.reader.using(context) as session:
-        members = session.scalars(statement).all()
+        members = session.scalars(
+            _closed_among(), {_HOSTS: list(hosts)}).all()
         due_hosts = journal.dues(context)
     # Databases that compare without case find other hosts too.
     return frozenset(hosts).intersection({*members, *due_hosts})

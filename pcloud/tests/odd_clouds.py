@@ -43,6 +43,8 @@ from pcloud.api.views import host_flavors as views
 from pcloud.api.views import pclouds as pcloud_views
 from pcloud.backend import bulk
 from pcloud.backend import due
+from pcloud.backend import isolation
+from pcloud.backend import journal
 from pcloud.backend import pcloud_rows
 from pcloud.backend import pool_rows
 from pcloud.backend import readings
@@ -87,7 +89,7 @@ class OddCloud:
         self._context = nova_context.get_admin_context()
         self._now = timeutils.utcnow()
         self._hosts = [f'h-{number}' for number in range(hosts)]
-        self._hosts += ['h \u00f6', 'h,1']
+        self._hosts += ['h \u00f6', 'h,1', "h'1", 'h\\', "h\\'", 'h%s', 'h:x']
         if self._has(0.2):
             self._hosts.append('h\n1')
 
@@ -412,4 +414,20 @@ def _detail(
                 metadata, names.RAM_RATIO)}
 
 
-ALL = differing_supplies, differing_choices, differing_lists
+def differing_closed(
+    context: nova_context.RequestContext,
+) -> Iterator[tuple[object, object]]:
+    """Yield what whole aggregates, and what names of hosts, say is closed."""
+    closed = set(journal.dues(context))
+    for aggregate in isolation.closed_aggregates(context):
+        closed.update(aggregate.hosts)
+    everybody = {host for aggregate in rows.read(context, sa.true())
+                 for host in aggregate.hosts}
+    yield closed, isolation.closed_hosts(context)
+    for hosts in (everybody, sorted(everybody | closed)[::3], {'absent'}, ()):
+        yield closed.intersection(hosts), isolation.closed_among(
+            context, hosts)
+
+
+ALL = (differing_supplies, differing_choices, differing_lists,
+       differing_closed)

@@ -128,6 +128,13 @@ class DatabaseTest(testtools.TestCase):
         self.assertEqual(
             frozenset(), isolation.closed_among(self.context, set()))
 
+    def test_a_row_of_no_aggregate_closes(self):
+        with self.database.writer.using(self.context) as session:
+            session.add(models.AggregateHost(aggregate_id=0, host='lost'))
+        self.assertEqual({'lost'}, isolation.closed_among(
+            self.context, ['lost']))
+        self.assertIn('lost', isolation.closed_hosts(self.context))
+
     def test_pool_uuids(self):
         found = {int(uuid.removeprefix('uuid-')) for uuid
                  in isolation.pool_uuids(self.context)}

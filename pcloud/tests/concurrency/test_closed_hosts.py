@@ -1,0 +1,104 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a boot without the hint reads does not grow with the cloud.
+
+Rows that MariaDB reads are counted, not time.
+"""
+
+from unittest import mock
+
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models
+from oslo_db.sqlalchemy import enginefacade
+from oslo_utils import uuidutils
+import sqlalchemy as sa
+import testtools
+
+from pcloud.backend import isolation
+from pcloud import names
+from pcloud.tests.concurrency import mariadb
+
+# Another test of this process may still have a cloud.
+_DATABASES = _API, = ('closed_api',)
+_TABLES = (models.Aggregate, models.AggregateHost, models.AggregateMetadata)
+_RACK = 20
+
+
+class ClosedHostsTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        mariadb.need()
+        mariadb.create(_DATABASES)
+        self.addCleanup(mariadb.drop, _DATABASES)
+        self.facade = enginefacade.transaction_context()
+        self.facade.configure(connection=mariadb.url(_API))
+        engine = self.facade.writer.get_engine()
+        self.addCleanup(engine.dispose)
+        models.BASE.metadata.create_all(
+            engine, tables=[each.__table__ for each in _TABLES])
+        patched = mock.patch(
+            api_db.__name__ + '.context_manager', self.facade)
+        patched.start()
+        self.addCleanup(patched.stop)
+        self.context = nova_context.get_admin_context()
+
+    def _write(self, *aggregates):
+        """Write aggregates, each of a name, a type and hosts."""
+        with self.facade.writer.using(self.context) as session:
+            for name, kind, hosts in aggregates:
+                aggregate = models.Aggregate(
+                    name=name, uuid=uuidutils.generate_uuid())
+                session.add(aggregate)
+                session.flush()
+                session.add_all(models.AggregateHost(
+                    aggregate_id=aggregate.id, host=host) for host in hosts)
+                session.add_all(models.AggregateMetadata(
+                    aggregate_id=aggregate.id, key=key, value=value)
+                    for key, value in {'ssd': 'true', **({} if kind is None
+                                       else {names.TYPE: kind})}.items())
+            for table in _TABLES:
+                session.execute(sa.text(
+                    f'ANALYZE TABLE {table.__tablename__}'))
+
+    def _grow(self, prefix, count):
+        """Add racks of hosts that nobody has, and Pclouds in one pool."""
+        hosts = [[f'{prefix}-{rack}-{number}' for number in range(_RACK)]
+                 for rack in range(count)]
+        self._write(
+            (names.pool(prefix), names.TYPE_POOL, sum(hosts, [])),
+            *((f'{prefix}-{rack}', None, each + [f'public-{each[0]}'])
+              for rack, each in enumerate(hosts)),
+            *((names.pcloud(uuidutils.generate_uuid()), names.TYPE_PCLOUD,
+               each) for each in hosts))
+
+    def _rows_read(self, hosts):
+        """Return how many rows, or keys of indexes, were read."""
+        with self.facade.reader.using(self.context) as session:
+            session.execute(sa.text('FLUSH STATUS'))
+            closed = isolation.closed_among(self.context, hosts)
+            isolation.pool_uuids(self.context)
+            counts = dict(session.execute(sa.text(
+                "SHOW SESSION STATUS LIKE 'Handler_read%'")).all())
+        self.assertEqual({host for host in hosts
+                          if not host.startswith('public')}, closed)
+        return sum(map(int, counts.values()))
+
+    def test_rows_read_in_small_and_large_clouds(self):
+        self._grow('small', 4)
+        hosts = [f'public-small-{rack}-0' for rack in range(4)] + ['small-1-1']
+        few = self._rows_read(hosts)
+        self._grow('large', 100)
+        # There is one more pool.
+        self.assertEqual(few + 1, self._rows_read(hosts))
