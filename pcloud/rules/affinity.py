@@ -275,12 +275,12 @@ def estimated_rounds(
     error += _ERROR * max(abs(float(threshold)) for threshold in rounds)
     order = sorted((float(threshold), number)
                    for number, threshold in enumerate(rounds))
-    floors = [threshold for threshold, _ in order]
+    floors = [*(threshold for threshold, _ in order), math.inf]
     # The first round of a score that exceeds so many thresholds.
     firsts = [None, *itertools.accumulate(
         (number for _, number in order), min)]
-    return [firsts[exceeded] if (exceeded := bisect.bisect_left(
-        floors, score - error)) == bisect.bisect_right(floors, score + error)
+    return [firsts[exceeded] if floors[exceeded := bisect.bisect_left(
+        floors, score - error)] > score + error
         else UNCERTAIN for score in host_scores]
 
 

@@ -20,6 +20,7 @@ Rule: reference-placement-keys-score, reference-placement-keys-rounds
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Sequence
 from fractions import Fraction
 import itertools
@@ -32,9 +33,11 @@ from oslo_config import cfg
 from pcloud.backend import computes
 from pcloud.objects import affinity_keys
 from pcloud.rules import affinity
+from pcloud.scheduler import host_attributes
 from pcloud.scheduler import host_capacity
 from pcloud.scheduler import memo
 from pcloud.scheduler import node_keys
+from pcloud.scheduler import request
 
 CONF = cfg.CONF
 
@@ -51,14 +54,18 @@ def rounds(
     threshold is computed exactly.
     """
     limits = thresholds()
-    of_hosts, bases = _by_kind(host_states, wished)
+    if not wished.system:
+        return [affinity.round_of(Fraction(0), limits)] * len(host_states)
+    aggregates = host_attributes.aggregates(host_states)
+    of_hosts, bases = _by_kind(host_states, aggregates, wished)
     computed = _computed(wished)
     if not computed:
         numbers = [affinity.round_of(base, limits) for base in bases]
         return [numbers[kind] for kind in of_hosts]
     guesses, error = affinity.estimated_scores(
         wished.system, bases, of_hosts,
-        {name: node_keys.ESTIMATED[name](host_states) for name in computed})
+        {name: node_keys.ESTIMATED[name](host_states, aggregates)
+         for name in computed})
     return [
         affinity.round_of(bases[kind] + _own(host_state, wished), limits)
         if number == affinity.UNCERTAIN else number
@@ -71,19 +78,21 @@ def system(
     host_states: Sequence[host_manager.HostState], wished: memo.CompiledKeys,
 ) -> list[Fraction]:
     """Return how much the administrator likes each host for a request."""
-    of_hosts, bases = _by_kind(host_states, wished)
+    of_hosts, bases = _by_kind(
+        host_states, host_attributes.aggregates(host_states), wished)
     return [bases[kind] + _own(host_state, wished)
             for host_state, kind in zip(host_states, of_hosts, strict=True)]
 
 
 def _by_kind(
-    host_states: Sequence[host_manager.HostState], wished: memo.CompiledKeys,
+    host_states: Sequence[host_manager.HostState],
+    aggregates: Collection[objects.Aggregate], wished: memo.CompiledKeys,
 ) -> tuple[list[int], list[Fraction]]:
     """Return the kind of each host, and the system score of each kind.
 
     The keys that are computed for a host are left out.
     """
-    of_hosts, kinds = node_keys.grouped(host_states)
+    of_hosts, kinds = node_keys.grouped(host_states, aggregates)
     return of_hosts, [affinity.score(wished.system, keys.items())
                       for keys in kinds]
 
@@ -120,9 +129,14 @@ def customer(
     """
     if not wished.customer:
         return [Fraction(0)] * len(host_states)
+    if request.servers(spec) == 1:
+        return _scores(host_states, spec, wished)
     request_memo = memo.of_request(spec)
     if request_memo.before is None:
-        request_memo.before = _before(host_states, spec, wished)
+        request_memo.before = {
+            _id(host_state): (score, host_state.num_instances)
+            for host_state, score in zip(
+                host_states, _scores(host_states, spec, wished), strict=True)}
     own = affinity.score(wished.customer, (
         (key.name, key.value) for key in wished.customer.values()))
     scores = []
@@ -134,21 +148,18 @@ def customer(
     return scores
 
 
-def _before(
+def _scores(
     host_states: Sequence[host_manager.HostState],
     spec: objects.RequestSpec, wished: memo.CompiledKeys,
-) -> dict[tuple[str, str], tuple[Fraction, int]]:
+) -> list[Fraction]:
+    """Return how much the customer likes each host, without siblings."""
     running = _running(spec, [host_state.host for host_state in host_states])
-    of_hosts, kinds = node_keys.grouped(host_states)
-    bases = [affinity.score(wished.customer, [
-        pair for pair in keys.items() if affinity.is_reserved(pair[0])])
-        for keys in kinds]
     # Of thousands of servers many have the same keys, and share the values;
     # fractions are slow to look up.
     known: dict[tuple[str, int], Fraction] = {}
-    scores = {}
-    for host_state, number in zip(host_states, of_hosts, strict=True):
-        score = bases[number]
+    scores = []
+    for host_state, score in zip(
+            host_states, _of_nodes(host_states, wished), strict=True):
         for key in running.get(host_state.host, ()):
             if key.name in wished.customer:
                 name_and_value = key.name, id(key.value)
@@ -158,8 +169,22 @@ def _before(
                         wished.customer, [(key.name, key.value)])
                 # Hosts share the number that most of them have.
                 score = score + its if score else its
-        scores[_id(host_state)] = score, host_state.num_instances
+        scores.append(score)
     return scores
+
+
+def _of_nodes(
+    host_states: Sequence[host_manager.HostState], wished: memo.CompiledKeys,
+) -> list[Fraction]:
+    """Return how much the customer likes the reserved keys of each host."""
+    if not any(map(affinity.is_reserved, wished.customer)):
+        return [Fraction(0)] * len(host_states)
+    of_hosts, kinds = node_keys.grouped(
+        host_states, host_attributes.aggregates(host_states))
+    bases = [affinity.score(wished.customer, [
+        pair for pair in keys.items() if affinity.is_reserved(pair[0])])
+        for keys in kinds]
+    return [bases[kind] for kind in of_hosts]
 
 
 def _id(host_state: host_manager.HostState) -> tuple[str, str]:

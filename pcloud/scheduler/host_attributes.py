@@ -108,9 +108,9 @@ def by_aggregates(
     :returns: for each host the position of its kind; and for each kind the
         aggregates that count
     """
-    of_host = frozenset(counting).intersection
-    return host_kinds.numbered(
-        of_host(host_state.aggregates) for host_state in host_states)
+    return host_kinds.numbered(map(
+        frozenset(counting).intersection,
+        [host_state.aggregates for host_state in host_states]))
 
 
 def _kinds(

@@ -16,16 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Mapping
 from fractions import Fraction
 import functools
 import operator
 
+from nova import objects
 from nova.scheduler import host_manager
 
 from pcloud.backend import readings
 from pcloud import names
 from pcloud.rules import constraints
-from pcloud.scheduler import host_attributes
 from pcloud.scheduler import host_kinds
 
 _MIB = 1024
@@ -45,6 +46,26 @@ def columns(
         constraints.STORAGE: [
             (host_state.total_usable_disk_gb or 0) * _MIB
             for host_state in host_states]}
+
+
+def are_all_as_large(
+    host_states: Iterable[host_manager.HostState],
+    minimums: Mapping[str, int | None],
+) -> bool:
+    """Whether no host is smaller than a request wants, as mostly none is.
+
+    One look at each host, where `columns` takes three and makes lists.
+
+    :param minimums: ``size -> least size``, as `sizes`
+    """
+    cpus, memory_mb, storage = (
+        minimums.get(key) or 0 for key in constraints.SIZES)
+    for host_state in host_states:
+        if ((host_state.vcpus_total or 0) < cpus or
+                (host_state.total_usable_ram_mb or 0) < memory_mb or
+                (host_state.total_usable_disk_gb or 0) * _MIB < storage):
+            return False
+    return True
 
 
 def grouped(
@@ -89,19 +110,24 @@ def ratio(host_state: host_manager.HostState, name: str) -> Fraction:
 
 
 def estimated_ratios(
-    host_states: Collection[host_manager.HostState], name: str,
+    host_states: Collection[host_manager.HostState],
+    aggregates: Iterable[objects.Aggregate], name: str,
 ) -> list[float]:
     """Return `ratio` of each host, as floating point numbers.
 
     Each aggregate is read once.
+
+    :param aggregates: the different aggregates of the hosts
     """
-    own = [getattr(host_state, name) or 1.0 for host_state in host_states]
+    own = [value or 1.0
+           for value in map(operator.attrgetter(name), host_states)]
     floats = {value: float(exact(value)) for value in set(own)}
     of_pclouds = {
-        aggregate: its
-        for aggregate in host_attributes.aggregates(host_states)
+        aggregate: its for aggregate in aggregates
         if aggregate.metadata.get(names.TYPE) == names.TYPE_PCLOUD and
         (its := readings.ratio(aggregate.metadata, name)) is not None}
+    if not of_pclouds and len(floats) == 1:
+        return [*floats.values()] * len(own)
     if not of_pclouds:
         return [*map(floats.__getitem__, own)]
     return [next((of_pclouds[aggregate] for aggregate in host_state.aggregates

@@ -37,13 +37,18 @@ from pcloud.scheduler import host_capacity
 
 _PERCENT = 100
 _PREFIXES = (names.NODE_KEY_PREFIX, names.STICKY_PREFIX)
+_LOAD_MEMO = '_pcloud_load'
 _read_before: MutableMapping[
     objects.Aggregate, tuple[Mapping[str, str], tuple[str, ...]],
+] = weakref.WeakKeyDictionary()
+_values_before: MutableMapping[
+    objects.Aggregate, tuple[Mapping[str, str], Mapping[str, Fraction]],
 ] = weakref.WeakKeyDictionary()
 
 
 def grouped(
     host_states: Sequence[host_manager.HostState],
+    aggregates: Iterable[objects.Aggregate],
 ) -> tuple[list[int], list[Mapping[str, Fraction]]]:
     """Return the kind of each host, and the node keys of each kind.
 
@@ -51,14 +56,36 @@ def grouped(
     each aggregate is read once; hosts are of the same kind when the same
     aggregates give node keys to the hosts.
 
+    :param aggregates: the different aggregates of the hosts
     :returns: for each host the position of its kind; and for each kind its
         keys, by name
     """
     of_hosts, kinds = host_attributes.by_aggregates(
-        host_states, _having(host_attributes.aggregates(host_states),
-                             names.NODE_KEY_PREFIX))
-    return of_hosts, [affinity_keys.of_node(
-        aggregate.metadata for aggregate in kind)[0] for kind in kinds]
+        host_states, _having(aggregates, names.NODE_KEY_PREFIX))
+    return of_hosts, [_lowest([*map(_values, kind)]) for kind in kinds]
+
+
+def _values(aggregate: objects.Aggregate) -> Mapping[str, Fraction]:
+    """Return the node keys of an aggregate, read once as in `_prefixes`."""
+    metadata = aggregate.metadata
+    read, values = _values_before.get(aggregate, (None, {}))
+    if read is not metadata:
+        values, _ = affinity_keys.of_node([metadata])
+        _values_before[aggregate] = metadata, values
+    return values
+
+
+def _lowest(
+    mappings: Sequence[Mapping[str, Fraction]],
+) -> Mapping[str, Fraction]:
+    """Return the keys of several aggregates, as `affinity_keys.of_node`."""
+    if len(mappings) == 1:
+        return mappings[0]
+    lowest: dict[str, Fraction] = {}
+    for mapping in mappings:
+        for name, value in mapping.items():
+            lowest[name] = min(lowest.get(name, value), value)
+    return lowest
 
 
 def has_sticky(host_states: Iterable[host_manager.HostState]) -> bool:
@@ -140,6 +167,21 @@ def _percent(host_state: host_manager.HostState) -> float:
     return 0
 
 
+def _quick_percent(host_state: host_manager.HostState) -> float:
+    """Return `_percent`, which is found once for each report of a host.
+
+    With each report the host gets another list of metrics, and until then the
+    list keeps what was found.
+    """
+    metrics = host_state.metrics
+    found = getattr(metrics, _LOAD_MEMO, None)
+    if found is None:
+        found = _percent(host_state)
+        if isinstance(metrics, objects.MonitorMetricList):
+            setattr(metrics, _LOAD_MEMO, found)
+    return found
+
+
 # The keys of a host that are computed.
 # Rule: reference-placement-keys-special
 COMPUTED = {affinity.RAM: _ram, affinity.CPU: _cpu, affinity.LOAD: _load}
@@ -147,30 +189,33 @@ COMPUTED = {affinity.RAM: _ram, affinity.CPU: _cpu, affinity.LOAD: _load}
 
 def _estimated_ram(
     host_states: Sequence[host_manager.HostState],
+    aggregates: Iterable[objects.Aggregate],
 ) -> list[float]:
     return [affinity.estimated_share(
         (memory := host_state.total_usable_ram_mb or 0) -
         (host_state.free_ram_mb or 0), memory * ratio)
         for host_state, ratio in zip(
             host_states, host_capacity.estimated_ratios(
-                host_states, names.RAM_RATIO), strict=True)]
+                host_states, aggregates, names.RAM_RATIO), strict=True)]
 
 
 def _estimated_cpu(
     host_states: Sequence[host_manager.HostState],
+    aggregates: Iterable[objects.Aggregate],
 ) -> list[float]:
     return [affinity.estimated_share(
         host_state.vcpus_used or 0, (host_state.vcpus_total or 0) * ratio)
         for host_state, ratio in zip(
             host_states, host_capacity.estimated_ratios(
-                host_states, names.CPU_RATIO), strict=True)]
+                host_states, aggregates, names.CPU_RATIO), strict=True)]
 
 
 def _estimated_load(
     host_states: Sequence[host_manager.HostState],
+    _aggregates: Iterable[objects.Aggregate],
 ) -> list[float]:
     return [affinity.estimated_share(percent, _PERCENT)
-            for percent in map(_percent, host_states)]
+            for percent in map(_quick_percent, host_states)]
 
 
 # The same keys of all hosts, estimated for `affinity.estimated_scores`.

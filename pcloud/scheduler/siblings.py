@@ -90,6 +90,8 @@ def standings(
     levels = [numbers for name, numbers
               in memo.of_request(spec).levels.items()
               if filters is None or name in filters]
+    if not full and not levels:
+        return [(0,)] * len(host_states)
     return [(int(host_state.host in full),
              *(numbers.get(host_state.host, 0) for numbers in levels))
             for host_state in host_states]

@@ -110,6 +110,9 @@ def _satisfying(
         host_states = [host_state for host_state, number
                        in zip(host_states, numbers, strict=True)
                        if not unmet[number]]
+    if None not in what.minimums.values() and (
+            host_capacity.are_all_as_large(host_states, what.minimums)):
+        return host_states
     found = rules.large_enough(what, host_capacity.columns(host_states))
     if len(found) == len(host_states):
         return host_states

@@ -26,6 +26,7 @@ import testtools
 
 from pcloud import conf
 from pcloud import names
+from pcloud.objects import affinity_keys
 from pcloud.rules import affinity
 from pcloud.scheduler import affinity_scores
 from pcloud.scheduler import host_capacity
@@ -136,16 +137,53 @@ class RoundsTest(testtools.TestCase):
             self.assertEqual(
                 [host_capacity.ratio(host, name) for host in them],
                 [host_capacity.exact(each) for each
-                 in host_capacity.estimated_ratios(them, name)])
+                 in host_capacity.estimated_ratios(
+                     them, aggregates, name)])
 
     @given(st.lists(hosts, min_size=1, max_size=5))
     def test_estimates_are_close(self, drawn):
         """A hundred times closer than the error that is allowed for."""
         them = [_host((*each[:-1], []), []) for each in drawn]
         for name, tell in node_keys.COMPUTED.items():
-            for host, found in zip(them, node_keys.ESTIMATED[name](them)):
+            for host, found in zip(
+                    them, node_keys.ESTIMATED[name](them, ())):
                 self.assertLess(abs(tell(host) - Fraction(found)),
                                 Fraction(1, 10 ** 14))
+
+    def test_load_of_a_new_report(self):
+        """The load is remembered with a report, and not with the host."""
+        host = _host((1, 1, 1, 1, 1.0, 1.0, [('cpu.percent', 10)], []), [])
+        tell = node_keys.ESTIMATED[affinity.LOAD]
+        self.assertEqual([0.1, 0.1], tell([host], ()) + tell([host], ()))
+        host.metrics = objects.MonitorMetricList(
+            objects=[_metric('cpu.percent', 30)])
+        self.assertEqual([0.3], tell([host], ()))
+        host.metrics = None
+        self.assertEqual([0.0], tell([host], ()))
+
+
+class NodeKeysTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        objects.register_all()
+
+    @given(st.lists(metadata, min_size=3, max_size=3),
+           st.lists(st.lists(st.integers(0, 2), unique=True), min_size=1,
+                    max_size=4), st.lists(metadata, min_size=3, max_size=3))
+    def test_as_each_host_read_alone(self, first, places, second):
+        """Also once aggregates have changed."""
+        aggregates = [objects.Aggregate(metadata=each) for each in first]
+        them = [mock.Mock(aggregates=[aggregates[place] for place in each])
+                for each in places]
+        for metadata in (first, second):
+            for aggregate, its in zip(aggregates, metadata):
+                aggregate.metadata = its
+            of_hosts, kinds = node_keys.grouped(them, set(aggregates))
+            self.assertEqual(
+                [affinity_keys.of_node(
+                    aggregate.metadata for aggregate in host.aggregates)[0]
+                 for host in them], [kinds[kind] for kind in of_hosts])
 
 
 class CustomerTest(testtools.TestCase):
@@ -157,8 +195,8 @@ class CustomerTest(testtools.TestCase):
     @given(st.lists(st.tuples(st.booleans(), st.lists(offered, max_size=3)),
                     min_size=1, max_size=4),
            st.dictionaries(st.sampled_from(['A', 'B', '_C']), decimals),
-           st.lists(offered, max_size=3))
-    def test_as_the_score_of_each_host(self, drawn, node, wanted):
+           st.lists(offered, max_size=3), st.integers(1, 2))
+    def test_as_the_score_of_each_host(self, drawn, node, wanted, servers):
         """A host offers its reserved keys and those of its servers."""
         aggregate = objects.Aggregate(metadata={
             f'{names.NODE_KEY_PREFIX}{name}': value
@@ -172,13 +210,25 @@ class CustomerTest(testtools.TestCase):
                 host.host: tuple(keys)
                 for host, (_, keys) in zip(them, drawn) if keys}):
             found = affinity_scores.customer(
-                them, objects.RequestSpec(), wished)
+                them, objects.RequestSpec(num_instances=servers), wished)
         reserved = [(name, Fraction(value)) for name, value in node.items()
                     if affinity.is_reserved(name)]
         self.assertEqual([affinity.score(wished.customer, [
             *(reserved if has_keys else ()),
             *((key.name, key.value) for key in keys)])
             for has_keys, keys in drawn], found)
+
+    def test_reserved_keys_of_hosts(self):
+        """They count as soon as one customer key is reserved."""
+        host = host_manager.HostState('h', 'n', 'cell')
+        host.aggregates = [objects.Aggregate(metadata={
+            f'{names.NODE_KEY_PREFIX}_C': '1'})]
+        wished = memo.CompiledKeys({}, affinity.compiled([
+            [affinity.parse('A=1:5'), affinity.parse('_C=1:7')]]))
+        with mock.patch.object(
+                affinity_scores, '_running', return_value={}):
+            self.assertEqual([Fraction(7)], affinity_scores.customer(
+                [host], objects.RequestSpec(num_instances=1), wished))
 
 
 class EstimatesTest(testtools.TestCase):

@@ -99,3 +99,13 @@ class ConstraintsFilterTest(testtools.TestCase):
         shown = refusal.details['constraints']
         self.assertEqual(sorted(keys), [
             re.split('[= ]', each)[0] for each in shown.split(', ')])
+
+    def test_the_greatest_of_hosts_that_are_all_large_enough(self):
+        hosts = [_host(number, (2 + number, 1024, 5), []) for number in (0, 1)]
+        for text, expected in (('cpu=max', hosts[1:]), ('cpu=2', hosts),
+                               ('cpu=3', hosts[1:]), ('', hosts)):
+            spec = objects.RequestSpec(num_instances=1)
+            memo.of_request(spec).settings = rules.effective(
+                [('request', rules.parse(text))], {})
+            self.assertEqual(expected, list(
+                constraints.ConstraintsFilter().passing_hosts(hosts, spec)))
