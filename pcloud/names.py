@@ -49,9 +49,11 @@ OWNER = 'pcloud:owner'
 HOST_PREFIX = 'pcloud:host:'
 STATE_PREFIX = 'pcloud:host_state:'
 NODE_PREFIX = 'pcloud:node:'
+OWN_PREFIX = 'pcloud:own_ratios:'
+# The form of earlier versions: a key for each ratio.
 SAVED_PREFIX = 'pcloud:saved:'
 # What a Pcloud keeps of each of its hosts.
-OF_HOSTS = (HOST_PREFIX, STATE_PREFIX, NODE_PREFIX, SAVED_PREFIX)
+OF_HOSTS = (HOST_PREFIX, STATE_PREFIX, NODE_PREFIX, OWN_PREFIX, SAVED_PREFIX)
 TENANT_PREFIX = 'pcloud:'
 TENANT_VALUE = 'pcloud-tenant'
 
@@ -61,6 +63,9 @@ TENANT_VALUE = 'pcloud-tenant'
 JOURNAL = 'pcloud-journal'
 CHANGES_PREFIX = 'pcloud:changes:'
 DUE_PREFIX = 'pcloud:due:'
+# In the journal, where no earlier version runs that would not know the form.
+OWN_FORM = 'pcloud:form:own_ratios'
+ONE_KEY = 'one_key'
 
 SCOPE = 'pcloud:scope'
 SCOPE_ID = 'pcloud:scope_id'
@@ -131,8 +136,17 @@ def due_key(host: str) -> str:
     return _checked(DUE_PREFIX + host, 'Service host', host)
 
 
+def own_ratios_key(node: str) -> str:
+    """Return the metadata key of a host's own ratios, kept by a Pcloud.
+
+    :param node: the hypervisor hostname
+    :raises: `exception.NameTooLong` when Nova could not hold the key
+    """
+    return _checked(OWN_PREFIX + node, 'Hypervisor hostname', node)
+
+
 def saved_ratio_key(ratio: str, node: str) -> str:
-    """Return the metadata key of a host's own ratio, kept by a Pcloud.
+    """Return the metadata key of one own ratio, in the form with two keys.
 
     :param ratio: `CPU_RATIO` or `RAM_RATIO`
     :raises: `exception.NameTooLong` when Nova could not hold the key
@@ -141,14 +155,16 @@ def saved_ratio_key(ratio: str, node: str) -> str:
                     node)
 
 
-def saved_ratios(metadata: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Return the saved ratios in metadata, by metadata key.
+def nodes_of_own_ratios(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return the keys in metadata that keep own ratios, in both forms.
 
-    :returns: ``metadata key -> (ratio, hypervisor hostname)``, where the ratio
-        is `CPU_RATIO` or `RAM_RATIO`
+    :returns: ``metadata key -> hypervisor hostname``
     """
-    return {SAVED_PREFIX + rest: rest.partition(':')[::2]
-            for rest in stripped(metadata, SAVED_PREFIX)}
+    return {
+        OWN_PREFIX + node: node for node in stripped(metadata, OWN_PREFIX)
+    } | {
+        SAVED_PREFIX + rest: rest.partition(':')[2]
+        for rest in stripped(metadata, SAVED_PREFIX)}
 
 
 def policy(scope: str, scope_id: str) -> str:

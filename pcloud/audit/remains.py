@@ -191,8 +191,7 @@ def _of_aggregate(aggregate: rows.Aggregate) -> Iterator[Remainder]:
         yield from _of_journal(metadata)
         yield Remainder('journal', name)
     elif isolation.is_pcloud(name, metadata):
-        saved = sorted(node for _, node in names.saved_ratios(
-            metadata).values())
+        saved = sorted(names.nodes_of_own_ratios(metadata).values())
         if saved:
             yield Remainder('ratio-saved', name, tuple(dict.fromkeys(saved)))
         yield Remainder('pcloud', name)

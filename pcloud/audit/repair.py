@@ -67,8 +67,7 @@ def settle_stateless(
             names.node_key(host),
             *(names.host_key(name) for name, its
               in names.hosts(metadata).items() if its == node),
-            *(names.saved_ratio_key(key, node)
-              for key in allocation_ratios.RESOURCES)])
+            *allocation_ratios.saved_keys(node)])
         return True
 
     done = change.run(context, [_anchor(aggregate)], work)
@@ -124,14 +123,15 @@ def give_back_ratio(
     aggregate: rows.Aggregate, key: str,
     context: nova_context.RequestContext,
 ) -> str:
-    """Give a host that has left a Pcloud the host's own ratio back.
+    """Give a host that has left a Pcloud the host's own ratios back.
 
-    Of an unreadable ratio the key is deleted and nothing else.
+    Of an unreadable value the key is deleted and nothing else.
+
+    :param key: of `names.nodes_of_own_ratios`
     """
-    ratio, node = names.saved_ratios(aggregate.metadata)[key]
+    node = names.nodes_of_own_ratios(aggregate.metadata)[key]
     value = aggregate.metadata[key]
-    known = readings.own_ratio(aggregate.metadata, key)
-    own = {} if known is None else {ratio: known}
+    own = readings.own_ratios(aggregate.metadata, key)
     host = next((host for host, name in
                  computes.every_node(context).values() if name == node), None)
 

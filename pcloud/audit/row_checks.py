@@ -188,7 +188,7 @@ def _check_keys(
         yield findings.KeyFinding(
             kind, aggregate.name, key, f'{subject} is not in the Pcloud',
             functools.partial(repair.drop_key, aggregate, key))
-    for key, (_, node) in sorted(names.saved_ratios(metadata).items()):
+    for key, node in sorted(names.nodes_of_own_ratios(metadata).items()):
         if node not in nodes:
             yield findings.KeyFinding(
                 'ratio-not-given-back', aggregate.name, key,

@@ -236,10 +236,12 @@ def closed_of(
             names.RAM_RATIO, names.NODE_PREFIX + host]
     # A host that was added before the rows of nodes existed has no node here.
     is_saved = sa.or_(
-        *(row.key == sa.literal(names.saved_ratio_key(ratio, '')).concat(
-            node.value) for ratio in readings.RATIOS),
-        sa.and_(node.id.is_(None), row.key.startswith(
-            names.SAVED_PREFIX, autoescape=True)))
+        *(row.key == sa.literal(prefix).concat(node.value) for prefix in (
+            names.OWN_PREFIX, *(names.saved_ratio_key(ratio, '')
+                                for ratio in readings.RATIOS))),
+        sa.and_(node.id.is_(None), sa.or_(*(
+            row.key.startswith(prefix, autoescape=True)
+            for prefix in (names.OWN_PREFIX, names.SAVED_PREFIX)))))
     statement = sa.select(
         models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
         member.host, row.key, row.value,

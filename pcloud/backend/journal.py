@@ -12,7 +12,8 @@
 """The journal: marks of changes, and what is still due for hosts.
 
 The journal is an aggregate without hosts, created when first needed. The
-metadata of the journal have two sorts of rows.
+metadata of the journal have two sorts of rows, and the forms of rows that may
+be written because every version at work knows the forms.
 
 ``pcloud:changes:<anchor>``
     The marks of the latest changes of an anchor, the newest first. An anchor
@@ -95,8 +96,11 @@ def create(session: orm.Session) -> int:
     made = session.execute(sa.insert(models.Aggregate).values(
         uuid=uuidutils.generate_uuid(), name=names.JOURNAL))
     journal_id, = made.inserted_primary_key
-    session.execute(sa.insert(_ROW).values(
-        aggregate_id=journal_id, key=names.TYPE, value=names.TYPE_JOURNAL))
+    # Where nothing was ever changed, no earlier version is at work.
+    session.execute(sa.insert(_ROW), [
+        {'aggregate_id': journal_id, 'key': key, 'value': value}
+        for key, value in ((names.TYPE, names.TYPE_JOURNAL),
+                           (names.OWN_FORM, names.ONE_KEY))])
     return journal_id
 
 

@@ -30,6 +30,8 @@ _T = TypeVar('_T')
 
 _WHERE = '"pcloud-manage audit" tells where it is set.'
 RATIOS = (names.CPU_RATIO, names.RAM_RATIO)
+# In texts with both ratios of a host.
+_SHORT = dict(zip(RATIOS, ratios.NAMES))
 
 
 def ratio(metadata: Mapping[str, str], key: str) -> float | None:
@@ -40,12 +42,28 @@ def ratio(metadata: Mapping[str, str], key: str) -> float | None:
     return _read(metadata, key, ratios.of_pcloud)
 
 
-def own_ratio(metadata: Mapping[str, str], key: str) -> float | None:
-    """Return the saved own ratio of a host; None for an unknown ratio.
+def own_ratios(metadata: Mapping[str, str], key: str) -> dict[str, float]:
+    """Return the own ratios of a host that one key keeps, in either form.
 
-    :param key: from `names.saved_ratio_key`
+    :param key: of `names.nodes_of_own_ratios`
+    :returns: ratios by `RATIOS`, as far as known
     """
-    return _read(metadata, key, ratios.of_host)
+    if key.startswith(names.OWN_PREFIX):
+        found = _read(metadata, key, ratios.both) or {}
+        return {name: found[short] for name, short in _SHORT.items()
+                if short in found}
+    name = key.removeprefix(names.SAVED_PREFIX).partition(':')[0]
+    known = _read(metadata, key, ratios.of_host)
+    return {name: known} if known is not None and name in RATIOS else {}
+
+
+def own_ratios_text(own: Mapping[str, float]) -> str:
+    """Return the text that `own_ratios` reads, in the form with one key.
+
+    :param own: ratios by `RATIOS`
+    """
+    return ratios.both_text({_SHORT[name]: value
+                             for name, value in own.items()})
 
 
 def is_clear(metadata: Mapping[str, str]) -> bool:

@@ -248,6 +248,10 @@ class Rows:
         # Databases that compare without case find other keys too.
         return {key: found[key] for key in keys if key in found}
 
+    def journal_has(self, key: str, value: str) -> bool:
+        """Whether a key of the journal has a certain value."""
+        return self.has(self._journal_id, key, value)
+
     def due_of(self, host: str) -> str | None:
         """Return what is due for a host, as written in the journal."""
         return self._session.scalar(sa.select(_ROW.value).where(

@@ -11,9 +11,14 @@
 # under the License.
 """Allocation ratios of a Pcloud, in Placement, where Nova takes ratios from.
 
-The Pcloud's metadata keep a host's own ratios, one key a host and ratio, from
-the first ratio that the Pcloud gives the host until the host leaves. Then the
-own ratios are part of what is due for the host.
+The Pcloud's metadata keep a host's own ratios, in one key, from the first
+ratio that the Pcloud gives the host until the host leaves. Then the own ratios
+are part of what is due for the host.
+
+Earlier versions keep one key a host and ratio, and would take the Pcloud's
+ratio for the host's own where they find no such key. So both forms are read
+everywhere, and the form with one key is written only where the journal says
+that no earlier version runs.
 
 Several reconciliations may write a host's ratios at once, and any of the
 reconciliations may be late. Each reconciliation reads the generation of the
@@ -65,17 +70,24 @@ def saved_keys(node: str) -> list[str]:
 
     :param node: the hypervisor hostname
     """
-    return [names.saved_ratio_key(key, node) for key in RESOURCES]
+    return [*_two_keys(node).values(), names.own_ratios_key(node)]
+
+
+def _two_keys(node: str) -> dict[str, str]:
+    return {name: names.saved_ratio_key(name, node) for name in RESOURCES}
 
 
 def saved(metadata: Mapping[str, str], node: str) -> dict[str, float]:
     """Return a host's own ratios, as far as the Pcloud has kept the ratios.
 
+    Where both forms have a ratio, the form with one key counts.
+
     :param node: the hypervisor hostname
     """
-    ratios = {key: readings.own_ratio(
-        metadata, names.saved_ratio_key(key, node)) for key in RESOURCES}
-    return {key: value for key, value in ratios.items() if value is not None}
+    found: dict[str, float] = {}
+    for key in saved_keys(node):
+        found |= readings.own_ratios(metadata, key)
+    return found
 
 
 def target(metadata: Mapping[str, str], node: str) -> dict[str, float]:
@@ -169,14 +181,38 @@ def _keep(
     def work(written: writes.Rows) -> None:
         if written.due_of(host) != text:
             raise HostChanged()
-        there = written.metadata(pcloud.id)
-        written.insert(pcloud.id, {
-            names.saved_ratio_key(key, node): repr(value)
-            for key, value in own.items()
-            if names.saved_ratio_key(key, node) not in there})
+        there = written.values(pcloud.id, saved_keys(node))
+        if written.journal_has(names.OWN_FORM, names.ONE_KEY):
+            _write_one_key(written, pcloud.id, node, there, own)
+        else:
+            keys = _two_keys(node)
+            written.insert(pcloud.id, {
+                keys[name]: repr(value) for name, value in own.items()
+                if keys[name] not in there})
 
     change.run(context, [journal.pcloud_anchor(pcloud.metadata[names.ID])],
                work)
+
+
+def _write_one_key(
+    written: writes.Rows, aggregate_id: int, node: str,
+    there: Mapping[str, str], own: Mapping[str, float],
+) -> None:
+    """Put a host's own ratios into one key, with those that are kept already.
+
+    An unreadable value is left as it is: a ratio that the host has by now may
+    be the Pcloud's.
+
+    :param there: what the Pcloud keeps under `saved_keys`
+    """
+    if len(there) != sum(bool(readings.own_ratios(there, key))
+                         for key in there):
+        return
+    if there:
+        written.drop(aggregate_id, there)
+    written.insert(aggregate_id, {
+        names.own_ratios_key(node): readings.own_ratios_text(
+            {**own, **saved(there, node)})})
 
 
 def differs(

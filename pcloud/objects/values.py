@@ -152,6 +152,14 @@ def _check_saved(rest: str, value: str) -> None:
     ratios.of_host(value)
 
 
+def _check_own_ratios(node: str, value: str) -> None:
+    if not node:
+        raise exception.InvalidMetadata(
+            key=names.OWN_PREFIX, value=value,
+            expected='about a hypervisor hostname')
+    ratios.both(value)
+
+
 def _check_due(host: str, value: str) -> None:
     if not due.is_mark(due.parse(value).mark):
         raise exception.InvalidMetadata(
@@ -199,6 +207,7 @@ _EXACT: Mapping[str, Check] = {
     names.UNITS: lambda key, value: units.read(value),
     names.SCOPE: _choice(*scoped_policies.SCOPES),
     names.SCOPE_ID: _check_name,
+    names.OWN_FORM: _choice(names.ONE_KEY),
     names.QUOTA_UNITS: lambda key, value: units.limit(value)}
 _KEYS: Mapping[str, Check] = {
     names.SYSTEM_KEY_PREFIX: _check_system_key,
@@ -211,6 +220,7 @@ _PREFIXES: Mapping[str, Check] = {
     names.HOST_PREFIX: _check_name,
     names.NODE_PREFIX: _check_name,
     names.STATE_PREFIX: _choice(*access.STATES),
+    names.OWN_PREFIX: _check_own_ratios,
     names.SAVED_PREFIX: _check_saved,
     names.DUE_PREFIX: _check_due,
     names.DEFAULT_PREFIX: default_pcloud.check,

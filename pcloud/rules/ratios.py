@@ -18,6 +18,7 @@ any text.
 Rule: reference-ratios-values
 """
 
+from collections.abc import Mapping
 import functools
 import re
 
@@ -27,6 +28,8 @@ from pcloud import exception
 MOST = 1024
 # The greatest ratio that Placement keeps.
 _MOST_OF_HOST = 3.40282e+38
+
+NAMES = ('cpu', 'ram')
 
 _NUMBER = re.compile(r'\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?', re.ASCII)
 
@@ -55,6 +58,29 @@ def of_host(text: str) -> float:
         raise exception.InvalidRatio(
             value=text, expected='a number that Placement holds')
     return ratio
+
+
+def both(text: str) -> dict[str, float]:
+    """Read the former ratios of a host, as `both_text` has written them.
+
+    :returns: ``name -> ratio``, at least one of `NAMES`
+    :raises: `exception.InvalidRatio`
+    """
+    parts = [part.partition('=')[::2] for part in text.split(' ')]
+    found = dict(parts)
+    if len(found) != len(parts) or not found.keys() <= frozenset(NAMES):
+        raise exception.InvalidRatio(
+            value=text, expected='ratios such as "cpu=16.0 ram=1.5"')
+    return {name: of_host(value) for name, value in found.items()}
+
+
+def both_text(ratios: Mapping[str, float]) -> str:
+    """Write ratios of a host into one text.
+
+    :param ratios: ``name -> ratio``, names of `NAMES`
+    """
+    return ' '.join(f'{name}={ratios[name]!r}' for name in NAMES
+                    if name in ratios)
 
 
 def _number(text: str) -> float:

@@ -39,6 +39,7 @@ from oslo_utils import uuidutils
 from placement.db.sqlalchemy import models as placement_models
 import sqlalchemy as sa
 
+from pcloud.backend import readings
 from pcloud import names
 from pcloud.rules import access
 
@@ -100,8 +101,9 @@ def pcloud(
         metadata[names.host_key(host)] = node
         metadata[names.node_key(host)] = node
         metadata[names.state_key(node)] = access.ENABLED
-        for ratio, value in ratios.items():
-            metadata[names.saved_ratio_key(ratio, node)] = value
+        if ratios:
+            metadata[names.own_ratios_key(node)] = readings.own_ratios_text({
+                ratio: float(value) for ratio, value in ratios.items()})
     return Aggregate(names.pcloud(pcloud_id), metadata, hosts)
 
 

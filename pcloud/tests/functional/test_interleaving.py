@@ -137,11 +137,12 @@ class InterleavingTest(shared_cloud.SharedCloudTestCase):
         named = names.hosts(pcloud.metadata)
         self.assertEqual(sorted(nodes), sorted(named.values()))
         self.assertEqual(len(named), len({name.lower() for name in named}))
-        for key, (ratio, node) in names.saved_ratios(
-                pcloud.metadata).items():
-            self.assertEqual(
-                self.free[node][1][allocation_ratios.RESOURCES[ratio]],
-                float(pcloud.metadata[key]))
+        for node in names.nodes_of_own_ratios(pcloud.metadata).values():
+            for ratio, value in allocation_ratios.saved(
+                    pcloud.metadata, node).items():
+                self.assertEqual(
+                    self.free[node][1][allocation_ratios.RESOURCES[ratio]],
+                    value)
         return nodes
 
     def interleave(self, first, second):

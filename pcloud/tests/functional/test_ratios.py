@@ -14,8 +14,10 @@
 
 from unittest import mock
 
+from pcloud.audit import all_checks
 from pcloud.backend import inventories
 from pcloud.backend import journal
+from pcloud import names
 from pcloud.objects import pclouds
 from pcloud.objects import reconcile
 from pcloud.tests.functional import shared_cloud
@@ -150,6 +152,106 @@ class LateTest(RatioTestCase):
         self.assertEqual((3, self.before[1]), self.ratios())
         self.remove_host(self.alice, pcloud, 'b')
         self.assertEqual(self.before, self.ratios())
+
+
+class FormTest(RatioTestCase):
+    """The form in which a Pcloud keeps the ratios of a host."""
+
+    def furnish(self):
+        super().furnish()
+        self.pcloud = self.make_pcloud(self.alice)
+        self.add_host(self.alice, self.pcloud, 'a', 'gpu', enable=False)
+
+    def _kept(self):
+        metadata = self.aggregate(f'Pcloud:{self.pcloud}').metadata
+        return {key: metadata[key]
+                for key in names.nodes_of_own_ratios(metadata)}
+
+    def _write(self, **metadata):
+        self.aggregate(f'Pcloud:{self.pcloud}').update_metadata(metadata)
+
+    def _as_earlier(self):
+        """Have rows of an earlier version, which may still be at work."""
+        self.aggregate(names.JOURNAL).update_metadata({names.OWN_FORM: None})
+
+    def _two_keys(self):
+        return {names.saved_ratio_key(key, self.node): repr(value)
+                for key, value in zip((CPU, RAM), self.before)}
+
+    def _one_key(self):
+        cpu, ram = self.before
+        return {f'pcloud:own_ratios:{self.node}': f'cpu={cpu} ram={ram}'}
+
+    def _give_back(self):
+        self.remove_host(self.alice, self.pcloud, 'a')
+        self.assertEqual(self.before, self.ratios())
+        self.assertEqual({}, self._kept())
+
+    def test_one_key(self):
+        self.update(self.alice, self.pcloud, **{CPU: 3, RAM: 2})
+        self.assertEqual(self._one_key(), self._kept())
+        self._give_back()
+
+    def test_one_ratio_after_the_other(self):
+        self.update(self.alice, self.pcloud, **{CPU: 3})
+        self.assertEqual(
+            {f'pcloud:own_ratios:{self.node}': f'cpu={self.before[0]}'},
+            self._kept())
+        self.update(self.alice, self.pcloud, **{RAM: 2})
+        self.assertEqual(self._one_key(), self._kept())
+        self._give_back()
+
+    def test_two_keys_beside_an_earlier_version(self):
+        self._as_earlier()
+        self.update(self.alice, self.pcloud, **{CPU: 3, RAM: 2})
+        self.assertEqual(self._two_keys(), self._kept())
+        self.assertEqual(['earlier-form'], [
+            each.kind for each in all_checks.find(self.context, settle=0)])
+        self._give_back()
+
+    def test_what_an_earlier_version_has_kept(self):
+        self._as_earlier()
+        self.update(self.alice, self.pcloud, **{CPU: 3})
+        self.aggregate(names.JOURNAL).update_metadata(
+            {names.OWN_FORM: names.ONE_KEY})
+        self.update(self.alice, self.pcloud, **{RAM: 2})
+        self.assertEqual(self._one_key(), self._kept())
+        self._give_back()
+
+    def test_both_forms(self):
+        """What the form with one key says counts."""
+        self.update(self.alice, self.pcloud, **{CPU: 3, RAM: 2})
+        self._write(**dict.fromkeys(self._two_keys(), '7.0'))
+        self._give_back()
+
+    def test_unreadable_is_left_alone(self):
+        """The ratio that the host has by then may be the Pcloud's."""
+        self.update(self.alice, self.pcloud, **{CPU: 3})
+        rubbish = {f'pcloud:own_ratios:{self.node}': 'cpu=many'}
+        self._write(**rubbish)
+        self.update(self.alice, self.pcloud, **{CPU: 4, RAM: 2})
+        self.assertEqual(rubbish, self._kept())
+        self.assertEqual((4, 2), self.ratios())
+        self.remove_host(self.alice, self.pcloud, 'a')
+        self.assertEqual((4, 2), self.ratios())
+        self.assertEqual({}, self._kept())
+
+    def test_host_that_has_left_without_the_ratios(self):
+        self.update(self.alice, self.pcloud, **{CPU: 3, RAM: 2})
+        kept = self._kept()
+        self.remove_host(self.alice, self.pcloud, 'a')
+        found = inventories.read(self.context, self.provider)
+        for name in ('VCPU', 'MEMORY_MB'):
+            found['inventories'][name]['allocation_ratio'] = 9
+        self.assertTrue(
+            inventories.write(self.context, self.provider, found))
+        self._write(**kept)
+        finding, = all_checks.find(self.context, settle=0)
+        self.assertEqual('ratio-not-given-back', finding.kind)
+        self.assertEqual('the host has its own ratio again',
+                         finding.repair(self.context))
+        self.assertEqual(self.before, self.ratios())
+        self.assertEqual({}, self._kept())
 
 
 class OddTest(RatioTestCase):

@@ -56,6 +56,7 @@ TEXTS = ('abc', 'nan', 'inf', '-1', '1e400', 'x' * 255, '[1, {"a": null}]',
 KEYS = {
     (PCLOUD, 'cpu_allocation_ratio'): (MISSING,),
     (PCLOUD, 'ram_allocation_ratio'): (MISSING,),
+    (PCLOUD, f'pcloud:own_ratios:{NODE}'): (MISSING,),
     (PCLOUD, f'pcloud:saved:cpu_allocation_ratio:{NODE}'): (MISSING,),
     (PCLOUD, f'pcloud:saved:ram_allocation_ratio:{NODE}'): (MISSING,),
     (PCLOUD, f'pcloud:host_state:{NODE}'): (),

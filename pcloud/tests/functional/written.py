@@ -33,7 +33,7 @@ _TIME = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*(Z|\+00:00)?')
 
 # The names in `State.flat` of values that may differ for a host that is due.
 _BEHIND = (r'(due|service) {host}|Placement {host}\.hv\..*|'
-           r'.* pcloud:saved:[^:]*:{host}\.hv\..*')
+           r'.* pcloud:own_ratios:{host}\.hv\..*')
 
 _API_TABLES = [each.__table__ for each in (
     api_models.Aggregate, api_models.AggregateHost,

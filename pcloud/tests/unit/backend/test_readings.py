@@ -28,6 +28,20 @@ class ReadingsTest(testtools.TestCase):
         self.assertTrue(readings.is_clear({'ram_allocation_ratio': '2'}))
         self.assertTrue(readings.is_clear({}))
 
+    def test_own_ratios_in_both_forms(self):
+        both = {'cpu_allocation_ratio': 16.0, 'ram_allocation_ratio': 1.5}
+        ram = {'ram_allocation_ratio': 1e-05}
+        for own in (both, ram):
+            self.assertEqual(own, readings.own_ratios(
+                {'pcloud:own_ratios:n': readings.own_ratios_text(own)},
+                'pcloud:own_ratios:n'))
+        for key, value, own in (
+                ('pcloud:saved:ram_allocation_ratio:n', '1e-05', ram),
+                ('pcloud:saved:disk_allocation_ratio:n', '1.0', {}),
+                ('pcloud:saved:ram_allocation_ratio:n', 'cpu=1', {}),
+                ('pcloud:own_ratios:n', 'cpu=1.0 ram=nan', {})):
+            self.assertEqual(own, readings.own_ratios({key: value}, key))
+
     def test_limit(self):
         self.assertIsNone(readings.limit({}))
         for text, limit in (('7', 7), ('-1', -1), ('', 0), ('abc', 0)):
