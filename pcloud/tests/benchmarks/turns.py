@@ -58,6 +58,10 @@ class Turns:
         self._works = dict(works)
         self._bounds: Sequence[Bound] = ()
 
+    def __getstate__(self) -> dict:
+        """Leave out the works: functions do not go to other processes."""
+        return {**self.__dict__, '_works': {}}
+
     def take(self, repeat: int, bounds: Sequence[Bound] = ()) -> None:
         """Take turns, and more turns as long as a bound is missed.
 

@@ -144,13 +144,16 @@ class Cloud:
         :param number: the index in `urls`
         :returns: False when no process serves the URL at this moment
         """
-        keeper = self._processes[1 + number].pid
-        children = pathlib.Path(
-            f'/proc/{keeper}/task/{keeper}/children').read_text().split()
+        children = _children(self._processes[1 + number].pid)
         for child in children:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(int(child), signal.SIGKILL)
+                os.kill(child, signal.SIGKILL)
         return bool(children)
+
+    def serving(self) -> list[int]:
+        """Return the ids of the processes that serve at this moment."""
+        return [child for each in self._processes
+                for child in _children(each.pid)]
 
     def stop(self) -> None:
         """Stop all processes, drop the databases, and remove the files."""
@@ -271,6 +274,11 @@ class Cloud:
         assert client.put(f'/resource_providers/{node_uuid}/inventories', {
             'resource_provider_generation': 0, 'inventories': {
                 'VCPU': inventory, 'MEMORY_MB': inventory}}).ok
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in pathlib.Path(
+        f'/proc/{pid}/task/{pid}/children').read_text().split()]
 
 
 def free_ports(count: int) -> list[int]:

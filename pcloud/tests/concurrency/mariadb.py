@@ -80,4 +80,5 @@ def _drop_stale(cursor) -> None:
     for (name,) in cursor.fetchall():
         found = re.fullmatch(rf'{_PREFIX}(\d+)_\w+', name)
         if found and not os.path.exists(f'/proc/{found.group(1)}'):
-            cursor.execute(f'DROP DATABASE {name}')
+            # Another process may clean up at the same moment.
+            cursor.execute(f'DROP DATABASE IF EXISTS {name}')

@@ -13,6 +13,7 @@
 """The turns of the benchmarks are taken and judged as described."""
 
 import itertools
+import pickle
 
 import testtools
 
@@ -53,3 +54,9 @@ class TurnsTest(testtools.TestCase):
             ['work: ours takes 1.100 times as long as theirs; at most 1.03 '
              'is wanted'], taken.missed())
         self.assertEqual(1, turns.report_missed([taken]))
+
+    def test_turns_come_from_another_process(self):
+        taken = self._taken([1.1], [1], 1.03)
+        there = pickle.loads(pickle.dumps(taken))
+        self.assertEqual(taken.missed(), there.missed())
+        self.assertEqual(1, len(there.missed()))

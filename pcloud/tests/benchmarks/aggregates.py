@@ -1,0 +1,212 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What Nova's own reads of all aggregates cost, by what Pclouds keep.
+
+``python -m pcloud.tests.benchmarks.aggregates`` fills databases on the MariaDB
+of this machine, and makes Nova read all aggregates: once as ``GET
+/os-aggregates`` does, and once as nova-scheduler does at the start. Nova joins
+the hosts and the metadata of an aggregate, so each pair of a host and a key is
+a row. What of the rows is Pcloud's is counted by sort of key.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import gc
+import sys
+import time
+import uuid
+
+from pcloud.tests import concurrency  # noqa: F401
+
+from nova.api.openstack import api_version_request
+from nova.api.openstack.compute import aggregates as aggregates_api
+from nova.api.openstack import wsgi
+from nova import context as nova_context
+from nova.db.api import models
+from nova import objects
+from nova.scheduler import host_manager
+from oslo_serialization import jsonutils
+
+from pcloud import names
+from pcloud.tests.benchmarks.filters import databases
+from pcloud.tests import bulk
+
+_OWN = {names.CPU_RATIO: '16.0', names.RAM_RATIO: '1.5'}
+_ZONES, _POOLS = 2, 10
+
+NOTHING, NO_RATIOS, ONE_KEY, TWO_KEYS = (
+    'without Pcloud', 'no ratios set', 'ratios in one key',
+    'ratios in two keys')
+
+
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    """The cost of reading all aggregates.
+
+    :ivar rows: the rows that Nova's join returns
+    :ivar seconds: what Nova did -> seconds of this process's processor time,
+        in each turn
+    """
+
+    kept: str
+    rows: int
+    seconds: Mapping[str, list[float]]
+
+
+def aggregates(
+    kept: str, hosts: Sequence[str], of_pcloud: int,
+) -> list[bulk.Aggregate]:
+    """Return the aggregates of a cloud.
+
+    :param kept: one of the constants of this module
+    :param of_pcloud: the number of hosts of each Pcloud
+    """
+    made = [bulk.zone(f'zone-{number}', hosts[number::_ZONES])
+            for number in range(_ZONES)]
+    if kept == NOTHING:
+        return made
+    made += [bulk.pool(f'flavor-{number}', hosts[number::_POOLS])
+             for number in range(_POOLS)]
+    ratios = _OWN if kept in (ONE_KEY, TWO_KEYS) else {}
+    for start in range(0, len(hosts), of_pcloud):
+        each = bulk.pcloud(uuid.uuid4().hex, hosts[start:start + of_pcloud],
+                           ratios)
+        made.append(_in_two_keys(each) if kept == TWO_KEYS else each)
+    return made
+
+
+def _in_two_keys(aggregate: bulk.Aggregate) -> bulk.Aggregate:
+    """Return a Pcloud as earlier versions have kept the own ratios."""
+    metadata = {key: value for key, value in aggregate.metadata.items()
+                if not key.startswith(names.OWN_PREFIX)}
+    for host in aggregate.hosts:
+        for ratio, value in _OWN.items():
+            metadata[names.saved_ratio_key(
+                ratio, host + bulk.NODE_SUFFIX)] = value
+    return dataclasses.replace(aggregate, metadata=metadata)
+
+
+def joined(made: Sequence[bulk.Aggregate]) -> int:
+    """Return the rows that Nova's join of hosts and metadata returns."""
+    return sum(len(each.hosts) * len(each.metadata) for each in made)
+
+
+def by_key(made: Sequence[bulk.Aggregate]) -> dict[str, int]:
+    """Return sort of aggregate and of key -> rows of Nova's join."""
+    found: dict[str, int] = {}
+    for each in made:
+        for key in each.metadata:
+            sort = _sort(each.name, key)
+            found[sort] = found.get(sort, 0) + len(each.hosts)
+    return found
+
+
+def _sort(name: str, key: str) -> str:
+    if not name.startswith(names.PREFIX):
+        return 'others'
+    if name.startswith(names.POOL_PREFIX):
+        return 'pools'
+    prefix = next((prefix for prefix in names.OF_HOSTS
+                   if key.startswith(prefix)), None)
+    return f'Pclouds, {prefix}' if prefix else 'Pclouds, frame and tenants'
+
+
+def write(
+    made: Sequence[bulk.Aggregate], cell: objects.CellMapping,
+) -> None:
+    """Replace all aggregates in the database."""
+    numbered = list(enumerate(made, start=1))
+    for model, rows in (
+            (models.AggregateMetadata, (
+                {'aggregate_id': number, 'key': key, 'value': value}
+                for number, each in numbered
+                for key, value in each.metadata.items())),
+            (models.AggregateHost, (
+                {'aggregate_id': number, 'host': host}
+                for number, each in numbered for host in each.hosts)),
+            (models.Aggregate, (
+                {'id': number, 'uuid': each.uuid, 'name': each.name}
+                for number, each in numbered))):
+        databases.fill(model, rows, cell)
+
+
+def show_all() -> None:
+    """Have Nova's controller answer ``GET /os-aggregates``."""
+    request = wsgi.Request.blank('/v2.1/os-aggregates')
+    request.environ['nova.context'] = nova_context.RequestContext(
+        user_id='admin', project_id='admin', roles=['admin'])
+    request.api_version_request = api_version_request.APIVersionRequest('2.1')
+    jsonutils.dumps(aggregates_api.AggregateController().index(request))
+
+
+def start_scheduler() -> None:
+    """Fill the maps of aggregates of a new host manager."""
+    manager = host_manager.HostManager.__new__(host_manager.HostManager)
+    manager.aggs_by_id = {}
+    manager.host_aggregates_map = collections.defaultdict(set)
+    manager._init_aggregates()
+
+
+_WORKS = {'GET /os-aggregates': show_all,
+          'start of nova-scheduler': start_scheduler}
+
+
+def _time(work: Callable[[], None]) -> float:
+    gc.collect()
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def measure(
+    hosts: int, of_pcloud: int, repeat: int, cell: objects.CellMapping,
+) -> Iterator[Measured]:
+    """Measure each cloud, one after the other: all use the same tables."""
+    added = [f'compute-{number:06}' for number in range(hosts)]
+    for kept in (NOTHING, NO_RATIOS, ONE_KEY, TWO_KEYS):
+        made = aggregates(kept, added, of_pcloud)
+        write(made, cell)
+        seconds = {name: [_time(work) for _ in range(repeat)]
+                   for name, work in _WORKS.items()}
+        if kept == TWO_KEYS:
+            for sort, rows in by_key(made).items():
+                print(f'{kept}: {sort}: {rows:,} rows')
+        yield Measured(kept, joined(made), seconds)
+
+
+def main() -> int:
+    """Measure and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--hosts', type=int, default=20000)
+    parser.add_argument('--of-pcloud', type=int, default=10,
+                        help='the number of hosts of each Pcloud')
+    parser.add_argument('--repeat', type=int, default=3)
+    options = parser.parse_args()
+    with databases.running() as cell:
+        for each in measure(options.hosts, options.of_pcloud,
+                            options.repeat, cell):
+            print(f'{each.kept}: {each.rows:,} rows; ' + ', '.join(
+                f'{name} {min(seconds):.2f} s'
+                for name, seconds in each.seconds.items()), flush=True)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

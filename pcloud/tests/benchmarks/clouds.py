@@ -1,0 +1,65 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A cloud for benchmarks: databases whose tables are made in one step."""
+
+from __future__ import annotations
+
+from pcloud.tests import concurrency  # noqa: F401
+
+from nova.db.api import models as api_models
+from nova.db.main import models as main_models
+from nova.objects import cell_mapping
+from oslo_utils import uuidutils
+import sqlalchemy as sa
+
+from pcloud.tests import bulk
+from pcloud.tests.concurrency import cloud
+from pcloud.tests.concurrency import mariadb
+
+
+class Cloud(cloud.Cloud):
+    """Placement, databases and API processes.
+
+    Nova's own migrations take a minute on a busy machine.
+    """
+
+    def _sync(self) -> None:
+        for index in main_models.Migration.__table__.indexes:
+            # As in Nova's migrations: MariaDB has a longest key.
+            index.dialect_options['mysql']['length'] = {
+                column.name: 100 for column in index.columns
+                if getattr(column.type, 'length', None) == 255}
+        for name, models in (('nova_api', api_models),
+                             ('nova_cell0', main_models),
+                             ('nova_cell1', main_models)):
+            models.BASE.metadata.create_all(
+                sa.create_engine(mariadb.url(name)))
+        with sa.create_engine(mariadb.url('nova_api')).begin() as connection:
+            for uuid, name in (
+                    (cell_mapping.CellMapping.CELL0_UUID, 'cell0'),
+                    (uuidutils.generate_uuid(), 'cell1')):
+                connection.execute(sa.insert(api_models.CellMapping).values(
+                    uuid=uuid, name=name, transport_url='fake://',
+                    database_connection=mariadb.url(f'nova_{name}')))
+
+    def rows(self) -> bulk.Rows:
+        """Return what writes rows into the databases of this cloud."""
+        return bulk.Rows(sa.create_engine(mariadb.url('placement')))
+
+
+def analyze() -> None:
+    """Renew the statistics of the tables, after many rows were written."""
+    for name in ('nova_api', 'nova_cell1', 'placement'):
+        with sa.create_engine(mariadb.url(name)).connect() as connection:
+            tables = ', '.join(sa.inspect(connection).get_table_names())
+            connection.execute(sa.text(f'ANALYZE TABLE {tables}'))

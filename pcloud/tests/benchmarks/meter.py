@@ -1,0 +1,157 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Processor time of several processes, and of MariaDB for this process.
+
+Only processor time is taken, so that other work of the machine hits a figure
+as little as possible. What MariaDB does for this process is the time of the
+threads that serve the process's connections; MariaDB has to run on this
+machine, with a thread for each connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterator
+import contextlib
+import dataclasses
+import pathlib
+import time
+
+import pymysql
+import sqlalchemy as sa
+
+from pcloud.tests.concurrency import mariadb
+
+# Of Linux: the processor time of a process with all its threads.
+_CPUCLOCK_SCHED = 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Spent:
+    """Seconds of processor time.
+
+    :ivar own: of this process
+    :ivar others: of the other processes that are watched
+    :ivar database: of MariaDB
+    """
+
+    own: float
+    others: float
+    database: float
+
+    @property
+    def all(self) -> float:
+        """The sum."""
+        return self.own + self.others + self.database
+
+
+class Meter:
+    """Takes the processor time that a piece of work costs.
+
+    :param pids: further processes of this machine that work for this process
+    """
+
+    def __init__(self, pids: Collection[int] = ()) -> None:
+        self._pids = pids
+        self._connection = pymysql.connect(
+            host=mariadb.HOST, user=mariadb.USER, autocommit=True)
+        self._tasks = pathlib.Path(f'/proc/{_mariadbd()}/task')
+
+    def spent(self, work: Callable[[], object]) -> Spent:
+        """Work, and return the processor time."""
+        threads, others = self._threads(), self._others()
+        own = time.process_time()
+        work()
+        own = time.process_time() - own
+        others = self._others() - others
+        return Spent(own, others, sum(
+            seconds - threads.get(thread, 0)
+            for thread, seconds in self._threads().items()))
+
+    def _others(self) -> float:
+        return sum(time.clock_gettime((~pid << 3) | _CPUCLOCK_SCHED)
+                   for pid in self._pids)
+
+    def _threads(self) -> dict[int, float]:
+        """Return thread of MariaDB -> seconds, of this process's databases."""
+        with self._connection.cursor() as cursor:
+            cursor.execute(
+                'SELECT tid FROM information_schema.processlist '
+                'WHERE db LIKE %s', (mariadb.own('').replace('_', r'\_') +
+                                     '%',))
+            threads = [tid for tid, in cursor.fetchall()]
+        found = {}
+        for thread in threads:
+            with contextlib.suppress(FileNotFoundError):
+                found[thread] = int((self._tasks / str(
+                    thread) / 'schedstat').read_text().split()[0]) / 1e9
+        return found
+
+
+def _mariadbd() -> int:
+    """Return the process id of MariaDB.
+
+    :raises: `LookupError` when there is not one on this machine
+    """
+    found = [int(path.parent.name) for path in
+             pathlib.Path('/proc').glob('[0-9]*/comm')
+             if path.read_text().strip() in ('mariadbd', 'mysqld')]
+    if len(found) != 1:
+        raise LookupError(f'{len(found)} MariaDB servers are on this machine')
+    return found[0]
+
+
+@dataclasses.dataclass
+class Read:
+    """What MariaDB has done for this process.
+
+    :ivar statements: the number of statements
+    :ivar rows: the rows and index entries that the statements have looked at
+    """
+
+    statements: int = 0
+    rows: int = 0
+
+
+@contextlib.contextmanager
+def reading() -> Iterator[Read]:
+    """Count the statements of this process, and the rows that they look at.
+
+    Neither depends on the machine or on other work there.
+    """
+    found = Read()
+    before: dict[int, int] = {}
+
+    def on_begin(connection, cursor, *args) -> None:
+        found.statements += 1
+        before[id(cursor)] = _looked_at(cursor.connection)
+
+    def on_end(connection, cursor, *args) -> None:
+        found.rows += _looked_at(cursor.connection) - before.pop(id(cursor))
+
+    sa.event.listen(sa.Engine, 'before_cursor_execute', on_begin)
+    sa.event.listen(sa.Engine, 'after_cursor_execute', on_end)
+    try:
+        yield found
+    finally:
+        sa.event.remove(sa.Engine, 'before_cursor_execute', on_begin)
+        sa.event.remove(sa.Engine, 'after_cursor_execute', on_end)
+
+
+def _looked_at(connection) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW SESSION STATUS LIKE 'Handler_read%'")
+        # The count itself reads a few rows of a temporary table.
+        return sum(int(value) for name, value in cursor.fetchall()
+                   if name != 'Handler_read_rnd_next')
