@@ -71,6 +71,20 @@ Related options:
 * ``[pcloud] allocation_attempts``
 """),
     cfg.IntOpt(
+        'growth_timeout',
+        default=60,
+        min=1,
+        help="""
+The time, in seconds, that a launch into a growing Pcloud waits for others.
+
+One launch at a time decides whether a Pcloud has room or grows (default Pcloud
+in mode ``grow``). A launch waits this long for its turn, and where the Pcloud
+has to grow, this long again until Nova has answered the launches before it.
+Then the launch is answered with 409, and nothing has changed. A launch that
+has died is waited for no longer than this. Lower this where a load balancer in
+front of nova-api gives up earlier.
+"""),
+    cfg.IntOpt(
         'settle_limit',
         default=3600,
         min=1,

@@ -154,6 +154,17 @@ class InvalidDefaultPcloud(Invalid):
                '%(expected)s.')
 
 
+class InvalidTurn(Invalid):
+    message = ("The turn '%(value)s' is not right; it has to be 8 hexadecimal "
+               'digits and a time.')
+
+
+class InvalidReservation(Invalid):
+    message = ("The reservation '%(value)s' is not right; it has to be a "
+               'time, a number of servers, a server group or "-", and '
+               'resources.')
+
+
 class InvalidHintText(Invalid):
     message = ('The scheduler hint %(name)s=%(value)s is not valid: it has a '
                'surrogate without its other half, which no text can have.')
@@ -239,6 +250,31 @@ class DefaultPcloudUnreadable(Conflict):
                'read, so the server is not started: ask your operator, set '
                'another default, or start the server with the hint '
                'pcloud=none. %(reason)s')
+
+
+class GrowthRefused(Conflict):
+    message = ('Default Pcloud %(pcloud)s has no room for %(count)d more '
+               'servers of this kind, and does not grow: %(reason)s')
+
+
+class GrowthLimit(Conflict):
+    message = ('it has %(hosts)d hosts, needs at least %(more)d more, and may '
+               'have %(limit)d (max_hosts).')
+
+
+class GrowthUseless(Conflict):
+    message = ("too few free hosts of host flavor '%(host_flavor)s' have room "
+               'for such servers.')
+
+
+class LaunchesUnderWay(Conflict):
+    message = ('Servers for Pcloud %(pcloud)s are under way, which may need '
+               'the hosts; repeat this when they are started.')
+
+
+class GrowthBusy(Conflict):
+    message = ('Other launches into Pcloud %(pcloud)s, which grows, are not '
+               'over after %(seconds)d s; repeat the request.')
 
 
 class DefaultPcloudUnusable(Conflict):

@@ -52,6 +52,11 @@ NODE_PREFIX = 'pcloud:node:'
 OWN_PREFIX = 'pcloud:own_ratios:'
 # The form of earlier versions: a key for each ratio.
 SAVED_PREFIX = 'pcloud:saved:'
+# Which launch may let a Pcloud grow now, and the room kept for launches.
+GROWTH_PREFIX = 'pcloud:growth:'
+GROWTH_TURN = 'pcloud:growth:turn'
+# The beginning of the owner's names for hosts that launches add.
+GROWN = 'grown-'
 # What a Pcloud keeps of each of its hosts.
 OF_HOSTS = (HOST_PREFIX, STATE_PREFIX, NODE_PREFIX, OWN_PREFIX, SAVED_PREFIX)
 TENANT_PREFIX = 'pcloud:'
@@ -143,6 +148,11 @@ def own_ratios_key(node: str) -> str:
     :raises: `exception.NameTooLong` when Nova could not hold the key
     """
     return _checked(OWN_PREFIX + node, 'Hypervisor hostname', node)
+
+
+def growth_key(token: str) -> str:
+    """Return the metadata key of the room kept for a launch."""
+    return GROWTH_PREFIX + token
 
 
 def saved_ratio_key(ratio: str, node: str) -> str:

@@ -38,6 +38,7 @@ from pcloud.api import routes
 from pcloud.backend import outages
 from pcloud import conf
 from pcloud import exception
+from pcloud.growth import launches
 
 LOG = logging.getLogger(__name__)
 
@@ -103,13 +104,14 @@ class Middleware:
             return nova_wsgi.Fault(webob.exc.HTTPBadRequest(
                 explanation='The path has a control character in it'))
         parameters = self._mapper.match(path)
+        launch = None
         try:
             if parameters is not None:
                 request.set_api_version_request()
                 return self._answer(request, parameters)
             judged = self._nova.call(request)
             if judged is not None:
-                self._check(judged)
+                launch = self._check(judged)
         except exception.PcloudError as error:
             return _refusal(request, error)
         except nova_exception.InvalidAPIVersionString as error:
@@ -126,12 +128,17 @@ class Middleware:
         # Errors of the applications after the filter are not translated.
         if judged is None:
             return self._application
+        if launch is not None:
+            return servers.answer_launch(
+                judged, self._application, self._rbac, launch)
         return servers.answer(judged, self._application, self._rbac)
 
-    def _check(self, judged: dispatch.NovaCall) -> None:
+    def _check(
+        self, judged: dispatch.NovaCall,
+    ) -> launches.Prepared | None:
         forced_moves.check(judged)
         metadata.check(judged)
-        servers.prepare(judged, self._rbac)
+        return servers.prepare(judged, self._rbac)
 
     def _answer(
         self, request: nova_wsgi.Request, parameters: dict,

@@ -19,6 +19,7 @@ import dataclasses
 import functools
 
 from nova import context as nova_context
+from oslo_utils import timeutils
 
 from pcloud.audit import findings
 from pcloud.audit import repair
@@ -30,6 +31,7 @@ from pcloud.backend import rows
 from pcloud import exception
 from pcloud import names
 from pcloud.rules import counts
+from pcloud.rules import growth
 from pcloud.rules import hints as hint_rules
 
 
@@ -105,6 +107,7 @@ def check(known: Known) -> Iterator[findings.Finding]:
         elif pcloud_rows.is_whole(aggregate.name, aggregate.metadata):
             yield from _check_members(known, aggregate)
             yield from _check_keys(known, aggregate)
+            yield from _check_growth(aggregate)
         else:
             yield findings.Finding(
                 'incomplete-aggregate', aggregate.name, '',
@@ -194,6 +197,27 @@ def _check_keys(
                 'ratio-not-given-back', aggregate.name, key,
                 f'{node} has left the Pcloud with its ratio',
                 functools.partial(repair.give_back_ratio, aggregate, key))
+
+
+def _check_growth(aggregate: rows.Aggregate) -> Iterator[findings.Finding]:
+    """Find launches that have died while the Pcloud was growing for them."""
+    for token, text in sorted(names.stripped(
+            aggregate.metadata, names.GROWTH_PREFIX).items()):
+        key = names.growth_key(token)
+        try:
+            row = (growth.parse_turn if key == names.GROWTH_TURN else
+                   growth.parse)(text)
+        except exception.Invalid:
+            # The check of the values finds this.
+            continue
+        if row.until < timeutils.utcnow_ts():
+            yield findings.KeyFinding(
+                'launch-not-finished', aggregate.name, key,
+                'a launch that might have let the Pcloud grow has died; hosts '
+                'whose names begin with '
+                f'{names.GROWN}{getattr(row, "token", token)} were added for '
+                'it',
+                functools.partial(repair.end_launch, aggregate, key))
 
 
 def check_servers(

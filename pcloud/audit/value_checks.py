@@ -20,6 +20,7 @@ from nova import context as nova_context
 from pcloud.audit import findings
 from pcloud.backend import flavors
 from pcloud.backend import pcloud_rows
+from pcloud.backend import pool_rows
 from pcloud.backend import rows
 from pcloud import exception
 from pcloud import names
@@ -107,7 +108,9 @@ def _check_frame(
 def _check_defaults(
     aggregates: Sequence[rows.Aggregate],
 ) -> Iterator[findings.Finding]:
-    """Find defaults with a Pcloud that is gone, or closed to the project."""
+    """Find defaults that name what is gone, or closed to the project."""
+    flavors = {pool.metadata[names.FLAVOR_ID] for pool in aggregates
+               if pool_rows.is_whole(pool.name, pool.metadata)}
     tenants = {pcloud.metadata[names.ID]: names.tenants(pcloud.metadata)
                for pcloud in pcloud_rows.whole(aggregates)}
     for aggregate in aggregates:
@@ -121,6 +124,9 @@ def _check_defaults(
         elif scope == scoped_policies.PROJECT and (
                 scope_id not in tenants[default.pcloud]):
             wrong = 'of which the project is no tenant'
+        elif default.growth and default.growth.host_flavor not in flavors:
+            wrong = ('which would grow by host flavor '
+                     f"'{default.growth.host_flavor}', which does not exist")
         else:
             continue
         yield findings.KeyFinding(
@@ -132,7 +138,8 @@ def _check_defaults(
 
 
 _FATES = {default_pcloud.STRICT: 'are refused',
-          default_pcloud.PREFER: 'start outside'}
+          default_pcloud.PREFER: 'start outside',
+          default_pcloud.GROW: 'are refused'}
 
 
 def _default(aggregate: rows.Aggregate) -> default_pcloud.Default | None:

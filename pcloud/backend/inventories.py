@@ -36,6 +36,8 @@ _MISSING = 404
 # Placement answers 500 when its database breaks a deadlock.
 _ONCE_MORE = (409, 500)
 
+# From here on Placement has traits.
+_TRAITS = '1.6'
 # From here on a provider's aggregates come with its generation.
 _GENERATIONS = '1.19'
 # From here on Placement takes inventories without any capacity: nova-compute
@@ -70,6 +72,29 @@ def consumers(
     """
     return list(_get(context, f'/resource_providers/{provider_uuid}'
                               '/allocations')['allocations'])
+
+
+def has_allocation(
+    context: nova_context.RequestContext, consumer: str,
+) -> bool:
+    """Whether Placement has an allocation of a consumer.
+
+    :param consumer: the uuid of a server
+    :raises: `exception.Unavailable` when Placement does not answer
+    """
+    return bool(_get(context, f'/allocations/{consumer}')['allocations'])
+
+
+def traits(
+    context: nova_context.RequestContext, provider_uuid: str,
+) -> frozenset[str]:
+    """Return the traits of a host's own resource provider.
+
+    :raises: `exception.Unavailable` when Placement does not answer
+    """
+    return frozenset(_get(
+        context, f'/resource_providers/{provider_uuid}/traits',
+        version=_TRAITS)['traits'])
 
 
 def members(

@@ -62,6 +62,11 @@ def owner_anchor(project_id: str) -> str:
     return f'owner:{project_id}'
 
 
+def growth_anchor(pcloud_id: str) -> str:
+    """Return the anchor of the launches that may let a Pcloud grow."""
+    return f'growth:{pcloud_id}'
+
+
 def flavor_anchor(flavor_id: str) -> str:
     """Return the anchor of the changes of a host flavor and its pool."""
     return f'flavor:{flavor_id}'

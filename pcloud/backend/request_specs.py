@@ -12,6 +12,9 @@
 
 """Read from Nova's request specs what servers were started with."""
 
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -25,6 +28,7 @@ from typing import TypeVar
 from nova import context as nova_context
 from nova.db.api import api as api_db
 from nova.db.api import models
+from nova import objects
 from oslo_serialization import jsonutils
 import sqlalchemy as sa
 
@@ -123,6 +127,43 @@ def of_service(
         return [uuid for uuid, data in session.execute(statement)
                 if (_data(jsonutils.loads(data)).get('scheduler_hints') or {}
                     ).get(hint_rules.SERVICE) == [service]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Queued:
+    """What a server in no cell yet was asked for with.
+
+    :ivar on_volume: whether the root disk is a volume
+    """
+
+    flavor: objects.Flavor
+    on_volume: bool
+    hints: Mapping[str, Sequence[str]]
+
+
+def queued(
+    context: nova_context.RequestContext, pcloud_id: str,
+) -> dict[str, Queued]:
+    """Return the servers for a Pcloud that are in no cell yet (one query).
+
+    Such a server may have an allocation in Placement already.
+
+    :returns: ``server uuid -> request``
+    """
+    build, spec = models.BuildRequest, models.RequestSpec
+    hint = {hint_rules.PCLOUD: [pcloud_id]}
+    statement = sa.select(spec.instance_uuid, spec.spec).join(
+        build, build.instance_uuid == spec.instance_uuid,
+        # The hint as Nova writes the spec.
+    ).where(spec.spec.contains(jsonutils.dumps(hint)[1:-1], autoescape=True))
+    found = {}
+    with api_db.context_manager.reader.using(context) as session:
+        for server, text in session.execute(statement):
+            data = _data(jsonutils.loads(text))
+            found[server] = Queued(
+                objects.Flavor.obj_from_primitive(data['flavor']),
+                bool(data.get('is_bfv')), data.get('scheduler_hints') or {})
+    return found
 
 
 def _spec(data: Mapping) -> Spec:

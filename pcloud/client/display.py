@@ -51,6 +51,15 @@ def limit(value: int | None) -> str:
     return 'unlimited' if value == units.UNLIMITED else text(value)
 
 
+def grows(growth: Mapping[str, str | int | None] | None) -> str:
+    """Format how a Pcloud grows; a dash where the Pcloud does not."""
+    if growth is None:
+        return '-'
+    zone = growth['availability_zone']
+    return f"{growth['host_flavor']}, to {growth['max_hosts']} hosts" + (
+        f' in {zone}' if zone else '')
+
+
 def by_zone(counts: Mapping[str, int]) -> str:
     """Format the number of hosts in each availability zone."""
     return joined([f'{zone}: {count}'
@@ -122,6 +131,8 @@ PCLOUD = _PCLOUD_HEAD + (Field('tenants', 'Tenants', joined),) + (
         Field('ram_allocation_ratio', 'RAM Allocation Ratio', ratio),
     ))
 
+PCLOUD_WITH_GROWTH = PCLOUD + (Field('growth', 'Growth', grows),)
+
 _HOST_HEAD = (
     Field('name', 'Name'),
     Field('host_flavor', 'Host Flavor'),
@@ -183,6 +194,9 @@ DEFAULT_PCLOUD = (
     Field('project_id', 'Project ID'),
     Field('pcloud', 'Pcloud'),
     Field('mode', 'Mode'),
+    Field('host_flavor', 'Host Flavor'),
+    Field('max_hosts', 'Max Hosts'),
+    Field('availability_zone', 'Availability Zone', title='Zone'),
     Field('source', 'Source'),
 )
 

@@ -133,6 +133,18 @@ class Pcloud(Resource):
 
 
 @dataclasses.dataclass(frozen=True)
+class GrowingPcloud(Pcloud):
+    """A Pcloud, and how the Pcloud grows.
+
+    :ivar growth: host_flavor, max_hosts and availability_zone of the default
+        Pcloud of the owner; None where the owner's servers let the Pcloud not
+        grow, or where the caller may not know
+    """
+
+    growth: Mapping[str, str | int | None] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Host(Resource):
     """A host of a Pcloud.
 
@@ -218,7 +230,10 @@ class DefaultPcloud:
     """The default Pcloud that counts for a project.
 
     :ivar pcloud: the id of the Pcloud, None for no default
-    :ivar mode: 'strict' or 'prefer', None for no default
+    :ivar mode: 'strict', 'prefer' or 'grow', None for no default
+    :ivar host_flavor: in mode grow the host flavor of new hosts, else None
+    :ivar max_hosts: in mode grow the most hosts in the Pcloud, else None
+    :ivar availability_zone: in mode grow the zone of new hosts, None for any
     :ivar source: where the default is set: 'project', 'domain' or 'cloud';
         None where none is set
     """
@@ -226,6 +241,9 @@ class DefaultPcloud:
     project_id: str
     pcloud: str | None = None
     mode: str | None = None
+    host_flavor: str | None = None
+    max_hosts: int | None = None
+    availability_zone: str | None = None
     source: str | None = None
 
     @classmethod
@@ -236,8 +254,10 @@ class DefaultPcloud:
         """
         try:
             value = body['default_pcloud'] or {}
-            return cls(project_id, value.get('pcloud'), value.get('mode'),
-                       body['default_pcloud_source'])
+            return cls(
+                project_id, value.get('pcloud'), value.get('mode'),
+                value.get('host_flavor'), value.get('max_hosts'),
+                value.get('availability_zone'), body['default_pcloud_source'])
         except (AttributeError, KeyError, TypeError):
             raise exceptions.UnexpectedResponse(
                 f'The server sent {body!r} for a default Pcloud') from None

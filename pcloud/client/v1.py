@@ -33,6 +33,7 @@ endpoint, a wrong password), the method raises an exception of keystoneauth1.
 """
 
 from collections.abc import Iterable
+import dataclasses
 import enum
 import typing
 
@@ -371,22 +372,44 @@ class Client:
 
     def set_default_pcloud(
             self, pcloud_id: str | None, mode: str = 'strict',
-            project_id: str | None = None) -> resources.DefaultPcloud:
+            project_id: str | None = None, **growth: str | int | None,
+    ) -> resources.DefaultPcloud:
         """Set where servers of a project go that name no Pcloud.
 
         :param pcloud_id: None for outside of Pclouds, whatever the domain and
             the cloud have set
         :param mode: 'strict' for the Pcloud alone, 'prefer' for the Pcloud
-            while there is room
+            while there is room, 'grow' for the Pcloud, which free hosts join
+            while there is no room
+        :param growth: in mode 'grow' host_flavor, max_hosts and perhaps
+            availability_zone; None is left out
         :param project_id: as for :meth:`get_default_pcloud`
         :raises exceptions.NotFound: when the project is no tenant of the
             Pcloud
         """
         default = None if pcloud_id is None else {
-            'pcloud': pcloud_id, 'mode': mode}
+            'pcloud': pcloud_id, 'mode': mode, **{
+                name: value for name, value in growth.items()
+                if value is not None}}
         return self._default_pcloud(
             'PUT', project_id or self._transport.own_project_id(),
             json={'policy': {'default_pcloud': default}})
+
+    def with_growth(
+            self, pcloud: resources.Pcloud) -> resources.GrowingPcloud:
+        """Get how a Pcloud grows for the servers of the owner."""
+        try:
+            default = self.get_default_pcloud(pcloud.owner)
+        except exceptions.Forbidden:
+            # Not the owner: the owner's default is not for the caller.
+            default = resources.DefaultPcloud(pcloud.owner)
+        is_grown = (default.pcloud, default.mode) == (pcloud.id, 'grow')
+        return resources.GrowingPcloud(
+            **dataclasses.asdict(pcloud), growth={
+                'host_flavor': default.host_flavor,
+                'max_hosts': default.max_hosts,
+                'availability_zone': default.availability_zone,
+            } if is_grown else None)
 
     def _default_pcloud(self, method: str, project_id: str,
                         **request: typing.Any) -> resources.DefaultPcloud:

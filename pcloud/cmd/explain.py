@@ -221,6 +221,6 @@ def _recorded(
     :raises: `exception.Invalid` and `exception.NotFound` when nova-api would
         refuse the hints
     """
-    return {**hints, **servers.recorded(
+    return {**hints, **servers.checked(
         context, {'flavorRef': flavor.flavorid, 'imageRef': image}, hints,
-        enforcer.Enforcer(), _VERSION)}
+        enforcer.Enforcer(), _VERSION).record}

@@ -31,6 +31,7 @@ Rule: reference-allocation-writes, reference-allocation-choice
 
 from collections.abc import Collection
 from collections.abc import Mapping
+from collections.abc import Sequence
 import random
 import time
 
@@ -75,7 +76,7 @@ _FLAVORS = 100
 _FINISHED = 10
 
 
-class _Lost(Exception):
+class Lost(Exception):
     """A host that cannot be had; another host may do."""
 
 
@@ -109,7 +110,7 @@ def add(
         try:
             added, written = _take(
                 context, pcloud, name, flavor_id, chosen, units)
-        except _Lost as reason:
+        except Lost as reason:
             LOG.info('Attempt %(attempt)d to add a host to Pcloud '
                      '%(pcloud)s: %(host)s cannot be had, %(reason)s.',
                      {'attempt': attempt, 'pcloud': pcloud.id,
@@ -153,6 +154,30 @@ def add_fitting(
     flavor_id, fitting = machine_constraints.choose_flavor(
         context, settings, zone)
     return add(context, pcloud, name, flavor_id, zone, fitting)
+
+
+def choose(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    units: int, flavor_id: str, zone: str | None, tried: list[str],
+    chance: random.Random,
+) -> computes.Compute:
+    """Choose a free host for a Pcloud.
+
+    :param units: the units of a host of the host flavor
+    :param tried: service hosts that will not do
+    :raises: `exception.QuotaExceeded` when the quota refuses any host,
+        `exception.HostsSettling`, `exception.NoFreeHost`,
+        `exception.Unavailable` when a free host's cell is silent
+    """
+    fresh = pool_rows.members(context, flavor_id).difference(tried)
+    while True:
+        chosen = _choose_or_finish(
+            context, pcloud, units, flavor_id, zone, fresh, [], chance)
+        try:
+            _check_empty(context, chosen)
+            return chosen
+        except Lost:
+            fresh -= {chosen.host}
 
 
 def _choose_or_finish(
@@ -263,41 +288,77 @@ def _take(
     """Make a free host the Pcloud's own, in one change.
 
     :returns: the host, and what is due for the host
-    :raises: `_Lost` when the host cannot be had
+    :raises: `Lost` when the host cannot be had
     """
-    occupants = emptiness.occupants(context, compute)
-    if occupants:
-        LOG.warning('Host %(host)s of a pool is not empty: %(reasons)s.',
-                    {'host': compute.host,
-                     'reasons': emptiness.text(occupants)})
-        raise _Lost('the host is not empty')
+    _check_empty(context, compute)
     # The answer is read before the change: after the commit no error may
     # keep the host from the owner.
     added = hosts.new(context, pcloud, name, flavor_id, compute, units)
     return change.run(
         context, [journal.pcloud_anchor(pcloud.id),
                   journal.owner_anchor(pcloud.owner)],
-        lambda written: (added, _write(context, written, pcloud, added)))
+        lambda written: (added, write(
+            context, written, pcloud, [added], due.ADDED)[0]))
 
 
-def _write(
+def _check_empty(
+    context: nova_context.RequestContext, compute: computes.Compute,
+) -> None:
+    """Refuse a host that is not empty.
+
+    :raises: `Lost`
+    """
+    occupants = emptiness.occupants(context, compute)
+    if occupants:
+        LOG.warning('Host %(host)s of a pool is not empty: %(reasons)s.',
+                    {'host': compute.host,
+                     'reasons': emptiness.text(occupants)})
+        raise Lost('the host is not empty')
+
+
+def write(
     context: nova_context.RequestContext, written: writes.Rows,
-    pcloud: pclouds.Head, added: hosts.Host,
-) -> due.Due:
-    """Write the rows of a new host, and read what other changes did meanwhile.
+    pcloud: pclouds.Head, added: Sequence[hosts.Host], event: str,
+) -> list[due.Due]:
+    """Write the rows of new hosts, and read what other changes did meanwhile.
 
-    :returns: what is due for the host
-    :raises: `_Lost` when the host cannot be had, `exception.QuotaExceeded`,
+    All hosts are claimed before the first read: a claim may wait for another
+    change, and what that change has done is to be read.
+
+    :param event: `due.ADDED` or `due.GROWN`
+    :returns: what is due for each host
+    :raises: `Lost` when a host cannot be had, `exception.QuotaExceeded`,
         `exception.HostNameInUse`, `exception.PcloudNotFound`
+    """
+    dues = [due.Due(written.mark, provider=host.node.uuid, event=event,
+                    pcloud=pcloud.id, name=host.name) for host in added]
+    try:
+        for host, what in zip(added, dues):
+            written.claim(host.compute.host, what)
+    except exception.KeyTaken:
+        raise Lost('another change has the host')
+    for host in added:
+        _join(written, pcloud, host)
+    quotas.check_used(
+        context, pcloud.owner, sum(host.units for host in added))
+    for host in added:
+        _check_alone(context, pcloud, host.compute.host, host.host_flavor)
+    return dues
+
+
+def _join(
+    written: writes.Rows, pcloud: pclouds.Head, added: hosts.Host,
+) -> None:
+    """Write the rows of a new host that is claimed.
+
+    :raises: `Lost` when the host cannot be had, `exception.HostNameInUse`,
+        `exception.PcloudNotFound`
     """
     host, node = added.compute.host, added.node.hypervisor_hostname
     aggregate_id = pcloud.aggregate.id
     rows = {names.host_key(added.name): node, names.node_key(host): node,
-            names.state_key(node): access.DISABLED}
-    what = due.Due(written.mark, provider=added.node.uuid, event=due.ADDED,
-                   pcloud=pcloud.id, name=added.name)
+            names.state_key(node): added.state or access.DISABLED}
     try:
-        written.claim(host, what)
         # When a compute service is deleted, Nova takes its host out and leaves
         # our metadata: such rows are not of this allocation.
         if not written.free_name(aggregate_id, added.name, [
@@ -305,16 +366,11 @@ def _write(
             raise exception.HostNameInUse(
                 name=added.name, pcloud=pcloud.id)
         written.join(aggregate_id, host)
-    except exception.KeyTaken:
-        raise _Lost('another change has the host')
     except exception.HostInAggregate:
-        raise _Lost('the host is in this Pcloud already')
+        raise Lost('the host is in this Pcloud already')
     except exception.AggregateGone:
         raise exception.PcloudNotFound(pcloud=pcloud.id)
     written.insert(aggregate_id, rows)
-    quotas.check_used(context, pcloud.owner, added.units)
-    _check_alone(context, pcloud, host, added.host_flavor)
-    return what
 
 
 def _check_alone(
@@ -323,7 +379,7 @@ def _check_alone(
 ) -> None:
     """Look for what other changes did to the host or the Pcloud.
 
-    :raises: `_Lost`, `exception.PcloudNotFound`
+    :raises: `Lost`, `exception.PcloudNotFound`
     """
     closed_names = {aggregate.name for aggregate
                     in isolation.closed_of(context, host)}
@@ -331,6 +387,6 @@ def _check_alone(
     if names.pcloud(pcloud.id) not in closed_names:
         raise exception.PcloudNotFound(pcloud=pcloud.id)
     if pool not in closed_names:
-        raise _Lost('the host has left its pool')
+        raise Lost('the host has left its pool')
     if closed_names - {pool, names.pcloud(pcloud.id)}:
-        raise _Lost('the host is in another Pcloud or pool too')
+        raise Lost('the host is in another Pcloud or pool too')

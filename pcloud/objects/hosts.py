@@ -359,6 +359,23 @@ def remove(
     return _remove(context, pcloud, name)
 
 
+def release(
+    context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
+) -> bool:
+    """Disable and remove an empty host; a host with servers stays, enabled.
+
+    :returns: whether the host has left the Pcloud
+    :raises: as `set_state` and `remove`
+    """
+    set_state(context, pcloud, name, access.DISABLED)
+    try:
+        remove(context, pcloud, name)
+    except exception.HostNotEmpty:
+        set_state(context, pcloud, name, access.ENABLED)
+        return False
+    return True
+
+
 def _remove(
     context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
 ) -> None:

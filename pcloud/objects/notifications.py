@@ -58,9 +58,12 @@ class PcloudHostPayload(_Payload):
     """The payload of ``pcloud.host.add``, ``.update`` and ``.remove``.
 
     `name` is the owner's name for the host, `units` the units of the host.
+    `reason` is 'growth' where a launch has added the host, and None where a
+    user has.
     """
 
-    VERSION = '1.0'
+    # 1.1: reason
+    VERSION = '1.1'
     fields = {
         'pcloud_id': fields.StringField(),
         'owner': fields.StringField(),
@@ -69,6 +72,7 @@ class PcloudHostPayload(_Payload):
         'units': fields.IntegerField(),
         'availability_zone': fields.StringField(),
         'state': fields.StringField(),
+        'reason': fields.StringField(nullable=True),
     }
 
 
@@ -109,6 +113,7 @@ class HostEvent:
     units: int
     availability_zone: str
     state: str
+    reason: str | None = None
 
 
 def host(

@@ -71,7 +71,7 @@ def check(
 
     :raises: `exception.QuotaExceeded`
     """
-    _check(show(context, project_id), units)
+    check_more(show(context, project_id), units)
 
 
 def check_used(
@@ -86,10 +86,14 @@ def check_used(
     :raises: `exception.QuotaExceeded`
     """
     now = show(context, project_id)
-    _check(dataclasses.replace(now, in_use=now.in_use - units), units)
+    check_more(dataclasses.replace(now, in_use=now.in_use - units), units)
 
 
-def _check(before: Quota, units: int) -> None:
+def check_more(before: Quota, units: int) -> None:
+    """Refuse more units than a quota allows.
+
+    :raises: `exception.QuotaExceeded`
+    """
     if not before.allows(units):
         raise exception.QuotaExceeded(
             requested=units, in_use=before.in_use, limit=before.limit)

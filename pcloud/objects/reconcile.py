@@ -60,6 +60,9 @@ LOG = logging.getLogger(__name__)
 # How often a host is looked at again while other changes go on.
 _ROUNDS = 10
 
+# Why a host was added, where the owner has not asked for the host.
+_REASONS = {due.GROWN: 'growth'}
+
 # Seconds after which a silent part of the cloud ends the work on further
 # hosts.
 _PATIENCE = 10.0
@@ -348,15 +351,16 @@ def _notify(
                  what.pcloud)
         return
     pool = next(iter(pool_rows.of_hosts(context, [name])), None)
-    notifications.host(context, event, notifications.HostEvent(
+    action = due.REMOVED if event == due.REMOVED else due.ADDED
+    notifications.host(context, action, notifications.HostEvent(
         pcloud_id=pcloud.metadata[names.ID],
         owner=pcloud.metadata.get(names.OWNER, ''), name=what.name or '',
         host_flavor=pool.metadata[names.FLAVOR_ID] if pool else None,
         units=pool and readings.units(pool.metadata) or 0,
         availability_zone=availability_zones.of_hosts(context, [name]).get(
             name, CONF.default_availability_zone),
-        state=access.DISABLED))
-    action = (fields.NotificationAction.ADD_HOST
-              if event == due.ADDED
-              else fields.NotificationAction.REMOVE_HOST)
-    announce.notify(context, pcloud, action)
+        state=access.ENABLED if event == due.GROWN else access.DISABLED,
+        reason=_REASONS.get(event)))
+    announce.notify(context, pcloud, (
+        fields.NotificationAction.REMOVE_HOST if event == due.REMOVED
+        else fields.NotificationAction.ADD_HOST))

@@ -36,6 +36,7 @@ from pcloud.rules import attributes
 from pcloud.rules import colocation
 from pcloud.rules import constraints
 from pcloud.rules import default_pcloud
+from pcloud.rules import growth
 from pcloud.rules import hints
 from pcloud.rules import ratios
 from pcloud.rules import units
@@ -168,6 +169,13 @@ def _check_due(host: str, value: str) -> None:
                      'host is empty, and audit finds what is left to do')
 
 
+def _check_growth(rest: str, value: str) -> None:
+    if names.GROWTH_PREFIX + rest == names.GROWTH_TURN:
+        growth.parse_turn(value)
+    else:
+        growth.parse(value)
+
+
 def _check_changes(anchor: str, value: str) -> None:
     if not value.split() or not all(map(due.is_mark, value.split())):
         raise exception.InvalidMetadata(
@@ -223,6 +231,7 @@ _PREFIXES: Mapping[str, Check] = {
     names.OWN_PREFIX: _check_own_ratios,
     names.SAVED_PREFIX: _check_saved,
     names.DUE_PREFIX: _check_due,
+    names.GROWTH_PREFIX: _check_growth,
     names.DEFAULT_PREFIX: default_pcloud.check,
     names.CHANGES_PREFIX: _check_changes,
     names.CONSTRAINT_PREFIX: constraints.check,

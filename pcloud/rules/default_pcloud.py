@@ -21,6 +21,8 @@ mode      a server without a hint about Pclouds
 strict    goes to the Pcloud, as with the hint ``pcloud``
 prefer    goes to the Pcloud while there is room, else outside, as
           with the hint ``pcloud_prefer``
+grow      goes to the Pcloud, as in mode strict; while there is no
+          room, free hosts join the Pcloud first
 ========  ==========================================================
 
 Rule: reference-default-pcloud
@@ -29,16 +31,36 @@ Rule: reference-default-pcloud
 from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
+import re
 
 from pcloud import exception
+from pcloud.rules import forms
 from pcloud.rules import hints
 
-STRICT, PREFER = MODES = 'strict', 'prefer'
+STRICT, PREFER, GROW = MODES = 'strict', 'prefer', 'grow'
 # The mode that is stored for a default set to nothing.
 _NONE = 'none'
 # The names under which a default is stored.
-PCLOUD, MODE = MEMBERS = 'pcloud', 'mode'
-_HINTS = {STRICT: hints.PCLOUD, PREFER: hints.PREFER}
+PCLOUD, MODE = _ALWAYS = 'pcloud', 'mode'
+HOST_FLAVOR, MOST_HOSTS, ZONE = _GROWTH = (
+    'host_flavor', 'max_hosts', 'availability_zone')
+_HINTS = {STRICT: hints.PCLOUD, PREFER: hints.PREFER, GROW: hints.PCLOUD}
+# The most hosts that a Pcloud may be set to grow to.
+LARGEST = 10000
+
+
+@dataclasses.dataclass(frozen=True)
+class Growth:
+    """How a Pcloud grows.
+
+    :ivar host_flavor: the id of the host flavor of new hosts
+    :ivar most_hosts: the most hosts that the Pcloud may have afterwards
+    :ivar zone: the availability zone of new hosts, None for any zone
+    """
+
+    host_flavor: str
+    most_hosts: int
+    zone: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,21 +69,44 @@ class Default:
 
     :ivar pcloud: the id of the Pcloud
     :ivar mode: one of `MODES`
+    :ivar growth: how the Pcloud grows, None unless the mode is grow
     """
 
     pcloud: str
     mode: str
+    growth: Growth | None = None
 
     @property
     def hint(self) -> dict[str, list[str]]:
         """The hint that a server gets: ``name -> values``."""
         return {_HINTS[self.mode]: [self.pcloud]}
 
+    @property
+    def members(self) -> dict[str, str | int]:
+        """The default as the API shows and takes defaults."""
+        shown: dict[str, str | int] = {PCLOUD: self.pcloud, MODE: self.mode}
+        if self.growth is not None:
+            shown |= {HOST_FLAVOR: self.growth.host_flavor,
+                      MOST_HOSTS: self.growth.most_hosts}
+            if self.growth.zone is not None:
+                shown[ZONE] = self.growth.zone
+        return shown
 
-def written(default: Mapping[str, str] | None) -> dict[str, str]:
-    """Return a default as it is stored, None for a default of nothing."""
-    return {MODE: _NONE} if default is None else {
-        name: default[name] for name in MEMBERS}
+
+def written(
+    default: Mapping[str, str | int] | None,
+) -> dict[str, str]:
+    """Return a default as it is stored, None for a default of nothing.
+
+    :param default: the members, as the API takes a default
+    :raises: `exception.InvalidDefaultPcloud` for members that do not belong
+        together
+    """
+    if default is None:
+        return {MODE: _NONE}
+    stored = {name: str(value) for name, value in default.items()}
+    read(stored)
+    return stored
 
 
 def read(members: Mapping[str, str]) -> Default | None:
@@ -75,12 +120,27 @@ def read(members: Mapping[str, str]) -> Default | None:
         return None
     for name, value in members.items():
         check(name, value)
-    if members.keys() != set(MEMBERS) or members[MODE] not in MODES:
+    grows = members.get(MODE) == GROW
+    needed = {*_ALWAYS, *((HOST_FLAVOR, MOST_HOSTS) if grows else ())}
+    allowed = {*_ALWAYS, *(_GROWTH if grows else ())}
+    if (not needed <= members.keys() <= allowed or
+            members[MODE] not in MODES):
         raise exception.InvalidDefaultPcloud(
             value=', '.join(f'{name}={value}' for name, value
                             in sorted(members.items())),
-            expected='a Pcloud and a mode')
-    return Default(members[PCLOUD], members[MODE])
+            expected='a Pcloud and a mode, and in mode grow, and in no other, '
+                     'a host flavor, the most hosts, and perhaps a zone')
+    return Default(members[PCLOUD], members[MODE], Growth(
+        members[HOST_FLAVOR], int(members[MOST_HOSTS]),
+        members.get(ZONE)) if grows else None)
+
+
+# Member of a stored default -> what is right, in words.
+_EXPECTED = {
+    PCLOUD: 'the id of a Pcloud', MODE: ', '.join((*MODES, _NONE)),
+    HOST_FLAVOR: 'the id of a host flavor',
+    MOST_HOSTS: f'a whole number from 1 to {LARGEST}',
+    ZONE: 'the name of an availability zone'}
 
 
 def check(name: str, value: str) -> None:
@@ -88,14 +148,19 @@ def check(name: str, value: str) -> None:
 
     :raises: `exception.InvalidDefaultPcloud`
     """
-    expected = {PCLOUD: 'the id of a Pcloud',
-                MODE: ', '.join((*MODES, _NONE))}
-    is_right = {PCLOUD: hints.is_pcloud_id(value),
-                MODE: value in (*MODES, _NONE)}
+    is_right = {
+        PCLOUD: hints.is_pcloud_id(value), MODE: value in (*MODES, _NONE),
+        HOST_FLAVOR: re.fullmatch(forms.HOST_FLAVOR_ID, value) is not None,
+        MOST_HOSTS: _is_number_of_hosts(value), ZONE: bool(value)}
     if not is_right.get(name, False):
         raise exception.InvalidDefaultPcloud(
-            value=f'{name}={value}', expected=expected.get(
-                name, f'left out: only {" and ".join(MEMBERS)} are known'))
+            value=f'{name}={value}', expected=_EXPECTED.get(
+                name, f'left out: only {", ".join(_EXPECTED)} are known'))
+
+
+def _is_number_of_hosts(text: str) -> bool:
+    return re.fullmatch('[1-9][0-9]{0,4}', text) is not None and (
+        int(text) <= LARGEST)
 
 
 def counting(

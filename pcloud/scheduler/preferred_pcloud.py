@@ -55,8 +55,8 @@ def has_place(
 
     :param destination: the request's destination, narrowed to the Pcloud
     """
-    serving = _serving(context, spec, pcloud)
-    if not serving:
+    hosts_there = serving(context, spec, pcloud)
+    if not hosts_there:
         return False
     need = candidates.need(spec)
     try:
@@ -67,11 +67,11 @@ def has_place(
                     {'pcloud': pcloud.id, 'error': error})
         return False
     fits = {host: capacity.fits(need, hosts[node.uuid])
-            for host, node in serving.items() if node.uuid in hosts}
-    return _places(spec, fits) >= request.servers(spec)
+            for host, node in hosts_there.items() if node.uuid in hosts}
+    return places(spec, fits) >= request.servers(spec)
 
 
-def _serving(
+def serving(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     pcloud: access.Pcloud,
 ) -> dict[str, computes.Node]:
@@ -99,7 +99,9 @@ def _field(
     return getattr(thing, name) if name in thing else None
 
 
-def _places(spec: objects.RequestSpec, fits: Mapping[str, int]) -> int:
+def places(
+    spec: objects.RequestSpec, fits: Mapping[str, int],
+) -> int:
     """Return how many servers the hosts take, by the server group as well.
 
     :param fits: ``service host -> number of servers with room``

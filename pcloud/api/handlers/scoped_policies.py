@@ -22,11 +22,13 @@ from pcloud.api import call as api_call
 from pcloud.api import constraint_levels
 from pcloud.api import ownership
 from pcloud.api.policies import host_constraint
+from pcloud.api.policies import hosts as host_rules
 from pcloud.api.policies import scoped_policies as rules
 from pcloud.api import projects
 from pcloud.api.views import scoped_policies as views
 from pcloud.backend import isolation
 from pcloud import exception
+from pcloud.objects import host_flavors
 from pcloud.objects import machine_constraints
 from pcloud.objects import pclouds
 from pcloud.objects import scoped_policies
@@ -163,18 +165,36 @@ def update(call: api_call.Call) -> dict:
 def _default(call: api_call.Call) -> dict[str, str]:
     """Return the default Pcloud to set, as it is stored.
 
-    :raises: `exception.PcloudNotFound`; `exception.PcloudUnusable` for a
-        Pcloud that the caller's project may not use, unless the caller is an
-        administrator
+    :raises: `exception.InvalidDefaultPcloud`, `exception.PcloudNotFound`,
+        `exception.HostFlavorNotFound`; and unless the caller is an
+        administrator `exception.PcloudUnusable` for a Pcloud that the caller's
+        project may not use, and as `_check_grower`
     """
-    default = call.body['default_pcloud']
-    if default is not None:
-        if call.can(rules.ALL):
-            pclouds.head(call.context, default['pcloud'])
-        else:
-            isolation.usable_pcloud(
-                call.context, default['pcloud'], call.project_id)
-    return default_pcloud.written(default)
+    stored = default_pcloud.written(call.body['default_pcloud'])
+    default = default_pcloud.read(stored)
+    if default is None:
+        return stored
+    if call.can(rules.ALL):
+        pclouds.head(call.context, default.pcloud)
+    else:
+        isolation.usable_pcloud(
+            call.context, default.pcloud, call.project_id)
+        if default.growth is not None:
+            _check_grower(call, default.pcloud)
+    if default.growth is not None:
+        host_flavors.units(call.context, default.growth.host_flavor)
+    return stored
+
+
+def _check_grower(call: api_call.Call, pcloud_id: str) -> None:
+    """Refuse growth to whoever may not add hosts to a Pcloud.
+
+    :raises: `exception.PcloudForbidden` for a tenant that is not the owner,
+        `exception.PolicyForbids`
+    """
+    ownership.own(call, pcloud_id)
+    if not call.can(host_rules.ADD):
+        raise exception.PolicyForbids(rule=host_rules.ADD)
 
 
 def _constraints(

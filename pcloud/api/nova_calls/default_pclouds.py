@@ -74,32 +74,31 @@ def _names_host(zone: object) -> bool:
         return False
 
 
-def hint(
+def usable(
     context: nova_context.RequestContext,
     policies: Iterable[scoped_policies.Policy],
-) -> dict[str, list[str]]:
-    """Return the hint for a server that names no Pcloud, empty for none.
+) -> default_pcloud.Default | None:
+    """Return the default for a server that names no Pcloud, None for none.
 
-    Two queries where the default is a Pcloud in mode ``strict``, else none.
+    Two queries where the default is a Pcloud in mode ``strict`` or ``grow``,
+    else none.
 
     :param policies: the policies for the server, the most specific first;
         only policies of projects, domains and the cloud have a default
     :raises: `exception.DefaultPcloudUnreadable`,
-        `exception.DefaultPcloudUnusable` in mode ``strict``
+        `exception.DefaultPcloudUnusable` in mode ``strict`` and ``grow``
     """
     counting = scoped_policies.default_pcloud(policies)
     if counting is None:
-        return {}
+        return None
     source, stored = counting
     try:
         default = default_pcloud.read(stored)
     except exception.InvalidDefaultPcloud as error:
         raise exception.DefaultPcloudUnreadable(source=source, reason=error)
-    if default is None:
-        return {}
-    if default.mode == default_pcloud.STRICT:
+    if default is not None and default.mode != default_pcloud.PREFER:
         _check(context, source, default)
-    return default.hint
+    return default
 
 
 def source(context: nova_context.RequestContext) -> str | None:

@@ -94,6 +94,16 @@ def properties(
     return image.get('properties') or {}, trusted
 
 
+def is_on_volume(server: Mapping) -> bool:
+    """Whether the root disk of a new server will be a volume."""
+    if 'block_device_mapping_v2' in server:
+        return any(
+            _is_root(device.get('boot_index')) and
+            device.get('destination_type', 'volume') == 'volume'
+            for device in _devices(server, 'block_device_mapping_v2'))
+    return not server.get('imageRef')
+
+
 def _of_root_device(
     context: nova_context.RequestContext, server: Mapping,
 ) -> object:

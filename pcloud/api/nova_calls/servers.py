@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Mapping
+import dataclasses
 from wsgiref import types
 
 from nova.api.openstack import api_version_request
@@ -33,61 +34,90 @@ from nova.api.openstack.compute import servers as nova_servers
 from nova import context as nova_context
 from nova import exception as nova_exception
 from nova import objects
+import webob
 
 from pcloud.api import constraint_levels
 from pcloud.api import enforcer
 from pcloud.api.nova_calls import default_pclouds
 from pcloud.api.nova_calls import dispatch
+from pcloud.api.nova_calls import growing
 from pcloud.api.nova_calls import images
 from pcloud.api.nova_calls import shown_hints
 from pcloud.api.policies import host_constraint
 from pcloud.backend import isolation
 from pcloud.backend import launch_rows
 from pcloud import exception
+from pcloud.growth import launches
 from pcloud import names
 from pcloud.objects import affinity_keys
 from pcloud.objects import machine_constraints
 from pcloud.objects import scoped_policies
 from pcloud.rules import affinity
 from pcloud.rules import colocation
+from pcloud.rules import default_pcloud
 from pcloud.rules import hints as hint_rules
 from pcloud.rules import locality
 from pcloud.rules import text
 
 # The most keys that are taken from the hints of a request.
 _MOST_KEYS = 100
+# The status of Nova's answer to a launch.
+_ACCEPTED = 202
 # Nova takes the first of these members.
 _HINTS = ('os:scheduler_hints', 'OS-SCH-HNT:scheduler_hints')
 
 
-def prepare(call: dispatch.NovaCall, rbac: enforcer.Enforcer) -> None:
+def prepare(
+    call: dispatch.NovaCall, rbac: enforcer.Enforcer,
+) -> launches.Prepared | None:
     """Check the hints of a new server, and record the server's keys.
 
     Nova answers all calls that create no server, and calls that are not
     well-formed.
 
-    :raises: as `recorded`
+    :returns: the launch, where the server goes to a default Pcloud that grows
+    :raises: as `recorded` and `growing.prepare`
     """
     if not call.is_of(nova_servers.ServersController, 'create'):
-        return
+        return None
     body = call.body
     if not isinstance(body, dict):
-        return
+        return None
     name = next((member for member in _HINTS if member in body), _HINTS[0])
     server, hints = body.get('server'), body.get(name, {})
     if not isinstance(server, dict) or not isinstance(hints, dict):
-        return
+        return None
     images.share(call.controller.compute_api)
-    record = recorded(call.context, server, hints, rbac, call.version)
-    if record:
-        call.hand_on({**body, name: {**hints, **record}})
+    launch = checked(call.context, server, hints, rbac, call.version)
+    if launch.record:
+        hints = {**hints, **launch.record}
+        call.hand_on({**body, name: hints})
+    if launch.default is None or launch.default.growth is None:
+        return None
+    return growing.prepare(
+        call.context, launch.default.pcloud, launch.default.growth, server,
+        hints, _flavor_id(server.get('flavorRef')), launch.properties)
 
 
-def recorded(
+@dataclasses.dataclass(frozen=True)
+class Checked:
+    """A request for servers, checked.
+
+    :ivar record: the hints to add
+    :ivar default: the default Pcloud that counts for the servers, or None
+    :ivar properties: the properties of the servers' image
+    """
+
+    record: Mapping[str, list[str]]
+    default: default_pcloud.Default | None
+    properties: Mapping[str, str]
+
+
+def checked(
     context: nova_context.RequestContext, server: Mapping, hints: Mapping,
     rbac: enforcer.Enforcer, version: api_version_request.APIVersionRequest,
-) -> dict[str, list[str]]:
-    """Check the hints of a server, and return the hints to add.
+) -> Checked:
+    """Check the hints of a server, and find the hints to add.
 
     :param server: the server in the body of the call that creates a server
     :param version: the microversion of the call
@@ -95,7 +125,7 @@ def recorded(
         `exception.InvalidPlacementKey`, `exception.ReservedHint`, and as
         `rules.locality.check`, `constraint_levels.read`,
         `machine_constraints.check_attributes`, `rules.colocation.check` and
-        `default_pclouds.hint`
+        `default_pclouds.usable`
     """
     hint_rules.check_text(hints)
     hint_rules.preferred_id(_listed(hints))
@@ -109,13 +139,34 @@ def recorded(
         _flavor_id(server.get('flavorRef')), [colocation.EXTRA_SPEC])
     _check_flag(wish, rows.extra_specs, properties)
     policies = scoped_policies.of_metadata(scopes, rows.metadata)
-    added = {} if default_pclouds.is_placed(
+    default = None if default_pclouds.is_placed(
         server, hints, version) else (
-        default_pclouds.hint(context, policies.values()))
+        default_pclouds.usable(context, policies.values()))
+    added = {} if default is None else default.hint
     if added:
         policies |= scoped_policies.by_scopes(context, [
             (scoped_policies.PCLOUD, _pcloud(context, added))])
-    return added | _record(context, hints, properties, trusted, policies)
+    return Checked(
+        added | _record(context, hints, properties, trusted, policies),
+        default, properties)
+
+
+def answer_launch(
+    call: dispatch.NovaCall, application: types.WSGIApplication,
+    rbac: enforcer.Enforcer, launch: launches.Prepared,
+) -> webob.Response:
+    """Return `answer` to a launch into a Pcloud that grows.
+
+    What was done for the launch is undone where Nova refuses the launch.
+    """
+    has_arrived = False
+    try:
+        response = _without_secrets(call, application, rbac)
+        has_arrived = response.status_int == _ACCEPTED
+    finally:
+        (launches.arrived if has_arrived else launches.refused)(
+            call.context, launch)
+    return response
 
 
 def answer(
@@ -124,14 +175,23 @@ def answer(
 ) -> types.WSGIApplication:
     """Return the answer to a call, without hints that the caller may not see.
 
-    Nova shows the hints of servers. The recorded keys of projects and Pclouds
-    are hidden, as not everybody who may start a server may see the keys. The
-    real host that an administrator has named is for administrators.
-
     Rule: reference-isolation-shown
     """
     if not isinstance(call.controller, nova_servers.ServersController):
         return application
+    return _without_secrets(call, application, rbac)
+
+
+def _without_secrets(
+    call: dispatch.NovaCall, application: types.WSGIApplication,
+    rbac: enforcer.Enforcer,
+) -> webob.Response:
+    """Return Nova's answer without some hints of servers.
+
+    Nova shows the hints of servers. The recorded keys of projects and Pclouds
+    are hidden, as not everybody who may start a server may see the keys. The
+    real host that an administrator has named is for administrators.
+    """
     response = call.request.get_response(application)
     body = shown_hints.without_records(response.body)
     if shown_hints.may_name_host(body) and not rbac.allow(

@@ -25,7 +25,11 @@ _DEFAULT_PCLOUD = {
     'properties': {
         'pcloud': {'type': 'string', 'pattern': rf'^{uuids.FORM}\Z',
                    'description': 'the id of a Pcloud'},
-        'mode': {'type': 'string', 'enum': list(default_pcloud.MODES)}},
+        'mode': {'type': 'string', 'enum': list(default_pcloud.MODES)},
+        'host_flavor': types.host_flavor_id,
+        'max_hosts': {'type': 'integer', 'minimum': 1,
+                      'maximum': default_pcloud.LARGEST},
+        'availability_zone': types.display_name},
     'required': ['pcloud', 'mode'],
     'additionalProperties': False,
 }

@@ -13,7 +13,6 @@
 """How a scoped policy is shown."""
 
 from collections.abc import Mapping
-import dataclasses
 
 from pcloud import exception
 from pcloud.objects import machine_constraints
@@ -37,7 +36,7 @@ def default(counting: tuple[str, Mapping[str, str]] | None) -> dict:
     scope, stored = counting or (None, rules_of_default.written(None))
     try:
         value = rules_of_default.read(stored)
-        shown = None if value is None else dataclasses.asdict(value)
+        shown = None if value is None else value.members
     except exception.InvalidDefaultPcloud:
         shown = dict(stored)
     return {'default_pcloud': shown, 'default_pcloud_source': scope}

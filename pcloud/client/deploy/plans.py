@@ -162,7 +162,7 @@ def _find(client: v1.Client, find_image: checks.FindImage, order: Order,
         client.servers, find_image, part.service, part.image, part.flavor,
         problems) for part in (*order.parts, order.main)]
     pcloud = None
-    named = _strict_default(client) if order.pcloud is None else order.pcloud
+    named = _certain_default(client) if order.pcloud is None else order.pcloud
     if named is not None:
         with problems.collecting():
             pcloud = client.find_pcloud(named)
@@ -175,14 +175,14 @@ def _find(client: v1.Client, find_image: checks.FindImage, order: Order,
                       services.Services(listed))
 
 
-def _strict_default(client: v1.Client) -> str | None:
+def _certain_default(client: v1.Client) -> str | None:
     """Return the id of the Pcloud where all servers go that name none.
 
     Older clouds have no defaults, and show members no such policy.
     """
     with contextlib.suppress(exceptions.Forbidden):
         default = client.get_default_pcloud()
-        if default.mode == default_pcloud.STRICT:
+        if default.mode in (default_pcloud.STRICT, default_pcloud.GROW):
             return default.pcloud
     return None
 

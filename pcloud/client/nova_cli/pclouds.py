@@ -57,7 +57,9 @@ def do_pcloud_list(cs: typing.Any, args: typing.Any) -> None:
 @_pcloud_arg
 def do_pcloud_show(cs: typing.Any, args: typing.Any) -> None:
     """Show a Pcloud."""
-    output.show(output.client(cs).find_pcloud(args.pcloud), display.PCLOUD)
+    client = output.client(cs)
+    output.show(client.with_growth(client.find_pcloud(args.pcloud)),
+                display.PCLOUD_WITH_GROWTH)
 
 
 @_pcloud_arg
@@ -201,16 +203,25 @@ _default_project_arg = utils.arg(
 
 
 @_pcloud_arg
-@utils.arg('--mode', metavar='<mode>', choices=('strict', 'prefer'),
-           default='strict',
+@utils.arg('--mode', metavar='<mode>', default='strict',
+           choices=('strict', 'prefer', 'grow'),
            help='strict: in the Pcloud or not at all (the default); prefer: '
-                'outside of Pclouds when the Pcloud has no room.')
+                'outside of Pclouds when the Pcloud has no room; grow: in the '
+                'Pcloud, which free hosts join when there is no room.')
+@utils.arg('--grow-flavor', metavar='<host-flavor>',
+           help='Host flavor of new hosts (mode grow).')
+@utils.arg('--max-hosts', metavar='<n>', type=int,
+           help='Most hosts in the Pcloud (mode grow).')
+@utils.arg('--availability-zone', metavar='<zone>',
+           help='Zone of new hosts (mode grow; default: any).')
 @_default_project_arg
 def do_pcloud_default_set(cs: typing.Any, args: typing.Any) -> None:
     """Set where servers of a project go that name no Pcloud."""
     client, pcloud_id = _find(cs, args)
-    output.show(client.set_default_pcloud(pcloud_id, args.mode, args.project),
-                display.DEFAULT_PCLOUD)
+    output.show(client.set_default_pcloud(
+        pcloud_id, args.mode, args.project, host_flavor=args.grow_flavor,
+        max_hosts=args.max_hosts, availability_zone=args.availability_zone),
+        display.DEFAULT_PCLOUD)
 
 
 @_default_project_arg

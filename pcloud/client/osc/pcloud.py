@@ -13,6 +13,7 @@
 """The commands of Pclouds."""
 
 import argparse
+from collections.abc import Sequence
 import typing
 
 from pcloud.client import arguments
@@ -37,7 +38,8 @@ class CreatePcloud(common.ShowOne):
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Create and show the Pcloud."""
         return _shown(
-            self, parsed_args, self.client.create_pcloud(parsed_args.name))
+            self, parsed_args, self.client.create_pcloud(parsed_args.name),
+            display.PCLOUD)
 
 
 class ListPcloud(common.Lister):
@@ -72,8 +74,9 @@ class ShowPcloud(common.ShowOne):
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Show the Pcloud."""
-        return _shown(
-            self, parsed_args, self.client.find_pcloud(parsed_args.pcloud))
+        return _shown(self, parsed_args, self.client.with_growth(
+            self.client.find_pcloud(parsed_args.pcloud)),
+            display.PCLOUD_WITH_GROWTH)
 
 
 class SetPcloud(common.PcloudCommand):
@@ -167,10 +170,11 @@ class DeletePcloud(common.PcloudCommand):
 
 
 def _shown(command: common.PcloudCommand, parsed_args: argparse.Namespace,
-           pcloud: resources.Pcloud) -> common.Shown:
+           pcloud: resources.Pcloud,
+           fields: Sequence[display.Field]) -> common.Shown:
     """Return a Pcloud, with the names of projects for people."""
     names = {} if common.is_for_programs(parsed_args) else projects.names(
         command.app.client_manager,
         {pcloud.owner, *(pcloud.tenants or ())})
     return common.record(
-        pcloud, display.named(display.PCLOUD, names, 'owner', 'tenants'))
+        pcloud, display.named(fields, names, 'owner', 'tenants'))

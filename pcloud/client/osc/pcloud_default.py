@@ -40,14 +40,28 @@ class SetPcloudDefault(common.PcloudCommand):
             default=default_pcloud.STRICT,
             help='With strict such servers start in the Pcloud or not at all; '
                  'with prefer they start outside of Pclouds when the Pcloud '
-                 'has no room (default: strict)')
+                 'has no room, and with grow free hosts join the Pcloud when '
+                 'it has no room (default: strict)')
+        parser.add_argument(
+            '--grow-flavor', metavar='<host-flavor>',
+            help='Host flavor of the hosts that join (with --mode grow)')
+        parser.add_argument(
+            '--max-hosts', metavar='<n>', type=int,
+            help='Most hosts that the Pcloud may have then (with --mode grow)')
+        parser.add_argument(
+            '--availability-zone', metavar='<zone>',
+            help='Zone of the hosts that join (with --mode grow; default: '
+                 'any)')
         _add_project(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Set the default."""
         self.client.set_default_pcloud(
             self.client.find_pcloud(parsed_args.pcloud).id, parsed_args.mode,
-            _project_id(self, parsed_args))
+            _project_id(self, parsed_args),
+            host_flavor=parsed_args.grow_flavor,
+            max_hosts=parsed_args.max_hosts,
+            availability_zone=parsed_args.availability_zone)
 
 
 class UnsetPcloudDefault(common.PcloudCommand):

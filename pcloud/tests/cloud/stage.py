@@ -115,14 +115,18 @@ class Stage:
 
         A colon of an extra spec is written as two underscores.
         """
-        compute, like = self.admin.cloud.compute, self.choice.flavor
-        made = compute.create_flavor(
-            name=f'{self.name}-{secrets.token_hex(4)}', ram=like.ram,
-            vcpus=like.vcpus, disk=like.disk)
-        compute.create_flavor_extra_specs(made, {
+        made = self.new_flavor_of(self.choice.flavor.ram)
+        self.admin.cloud.compute.create_flavor_extra_specs(made, {
             name.replace('__', ':'): value
             for name, value in extra_specs.items()})
         return made
+
+    def new_flavor_of(self, memory: int) -> typing.Any:
+        """Make a flavor like the chosen flavor, with other memory, in MiB."""
+        like = self.choice.flavor
+        return self.admin.cloud.compute.create_flavor(
+            name=f'{self.name}-{secrets.token_hex(4)}', ram=memory,
+            vcpus=like.vcpus, disk=like.disk)
 
     def new_aggregate(self, host: str, metadata: dict[str, str]) -> None:
         """Make an aggregate with a host, as an administrator does by hand."""

@@ -199,9 +199,9 @@ class PolicyTest(DefaultTestCase):
 
     def test_values_written_by_hand(self):
         self.write_by_hand(f'Pcloud:policy:project:{base.ALICE}',
-                           mode='grow', pcloud='x' * 255)
+                           mode='never', pcloud='x' * 255)
         self.assertEqual(
-            ({'mode': 'grow', 'pcloud': 'x' * 255}, 'project'), self.shown())
+            ({'mode': 'never', 'pcloud': 'x' * 255}, 'project'), self.shown())
         findings = [each.message for each in all_checks.find(self.context)
                     if each.kind == 'value-not-valid']
         self.assertEqual(2, len(findings), findings)

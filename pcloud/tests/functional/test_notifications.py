@@ -30,7 +30,9 @@ class NotificationTest(shared_cloud.SharedCloudTestCase):
         self.notifier.reset()
         payload = sent[0]['payload']
         self.assertEqual('pcloud', payload['nova_object.namespace'])
-        self.assertEqual('1.0', payload['nova_object.version'])
+        self.assertEqual(
+            '1.1' if event_type.startswith('pcloud.host') else '1.0',
+            payload['nova_object.version'])
         self.assertNotIn('node-1', json.dumps(payload))
         return payload['nova_object.data']
 
@@ -49,7 +51,8 @@ class NotificationTest(shared_cloud.SharedCloudTestCase):
         self.assertEqual(data, self._next('pcloud.update'))
 
         host = {**about, 'name': 'web', 'host_flavor': 'gpu', 'units': 3,
-                'availability_zone': 'az1', 'state': 'disabled'}
+                'availability_zone': 'az1', 'state': 'disabled',
+                'reason': None}
         self.alice.call_json('POST', f'{path}/hosts', {
             'host': {'name': 'web', 'host_flavor': 'gpu'}})
         self.assertEqual(host, self._next('pcloud.host.add'))
@@ -67,6 +70,22 @@ class NotificationTest(shared_cloud.SharedCloudTestCase):
                              self._next(f'pcloud.tenant.{event}'))
         self.alice.call_json('DELETE', path)
         self.assertEqual(data, self._next('pcloud.delete'))
+
+    def test_a_pcloud_that_grows(self):
+        self.make_pool('gpu', 'node-1', units=3)
+        pcloud = self.make_pcloud(self.alice)
+        path = f'/os-pcloud-policies/project/{base.ALICE}'
+        self.alice.call_json('PUT', path, {'policy': {'default_pcloud': {
+            'pcloud': pcloud, 'mode': 'grow', 'host_flavor': 'gpu',
+            'max_hosts': 1}}})
+        self.notifier.reset()
+        self.boot(self.alice)
+        told = self._next('pcloud.host.add')
+        self.assertTrue(told.pop('name').startswith('grown-'))
+        self.assertEqual(
+            {'pcloud_id': pcloud, 'owner': base.ALICE, 'host_flavor': 'gpu',
+             'units': 3, 'availability_zone': 'az1', 'state': 'enabled',
+             'reason': 'growth'}, told)
 
     def test_refused_calls_tell_nothing(self):
         pcloud = self.make_pcloud(self.alice)

@@ -59,7 +59,7 @@ _SCHEDULER = ('nova.scheduler.filters nova.scheduler.host_manager '
 ROOMS = {
     'rules': _room(
         'exception', '',
-        'colocation default_pcloud locality settling',
+        'colocation default_pcloud growth locality settling',
         'capacity constraints hints sticky',
         'access affinity attributes choice counts forms ratios reasons text '
         'units uuids'),
@@ -73,8 +73,8 @@ ROOMS = {
         'announce arrivals census computes inherited_metadata journal '
         'readings servers writes',
         'availability_zones cells complaints compute_calls due flavors '
-        'inventories launch_rows outages request_specs rows sticky_rows '
-        'stray_services',
+        'growth_rows inventories launch_rows outages request_specs rows '
+        'sticky_rows stray_services',
         'bulk'),
     'objects': _room(
         f'{_COMMON} backend',
@@ -120,8 +120,15 @@ ROOMS = {
         'obstacles schedule',
         'filtering group_room offers weighing',
         'conductor host_states loading'),
+    'growth': _room(
+        f'{_COMMON} backend objects scheduler',
+        f'{_OSLO} nova.context nova.objects',
+        'launches',
+        'joining',
+        'room',
+        'tickets'),
     'api': _room(
-        f'{_COMMON} audit backend conf explain objects',
+        f'{_COMMON} audit backend conf explain growth objects',
         f'{_OSLO} cinderclient jsonschema keystoneauth1 nova.api '
         'nova.compute.api nova.context nova.exception nova.image '
         'nova.objects nova.policies '
@@ -140,7 +147,7 @@ ROOMS = {
     'api/nova_calls': _room(
         '', '',
         'forced_moves metadata servers',
-        'default_pclouds',
+        'default_pclouds growing',
         'dispatch images shown_hints'),
     'api/policies': _room(
         '', '',

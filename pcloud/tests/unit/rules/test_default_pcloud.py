@@ -32,6 +32,30 @@ class DefaultTest(testtools.TestCase):
             self.assertEqual({hint: [ID]}, default.hint)
         self.assertIsNone(default_pcloud.read(default_pcloud.written(None)))
 
+    def test_growth(self):
+        value = {'pcloud': ID, 'mode': 'grow', 'host_flavor': 'gpu',
+                 'max_hosts': 3}
+        for zone in ({}, {'availability_zone': 'az 1'}):
+            default = default_pcloud.read(
+                default_pcloud.written({**value, **zone}))
+            self.assertEqual({**value, **zone}, default.members)
+            self.assertEqual({'pcloud': [ID]}, default.hint)
+            self.assertEqual(default_pcloud.Growth(
+                'gpu', 3, zone.get('availability_zone')), default.growth)
+
+    @ddt.data(
+        {'host_flavor': None}, {'max_hosts': None}, {'mode': 'strict'},
+        {'max_hosts': '0'}, {'max_hosts': '03'}, {'max_hosts': '10001'},
+        {'max_hosts': 'x'}, {'max_hosts': '-1'}, {'max_hosts': '2.0'},
+        {'host_flavor': '..'}, {'host_flavor': ''},
+        {'availability_zone': ''}, {'zone': 'az1'})
+    def test_wrong_growth(self, change):
+        value = {'pcloud': ID, 'mode': 'grow', 'host_flavor': 'gpu',
+                 'max_hosts': '3', **change}
+        self.assertRaises(
+            exception.InvalidDefaultPcloud, default_pcloud.read,
+            {name: text for name, text in value.items() if text is not None})
+
     @ddt.data(
         {}, {'mode': 'strict'}, {'pcloud': ID}, {'mode': 'none', 'pcloud': ID},
         {**STRICT, 'more': '1'}, {**STRICT, 'mode': 'STRICT'},

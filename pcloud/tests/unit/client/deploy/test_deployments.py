@@ -219,7 +219,8 @@ class TestOrder(DeployTestCase):
     def test_the_default_of_the_project(self):
         self.answer('GET', f'/os-pclouds/{base.PCLOUD_ID}',
                     json={'pcloud': base.PCLOUD})
-        for mode, expected in (('strict', base.PCLOUD_ID), ('prefer', None)):
+        for mode, expected in (('strict', base.PCLOUD_ID),
+                               ('grow', base.PCLOUD_ID), ('prefer', None)):
             self.created.clear()
             self.servers.clear()
             self.have_default(base.PCLOUD_ID, mode)

@@ -63,8 +63,11 @@ DEFAULT = f'/os-pcloud-policies/project/{base.PROJECT}'
 SET_DEFAULT = {
     'default_pcloud': {'pcloud': base.PCLOUD['id'], 'mode': 'strict'},
     'default_pcloud_source': 'project'}
+GROWTH = {'pcloud': base.PCLOUD['id'], 'mode': 'grow', 'host_flavor': 'gold',
+          'max_hosts': 5, 'availability_zone': 'az1'}
 SHOWN_DEFAULT = {'project_id': base.PROJECT, 'pcloud': base.PCLOUD['id'],
-                 'mode': 'strict', 'source': 'project'}
+                 'mode': 'strict', 'host_flavor': '-', 'max_hosts': '-',
+                 'availability_zone': '-', 'source': 'project'}
 # What is typed, the request it ends in, and what is shown.
 SHOWING = (
     ('pcloud-create farm', 'POST', '/os-pclouds',
@@ -101,6 +104,12 @@ SHOWING = (
      {'policy': {'default_pcloud': {
          'pcloud': base.PCLOUD['id'], 'mode': 'strict'}}},
      {'policy': SET_DEFAULT}, SHOWN_DEFAULT),
+    ('pcloud-default-set farm --mode grow --grow-flavor gold --max-hosts 5 '
+     '--availability-zone az1', 'PUT', DEFAULT,
+     {'policy': {'default_pcloud': GROWTH}},
+     {'policy': {**SET_DEFAULT, 'default_pcloud': GROWTH}},
+     {**SHOWN_DEFAULT, 'mode': 'grow', 'host_flavor': 'gold',
+      'max_hosts': '5', 'availability_zone': 'az1'}),
     ('pcloud-default-show', 'GET', DEFAULT, None,
      {'policy': SET_DEFAULT}, SHOWN_DEFAULT),
     ('pcloud-default-unset', 'PUT', DEFAULT,
@@ -156,8 +165,14 @@ class TestCommands(base.CloudTestCase):
         self.assertEqual(shown, base.properties(result.out))
 
     def test_show(self):
-        self.assertEqual(SHOWN_PCLOUD, base.properties(
-            self.nova('pcloud-show', 'farm').out))
+        for default, growth in (
+                (SET_DEFAULT, '-'),
+                ({**SET_DEFAULT, 'default_pcloud': GROWTH},
+                 'gold, to 5 hosts in az1')):
+            self.answer('GET', DEFAULT, json={'policy': default})
+            self.assertEqual(
+                {**SHOWN_PCLOUD, 'growth': growth},
+                base.properties(self.nova('pcloud-show', 'farm').out))
 
     @ddt.data('pcloud-update farm', 'host-flavor-update gold')
     def test_nothing_to_change(self, command):

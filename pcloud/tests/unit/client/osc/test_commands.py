@@ -191,8 +191,41 @@ class TestPclouds(base.CloudTestCase):
         self.assertEqual(['small', 'farm', 'unknown'], result.out.split())
         self.assertEqual('', result.err)
 
+    def answer_default(self, **default):
+        self.answer('GET', f'/os-pcloud-policies/project/{base.PROJECT}',
+                    json={'policy': {
+                        'default_pcloud': default or None,
+                        'default_pcloud_source': 'project'}})
+
+    def test_show_how_it_grows(self):
+        self.answer_farm()
+        growth = {'host_flavor': 'gold', 'max_hosts': 5}
+        for default, growth, text in (
+                ({'mode': 'grow', **growth}, {
+                    **growth, 'availability_zone': None}, 'gold, to 5 hosts'),
+                ({'mode': 'grow', **growth, 'availability_zone': 'az1'},
+                 {**growth, 'availability_zone': 'az1'},
+                 'gold, to 5 hosts in az1'),
+                ({'mode': 'strict'}, None, '-'),
+                ({'mode': 'grow', **growth, 'pcloud': base.OTHER_ID}, None,
+                 '-')):
+            self.answer_default(**{'pcloud': base.PCLOUD_ID, **default})
+            self.assertEqual(growth, self.openstack(
+                'pcloud', 'show', 'farm', '-f', 'json').json['growth'])
+            self.assertEqual(text, base.properties(self.openstack(
+                'pcloud', 'show', 'farm').out)['growth'])
+
+    def test_show_to_a_tenant_that_may_not_see_the_default(self):
+        self.answer_farm()
+        self.answer('GET', f'/os-pcloud-policies/project/{base.PROJECT}',
+                    status_code=403, json={
+                        'forbidden': {'code': 403, 'message': 'no'}})
+        self.assertIsNone(self.openstack(
+            'pcloud', 'show', 'farm', '-f', 'json').json['growth'])
+
     def test_show_by_name(self):
         self.answer_farm()
+        self.answer_default()
 
         result = self.openstack('pcloud', 'show', 'farm')
 
@@ -201,11 +234,13 @@ class TestPclouds(base.CloudTestCase):
             'owner': f'own ({base.PROJECT})',
             'tenants': f'own ({base.PROJECT})', '': base.OTHER_PROJECT,
             'host_count': '2', 'units': '8', 'cpu_allocation_ratio': '4.0',
-            'ram_allocation_ratio': '-'}, base.properties(result.out))
+            'ram_allocation_ratio': '-', 'growth': '-'},
+            base.properties(result.out))
         self.assertEqual(['farm'], self.calls()[0].query['name'])
 
     def test_show_by_id(self):
         self.answer('GET', FARM, json={'pcloud': base.PCLOUD})
+        self.answer_default()
 
         result = self.openstack(
             'pcloud', 'show', base.PCLOUD_ID, '-f', 'yaml')
@@ -213,11 +248,14 @@ class TestPclouds(base.CloudTestCase):
         self.assertIn('cpu_allocation_ratio: 4.0\n', result.out)
         self.assertIn('ram_allocation_ratio: null\n', result.out)
         self.assertIn(f'tenants:\n- {base.PROJECT}\n', result.out)
-        self.assertEqual([('GET', FARM)],
-                         [call[:2] for call in self.calls()])
+        self.assertEqual(
+            [('GET', FARM),
+             ('GET', f'/os-pcloud-policies/project/{base.PROJECT}')],
+            [call[:2] for call in self.calls()])
 
     def test_show_one_column(self):
         self.answer_farm()
+        self.answer_default()
 
         result = self.openstack(
             'pcloud', 'show', 'farm', '-f', 'value', '-c', 'id')
@@ -765,6 +803,22 @@ class TestDefaults(base.CloudTestCase):
                 'default_pcloud': self.POLICY['default_pcloud']}}),
             self.last_call())
 
+    def test_set_to_grow(self):
+        value = {'pcloud': base.PCLOUD_ID, 'mode': 'grow',
+                 'host_flavor': 'gold', 'max_hosts': 5}
+        for options, more in (
+                ((), {}), (('--availability-zone', 'az1'),
+                           {'availability_zone': 'az1'})):
+            self.answer('PUT', self.PATH, json={'policy': {
+                'default_pcloud': {**value, **more},
+                'default_pcloud_source': 'project'}})
+            self.openstack(
+                'pcloud', 'default', 'set', 'farm', '--mode', 'grow',
+                '--grow-flavor', 'gold', '--max-hosts', '5', *options)
+            self.assertEqual(
+                ('PUT', self.PATH, {'policy': {
+                    'default_pcloud': {**value, **more}}}), self.last_call())
+
     def test_a_mode_that_is_none(self):
         result = self.openstack(
             'pcloud', 'default', 'set', 'farm', '--mode', 'often')
@@ -789,7 +843,8 @@ class TestDefaults(base.CloudTestCase):
 
         self.assertEqual(
             {'project_id': base.PROJECT, 'pcloud': base.PCLOUD_ID,
-             'mode': 'prefer', 'source': 'domain'}, result.json)
+             'mode': 'prefer', 'host_flavor': None, 'max_hosts': None,
+             'availability_zone': None, 'source': 'domain'}, result.json)
 
     def test_show_where_none_is_set(self):
         self.answer('GET', self.PATH, status_code=404, json={
@@ -799,4 +854,5 @@ class TestDefaults(base.CloudTestCase):
 
         self.assertEqual(
             {'project_id': base.PROJECT, 'pcloud': None, 'mode': None,
-             'source': None}, result.json)
+             'host_flavor': None, 'max_hosts': None,
+             'availability_zone': None, 'source': None}, result.json)

@@ -1,0 +1,215 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Free hosts that join a Pcloud for a launch, and leave it again.
+
+Rule: reference-default-pcloud-grow-hosts
+"""
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import random
+
+from nova import context as nova_context
+from oslo_log import log as logging
+
+from pcloud.backend import change
+from pcloud.backend import computes
+from pcloud.backend import due
+from pcloud.backend import inventories
+from pcloud.backend import pcloud_rows
+from pcloud.backend import writes
+from pcloud import exception
+from pcloud.growth import room as rooms
+from pcloud.growth import tickets
+from pcloud import names
+from pcloud.objects import allocation
+from pcloud.objects import allocation_ratios
+from pcloud.objects import host_flavors
+from pcloud.objects import hosts
+from pcloud.objects import quotas
+from pcloud.objects import reconcile
+from pcloud.rules import access
+from pcloud.rules import capacity
+from pcloud.rules import default_pcloud
+
+LOG = logging.getLogger(__name__)
+
+# How many free hosts are passed over that give no room.
+_PASSED_OVER = 10
+
+
+def choose(
+    context: nova_context.RequestContext, ticket: tickets.Ticket,
+    growth: default_pcloud.Growth, launch: rooms.Launch, room: rooms.Room,
+) -> list[hosts.Host]:
+    """Choose as many free hosts as a launch needs.
+
+    :returns: the hosts, enabled, each with the name under which the host
+        may join the Pcloud
+    :raises: `exception.GrowthLimit`, `exception.GrowthUseless`,
+        `exception.QuotaExceeded`, and as `allocation.choose`
+    """
+    units = host_flavors.units(context, growth.host_flavor)
+    quota = quotas.show(context, ticket.pcloud.owner)
+    ratios = _ratios(context, ticket)
+    offers = _offers(context, ticket, growth, launch, units)
+    chosen: list[hosts.Host] = []
+    while short := room.shortage(launch):
+        _check_most(growth, room.size, len(chosen) + 1)
+        quotas.check_more(quota, units * (len(chosen) + 1))
+        for compute in offers:
+            more = room.with_hosts({compute.host: _offer(
+                context, compute.node.uuid, launch.demand.need, ratios)})
+            if more.shortage(launch) < short:
+                break
+        else:
+            raise exception.GrowthUseless(host_flavor=growth.host_flavor)
+        room = more
+        name = f'{names.GROWN}{ticket.token}-{len(chosen) + 1}'
+        chosen.append(dataclasses.replace(
+            hosts.new(context, ticket.pcloud, name, growth.host_flavor,
+                      compute, units), state=access.ENABLED))
+    return chosen
+
+
+def _check_most(
+    growth: default_pcloud.Growth, there: int, more: int,
+) -> None:
+    """Refuse more hosts than the Pcloud may have.
+
+    :raises: `exception.GrowthLimit`
+    """
+    if there + more > growth.most_hosts:
+        raise exception.GrowthLimit(
+            hosts=there, more=more, limit=growth.most_hosts)
+
+
+def _offers(
+    context: nova_context.RequestContext, ticket: tickets.Ticket,
+    growth: default_pcloud.Growth, launch: rooms.Launch, units: int,
+) -> Iterator[computes.Compute]:
+    """Yield free hosts of the host flavor, each once, in random order.
+
+    The hosts end when enough have been looked at.
+
+    :raises: as `allocation.choose`; `exception.NoFreeHost` only when there is
+        no host at all
+    """
+    chance = random.SystemRandom()
+    tried: list[str] = []
+    while len(tried) < growth.most_hosts + _PASSED_OVER:
+        try:
+            compute = allocation.choose(
+                context, ticket.pcloud, units, growth.host_flavor,
+                launch.zone or growth.zone, tried, chance)
+        except exception.NoFreeHost:
+            if tried:
+                return
+            raise
+        tried.append(compute.host)
+        yield compute
+
+
+def _ratios(
+    context: nova_context.RequestContext, ticket: tickets.Ticket,
+) -> Mapping[str, float]:
+    """Return the ratios of the Pcloud: ``resource class -> ratio``."""
+    found = pcloud_rows.head(context, ticket.pcloud.id)
+    ratios = allocation_ratios.wanted(found[1]) if found else {}
+    return {allocation_ratios.RESOURCES[key]: value
+            for key, value in ratios.items()}
+
+
+def _offer(
+    context: nova_context.RequestContext, provider: str,
+    need: capacity.Need, ratios: Mapping[str, float],
+) -> capacity.Host:
+    """Return what an empty host will offer in a Pcloud.
+
+    A resource class with too little for a single server has nothing to offer.
+
+    :param provider: the uuid of the host's resource provider
+    """
+    found = inventories.read(context, provider) or {'inventories': {}}
+    return capacity.Host({
+        name: (int((its['total'] - its['reserved']) * ratios.get(
+            name, its['allocation_ratio']))
+            if need.amounts.get(name, 0) <= its['max_unit'] else 0,)
+        for name, its in found['inventories'].items()},
+        inventories.traits(context, provider))
+
+
+def add(
+    context: nova_context.RequestContext, ticket: tickets.Ticket,
+    growth: default_pcloud.Growth, launch: rooms.Launch,
+    chosen: Sequence[hosts.Host],
+) -> None:
+    """Add hosts to a Pcloud, and keep their room for a launch, in one change.
+
+    :raises: `tickets.TurnLost`, `allocation.Lost` when a host cannot be had,
+        `exception.QuotaExceeded`, `exception.GrowthLimit`,
+        `exception.PcloudNotFound`, and as `change.run`
+    """
+    pcloud = ticket.pcloud
+
+    def work(written: writes.Rows) -> list[due.Due]:
+        dues = allocation.write(context, written, pcloud, chosen, due.GROWN)
+        _check_most(
+            growth, len(written.members(pcloud.aggregate.id)) - len(chosen),
+            len(chosen))
+        tickets.hold(written, ticket)
+        tickets.write_reservation(written, ticket, launch.demand)
+        return dues
+
+    dues = change.run(context, tickets.anchors(ticket), work)
+    LOG.info('Pcloud %(pcloud)s has grown by %(count)d hosts for %(servers)d '
+             'servers.', {'pcloud': pcloud.id, 'count': len(chosen),
+                          'servers': launch.demand.count})
+    for host, what in zip(chosen, dues):
+        reconcile.finish_written(context, host.compute.host, what)
+
+
+def give_back(
+    context: nova_context.RequestContext, ticket: tickets.Ticket,
+    launch: rooms.Launch, grown: Sequence[hosts.Host],
+) -> None:
+    """Take hosts that a launch has added out again, unless others need them.
+
+    The launch has the turn.
+
+    :raises: `tickets.TurnLost`, `exception.Unavailable`, and as `change.run`
+    """
+    room = rooms.exactly(context, ticket, launch)
+    spare = []
+    for host in grown:
+        if room.is_spare(host.compute.host):
+            room = room.without(host.compute.host)
+            spare.append(host)
+
+    def work(written: writes.Rows) -> None:
+        tickets.hold(written, ticket)
+        for host in spare:
+            written.exchange(
+                ticket.pcloud.aggregate.id,
+                names.state_key(host.node.hypervisor_hostname),
+                access.DISABLED)
+
+    # Nobody counts on a disabled host from here on.
+    change.run(context, tickets.anchors(ticket), work)
+    for host in spare:
+        if not hosts.release(context, ticket.pcloud, host.name):
+            LOG.info('Host %(name)s of Pcloud %(pcloud)s stays: a server is '
+                     'on it.', {'name': host.name,
+                                'pcloud': ticket.pcloud.id})

@@ -1,0 +1,187 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Room for servers under way, and the launches that wait for room.
+
+A server is under way from the decision that there is room until Placement has
+the server's allocation.
+
+Rule: reference-default-pcloud-grow
+"""
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+import dataclasses
+import re
+
+from pcloud import exception
+from pcloud.rules import capacity
+from pcloud.rules import uuids
+
+# A value in Nova's metadata has 255 characters.
+_LIMIT = 255
+_NUMBER = '[0-9]{1,18}'
+_TURN = re.compile(rf'(?P<token>[0-9a-f]{{8}}) (?P<until>{_NUMBER})')
+_KEPT = re.compile(
+    rf'(?P<until>{_NUMBER}) (?P<count>{_NUMBER}) '
+    rf'(?P<group>-|{uuids.FORM}) (?P<amounts>[A-Z0-9_:,]*)')
+
+
+@dataclasses.dataclass(frozen=True)
+class Demand:
+    """Equal servers that have no allocation yet.
+
+    :ivar need: what each of the servers needs
+    :ivar count: the number of the servers
+    :ivar group: the id of the servers' group, None for no group
+    """
+
+    need: capacity.Need
+    count: int
+    group: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Turn:
+    """The turn of a launch, during which no other launch decides.
+
+    :ivar token: what tells the launch from all others
+    :ivar until: when the turn lapses, in seconds since the epoch
+    """
+
+    token: str
+    until: int
+
+    def __str__(self) -> str:
+        """Return the turn as stored."""
+        return f'{self.token} {self.until}'
+
+
+def parse_turn(text: str) -> Turn:
+    """Return a turn as stored.
+
+    :raises: `exception.InvalidTurn`
+    """
+    match = _TURN.fullmatch(text)
+    if match is None:
+        raise exception.InvalidTurn(value=text)
+    return Turn(match['token'], int(match['until']))
+
+
+@dataclasses.dataclass(frozen=True)
+class Reservation:
+    """Room that is kept for a launch until Nova has answered.
+
+    :ivar until: when the reservation lapses, in seconds since the epoch
+    """
+
+    until: int
+    demand: Demand
+
+    def __str__(self) -> str:
+        """Return the reservation as stored, in at most 255 characters."""
+        demand = self.demand
+        amounts = ','.join(f'{name}:{amount}' for name, amount
+                           in sorted(demand.need.amounts.items()))
+        text = f'{self.until} {demand.count} {demand.group or "-"} {amounts}'
+        if len(text) > _LIMIT:
+            # Many resource classes; what every server has is kept.
+            return str(dataclasses.replace(self, demand=dataclasses.replace(
+                demand, need=_common(demand.need))))
+        return text
+
+
+_COMMON = capacity.VCPU, capacity.MEMORY, capacity.DISK
+
+
+def _common(need: capacity.Need) -> capacity.Need:
+    return capacity.Need({name: need.amounts[name] for name in _COMMON
+                          if name in need.amounts})
+
+
+def parse(text: str) -> Reservation:
+    """Return a reservation as stored.
+
+    :raises: `exception.InvalidReservation`
+    """
+    match = _KEPT.fullmatch(text)
+    pairs = [pair.split(':') for pair in match['amounts'].split(',')
+             ] if match and match['amounts'] else []
+    if match is None or not all(
+            len(pair) == 2 and pair[1].isdigit() for pair in pairs):
+        raise exception.InvalidReservation(value=text)
+    return Reservation(int(match['until']), Demand(
+        capacity.Need({name: int(amount) for name, amount in pairs}),
+        int(match['count']),
+        None if match['group'] == '-' else match['group']))
+
+
+def smallest(needs: Iterable[capacity.Need]) -> capacity.Need:
+    """Return what every one of some needs includes.
+
+    A host without room for the smallest need has no room for any of the needs.
+    Traits are left out.
+    """
+    amounts = [need.amounts for need in needs]
+    common = frozenset.intersection(*map(frozenset, amounts))
+    return capacity.Need({name: min(each[name] for each in amounts)
+                          for name in common})
+
+
+def left(
+    hosts: Mapping[str, capacity.Host], demands: Iterable[Demand],
+) -> tuple[dict[str, capacity.Host], int]:
+    """Return what is free on hosts once servers under way have been placed.
+
+    Large servers are placed first, each on the first host with room. Where a
+    scheduler places the servers otherwise, less or more may be left.
+
+    :param hosts: ``service host -> host``
+    :returns: the hosts, and the number of servers that no host has room for
+    """
+    free = {name: host for name, host in sorted(hosts.items())}
+    homeless = 0
+    for demand in sorted(demands, key=_size, reverse=True):
+        waiting = demand.count
+        for name, host in free.items():
+            placed = min(waiting, capacity.fits(demand.need, host))
+            for _ in range(placed):
+                host = _without(host, demand.need)
+            free[name] = host
+            waiting -= placed
+            if not waiting:
+                break
+        homeless += waiting
+    return free, homeless
+
+
+def _size(demand: Demand) -> list[int]:
+    amounts = demand.need.amounts
+    return [amounts.get(name, 0) for name in (
+        capacity.MEMORY, capacity.VCPU, capacity.DISK)]
+
+
+def _without(
+    host: capacity.Host, need: capacity.Need,
+) -> capacity.Host:
+    """Return what is free on a host after one more server."""
+    return dataclasses.replace(host, free={
+        name: _taken(amounts, need.amounts.get(name, 0))
+        for name, amounts in host.free.items()})
+
+
+def _taken(amounts: tuple[int, ...], amount: int) -> tuple[int, ...]:
+    """Take an amount from the first resource provider that has enough."""
+    for place, free in enumerate(amounts):
+        if free >= amount:
+            return (*amounts[:place], free - amount, *amounts[place + 1:])
+    return amounts
