@@ -154,6 +154,10 @@ class InvalidDefaultPcloud(Invalid):
                '%(expected)s.')
 
 
+class InvalidDrain(Invalid):
+    message = ('Drain %(value)r is not right; it has to be %(expected)s.')
+
+
 class InvalidTurn(Invalid):
     message = ("The turn '%(value)s' is not right; it has to be 8 hexadecimal "
                'digits and a time.')
@@ -520,6 +524,11 @@ class HostNameInUse(Conflict):
 
 class HostNotDisabled(Conflict):
     message = "Host '%(name)s' is enabled; disable it before removing it."
+
+
+class HostNotReleased(Conflict):
+    message = ("Host '%(name)s' is not drained to be released any more; "
+               'look at it again.')
 
 
 class HostChanged(Conflict):

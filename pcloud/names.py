@@ -48,6 +48,7 @@ NAME = 'pcloud:name'
 OWNER = 'pcloud:owner'
 HOST_PREFIX = 'pcloud:host:'
 STATE_PREFIX = 'pcloud:host_state:'
+DRAIN_PREFIX = 'pcloud:drain:'
 NODE_PREFIX = 'pcloud:node:'
 OWN_PREFIX = 'pcloud:own_ratios:'
 # The form of earlier versions: a key for each ratio.
@@ -58,7 +59,8 @@ GROWTH_TURN = 'pcloud:growth:turn'
 # The beginning of the owner's names for hosts that launches add.
 GROWN = 'grown-'
 # What a Pcloud keeps of each of its hosts.
-OF_HOSTS = (HOST_PREFIX, STATE_PREFIX, NODE_PREFIX, OWN_PREFIX, SAVED_PREFIX)
+OF_HOSTS = (HOST_PREFIX, STATE_PREFIX, DRAIN_PREFIX, NODE_PREFIX, OWN_PREFIX,
+            SAVED_PREFIX)
 TENANT_PREFIX = 'pcloud:'
 TENANT_VALUE = 'pcloud-tenant'
 
@@ -123,6 +125,14 @@ def state_key(node: str) -> str:
     :raises: `exception.NameTooLong` when Nova could not hold the key
     """
     return _checked(STATE_PREFIX + node, 'Hypervisor hostname', node)
+
+
+def drain_key(node: str) -> str:
+    """Return the metadata key of the drain of a host.
+
+    :param node: the hypervisor hostname, for which `state_key` has room
+    """
+    return DRAIN_PREFIX + node
 
 
 def node_key(host: str) -> str:
@@ -255,6 +265,11 @@ def tenants(metadata: Mapping[str, str]) -> frozenset[str]:
 def states(metadata: Mapping[str, str]) -> dict[str, str]:
     """Return the states in metadata: ``hypervisor hostname -> state``."""
     return stripped(metadata, STATE_PREFIX)
+
+
+def drains(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return the drains in metadata: ``hypervisor hostname -> value``."""
+    return stripped(metadata, DRAIN_PREFIX)
 
 
 def nodes(metadata: Mapping[str, str]) -> dict[str, str]:

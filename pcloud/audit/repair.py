@@ -68,7 +68,7 @@ def settle_stateless(
             ratios=allocation_ratios.saved(metadata, node)))
         written.leave(aggregate.id, [host])
         written.drop(aggregate.id, [
-            names.node_key(host),
+            names.node_key(host), names.drain_key(node),
             *(names.host_key(name) for name, its
               in names.hosts(metadata).items() if its == node),
             *allocation_ratios.saved_keys(node)])
@@ -108,8 +108,9 @@ def drop_key(
     value = aggregate.metadata[key]
     host = (key.removeprefix(names.NODE_PREFIX)
             if key.startswith(names.NODE_PREFIX) else None)
-    node = (key.removeprefix(names.STATE_PREFIX)
-            if key.startswith(names.STATE_PREFIX) else value)
+    node = next((key.removeprefix(prefix) for prefix
+                 in (names.STATE_PREFIX, names.DRAIN_PREFIX)
+                 if key.startswith(prefix)), value)
 
     def work(written: writes.Rows) -> bool:
         # The host may have come back meanwhile, and the key be its own.
@@ -121,6 +122,25 @@ def drop_key(
     done = change.run(context, [_anchor(aggregate)], work)
     reconcile.announced(context, [aggregate.uuid])
     return 'the key is deleted' if done else _DONE
+
+
+def end_drain(
+    aggregate: rows.Aggregate, node: str,
+    context: nova_context.RequestContext,
+) -> str:
+    """Delete the drain of a host that is enabled.
+
+    :param node: the hypervisor hostname of the host
+    """
+    def work(written: writes.Rows) -> bool:
+        if not written.has(
+                aggregate.id, names.state_key(node), access.ENABLED):
+            return False
+        return bool(written.drop(aggregate.id, [names.drain_key(node)]))
+
+    if change.run(context, [_anchor(aggregate)], work):
+        return 'the drain has ended'
+    return _DONE
 
 
 def give_back_ratio(
@@ -179,7 +199,7 @@ def end_launch(
     if grown and request_specs.queued(context, pcloud.id):
         raise exception.LaunchesUnderWay(pcloud=pcloud.id)
     released = [name for name in grown
-                if hosts.release(context, pcloud, name)]
+                if hosts.release_if_empty(context, pcloud, name)]
     change.run(
         context, [journal.growth_anchor(pcloud.id)],
         lambda written: written.drop_if(

@@ -30,6 +30,7 @@ from pcloud.backend import pool_rows
 from pcloud.backend import rows
 from pcloud import exception
 from pcloud import names
+from pcloud.rules import access
 from pcloud.rules import counts
 from pcloud.rules import growth
 from pcloud.rules import hints as hint_rules
@@ -183,6 +184,9 @@ def _check_keys(
     ] + [
         ('state-without-host', names.state_key(node), node)
         for node in names.states(metadata)
+    ] + [
+        ('drain-without-host', names.drain_key(node), node)
+        for node in names.drains(metadata)
     ]
     lost = [entry for entry in entries if entry[2] not in nodes] + [
         ('node-without-host', names.node_key(host), host)
@@ -191,6 +195,13 @@ def _check_keys(
         yield findings.KeyFinding(
             kind, aggregate.name, key, f'{subject} is not in the Pcloud',
             functools.partial(repair.drop_key, aggregate, key))
+    for node in sorted(names.drains(metadata)):
+        if names.states(metadata).get(node) == access.ENABLED:
+            yield findings.KeyFinding(
+                'drain-not-ended', aggregate.name, names.drain_key(node),
+                'its host is enabled; an earlier version has enabled it and '
+                'left the drain, which would go on with the next disabling',
+                functools.partial(repair.end_drain, aggregate, node))
     for key, node in sorted(names.nodes_of_own_ratios(metadata).items()):
         if node not in nodes:
             yield findings.KeyFinding(

@@ -60,6 +60,9 @@ _NODE = (models.ComputeNode.uuid, models.ComputeNode.hypervisor_hostname,
          models.ComputeNode.local_gb)
 _SERVER, _MIGRATION = 'server', 'migration'
 
+# Seconds to wait for a cell where the answer may come later too.
+_PATIENCE = 5.0
+
 
 @dataclasses.dataclass(frozen=True)
 class Node:
@@ -328,6 +331,21 @@ def servers_and_migrations(
             [uuid for kind, uuid in found if kind == _MIGRATION])
 
 
+def hosts_in_use(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> frozenset[str]:
+    """Return the hosts with servers, or with migrations that are not over.
+
+    One query and one query a cell. A host in a silent cell counts as in use. A
+    cell that does not answer within seconds is silent here: nobody has asked
+    for the hosts.
+    """
+    answers = cells.ask(
+        cells.of_hosts(context, hosts), _hosts_in_use, _PATIENCE)
+    return frozenset().union(
+        cells.silent_hosts(answers), *answers.known.values())
+
+
 @main_db.pick_context_manager_reader
 def _services_and_nodes(
     context: nova_context.RequestContext, hosts: Collection[str],
@@ -438,3 +456,20 @@ def _servers_and_migrations(
                sa.or_(migration.source_compute.in_(hosts),
                       migration.dest_compute.in_(hosts)),
                sa.not_(migration.status.in_(_MIGRATION_OVER))))).all()
+
+
+@main_db.pick_context_manager_reader
+def _hosts_in_use(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> frozenset[str]:
+    server, migration = models.Instance, models.Migration
+
+    def moved(column: sa.Column) -> sa.Select:
+        return sa.select(column).where(
+            migration.deleted == 0, column.in_(hosts),
+            sa.not_(migration.status.in_(_MIGRATION_OVER)))
+
+    return frozenset(context.session.scalars(sa.union(
+        sa.select(server.host).where(
+            server.deleted == 0, server.host.in_(hosts)),
+        moved(migration.source_compute), moved(migration.dest_compute))))

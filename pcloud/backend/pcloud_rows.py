@@ -104,12 +104,14 @@ class HostRows:
     :ivar node: the hypervisor hostname
     :ivar host: the service host, which is in the Pcloud's aggregate
     :ivar state: as written
+    :ivar drain: as written, None for a host without a drain
     """
 
     name: str
     node: str
     host: str
     state: str
+    drain: str | None
 
 
 def host_rows(
@@ -143,11 +145,11 @@ def _spelled(
 def _host_rows(
     context: nova_context.RequestContext, aggregate_id: int, host_key: str,
 ) -> HostRows | None:
-    named, state, placed = (
-        orm.aliased(models.AggregateMetadata) for _ in range(3))
+    named, state, placed, drain = (
+        orm.aliased(models.AggregateMetadata) for _ in range(4))
     member = models.AggregateHost
     statement = sa.select(
-        named.key, named.value, member.host, state.value,
+        named.key, named.value, member.host, state.value, drain.value,
     ).select_from(named).join(
         state, sa.and_(
             state.aggregate_id == named.aggregate_id,
@@ -161,13 +163,56 @@ def _host_rows(
         member, sa.and_(
             member.aggregate_id == named.aggregate_id,
             placed.key == sa.literal(names.NODE_PREFIX).concat(member.host)),
+    ).outerjoin(
+        drain, sa.and_(
+            drain.aggregate_id == named.aggregate_id,
+            drain.key == sa.literal(names.DRAIN_PREFIX).concat(named.value)),
     ).where(named.aggregate_id == aggregate_id, named.key == host_key)
     with api_db.context_manager.reader.using(context) as session:
         found = session.execute(statement).first()
     if found is None:
         return None
-    key, node, host, its_state = found
-    return HostRows(key.removeprefix(names.HOST_PREFIX), node, host, its_state)
+    key, *others = found
+    return HostRows(key.removeprefix(names.HOST_PREFIX), *others)
+
+
+def draining(
+    context: nova_context.RequestContext, aggregate_id: int,
+) -> list[HostRows]:
+    """Return the hosts of a Pcloud with a drain, by the owner's names.
+
+    One query without a drain, three queries else. The drains are as written,
+    right or not.
+    """
+    drains = names.drains(_with_prefixes(
+        context, aggregate_id, names.DRAIN_PREFIX))
+    if not drains:
+        return []
+    member = models.AggregateHost
+    with api_db.context_manager.reader.using(context) as session:
+        metadata = _with_prefixes(
+            context, aggregate_id, names.HOST_PREFIX, names.STATE_PREFIX,
+            names.NODE_PREFIX)
+        members = frozenset(session.scalars(sa.select(member.host).where(
+            member.aggregate_id == aggregate_id)))
+    states = names.states(metadata)
+    host_of = {node: host for host, node in names.nodes(metadata).items()
+               if host in members}
+    return [HostRows(name, node, host_of[node], states[node], drains[node])
+            for name, node in sorted(names.hosts(metadata).items())
+            if node in drains and node in states and node in host_of]
+
+
+def _with_prefixes(
+    context: nova_context.RequestContext, aggregate_id: int, *prefixes: str,
+) -> dict[str, str]:
+    """Return the metadata with certain prefixes (one query)."""
+    row = models.AggregateMetadata
+    with api_db.context_manager.reader.using(context) as session:
+        return dict(session.execute(sa.select(row.key, row.value).where(
+            row.aggregate_id == aggregate_id,
+            sa.or_(*(row.key.startswith(prefix, autoescape=True)
+                     for prefix in prefixes)))).all())
 
 
 def is_unplaced(

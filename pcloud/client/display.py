@@ -100,6 +100,13 @@ def changes(values: Sequence[resources.HelpfulChange]) -> str:
     return '\n'.join(change.text for change in values) or '-'
 
 
+def drain(value: Mapping[str, typing.Any] | None) -> str:
+    """Format a drain, a line for each member."""
+    return '\n'.join(
+        f'{member}: {joined(each) if isinstance(each, list) else text(each)}'
+        for member, each in (value or {}).items()) or '-'
+
+
 class Field(typing.NamedTuple):
     """A member to show.
 
@@ -154,7 +161,7 @@ _HOST_TAIL = (
 HOST_SHORT_LIST = _HOST_HEAD + (Field('instances', 'Instances', counted),)
 HOST_LIST = HOST_SHORT_LIST + _HOST_SIZE + _HOST_TAIL
 HOST = _HOST_HEAD + (Field('instances', 'Instances', joined),) + (
-    _HOST_SIZE + _HOST_TAIL)
+    _HOST_SIZE + _HOST_TAIL + (Field('drain', 'Drain', drain),))
 HOST_FOR_ADMIN = HOST + (
     Field('hypervisor_hostname', 'Hypervisor Hostname'),)
 

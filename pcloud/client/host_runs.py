@@ -15,6 +15,7 @@
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
+import datetime
 import re
 import time
 
@@ -126,6 +127,82 @@ def drain_and_remove(client: v1.Client, pcloud_id: str, names: Iterable[str],
     except KeyboardInterrupt:
         raise _interrupted(run) from None
     run.check()
+
+
+def wait_until_drained(client: v1.Client, pcloud_id: str,
+                       names: Iterable[str],
+                       report: Callable[[str], object]) -> None:
+    """Wait until drained hosts are empty, or have left the Pcloud.
+
+    A host whose drain asks for that is given back when the host is empty. The
+    end of the wait ends no drain.
+
+    :param report: as :func:`drain_and_remove`
+    :raises NotDrained: when the deadline of a single host has passed, or its
+        drain has ended
+    :raises runs.PartlyDone: likewise for hosts of several
+    :raises exceptions.Interrupted: on Ctrl-C
+    """
+    run = runs.Run(names, 'drained')
+    reported: dict[str, str] = {}
+    try:
+        while run.left:
+            for name in run.left:
+                _look_at_drain(client, pcloud_id, run, name, reported, report)
+            if run.left:
+                time.sleep(POLL_INTERVAL)
+    except KeyboardInterrupt:
+        raise run.interrupted() from None
+    run.check()
+
+
+def _look_at_drain(client: v1.Client, pcloud_id: str, run: runs.Run,
+                   name: str, reported: dict[str, str],
+                   report: Callable[[str], object]) -> None:
+    try:
+        obstacle = _obstacle_to_drain(client, pcloud_id, name)
+    except exceptions.NotFound:
+        obstacle = None
+    except exceptions.ClientError as error:
+        run.failed[name] = error
+        return
+    if obstacle is None:
+        run.finished.append(name)
+    elif obstacle != reported.get(name):
+        report(f'Waiting for {name}: {obstacle}')
+        reported[name] = obstacle
+
+
+def _obstacle_to_drain(client: v1.Client, pcloud_id: str,
+                       name: str) -> str | None:
+    """Return what is left on a drained host, None for an empty host.
+
+    :raises exceptions.NotFound: when the host has left the Pcloud
+    :raises NotDrained: when there is no use in waiting any longer
+    """
+    host = client.get_host(pcloud_id, name)
+    if host.drain is None:
+        raise NotDrained(f'{name} is not being drained any more')
+    remaining = host.drain.get('remaining')
+    if remaining == []:
+        if not host.drain.get('release'):
+            return None
+        try:
+            client.remove_host(pcloud_id, name)
+        except exceptions.Conflict as conflict:
+            return conflict.message
+        return None
+    left = ('what is on it is not known' if remaining is None else
+            f'{len(remaining)} left of its instances: {", ".join(remaining)}')
+    deadline = host.drain.get('deadline')
+    if deadline is not None and _has_passed(deadline):
+        raise NotDrained(f'{name} was not empty by {deadline}: {left}')
+    return left
+
+
+def _has_passed(deadline: str) -> bool:
+    return datetime.datetime.fromisoformat(deadline) <= (
+        datetime.datetime.now(datetime.UTC))
 
 
 def _disable(client: v1.Client, pcloud_id: str, run: runs.Run) -> None:

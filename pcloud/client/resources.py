@@ -148,12 +148,14 @@ class GrowingPcloud(Pcloud):
 class Host(Resource):
     """A host of a Pcloud.
 
-    :ivar state: "enabled" or "disabled"
+    :ivar state: "enabled", "disabled" or "draining"
     :ivar status: "up", "down" or "maintenance"
     :ivar instances: the ids of the servers on the host, None when not known
     :ivar memory_mb: MiB; likewise memory_mb_used
     :ivar next_reboot: ISO 8601, or None where no reboot is planned
     :ivar rack: an ordinal within the Pcloud, not the rack's own name
+    :ivar drain: what is left to do where the host is being drained, as in the
+        API; None for other hosts
     :ivar hypervisor_hostname: None for a caller who is not an admin
     """
 
@@ -171,6 +173,7 @@ class Host(Resource):
     memory_mb_used: int | None = None
     next_reboot: str | None = None
     rack: int | None = None
+    drain: Mapping[str, typing.Any] | None = None
     hypervisor_hostname: str | None = None
 
 

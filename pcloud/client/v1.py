@@ -306,10 +306,30 @@ class Client:
     def set_host_state(
             self, pcloud_id: str, name: str,
             state: typing.Literal['enabled', 'disabled']) -> resources.Host:
-        """Enable or disable a host for new servers."""
+        """Enable or disable a host for new servers; a drain ends."""
         return self._resource(
             resources.Host, 'PUT', _host_path(pcloud_id, name),
             json={'host': {'state': state}})
+
+    def drain_host(
+            self, pcloud_id: str, name: str, *, release: bool = False,
+            deadline: str | None = None) -> resources.Host:
+        """Have a host emptied: no new servers start on the host.
+
+        Enabling or disabling the host ends the drain.
+
+        :param release: whether the host leaves the Pcloud when it is empty
+        :param deadline: ISO 8601, a moment to come; None for no deadline
+        :raises exceptions.BadRequest: when the deadline has passed
+        """
+        wish: dict[str, typing.Any] = {}
+        if release:
+            wish['release'] = True
+        if deadline is not None:
+            wish['deadline'] = deadline
+        return self._resource(
+            resources.Host, 'PUT', _host_path(pcloud_id, name),
+            json={'host': {'state': 'draining', 'drain': wish}})
 
     def remove_host(self, pcloud_id: str, name: str) -> None:
         """Give a host of a Pcloud back.

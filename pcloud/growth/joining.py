@@ -209,7 +209,7 @@ def give_back(
     # Nobody counts on a disabled host from here on.
     change.run(context, tickets.anchors(ticket), work)
     for host in spare:
-        if not hosts.release(context, ticket.pcloud, host.name):
+        if not hosts.release_if_empty(context, ticket.pcloud, host.name):
             LOG.info('Host %(name)s of Pcloud %(pcloud)s stays: a server is '
                      'on it.', {'name': host.name,
                                 'pcloud': ticket.pcloud.id})

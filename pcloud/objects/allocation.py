@@ -362,7 +362,8 @@ def _join(
         # When a compute service is deleted, Nova takes its host out and leaves
         # our metadata: such rows are not of this allocation.
         if not written.free_name(aggregate_id, added.name, [
-                *rows, *allocation_ratios.saved_keys(node)]):
+                *rows, names.drain_key(node),
+                *allocation_ratios.saved_keys(node)]):
             raise exception.HostNameInUse(
                 name=added.name, pcloud=pcloud.id)
         written.join(aggregate_id, host)

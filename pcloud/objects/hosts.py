@@ -15,6 +15,7 @@
 Rule: reference-pcloud-hosts, reference-allocation-removal
 """
 
+from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
@@ -44,6 +45,7 @@ from pcloud.objects import pclouds
 from pcloud.objects import reconcile
 from pcloud.rules import access
 from pcloud.rules import attributes as rules
+from pcloud.rules import draining
 
 LOG = logging.getLogger(__name__)
 
@@ -63,6 +65,7 @@ class Host:
     :ivar state: 'enabled' or 'disabled', set by the owner; None for any other
         text in place of the state
     :ivar instances: uuids of the servers on the host, None while unknown
+    :ivar drain: the drain of a drained host, which is disabled
     :ivar next_reboot: the time of the next reboot, None while unknown
     :ivar rack: the number of the rack among the racks of the Pcloud's hosts,
         from 1; None while unknown
@@ -77,6 +80,12 @@ class Host:
     instances: tuple[str, ...] | None
     next_reboot: datetime.datetime | None
     rack: int | None
+    drain: draining.Drain | None = None
+
+    @property
+    def shown_state(self) -> str | None:
+        """The state for the owner: as `state`, or 'draining'."""
+        return self.state if self.drain is None else draining.DRAINING
 
     @property
     def status(self) -> str:
@@ -96,6 +105,7 @@ def index(
     known = computes.load(context, aggregate.hosts)
     instances, silent = computes.known_instances(context, aggregate.hosts)
     states = names.states(aggregate.metadata)
+    drains = names.drains(aggregate.metadata)
     host_of = _hosts_of_nodes(aggregate, known)
     # A host without a state belongs to nobody, and a host without a service
     # is no host any more.
@@ -108,6 +118,7 @@ def index(
     return [
         Host(name=name, compute=compute, node=_node(compute, node),
              state=access.state(states[node]),
+             drain=draining.of(states[node], drains.get(node)),
              **_of_pool(pools.get(compute.host)),
              **_of_place(attributes.get(compute.host, {}), racks),
              instances=_instances(compute.host, instances, silent))
@@ -214,6 +225,7 @@ def show(
     return Host(
         name=found.name, compute=compute, node=_node(compute, found.node),
         state=access.state(found.state),
+        drain=draining.of(found.state, found.drain),
         **_of_pool(_pools(context, [found.host]).get(found.host)),
         **_place(context, pcloud, found.name, found.host),
         instances=_instances(found.host, instances, silent))
@@ -275,50 +287,83 @@ def set_state(
 ) -> Host:
     """Enable or disable a host for the servers of the Pcloud's tenants.
 
-    No scheduler is told: filters read the state from the database.
+    No scheduler is told: filters read the state from the database. A drain of
+    the host ends.
 
     :param state: 'enabled' or 'disabled'
     :raises: `exception.HostNotFound`, `exception.HostBusy` when the host is to
         be enabled while something is due for the host, and as `change.run`
     """
     host = show(context, pcloud, name)
+    changed = dataclasses.replace(host, state=state, drain=None)
     try:
-        _write_state(context, pcloud, host, state)
+        _write_state(context, pcloud, changed)
     except exception.HostBusy:
         _finish(context, host)
-        _write_state(context, pcloud, host, state)
-    changed = dataclasses.replace(host, state=state)
-    reconcile.notified(notifications.host, context, 'update', _event(
-        pcloud, changed, state))
+        _write_state(context, pcloud, changed)
+    _tell_state(context, pcloud, changed)
+    return changed
+
+
+def drain(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    name: str, wish: draining.Drain,
+) -> Host:
+    """Have a host emptied: disable the host, and keep the owner's wish.
+
+    A host that is drained already is drained since the same moment.
+
+    :raises: `exception.HostNotFound`, and as `change.run`
+
+    Rule: reference-draining-state
+    """
+    host = show(context, pcloud, name)
+    since = wish.since if host.drain is None else host.drain.since
+    changed = dataclasses.replace(
+        host, state=access.DISABLED,
+        drain=dataclasses.replace(wish, since=since))
+    _write_state(context, pcloud, changed)
+    _tell_state(context, pcloud, changed)
     return changed
 
 
 def _write_state(
-    context: nova_context.RequestContext, pcloud: pclouds.Head,
-    host: Host, state: str,
+    context: nova_context.RequestContext, pcloud: pclouds.Head, host: Host,
 ) -> None:
-    key = names.state_key(host.node.hypervisor_hostname)
+    """Write the state and the drain of a host."""
+    node = host.node.hypervisor_hostname
+    host_key, drain_key = names.host_key(host.name), names.drain_key(node)
 
     def work(written: writes.Rows) -> None:
+        there = written.values(pcloud.aggregate.id, [host_key, drain_key])
         # Another host may have the name by now.
-        if not written.has(
-                pcloud.aggregate.id, names.host_key(host.name),
-                host.node.hypervisor_hostname) or not written.exchange(
-                    pcloud.aggregate.id, key, state):
+        if there.get(host_key) != node or not written.exchange(
+                pcloud.aggregate.id, names.state_key(node), host.state or ''):
             raise exception.HostNotFound(name=host.name, pcloud=pcloud.id)
-        if state == access.ENABLED and written.due_of(host.compute.host):
+        # To delete nothing would lock a gap, and hold up other changes.
+        if drain_key in there:
+            written.drop(pcloud.aggregate.id, [drain_key])
+        if host.drain is not None:
+            written.insert(pcloud.aggregate.id, {drain_key: str(host.drain)})
+        if host.state == access.ENABLED and written.due_of(host.compute.host):
             raise exception.HostBusy(name=host.name)
 
     change.run(context, [journal.pcloud_anchor(pcloud.id)], work)
 
 
-def _event(
-    pcloud: pclouds.Head, host: Host, state: str,
-) -> notifications.HostEvent:
+def _tell_state(
+    context: nova_context.RequestContext, pcloud: pclouds.Head, host: Host,
+) -> None:
+    reconcile.notified(
+        notifications.host, context, 'update', event_of(pcloud, host))
+
+
+def event_of(pcloud: pclouds.Head, host: Host) -> notifications.HostEvent:
+    """Return the payload of a notification about a host."""
     return notifications.HostEvent(
         pcloud_id=pcloud.id, owner=pcloud.owner, name=host.name,
         host_flavor=host.host_flavor, units=host.units,
-        availability_zone=host.compute.zone, state=state)
+        availability_zone=host.compute.zone, state=host.shown_state or '')
 
 
 def _finish(context: nova_context.RequestContext, host: Host) -> None:
@@ -349,17 +394,21 @@ def remove(
         `exception.HostChanged`, `exception.HostNotEmpty`,
         `exception.HostBusy`, `exception.Unavailable`, and as `change.run`
     """
-    for _ in range(_ATTEMPTS - 1):
-        try:
-            return _remove(context, pcloud, name)
-        except (exception.HostBusy, exception.HostChanged) as error:
-            LOG.info('A host of Pcloud %(pcloud)s is looked at again: '
-                     '%(error)s', {'pcloud': pcloud.id, 'error': error})
-            pcloud = pclouds.head(context, pcloud.id)
-    return _remove(context, pcloud, name)
+    _leave(context, pcloud, name, _check_disabled)
 
 
 def release(
+    context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
+) -> None:
+    """Take a drained host out of a Pcloud as the drain asks for.
+
+    :raises: `exception.HostNotReleased` when the owner has another wish by
+        now, and as `remove`
+    """
+    _leave(context, pcloud, name, _check_released)
+
+
+def release_if_empty(
     context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
 ) -> bool:
     """Disable and remove an empty host; a host with servers stays, enabled.
@@ -376,15 +425,43 @@ def release(
     return True
 
 
+def _check_disabled(host: Host) -> None:
+    if host.state != access.DISABLED:
+        raise exception.HostNotDisabled(name=host.name)
+
+
+def _check_released(host: Host) -> None:
+    if host.drain is None or not host.drain.release:
+        raise exception.HostNotReleased(name=host.name)
+
+
+def _leave(
+    context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
+    check: Callable[[Host], None],
+) -> None:
+    """Take a host out of a Pcloud, and look again when the host changes.
+
+    :param check: raises an error when the host may not leave
+    """
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return _remove(context, pcloud, name, check)
+        except (exception.HostBusy, exception.HostChanged) as error:
+            LOG.info('A host of Pcloud %(pcloud)s is looked at again: '
+                     '%(error)s', {'pcloud': pcloud.id, 'error': error})
+            pcloud = pclouds.head(context, pcloud.id)
+    return _remove(context, pcloud, name, check)
+
+
 def _remove(
     context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
+    check: Callable[[Host], None],
 ) -> None:
     anchors = [journal.pcloud_anchor(pcloud.id),
                journal.owner_anchor(pcloud.owner)]
     seen = journal.newest(context, anchors[0])
     host = show(context, pcloud, name)
-    if host.state != access.DISABLED:
-        raise exception.HostNotDisabled(name=host.name)
+    check(host)
     _finish(context, host)
     emptiness.check(context, host.compute, host.name)
 
@@ -419,7 +496,7 @@ def _take_away(
     if not written.drop_if(aggregate.id, names.host_key(host.name), node):
         raise exception.HostChanged(name=host.name)
     written.drop(aggregate.id, [
-        names.node_key(host.compute.host),
+        names.node_key(host.compute.host), names.drain_key(node),
         *allocation_ratios.saved_keys(node)])
     if not written.leave(aggregate.id, [host.compute.host]):
         raise exception.HostNotFound(name=host.name, pcloud=pcloud.id)

@@ -36,6 +36,7 @@ from pcloud.rules import attributes
 from pcloud.rules import colocation
 from pcloud.rules import constraints
 from pcloud.rules import default_pcloud
+from pcloud.rules import draining
 from pcloud.rules import growth
 from pcloud.rules import hints
 from pcloud.rules import ratios
@@ -228,6 +229,7 @@ _PREFIXES: Mapping[str, Check] = {
     names.HOST_PREFIX: _check_name,
     names.NODE_PREFIX: _check_name,
     names.STATE_PREFIX: _choice(*access.STATES),
+    names.DRAIN_PREFIX: draining.check,
     names.OWN_PREFIX: _check_own_ratios,
     names.SAVED_PREFIX: _check_saved,
     names.DUE_PREFIX: _check_due,

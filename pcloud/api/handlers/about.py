@@ -25,6 +25,7 @@ VERSION = '1.0'
 EXTENSIONS = (
     'audit',
     'default-pcloud',
+    'drain',
     'explain',
     'hidden-servers',
     'pcloud-details',

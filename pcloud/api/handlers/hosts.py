@@ -20,10 +20,12 @@ from pcloud.api import ownership
 from pcloud.api.views import hosts as views
 from pcloud import exception
 from pcloud.objects import allocation
+from pcloud.objects import drains
 from pcloud.objects import hosts
 from pcloud.objects import machine_constraints
 from pcloud.objects import pclouds
 from pcloud.rules import constraints as rules
+from pcloud.rules import draining
 
 
 def _view(call: api_call.Call) -> Callable[[hosts.Host], dict]:
@@ -55,6 +57,7 @@ def add(call: api_call.Call) -> dict:
             reason='Invalid input for field/attribute host. Name either a '
                    'host_flavor or constraints.')
     pcloud = ownership.own_head(call)
+    drains.step(call.context, pcloud)
     if 'host_flavor' in call.body:
         added = allocation.add(
             call.context, pcloud, name, call.body['host_flavor'], zone)
@@ -75,13 +78,34 @@ def _constraints(
 
 
 def update(call: api_call.Call) -> dict:
-    """Enable or disable a host of a Pcloud."""
-    return {'host': _view(call)(hosts.set_state(
-        call.context, ownership.own_head(call), call.parameters['name'],
-        call.body['state']))}
+    """Enable, disable or drain a host of a Pcloud.
+
+    :raises: `exception.InvalidBody` for a drain with another state
+    """
+    state, name = call.body['state'], call.parameters['name']
+    if 'drain' in call.body and state != draining.DRAINING:
+        raise exception.InvalidBody(
+            reason='Invalid input for field/attribute host. Only with the '
+                   'state draining there is a drain.')
+    pcloud = ownership.own_head(call)
+    drains.step(call.context, pcloud, name)
+    if state == draining.DRAINING:
+        changed = _drain(call, pcloud, name, call.body.get('drain', {}))
+    else:
+        changed = hosts.set_state(call.context, pcloud, name, state)
+    return {'host': _view(call)(changed)}
+
+
+def _drain(
+    call: api_call.Call, pcloud: pclouds.Head, name: str, wish: dict,
+) -> hosts.Host:
+    return drains.begin(
+        call.context, pcloud, name, wish.get('move', draining.NONE),
+        wish.get('release', False), wish.get('deadline'))
 
 
 def remove(call: api_call.Call) -> None:
     """Remove a host from a Pcloud."""
-    hosts.remove(
-        call.context, ownership.own_head(call), call.parameters['name'])
+    pcloud, name = ownership.own_head(call), call.parameters['name']
+    drains.step(call.context, pcloud, name)
+    hosts.remove(call.context, pcloud, name)

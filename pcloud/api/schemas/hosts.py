@@ -14,6 +14,7 @@
 
 from pcloud.api.schemas import types
 from pcloud.rules import access
+from pcloud.rules import draining
 
 add = types.body(
     'host',
@@ -24,5 +25,15 @@ add = types.body(
     required=['name'])
 
 update = types.body(
-    'host', {'state': {'type': 'string', 'enum': list(access.STATES)}},
+    'host',
+    {'state': {'type': 'string',
+               'enum': [*access.STATES, draining.DRAINING]},
+     'drain': {
+         'type': 'object',
+         'properties': {
+             # Nothing moves servers yet.
+             'move': {'type': 'string', 'enum': [draining.NONE]},
+             'release': {'type': 'boolean'},
+             'deadline': types.text},
+         'additionalProperties': False}},
     required=['state'])

@@ -14,6 +14,7 @@
 
 from pcloud.api.views import times
 from pcloud.objects import hosts
+from pcloud.rules import draining
 
 
 def show(host: hosts.Host) -> dict:
@@ -25,7 +26,7 @@ def show(host: hosts.Host) -> dict:
     return {'name': host.name,
             'host_flavor': host.host_flavor,
             'availability_zone': host.compute.zone,
-            'state': host.state,
+            'state': host.shown_state,
             'status': host.status,
             'instances': (None if host.instances is None
                           else list(host.instances)),
@@ -34,7 +35,17 @@ def show(host: hosts.Host) -> dict:
             'memory_mb': node.memory_mb,
             'memory_mb_used': node.memory_mb_used,
             'next_reboot': times.shown(host.next_reboot),
-            'rack': host.rack}
+            'rack': host.rack,
+            'drain': None if host.drain is None else _drain(host, host.drain)}
+
+
+def _drain(host: hosts.Host, drain: draining.Drain) -> dict:
+    return {'since': times.shown_seconds(drain.since),
+            'deadline': times.shown_seconds(drain.deadline),
+            'move': drain.move,
+            'release': drain.release,
+            'remaining': (None if host.instances is None
+                          else list(host.instances))}
 
 
 def detail(host: hosts.Host) -> dict:

@@ -42,7 +42,7 @@ def to_removing(client: v1.Client, pcloud_id: str, name: str) -> str | None:
         host = client.get_host(pcloud_id, name)
     except exceptions.ClientError as error:
         return str(error)
-    if host.state != 'disabled':
+    if host.state == 'enabled':
         return 'it is enabled; disable it first'
     if host.instances:
         return f'it is not empty: {", ".join(host.instances)}'

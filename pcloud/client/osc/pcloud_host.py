@@ -20,6 +20,7 @@ from osc_lib import exceptions as osc_exceptions
 
 from pcloud.client import arguments
 from pcloud.client import display
+from pcloud.client import exceptions
 from pcloud.client import host_runs
 from pcloud.client.osc import common
 from pcloud.client.osc import host_forecasts
@@ -160,16 +161,66 @@ class SetPcloudHost(common.PcloudCommand):
             '--disable', dest='state', action='store_const',
             const='disabled',
             help='Start no more servers on them; those that run stay')
+        state.add_argument(
+            '--cancel-drain', action='store_true',
+            help='Drain them no longer; they stay disabled')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Set the state."""
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         common.run_or_forecast(
             self, parsed_args, parsed_args.names,
-            lambda name: self.client.set_host_state(
-                pcloud.id, name, parsed_args.state),
+            lambda name: self._set(pcloud.id, name, parsed_args.state),
             lambda name: host_forecasts.to_changing(
-                self.client, pcloud.id, name), parsed_args.state)
+                self.client, pcloud.id, name),
+            parsed_args.state or 'disabled')
+
+    def _set(self, pcloud_id: str, name: str,
+             state: typing.Literal['enabled', 'disabled'] | None) -> None:
+        """Set the state of a host; None ends the drain of the host."""
+        if state is None and self.client.get_host(
+                pcloud_id, name).state != 'draining':
+            raise exceptions.BadRequest(f'{name} is not being drained')
+        self.client.set_host_state(pcloud_id, name, state or 'disabled')
+
+
+class DrainPcloudHost(common.PcloudCommand):
+    """Have hosts of a Pcloud emptied, and given back when they are empty
+
+    No new servers start on the hosts; moving or deleting those that run is
+    left to you. "openstack pcloud host show" tells what is left on a host.
+    """
+
+    _epilog = ('Example:\n  openstack pcloud host drain render-farm web-1 '
+               '--release --deadline 2026-12-31T18:00:00Z --wait')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the hosts and the wishes."""
+        _add_hosts_arguments(parser)
+        parser.add_argument(
+            '--release', action='store_true',
+            help='Give each host back as soon as it is empty')
+        parser.add_argument(
+            '--deadline', metavar='<time>',
+            help='When they should be empty, in ISO 8601; nothing is forced '
+                 'when it has passed')
+        parser.add_argument(
+            '--wait', action='store_true',
+            help='Wait until they are empty, or the deadline has passed')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Drain the hosts."""
+        pcloud = self.client.find_pcloud(parsed_args.pcloud)
+        common.run_or_forecast(
+            self, parsed_args, parsed_args.names,
+            lambda name: self.client.drain_host(
+                pcloud.id, name, release=parsed_args.release,
+                deadline=parsed_args.deadline),
+            lambda name: host_forecasts.to_changing(
+                self.client, pcloud.id, name), 'drained')
+        if parsed_args.wait and not parsed_args.dry_run:
+            host_runs.wait_until_drained(
+                self.client, pcloud.id, parsed_args.names, self.tell)
 
 
 class RemovePcloudHost(common.PcloudCommand):

@@ -50,6 +50,7 @@ COMMANDS = [
      OWNER, GONE),
     ('pcloud host set {id} web --disable', 'pcloud-host-disable {id} web',
      OWNER, GONE),
+    ('pcloud host drain {id} web', None, OWNER, GONE),
     ('pcloud host remove {id} web', 'pcloud-host-remove {id} web',
      OWNER, GONE),
     ('pcloud tenant list {id}', 'pcloud-tenant-list {id}', OWNER, GONE),

@@ -25,6 +25,7 @@ from pcloud.tests.functional import base
 
 FOLDER = pathlib.Path(__file__).parents[3] / 'doc' / 'api_samples'
 UUID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
+SINCE = re.compile('("since": )"[^"]*"')
 # What the ids of a run are called in the samples, in order of appearance.
 STABLE = ('7f3c8a52-4a0e-4c35-9d6e-5b1f2c7e8a90',
           'c1d9e4b6-0b7f-4f0e-8c2a-9e6d3f5a1b47')
@@ -58,6 +59,7 @@ class ApiSamplesTest(base.PcloudTestCase):
 
     def _compare(self, name, body):
         text = UUID.sub(self._stable, json.dumps(body, indent=4)) + '\n'
+        text = SINCE.sub(r'\1"2026-11-24T18:00:00Z"', text)
         for project, stable in PROJECTS.items():
             text = text.replace(project, stable)
         path = FOLDER / name
@@ -119,6 +121,12 @@ class ApiSamplesTest(base.PcloudTestCase):
         self._sample('hosts/list', self.alice, 'GET', path)
         self._sample('hosts/show', self.alice, 'GET', f'{path}/web-1')
         self._sample('hosts/show-admin', self.admin, 'GET', f'{path}/web-1')
+        self._sample('hosts/drain', self.alice, 'PUT', f'{path}/web-1', {
+            'host': {'state': 'draining', 'drain': {
+                'move': 'none', 'release': True,
+                'deadline': '2100-01-01T00:00:00Z'}}})
+        self.alice.call_json('PUT', f'{path}/web-1',
+                             {'host': {'state': 'enabled'}})
         self._sample('host-flavors/show-admin', self.admin, 'GET',
                      '/os-host-flavors/gpu')
 

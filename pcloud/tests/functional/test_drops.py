@@ -100,6 +100,8 @@ _new_pcloud = alice('POST', '/os-pclouds', pcloud={'name': 'new'})
 _add_host = alice(
     'POST', HOSTS, host={'name': 'db', 'host_flavor': 'gpu'})
 _enable = alice('PUT', f'{HOSTS}/web', host={'state': 'enabled'})
+_drain = alice('PUT', f'{HOSTS}/web', host={
+    'state': 'draining', 'drain': {'deadline': '2100-01-01'}})
 
 PCLOUDS = [
     Case(_new_pcloud, makes_anew=True),
@@ -121,6 +123,8 @@ STATES = [
     Case(_enable),
     Case(alice('PUT', f'{HOSTS}/web', host={'state': 'disabled'}),
          before=(_enable,)),
+    Case(_drain, before=(_enable,)),
+    Case(_enable, before=(_drain,)),
 ]
 TENANTS = [
     Case(alice('PUT', f'/os-pclouds/{{mine}}/tenants/{"d" * 32}')),

@@ -39,6 +39,7 @@ DAVE = 'd' * 32
 # Names that mean something in the cloud of `FuzzTest`; those in angles stand
 # for the ids that its Pclouds got.
 KNOWN = {
+    'deadline': ['2100-01-01', '2000-01-01T00:00:00Z'],
     'id': ['gpu', 'big', 'new'],
     'host': ['node-3', 'node-2', 'node-3', 'node-1', 'node-4'],
     'name': ['web', 'WEB', 'db', 'rack'],
@@ -198,6 +199,7 @@ _VALID = {
     'number': _valid_number,
     'integer': lambda schema: st.integers(
         schema['minimum'], schema['maximum']),
+    'boolean': lambda schema: st.booleans(),
     'null': lambda schema: st.none(),
     'array': lambda schema: st.lists(
         valid(schema['items']), min_size=schema.get('minItems', 0), max_size=3,

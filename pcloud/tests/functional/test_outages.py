@@ -92,6 +92,8 @@ CALLS = {
         alice('PUT', f'{HOSTS}/old', host={'state': 'enabled'})],
     'Disable a host': [
         alice('PUT', f'{HOSTS}/web', host={'state': 'disabled'})],
+    'Drain a host': [
+        alice('PUT', f'{HOSTS}/web', host={'state': 'draining'})],
     'Remove a host': [alice('DELETE', f'{HOSTS}/old')],
     'Create, change or delete a host flavor': [
         admin('POST', FLAVORS, host_flavor={'id': 'new', 'units': 2}),

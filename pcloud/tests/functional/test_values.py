@@ -60,6 +60,7 @@ KEYS = {
     (PCLOUD, f'pcloud:saved:cpu_allocation_ratio:{NODE}'): (MISSING,),
     (PCLOUD, f'pcloud:saved:ram_allocation_ratio:{NODE}'): (MISSING,),
     (PCLOUD, f'pcloud:host_state:{NODE}'): (),
+    (PCLOUD, f'pcloud:drain:{NODE}'): (MISSING,),
     (PCLOUD, 'pcloud:node:node-1'): (),
     (PCLOUD, 'pcloud:host:a'): (),
     (PCLOUD, TENANT): (MISSING,),

@@ -27,9 +27,12 @@ import sqlalchemy as sa
 
 JOURNAL = 'pcloud-journal'
 DUE = 'pcloud:due:'
+DRAIN = 'pcloud:drain:'
 
 _PCLOUD = re.compile(r'Pcloud:([0-9a-f-]{36})')
 _TIME = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*(Z|\+00:00)?')
+# When a drain began.
+_SINCE = re.compile('^t=[0-9a-f]+ ')
 
 # The names in `State.flat` of values that may differ for a host that is due.
 _BEHIND = (r'(due|service) {host}|Placement {host}\.hv\..*|'
@@ -139,7 +142,9 @@ class Databases:
             for row in connection.execute(sa.select(_API_TABLES[1])):
                 members[row.aggregate_id].append(row.host)
             for row in connection.execute(sa.select(_API_TABLES[2])):
-                metadata[row.aggregate_id][row.key] = row.value
+                metadata[row.aggregate_id][row.key] = (
+                    _SINCE.sub('t=time ', row.value)
+                    if row.key.startswith(DRAIN) else row.value)
         new = [match[1] for match in map(_PCLOUD.fullmatch, names.values())
                if match and match[1] not in self._pclouds]
         found, due = {}, frozenset()

@@ -59,7 +59,7 @@ _SCHEDULER = ('nova.scheduler.filters nova.scheduler.host_manager '
 ROOMS = {
     'rules': _room(
         'exception', '',
-        'colocation default_pcloud growth locality settling',
+        'colocation default_pcloud draining growth locality settling',
         'capacity constraints hints sticky',
         'access affinity attributes choice counts forms ratios reasons text '
         'units uuids'),
@@ -80,7 +80,7 @@ ROOMS = {
         f'{_COMMON} backend',
         f'{_OSLO} nova.context nova.objects nova.rpc '
         'oslo_versionedobjects tenacity',
-        'allocation',
+        'allocation drains',
         'hosts tenants usages',
         'machine_constraints pclouds quotas values',
         'host_attributes scoped_policies supplies',

@@ -48,7 +48,7 @@ HOST = {
     'name': 'web-1', 'host_flavor': 'gold', 'availability_zone': 'az1',
     'state': 'disabled', 'status': 'up', 'instances': [SERVER_1, SERVER_2],
     'vcpus': 64, 'vcpus_used': 8, 'memory_mb': 262144,
-    'memory_mb_used': 512, 'next_reboot': None, 'rack': 1,
+    'memory_mb_used': 512, 'next_reboot': None, 'rack': 1, 'drain': None,
 }
 FLAVOR = {
     'id': 'gold', 'description': '64 cores', 'units': 4, 'vcpus': 64,

@@ -315,3 +315,87 @@ class TestDrain(base.CloudTestCase):
             reports.append)
 
         self.assertEqual(1, len(reports))
+
+
+class TestDrained(base.CloudTestCase):
+    """openstack pcloud host drain."""
+
+    WEB = f'{HOSTS}/web-1'
+
+    def setUp(self):
+        super().setUp()
+        self.answer_farm()
+        self.clock = base.Clock()
+        self.useFixture(fixtures.MonkeyPatch(
+            'pcloud.client.host_runs.time', self.clock))
+        self.answer('PUT', self.WEB, json={'host': base.HOST})
+        self.answer('DELETE', self.WEB, status_code=204)
+
+    def _answer_drains(self, *drains):
+        self.answer('GET', self.WEB, *(
+            {'json': {'host': {**base.HOST, 'state': 'draining',
+                               'drain': drain}}} for drain in drains))
+
+    def _drain(self, *options):
+        return self.openstack(
+            'pcloud', 'host', 'drain', 'farm', 'web-1', *options)
+
+    def test_it_does_not_wait(self):
+        self.assertEqual((0, '', ''), self._drain())
+        self.assertEqual([('PUT', self.WEB)], self.changes())
+
+    def test_waits_until_the_instances_are_gone(self):
+        self._answer_drains(
+            {'remaining': [base.SERVER_1]}, {'remaining': [base.SERVER_1]},
+            {'remaining': None}, {'remaining': []})
+        self.assertEqual(
+            (0, '', f'Waiting for web-1: 1 left of its instances: '
+                    f'{base.SERVER_1}\n'
+                    'Waiting for web-1: what is on it is not known\n'),
+            self._drain('--wait'))
+        self.assertEqual([('PUT', self.WEB)], self.changes())
+        self.assertEqual([host_runs.POLL_INTERVAL] * 3, self.clock.naps)
+
+    def test_gives_an_empty_host_back(self):
+        self._answer_drains({'remaining': [], 'release': True})
+        self.answer('DELETE', self.WEB, {'status_code': 409, 'json': {
+            'conflictingRequest': {'code': 409, 'message': 'a migration'}}},
+            {'status_code': 204})
+        self.assertEqual((0, '', 'Waiting for web-1: a migration\n'),
+                         self._drain('--wait', '--release'))
+
+    def test_host_that_has_left(self):
+        self.answer('GET', self.WEB, status_code=404, json={
+            'itemNotFound': {'code': 404, 'message': 'gone'}})
+        self.assertEqual((0, '', ''), self._drain('--wait', '--release'))
+
+    def test_gives_up_at_the_deadline(self):
+        self._answer_drains({'remaining': [base.SERVER_1],
+                             'deadline': '2020-01-01T00:00:00Z'})
+        result = self._drain('--wait')
+        self.assertEqual(1, result.status)
+        self.assertIn('web-1 was not empty by 2020-01-01T00:00:00Z: 1 left '
+                      f'of its instances: {base.SERVER_1}', result.err)
+
+    def test_drain_that_has_ended(self):
+        self._answer_drains(None)
+        result = self._drain('--wait')
+        self.assertEqual(1, result.status)
+        self.assertIn('web-1 is not being drained any more', result.err)
+
+    def test_dry_run_changes_nothing(self):
+        self._answer_drains(None)
+        self.assertEqual((0, 'web-1: would be drained\n', ''),
+                         self._drain('--dry-run', '--wait'))
+        self.assertEqual([], self.changes())
+
+    def test_cancel(self):
+        self._answer_drains({'remaining': []})
+        cancel = ('pcloud', 'host', 'set', 'farm', 'web-1', '--cancel-drain')
+        self.assertEqual((0, '', ''), self.openstack(*cancel))
+        self.assertEqual({'host': {'state': 'disabled'}}, next(
+            call.body for call in self.calls() if call.method == 'PUT'))
+        self.answer('GET', self.WEB, json={'host': base.HOST})
+        result = self.openstack(*cancel)
+        self.assertEqual(1, result.status)
+        self.assertIn('web-1 is not being drained', result.err)

@@ -45,6 +45,7 @@ SHOWN_PCLOUD = {
     'units': '8', 'cpu_allocation_ratio': '4.0', 'ram_allocation_ratio': '-',
 }
 SHOWN_HOST = {
+    'drain': '-',
     'name': 'web-1', 'host_flavor': 'gold', 'availability_zone': 'az1',
     'state': 'disabled', 'status': 'up',
     'instances': f'{base.SERVER_1}, {base.SERVER_2}', 'vcpus': '64',

@@ -48,6 +48,11 @@ SILENT = (
      {'host': {'state': 'enabled'}}),
     ('pcloud host set farm web-1 --disable', 'PUT', f'{HOSTS}/web-1',
      {'host': {'state': 'disabled'}}),
+    ('pcloud host drain farm web-1', 'PUT', f'{HOSTS}/web-1',
+     {'host': {'state': 'draining', 'drain': {}}}),
+    ('pcloud host drain farm web-1 --release --deadline 2100-01-01', 'PUT',
+     f'{HOSTS}/web-1', {'host': {'state': 'draining', 'drain': {
+         'release': True, 'deadline': '2100-01-01'}}}),
     ('pcloud host remove farm web-1', 'DELETE', f'{HOSTS}/web-1', None),
     ('host flavor set gold --units 5 --description fast', 'PUT',
      '/os-host-flavors/gold',
@@ -774,7 +779,7 @@ class TestHelp(base.CloudTestCase):
         commands = [line.strip() for line in listed.splitlines()
                     if line.startswith(('  pcloud ', '  host flavor '))]
 
-        self.assertEqual(38, len(commands))
+        self.assertEqual(39, len(commands))
         for command in commands:
             text = self.openstack(*command.split(), '--help').out
             self.assertIn(f'Example:\n  openstack {command}', text)

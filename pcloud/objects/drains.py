@@ -1,0 +1,141 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Drain hosts of a Pcloud: what an owner wishes, and what is due by now.
+
+A drain needs no process that runs. The steps that are due are made by the
+owner's next call that writes; each step looks at the present rows, and is
+harmless when repeated or made several times at once.
+
+Rule: reference-draining
+"""
+
+from collections.abc import Sequence
+import dataclasses
+
+from nova import context as nova_context
+from oslo_log import log as logging
+from oslo_utils import timeutils
+
+from pcloud.backend import change
+from pcloud.backend import computes
+from pcloud.backend import journal
+from pcloud.backend import outages
+from pcloud.backend import pcloud_rows
+from pcloud.backend import writes
+from pcloud import names
+from pcloud.objects import hosts
+from pcloud.objects import notifications
+from pcloud.objects import pclouds
+from pcloud.rules import draining
+
+LOG = logging.getLogger(__name__)
+
+# How many empty hosts one call takes out of a Pcloud, besides its own work.
+_RELEASED = 5
+
+
+def begin(
+    context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
+    move: str, release: bool, deadline: str | None,
+) -> hosts.Host:
+    """Drain a host of a Pcloud.
+
+    An empty host leaves the Pcloud at once where the drain asks for that.
+
+    :param deadline: ISO 8601, None for a drain without a deadline
+    :returns: the host as the drain began
+    :raises: `exception.InvalidDrain`, `exception.HostNotFound`, and as
+        `change.run`
+
+    Rule: reference-draining-state
+    """
+    now = int(timeutils.utcnow_ts())
+    drained = hosts.drain(context, pcloud, name, draining.Drain(
+        since=now, move=move, release=release,
+        deadline=None if deadline is None else draining.deadline(
+            deadline, now)))
+    if release and drained.instances == ():
+        _release(context, pcloud, drained.name)
+    return drained
+
+
+def step(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    but: str | None = None,
+) -> None:
+    """Do what is due for the drained hosts of a Pcloud, as far as possible.
+
+    One query while no host is drained. Nothing that fails here may fail the
+    call that comes by: what could not be done stays due.
+
+    :param but: the name, in any letter case, of a host that the call itself
+        is about; None for no host
+
+    Rule: reference-draining-steps
+    """
+    drained = [(row, drain) for row in pcloud_rows.draining(
+        context, pcloud.aggregate.id)
+        if row.name.casefold() != (but or '').casefold() and
+        (drain := draining.of(row.state, row.drain)) is not None]
+    try:
+        for row, drain in drained:
+            if not drain.told and drain.is_overdue(timeutils.utcnow_ts()):
+                _tell(context, pcloud, row, drain)
+        _release_empty(context, pcloud, [
+            row for row, drain in drained if drain.release])
+    except outages.ANY as error:
+        LOG.warning('What is due for the drained hosts of Pcloud %(pcloud)s '
+                    'has still to be done: %(error)s',
+                    {'pcloud': pcloud.id, 'error': error})
+
+
+def _release_empty(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    rows: Sequence[pcloud_rows.HostRows],
+) -> None:
+    if not rows:
+        return
+    used = computes.hosts_in_use(context, [row.host for row in rows])
+    for row in [row for row in rows if row.host not in used][:_RELEASED]:
+        _release(context, pcloud, row.name)
+
+
+def _release(
+    context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
+) -> None:
+    try:
+        hosts.release(context, pcloud, name)
+    except outages.ANY as error:
+        LOG.info('A drained host of Pcloud %(pcloud)s stays for now: '
+                 '%(error)s', {'pcloud': pcloud.id, 'error': error})
+
+
+def _tell(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    row: pcloud_rows.HostRows, drain: draining.Drain,
+) -> None:
+    """Tell listeners that a deadline has passed, and note that they know.
+
+    Told first: who dies in between tells twice, and never not at all.
+    """
+    notifications.host(context, 'drain.overdue', hosts.event_of(
+        pcloud, hosts.show(context, pcloud, row.name)))
+    key, told = names.drain_key(row.node), dataclasses.replace(
+        drain, told=True)
+
+    def work(written: writes.Rows) -> None:
+        # The owner may have another wish by now.
+        if written.drop_if(pcloud.aggregate.id, key, str(drain)):
+            written.insert(pcloud.aggregate.id, {key: str(told)})
+
+    change.run(context, [journal.pcloud_anchor(pcloud.id)], work)

@@ -1,0 +1,347 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Hosts of a Pcloud that their owner has emptied, without a process."""
+
+import datetime
+
+from oslo_utils import fixture as utils_fixture
+from oslo_utils import timeutils
+
+from pcloud.audit import all_checks
+from pcloud.backend import isolation
+from pcloud.rules import draining
+from pcloud.tests import counting
+from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
+
+HOUR = datetime.timedelta(hours=1)
+
+
+class DrainingTestCase(shared_cloud.SharedCloudTestCase):
+    """A Pcloud with the hosts a and b, and a free host."""
+
+    hosts = {'node-1': 'az1', 'node-2': 'az1', 'node-3': 'az1'}
+
+    def furnish(self):
+        super().furnish()
+        self.make_pool('gpu', *self.hosts)
+        self.pcloud = self.make_pcloud(self.alice)
+        self.path = f'/os-pclouds/{self.pcloud}/hosts'
+        self.real = {name: self.add_host(
+            self.alice, self.pcloud, name, 'gpu') for name in ('a', 'b')}
+
+    def put(self, name, state='draining', user=None, **drain):
+        """Return the answer to a change of the state of a host."""
+        body = {'state': state} | ({'drain': drain} if drain else {})
+        return (user or self.alice).call(
+            'PUT', f'{self.path}/{name}', {'host': body})
+
+    def drain(self, name='a', **drain):
+        """Drain a host, and return the host."""
+        answer = self.put(name, **drain)
+        self.assertEqual(200, answer.status_code, answer.text)
+        return answer.json()['host']
+
+    def get(self, name='a'):
+        """Return a host as the owner sees the host."""
+        return self.alice.get_json(f'{self.path}/{name}')['host']
+
+    def names(self):
+        """Return the names of the hosts."""
+        return {each['name']: each['state'] for each in
+                self.alice.get_json(self.path)['hosts']}
+
+    def metadata(self):
+        """Return the metadata of the Pcloud."""
+        return dict(self.aggregate(f'Pcloud:{self.pcloud}').metadata)
+
+    def set_metadata(self, **metadata):
+        """Write metadata of the Pcloud by hand; None deletes a key."""
+        self.aggregate(f'Pcloud:{self.pcloud}').update_metadata(metadata)
+
+    def key(self, name='a', prefix='pcloud:drain:'):
+        """Return a metadata key of a host."""
+        return f'{prefix}{self.real[name]}.hv.example.org'
+
+    def kinds(self):
+        """Return the kinds of what an audit finds."""
+        return [each.kind for each in all_checks.find(self.context, settle=0)]
+
+    def at(self, moment):
+        """Set the clock."""
+        self.useFixture(utils_fixture.TimeFixture(moment))
+
+
+class StateTest(DrainingTestCase):
+    """What is kept, and what is seen."""
+
+    def test_what_the_owner_sees(self):
+        server = self.boot(self.alice, {'pcloud': self.pcloud})
+        name, = (name for name, real in self.real.items()
+                 if real == self.host_of(server))
+        self.assertIsNone(self.get(name)['drain'])
+        deadline = timeutils.utcnow().replace(microsecond=0) + HOUR
+        shown = self.drain(name, release=True, move='none',
+                           deadline=f'{deadline.isoformat()}Z')
+        self.assertEqual('draining', shown['state'])
+        self.assertEqual(
+            {'deadline': f'{deadline.isoformat()}Z', 'move': 'none',
+             'release': True, 'remaining': [server['id']]},
+            {key: shown['drain'][key] for key in (
+                'deadline', 'move', 'release', 'remaining')})
+        self.assertEqual(shown['drain'], self.get(name)['drain'])
+        self.assertIn(shown['drain'], [
+            each['drain'] for each
+            in self.alice.get_json(self.path)['hosts']])
+
+    def test_who_knows_no_drains_sees_a_disabled_host(self):
+        self.drain()
+        self.assertEqual(
+            'disabled', self.metadata()[self.key(prefix='pcloud:host_state:')])
+        _, pcloud = isolation.pcloud_access(self.context, self.pcloud)
+        self.assertEqual('disabled', pcloud.states[self.key(prefix='')])
+
+    def test_it_takes_no_new_servers(self):
+        self.drain('a')
+        self.drain('b')
+        self.boot(self.alice, {'pcloud': self.pcloud}, 'ERROR')
+
+    def test_defaults(self):
+        shown = self.drain()['drain']
+        self.assertEqual((None, 'none', False), (
+            shown['deadline'], shown['move'], shown['release']))
+
+    def test_another_state_ends_it(self):
+        for state in ('enabled', 'disabled'):
+            self.drain()
+            answer = self.put('a', state).json()['host']
+            self.assertEqual((state, None),
+                             (answer['state'], answer['drain']))
+            self.assertNotIn(self.key(), self.metadata())
+            self.assertEqual([], self.kinds())
+
+    def test_another_drain_of_the_same_host(self):
+        since = self.drain(release=False)['drain']['since']
+        self.at(timeutils.utcnow() + HOUR)
+        server = self.boot(self.alice, {'pcloud': self.pcloud})
+        self.assertEqual(self.real['b'], self.host_of(server))
+        self.drain('b', release=True)
+        shown = self.drain(release=False)['drain']
+        self.assertEqual(since, shown['since'])
+        self.assertNotEqual(since, self.get('b')['drain']['since'])
+
+    def test_what_is_refused(self):
+        before = self.dump()
+        for code, answer in (
+                (400, self.put('a', deadline='2020-01-01T00:00:00Z')),
+                (400, self.put('a', deadline='tomorrow')),
+                (400, self.put('a', deadline='9999-12-31')),
+                (400, self.put('a', move='walk')),
+                (400, self.put('a', move='live')),
+                (400, self.put('a', release=1)),
+                (400, self.put('a', more=1)),
+                (400, self.put('a', 'enabled', release=True)),
+                (400, self.put('a', 'disabled', move='none')),
+                (400, self.put('a', 'Draining')),
+                (404, self.put('c')),
+                (404, self.put('a', user=self.bob))):
+            self.assertEqual(code, answer.status_code, answer.text)
+        self.assertEqual(before, self.dump())
+
+    def test_removal(self):
+        self.drain()
+        self.alice.call_json('DELETE', f'{self.path}/A')
+        self.assertEqual({'b': 'enabled'}, self.names())
+        self.assertNotIn(self.key(), self.metadata())
+        self.assertEqual([], self.kinds())
+
+
+class ReleaseTest(DrainingTestCase):
+    """A host that leaves the Pcloud once the host is empty."""
+
+    def setUp(self):
+        super().setUp()
+        self.put('b', 'disabled')
+        self.server = self.boot(self.alice, {'pcloud': self.pcloud})
+        self.put('b', 'enabled')
+        self.drain(release=True)
+
+    def empty(self):
+        """Delete the server, and show that reading releases no host."""
+        self._delete_server(self.server)
+        before = self.dump()
+        self.assertEqual([], self.get()['drain']['remaining'])
+        self.assertEqual({'a': 'draining', 'b': 'enabled'}, self.names())
+        self.assertEqual(before, self.dump())
+
+    def test_call_about_another_host(self):
+        for state in ('disabled', 'enabled'):
+            self.put('b', state)
+            self.assertIn('a', self.names())
+        self.empty()
+        self.put('b', 'disabled')
+        self.assertEqual({'b': 'disabled'}, self.names())
+        self.assertNotIn(self.key(), self.metadata())
+        self.assertEqual([], self.kinds())
+
+    def test_addition_that_needs_the_units(self):
+        self.admin.call_json('PUT', f'/os-pcloud-quotas/{base.ALICE}', {
+            'quota': {'units': {'limit': 2}}})
+        self.empty()
+        self.add_host(self.alice, self.pcloud, 'c', 'gpu')
+        self.assertEqual({'b': 'enabled', 'c': 'enabled'}, self.names())
+
+    def test_deletion_of_the_pcloud(self):
+        self.put('b', 'disabled')
+        self.alice.call_json('DELETE', f'{self.path}/b')
+        self._delete_server(self.server)
+        self.alice.call_json('DELETE', f'/os-pclouds/{self.pcloud}')
+
+    def test_owner_who_changes_the_wish(self):
+        self.empty()
+        self.assertEqual(200, self.put('a', 'enabled').status_code)
+        self.put('b', 'disabled')
+        self.assertEqual({'a': 'enabled', 'b': 'disabled'}, self.names())
+
+    def test_empty_host_leaves_at_once(self):
+        self.drain('b', release=True)
+        self.assertEqual({'a': 'draining'}, self.names())
+
+    def test_drain_without_release(self):
+        self.drain(release=False)
+        self._delete_server(self.server)
+        self.put('b', 'disabled')
+        self.assertEqual({'a': 'draining', 'b': 'disabled'}, self.names())
+
+    def test_resize_that_is_not_confirmed(self):
+        self.act(self.server, {'migrate': None})
+        self.wait_for(self.server, status='VERIFY_RESIZE')
+        self.put('b', 'disabled')
+        self.assertEqual({'a': 'draining', 'b': 'disabled'}, self.names())
+        self.act(self.server, {'confirmResize': None})
+        self.wait_for(self.server, status='ACTIVE')
+
+        def released():
+            self.put('b', 'disabled')
+            self.assertEqual({'b': 'disabled'}, self.names())
+
+        self.wait_until(released)
+
+    def test_cost(self):
+        """A call costs the same with one drained host and with several."""
+        def call():
+            self.assertEqual(200, self.put('b', 'disabled').status_code)
+
+        one = counting.least(call)
+        self.add_host(self.alice, self.pcloud, 'c', 'gpu')
+        self.boot(self.alice, {'pcloud': self.pcloud})
+        self.drain('c', release=True)
+        self.assertEqual(one, counting.least(call))
+
+
+class DeadlineTest(DrainingTestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.now = timeutils.utcnow().replace(microsecond=0)
+        self.drain(deadline=f'{(self.now + HOUR).isoformat()}Z')
+        self.notifier.reset()
+
+    def _told(self):
+        """Return the payloads of the new notifications of the deadline."""
+        found = [each['payload']['nova_object.data'] for each
+                 in self.notifier.versioned_notifications
+                 if each['event_type'] == 'pcloud.host.drain.overdue']
+        self.notifier.reset()
+        return found
+
+    def test_it_is_told_once(self):
+        self.put('b', 'disabled')
+        self.assertEqual([], self._told())
+        self.at(self.now + HOUR)
+        self.get()
+        self.assertEqual([], self._told())
+        self.put('b', 'disabled')
+        self.assertEqual([{
+            'pcloud_id': self.pcloud, 'owner': base.ALICE, 'name': 'a',
+            'host_flavor': 'gpu', 'units': 1, 'availability_zone': 'az1',
+            'state': 'draining', 'reason': None}], self._told())
+        self.put('b', 'enabled')
+        self.assertEqual([], self._told())
+        self.assertEqual({'a': 'draining', 'b': 'enabled'}, self.names())
+        self.assertEqual([], self.kinds())
+
+    def test_clock_that_steps_back(self):
+        self.at(self.now + HOUR)
+        self.put('b', 'disabled')
+        self.at(self.now - HOUR)
+        self.put('b', 'disabled')
+        self.assertEqual(1, len(self._told()))
+
+    def test_another_deadline(self):
+        self.at(self.now + HOUR)
+        self.put('b', 'disabled')
+        self.drain(deadline=f'{(self.now + 2 * HOUR).isoformat()}Z')
+        self.put('b', 'disabled')
+        self.assertEqual(1, len(self._told()))
+        self.at(self.now + 3 * HOUR)
+        self.put('b', 'disabled')
+        self.assertEqual(1, len(self._told()))
+
+
+class ByHandTest(DrainingTestCase):
+    """What somebody else has written; the host is never open."""
+
+    def test_value_that_is_not_right(self):
+        self.drain(deadline='2100-01-01')
+        for value in ('', 'x', 't=1', 't=1 v=walk', 't=1 v=none r=1 ',
+                      'v=none t=1', 't=1 v=none r=2', 't=123456789 v=none'):
+            self.set_metadata(**{self.key(): value})
+            host = self.get()
+            self.assertEqual(('disabled', None),
+                             (host['state'], host['drain']))
+            self.assertEqual(['value-not-valid'], self.kinds())
+            self.put('b', 'disabled')
+            self.assertIn('a', self.names())
+        self.put('a', 'disabled')
+        self.assertEqual([], self.kinds())
+
+    def test_older_program_that_enables_the_host(self):
+        self.drain(release=False)
+        self.set_metadata(**{
+            self.key(prefix='pcloud:host_state:'): 'enabled',
+            self.key(): str(draining.Drain(1, release=True))})
+        self.put('b', 'disabled')
+        host = self.get()
+        self.assertEqual(('enabled', None), (host['state'], host['drain']))
+        found, = all_checks.find(self.context, settle=0)
+        self.assertEqual('drain-not-ended', found.kind)
+        found.repair(self.context)
+        self.assertNotIn(self.key(), self.metadata())
+        self.assertEqual([], self.kinds())
+
+    def test_host_that_is_gone(self):
+        self.set_metadata(**{'pcloud:drain:gone': 't=1 v=none'})
+        found, = all_checks.find(self.context, settle=0)
+        self.assertEqual('drain-without-host', found.kind)
+        found.repair(self.context)
+        self.assertEqual([], self.kinds())
+
+    def test_new_host_is_not_drained(self):
+        """Nova takes a host out and leaves the metadata of the host."""
+        left, = self.hosts.keys() - set(self.real.values())
+        self.set_metadata(**{
+            f'pcloud:drain:{left}.hv.example.org': 't=1 v=none r=1'})
+        self.add_host(self.alice, self.pcloud, 'c', 'gpu', enable=False)
+        self.assertEqual('disabled', self.get('c')['state'])
+        self.assertEqual([], self.kinds())
