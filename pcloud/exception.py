@@ -18,6 +18,7 @@ No error knows of HTTP: ``pcloud.api.wsgi`` translates the branches below
 
 from collections.abc import Mapping
 from collections.abc import Sequence
+import typing
 
 from pcloud.rules import text
 
@@ -34,17 +35,19 @@ class PcloudError(Exception):
 
     The detail `typed_reasons` is for programs: objects that stand in the way,
     each a dict of strings with `type` and `uuid`, which the API shows beside
-    the message.
+    the message. So are `blockers`, the `pcloud.objects.blockers.Blocker` of
+    the servers that do not leave a host.
     """
 
     message = 'An error of Pcloud.'
 
     def __init__(
         self, typed_reasons: Sequence[Mapping[str, str]] = (),
-        **details: object,
+        blockers: Sequence[typing.Any] = (), **details: object,
     ):
         self.details = details
         self.typed_reasons = typed_reasons
+        self.blockers = blockers
         super().__init__(text.shown(self.message % details))
 
 

@@ -35,6 +35,7 @@ from pcloud.api.nova_calls import forced_moves
 from pcloud.api.nova_calls import metadata
 from pcloud.api.nova_calls import servers
 from pcloud.api import routes
+from pcloud.api.views import blockers
 from pcloud.backend import outages
 from pcloud import conf
 from pcloud import exception
@@ -175,8 +176,10 @@ def _refusal(
     response = request.get_response(nova_wsgi.Fault(_fault(error)))
     if error.typed_reasons:
         (name, fault), = response.json_body.items()
-        response.json_body = {
-            name: {**fault, 'reasons': list(error.typed_reasons)}}
+        fault['reasons'] = list(error.typed_reasons)
+        if error.blockers:
+            fault['blockers'] = blockers.show(error.blockers)
+        response.json_body = {name: fault}
     return response
 
 

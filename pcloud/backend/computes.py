@@ -45,8 +45,8 @@ LOG = logging.getLogger(__name__)
 
 # Nova's own notion of a migration that is over. 'finished' is not among
 # them: a finished resize can still be reverted to its source.
-_MIGRATION_OVER = ('confirmed', 'reverted', 'error', 'failed', 'completed',
-                   'cancelled', 'done')
+MIGRATION_OVER = ('confirmed', 'reverted', 'error', 'failed', 'completed',
+                  'cancelled', 'done')
 # What Nova reads of a service to tell whether the service is up.
 _STATE = (models.Service.host, models.Service.disabled,
           models.Service.forced_down, models.Service.last_seen_up,
@@ -455,7 +455,7 @@ def _servers_and_migrations(
         .where(migration.deleted == 0,
                sa.or_(migration.source_compute.in_(hosts),
                       migration.dest_compute.in_(hosts)),
-               sa.not_(migration.status.in_(_MIGRATION_OVER))))).all()
+               sa.not_(migration.status.in_(MIGRATION_OVER))))).all()
 
 
 @main_db.pick_context_manager_reader
@@ -467,7 +467,7 @@ def _hosts_in_use(
     def moved(column: sa.Column) -> sa.Select:
         return sa.select(column).where(
             migration.deleted == 0, column.in_(hosts),
-            sa.not_(migration.status.in_(_MIGRATION_OVER)))
+            sa.not_(migration.status.in_(MIGRATION_OVER)))
 
     return frozenset(context.session.scalars(sa.union(
         sa.select(server.host).where(

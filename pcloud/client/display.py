@@ -101,10 +101,14 @@ def changes(values: Sequence[resources.HelpfulChange]) -> str:
 
 
 def drain(value: Mapping[str, typing.Any] | None) -> str:
-    """Format a drain, a line for each member."""
-    return '\n'.join(
-        f'{member}: {joined(each) if isinstance(each, list) else text(each)}'
-        for member, each in (value or {}).items()) or '-'
+    """Format a drain, a line for each member and each blocker."""
+    drain = dict(value or {})
+    blockers = drain.pop('blockers', None) or ()
+    return '\n'.join([
+        *(f'{member}: {joined(each) if isinstance(each, list) else text(each)}'
+          for member, each in drain.items()),
+        *(f"{each['rule']}: {each['server']}: {each['reason']}"
+          for each in blockers)]) or '-'
 
 
 class Field(typing.NamedTuple):

@@ -194,6 +194,8 @@ def _obstacle_to_drain(client: v1.Client, pcloud_id: str,
         return None
     left = ('what is on it is not known' if remaining is None else
             f'{len(remaining)} left of its instances: {", ".join(remaining)}')
+    for blocker in host.drain.get('blockers') or ():
+        left += f'; {blocker["server"]}: {blocker["reason"]}'
     deadline = host.drain.get('deadline')
     if deadline is not None and _has_passed(deadline):
         raise NotDrained(f'{name} was not empty by {deadline}: {left}')

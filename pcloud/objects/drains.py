@@ -33,6 +33,7 @@ from pcloud.backend import outages
 from pcloud.backend import pcloud_rows
 from pcloud.backend import writes
 from pcloud import names
+from pcloud.objects import blockers
 from pcloud.objects import hosts
 from pcloud.objects import notifications
 from pcloud.objects import pclouds
@@ -64,7 +65,7 @@ def begin(
         since=now, move=move, release=release,
         deadline=None if deadline is None else draining.deadline(
             deadline, now)))
-    if release and drained.instances == ():
+    if release and drained.occupied == blockers.Occupied():
         _release(context, pcloud, drained.name)
     return drained
 

@@ -24,6 +24,7 @@ from nova import context as nova_context
 from pcloud.backend import computes
 from pcloud.backend import inventories
 from pcloud import exception
+from pcloud.objects import blockers
 from pcloud.rules import counts
 
 SERVER, MIGRATION, ALLOCATION = 'server', 'migration', 'allocation'
@@ -86,8 +87,11 @@ def check(
     """
     found = occupants(context, compute)
     if found:
+        there = blockers.find(context, [compute.host]).get(
+            compute.host, blockers.Occupied())
         raise exception.HostNotEmpty(
-            host=shown_as, reasons=text(found), typed_reasons=_typed(found))
+            host=shown_as, reasons=text(found), typed_reasons=_typed(found),
+            blockers=there.blockers)
 
 
 def _typed(found: Sequence[Occupant]) -> list[dict[str, str]]:

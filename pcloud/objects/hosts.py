@@ -18,6 +18,7 @@ Rule: reference-pcloud-hosts, reference-allocation-removal
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
 import datetime
 
@@ -38,6 +39,7 @@ from pcloud.backend import writes
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import allocation_ratios
+from pcloud.objects import blockers
 from pcloud.objects import emptiness
 from pcloud.objects import host_attributes
 from pcloud.objects import notifications
@@ -66,6 +68,8 @@ class Host:
         text in place of the state
     :ivar instances: uuids of the servers on the host, None while unknown
     :ivar drain: the drain of a drained host, which is disabled
+    :ivar occupied: what is on a drained host; None while unknown, and for a
+        host that is not drained
     :ivar next_reboot: the time of the next reboot, None while unknown
     :ivar rack: the number of the rack among the racks of the Pcloud's hosts,
         from 1; None while unknown
@@ -81,6 +85,7 @@ class Host:
     next_reboot: datetime.datetime | None
     rack: int | None
     drain: draining.Drain | None = None
+    occupied: blockers.Occupied | None = None
 
     @property
     def shown_state(self) -> str | None:
@@ -115,14 +120,24 @@ def index(
     pools = _pools(context, aggregate.hosts)
     attributes = host_attributes.effective(context, aggregate.hosts)
     racks = _racks(attributes, [compute.host for compute, _ in named.values()])
-    return [
+    return _with_occupants(context, [
         Host(name=name, compute=compute, node=_node(compute, node),
              state=access.state(states[node]),
              drain=draining.of(states[node], drains.get(node)),
              **_of_pool(pools.get(compute.host)),
              **_of_place(attributes.get(compute.host, {}), racks),
              instances=_instances(compute.host, instances, silent))
-        for name, (compute, node) in named.items()]
+        for name, (compute, node) in named.items()])
+
+
+def _with_occupants(
+    context: nova_context.RequestContext, hosts: Sequence[Host],
+) -> list[Host]:
+    """Add what is on drained hosts (a query, and two queries a cell)."""
+    found = blockers.find(context, [
+        host.compute.host for host in hosts if host.drain is not None])
+    return [dataclasses.replace(host, occupied=found[host.compute.host])
+            if host.compute.host in found else host for host in hosts]
 
 
 def _pools(
@@ -222,13 +237,14 @@ def show(
     if compute is None:
         raise exception.HostNotFound(name=name, pcloud=pcloud.id)
     instances, silent = computes.known_instances(context, [found.host])
-    return Host(
+    shown = Host(
         name=found.name, compute=compute, node=_node(compute, found.node),
         state=access.state(found.state),
         drain=draining.of(found.state, found.drain),
         **_of_pool(_pools(context, [found.host]).get(found.host)),
         **_place(context, pcloud, found.name, found.host),
         instances=_instances(found.host, instances, silent))
+    return _with_occupants(context, [shown])[0]
 
 
 def _show_unplaced(
@@ -295,7 +311,8 @@ def set_state(
         be enabled while something is due for the host, and as `change.run`
     """
     host = show(context, pcloud, name)
-    changed = dataclasses.replace(host, state=state, drain=None)
+    changed = dataclasses.replace(
+        host, state=state, drain=None, occupied=None)
     try:
         _write_state(context, pcloud, changed)
     except exception.HostBusy:
@@ -322,6 +339,9 @@ def drain(
     changed = dataclasses.replace(
         host, state=access.DISABLED,
         drain=dataclasses.replace(wish, since=since))
+    # The answer is read before the change: after the commit no error may have
+    # the owner believe that nothing has changed.
+    changed, = _with_occupants(context, [changed])
     _write_state(context, pcloud, changed)
     _tell_state(context, pcloud, changed)
     return changed

@@ -12,6 +12,7 @@
 
 """How a host of a Pcloud is shown."""
 
+from pcloud.api.views import blockers
 from pcloud.api.views import times
 from pcloud.objects import hosts
 from pcloud.rules import draining
@@ -44,8 +45,10 @@ def _drain(host: hosts.Host, drain: draining.Drain) -> dict:
             'deadline': times.shown_seconds(drain.deadline),
             'move': drain.move,
             'release': drain.release,
-            'remaining': (None if host.instances is None
-                          else list(host.instances))}
+            'remaining': (None if host.occupied is None
+                          else list(host.occupied.servers)),
+            'blockers': (None if host.occupied is None
+                         else blockers.show(host.occupied.blockers))}
 
 
 def detail(host: hosts.Host) -> dict:

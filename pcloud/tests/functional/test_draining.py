@@ -12,8 +12,12 @@
 
 """Hosts of a Pcloud that their owner has emptied, without a process."""
 
+import contextlib
 import datetime
 
+from nova.compute import task_states
+from nova import context as nova_context
+from nova import objects
 from oslo_utils import fixture as utils_fixture
 from oslo_utils import timeutils
 
@@ -96,9 +100,9 @@ class StateTest(DrainingTestCase):
         self.assertEqual('draining', shown['state'])
         self.assertEqual(
             {'deadline': f'{deadline.isoformat()}Z', 'move': 'none',
-             'release': True, 'remaining': [server['id']]},
+             'release': True, 'remaining': [server['id']], 'blockers': []},
             {key: shown['drain'][key] for key in (
-                'deadline', 'move', 'release', 'remaining')})
+                'deadline', 'move', 'release', 'remaining', 'blockers')})
         self.assertEqual(shown['drain'], self.get(name)['drain'])
         self.assertIn(shown['drain'], [
             each['drain'] for each
@@ -247,6 +251,148 @@ class ReleaseTest(DrainingTestCase):
         self.boot(self.alice, {'pcloud': self.pcloud})
         self.drain('c', release=True)
         self.assertEqual(one, counting.least(call))
+
+
+class BlockersTest(DrainingTestCase):
+    """Servers that do not leave, each made with a real Nova."""
+
+    def furnish(self):
+        super().furnish()
+        self.flags(shelved_offload_time=-1, reclaim_instance_interval=3600)
+        self.put('b', 'disabled')
+        self.server = self.boot(self.alice, {'pcloud': self.pcloud})
+        self.put('b', 'enabled')
+        self.drain()
+
+    def setUp(self):
+        super().setUp()
+        self.flags(shelved_offload_time=-1, reclaim_instance_interval=3600)
+
+    def found(self, name='a'):
+        """Return the rules by server; check what else there is to see."""
+        drain = self.get(name)['drain']
+        listed, = (each['drain'] for each
+                   in self.alice.get_json(self.path)['hosts']
+                   if each['name'] == name)
+        self.assertEqual(drain, listed)
+        for blocker in drain['blockers']:
+            self.assertEqual({'server', 'rule', 'reason', 'since'},
+                             set(blocker))
+            self.assertIn(blocker['server'], drain['remaining'])
+            self.assertIsNotNone(blocker['since'])
+            self.assertNotIn('node-', blocker['reason'])
+        return {each['server']: each['rule'] for each in drain['blockers']}
+
+    def after(self, rule, *actions, status):
+        """Act on the server, and show the rule that holds then."""
+        for action in actions:
+            self.act(self.server, action)
+        self.wait_for(self.server, status=status)
+        self.assertEqual({self.server['id']: rule} if rule else {},
+                         self.found())
+
+    def test_server_that_can_be_moved(self):
+        self.after(None, status='ACTIVE')
+        self.after(None, {'pause': None}, status='PAUSED')
+        self.after(None, {'unpause': None}, status='ACTIVE')
+        self.after(None, {'os-stop': None}, status='SHUTOFF')
+        self.assertEqual([self.server['id']],
+                         self.get()['drain']['remaining'])
+
+    def test_server_that_nobody_can_move(self):
+        self.after('not_migratable', {'suspend': None}, status='SUSPENDED')
+
+    def test_locked(self):
+        self.after('locked', {'lock': None}, status='ACTIVE')
+        self.after(None, {'unlock': None}, status='ACTIVE')
+
+    def test_error(self):
+        self.after('error', {'os-resetState': {'state': 'error'}},
+                   status='ERROR')
+
+    def test_shelved(self):
+        self.after('shelved', {'shelve': None}, status='SHELVED')
+        self.act(self.server, {'shelveOffload': None})
+        self.wait_for(self.server, status='SHELVED_OFFLOADED')
+        self.assertEqual({}, self.found())
+        self.assertEqual([], self.get()['drain']['remaining'])
+
+    def test_soft_deleted(self):
+        self.admin.delete_server(self.server['id'])
+        self.after('soft_deleted', status='SOFT_DELETED')
+        self.act(self.server, {'forceDelete': None})
+        self._wait_until_deleted(self.server)
+
+    def test_task(self):
+        with self._row() as instance:
+            instance.task_state = task_states.POWERING_OFF
+            instance.save()
+        self.assertEqual({self.server['id']: 'task'}, self.found())
+        with self._row() as instance:
+            instance.task_state = None
+            instance.save()
+
+    @contextlib.contextmanager
+    def _row(self):
+        with nova_context.target_cell(
+                self.context, self.cell_mappings['cell1']) as context:
+            yield objects.Instance.get_by_uuid(context, self.server['id'])
+
+    def test_migration_under_way(self):
+        with self._row() as instance:
+            migration = objects.Migration(
+                instance._context, instance_uuid=instance.uuid,
+                migration_type='live-migration', status='running',
+                source_compute=instance.host, dest_compute=self.real['b'])
+            migration.create()
+        self.assertEqual({self.server['id']: 'migration'}, self.found())
+        self.drain('b')
+        self.assertEqual({self.server['id']: 'migration'}, self.found('b'))
+        with self._row():
+            migration.status = 'error'
+            migration.save()
+        self.assertEqual({}, self.found('b'))
+
+    def test_resize_that_is_not_confirmed(self):
+        self.after('resize_not_confirmed', {'migrate': None},
+                   status='VERIFY_RESIZE')
+        self.assertEqual(self.real['b'], self.host_of(self.server))
+        self.assertEqual([], self.get()['instances'])
+        self.assertEqual([self.server['id']],
+                         self.get()['drain']['remaining'])
+        self.drain('b')
+        self.assertEqual({self.server['id']: 'resize_not_confirmed'},
+                         self.found('b'))
+        self.act(self.server, {'confirmResize': None})
+        self.wait_for(self.server, status='ACTIVE')
+        self.wait_until(lambda: self.assertEqual({}, self.found()))
+
+    def test_removal_names_what_is_in_the_way(self):
+        self.act(self.server, {'lock': None})
+        expected = self.get()['drain']['blockers']
+        self.put('a', 'disabled')
+        fault = self.alice.call('DELETE', f'{self.path}/a').json()[
+            'conflictingRequest']
+        self.assertEqual(['locked'], [
+            each['rule'] for each in fault['blockers']])
+        self.assertEqual(expected, fault['blockers'])
+
+    def test_cost(self):
+        """Looking costs the same for one server and for several."""
+        def look():
+            self.get()
+            self.alice.get_json(self.path)
+
+        self.act(self.server, {'lock': None})
+        one = counting.least(look)
+        self.put('a', 'enabled')
+        self.put('b', 'disabled')
+        for _ in range(2):
+            self.boot(self.alice, {'pcloud': self.pcloud})
+        self.drain('a')
+        self.drain('b')
+        self.assertEqual(3, len(self.get()['drain']['remaining']))
+        self.assertEqual(one, counting.least(look))
 
 
 class DeadlineTest(DrainingTestCase):

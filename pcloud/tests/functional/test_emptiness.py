@@ -165,12 +165,16 @@ class OccupiedTest(EmptinessTestCase):
         migration, = self.admin.call_json(
             'GET', '/os-migrations')['migrations']
         self._assert_named(('migration', migration['uuid']),
-                           ('allocation', migration['uuid']))
+                           ('allocation', migration['uuid']),
+                           blocked='resize_not_confirmed')
 
-    def _assert_named(self, *expected):
+    def _assert_named(self, *expected, blocked=None):
         self.set_status('disabled')
         fault = self.admin.call('POST', POOL, BODY).json()[
             'conflictingRequest']
+        blockers = fault.pop('blockers', [])
+        self.assertEqual([blocked] if blocked else [],
+                         [each['rule'] for each in blockers])
         self.assertEqual({'code', 'message', 'reasons'}, set(fault))
         self.assertEqual(
             [{'type': kind, 'uuid': uuid} for kind, uuid in expected],

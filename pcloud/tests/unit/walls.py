@@ -61,15 +61,15 @@ ROOMS = {
         'exception', '',
         'colocation default_pcloud draining growth locality settling',
         'capacity constraints hints sticky',
-        'access affinity attributes choice counts forms ratios reasons text '
-        'units uuids'),
+        'access affinity attributes blockers choice counts forms ratios '
+        'reasons text units uuids'),
     'backend': _room(
         _COMMON,
         f'{_OSLO} keystoneauth1 kombu nova oslo_db oslo_messaging '
         'oslo_serialization sqlalchemy tenacity',
         'pool_rows',
         'isolation',
-        'change pcloud_rows',
+        'change occupancy pcloud_rows',
         'announce arrivals census computes inherited_metadata journal '
         'readings servers writes',
         'availability_zones cells complaints compute_calls due flavors '
@@ -86,7 +86,8 @@ ROOMS = {
         'host_attributes scoped_policies supplies',
         'host_flavors',
         'reconcile sticky_keys',
-        'affinity_keys allocation_ratios emptiness notifications'),
+        'affinity_keys allocation_ratios emptiness notifications',
+        'blockers'),
     'audit': _room(
         f'{_COMMON} backend objects', 'nova.context oslo_utils',
         'all_checks remains',
@@ -162,7 +163,8 @@ ROOMS = {
     'api/views': _room(
         '', '',
         'host_flavors hosts',
-        'attributes explain findings pclouds scoped_policies times'),
+        'attributes blockers explain findings pclouds scoped_policies',
+        'times'),
     'client': _room(
         'rules', 'keystoneauth1 requests novaclient cliff osc_lib '
         'openstack openstackclient',

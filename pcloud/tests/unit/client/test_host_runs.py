@@ -347,14 +347,17 @@ class TestDrained(base.CloudTestCase):
     def test_waits_until_the_instances_are_gone(self):
         self._answer_drains(
             {'remaining': [base.SERVER_1]}, {'remaining': [base.SERVER_1]},
+            {'remaining': [base.SERVER_1], 'blockers': [{
+                'server': base.SERVER_1, 'rule': 'locked',
+                'reason': 'it is locked', 'since': None}]},
             {'remaining': None}, {'remaining': []})
+        left = f'Waiting for web-1: 1 left of its instances: {base.SERVER_1}'
         self.assertEqual(
-            (0, '', f'Waiting for web-1: 1 left of its instances: '
-                    f'{base.SERVER_1}\n'
+            (0, '', f'{left}\n{left}; {base.SERVER_1}: it is locked\n'
                     'Waiting for web-1: what is on it is not known\n'),
             self._drain('--wait'))
         self.assertEqual([('PUT', self.WEB)], self.changes())
-        self.assertEqual([host_runs.POLL_INTERVAL] * 3, self.clock.naps)
+        self.assertEqual([host_runs.POLL_INTERVAL] * 4, self.clock.naps)
 
     def test_gives_an_empty_host_back(self):
         self._answer_drains({'remaining': [], 'release': True})

@@ -1,0 +1,26 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How the servers that do not leave a host are shown."""
+
+from collections.abc import Iterable
+
+from pcloud.api.views import times
+from pcloud.objects import blockers
+
+
+def show(found: Iterable[blockers.Blocker]) -> list[dict]:
+    """Return the servers with the reasons, in the order given."""
+    return [{'server': blocker.server,
+             'rule': blocker.rule,
+             'reason': blocker.reason,
+             'since': times.shown(blocker.since)} for blocker in found]

@@ -1,0 +1,78 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The servers that do not leave a host, and why.
+
+Rule: reference-draining-blockers
+"""
+
+from collections.abc import Collection
+import dataclasses
+import datetime
+
+from nova import context as nova_context
+
+from pcloud.backend import occupancy
+from pcloud.rules import blockers as rules
+
+
+@dataclasses.dataclass(frozen=True)
+class Blocker:
+    """A server that does not leave a host as things are.
+
+    :ivar server: the uuid
+    :ivar rule: as `pcloud.rules.blockers` names it
+    :ivar reason: a sentence for the owner of the host
+    :ivar since: since when, None while unknown
+    """
+
+    server: str
+    rule: str
+    reason: str
+    since: datetime.datetime | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Occupied:
+    """What is on a host.
+
+    :ivar servers: the uuids of the servers on the host, and of the servers
+        with a migration from or to the host
+    :ivar blockers: the servers that do not leave the host, and why
+    """
+
+    servers: tuple[str, ...] = ()
+    blockers: tuple[Blocker, ...] = ()
+
+
+def find(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, Occupied]:
+    """Return what is on hosts; a host in a silent cell has no entry.
+
+    One query, and two queries a cell, however many servers there are; no query
+    without hosts.
+    """
+    if not hosts:
+        return {}
+    found, silent = occupancy.of_hosts(context, hosts)
+    return {host: Occupied(
+        tuple(occupant.uuid for occupant in found.get(host, ())),
+        tuple(_blockers(found.get(host, ()))))
+        for host in hosts if host not in silent}
+
+
+def _blockers(occupants: Collection[occupancy.Occupant]) -> list[Blocker]:
+    verdicts = [(occupant, rules.why(occupant.state))
+                for occupant in occupants]
+    return [Blocker(occupant.uuid, *verdict, occupant.since)
+            for occupant, verdict in verdicts if verdict is not None]

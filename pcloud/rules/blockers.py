@@ -1,0 +1,106 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Why a server does not leave its host: the one decision.
+
+Rule: reference-draining-blockers
+"""
+
+from collections.abc import Collection
+import dataclasses
+
+SOFT_DELETED, ERROR, SHELVED = 'soft_deleted', 'error', 'shelved'
+RESIZE_NOT_CONFIRMED, MIGRATION = 'resize_not_confirmed', 'migration'
+TASK, LOCKED, NOT_MIGRATABLE = 'task', 'locked', 'not_migratable'
+
+# The status of a migration that waits for a confirmation.
+_FINISHED = 'finished'
+
+# Nova's words for states of servers.
+_AT_REST = {
+    'soft-delete': (SOFT_DELETED, 'it is deleted, and can be restored until '
+                                  'Nova reclaims it; restore it, or delete '
+                                  'it by force'),
+    'error': (ERROR, 'it is in error; reset its state, or delete it')}
+_RESIZED = (RESIZE_NOT_CONFIRMED, 'it has been resized or migrated, which is '
+                                  'not confirmed yet; confirm or revert that')
+_MIGRATES = (MIGRATION, 'a migration of it is under way')
+_BUILDING = 'building'
+_SHELVED = (SHELVED, 'it is shelved and keeps its place here; unshelve, '
+                     'offload or delete it')
+_LOCKED = (LOCKED, 'it is locked; unlock it')
+# In any other state Nova neither migrates a server live nor cold.
+_MIGRATABLE = ('active', 'paused', 'stopped')
+
+
+@dataclasses.dataclass(frozen=True)
+class Server:
+    """What decides whether a server can leave its host.
+
+    :ivar vm_state: as Nova keeps it, such as 'active'
+    :ivar task_state: as Nova keeps it; None for a server at rest
+    :ivar migrations: the statuses of the server's migrations from or to the
+        host that are not over
+    """
+
+    vm_state: str
+    task_state: str | None
+    locked: bool
+    migrations: Collection[str] = ()
+
+
+def why(server: Server) -> tuple[str, str] | None:
+    """Return the rule and the reason that keep a server on its host.
+
+    The first row that fits counts:
+
+    ===========  ====  ===========  ======  ====================
+    vm_state     task  migration    locked  rule
+    ===========  ====  ===========  ======  ====================
+    soft-delete  any   any          any     soft_deleted
+    error        any   any          any     error
+    resized      none  any          any     resize_not_confirmed
+    any          none  finished     any     resize_not_confirmed
+    any          any   not over     any     migration
+    any          yes   none         any     task
+    building     any   none         any     task
+    shelved      none  none         any     shelved
+    any          none  none         yes     locked
+    active       none  none         no      none
+    paused       none  none         no      none
+    stopped      none  none         no      none
+    any other    none  none         no      not_migratable
+    ===========  ====  ===========  ======  ====================
+
+    :returns: None for a server that can be moved
+
+    Rule: reference-draining-blockers
+    """
+    if server.vm_state in _AT_REST:
+        return _AT_REST[server.vm_state]
+    if server.task_state is None and (
+            server.vm_state == 'resized' or _FINISHED in server.migrations):
+        return _RESIZED
+    if server.migrations:
+        return _MIGRATES
+    busy = server.task_state or (
+        _BUILDING if server.vm_state == _BUILDING else None)
+    if busy:
+        return TASK, f'it is busy ({busy})'
+    if server.vm_state == 'shelved':
+        return _SHELVED
+    if server.locked:
+        return _LOCKED
+    if server.vm_state not in _MIGRATABLE:
+        return NOT_MIGRATABLE, (
+            f'no server can be moved while it is {server.vm_state}')
+    return None
