@@ -187,7 +187,7 @@ def give_back(
 ) -> None:
     """Take hosts that a launch has added out again, unless others need them.
 
-    The launch has the turn.
+    The launch has the turn, and no other launch has a reservation.
 
     :raises: `tickets.TurnLost`, `exception.Unavailable`, and as `change.run`
     """

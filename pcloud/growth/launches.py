@@ -167,6 +167,8 @@ def refused(
     try:
         if prepared.grown:
             tickets.take_turn(context, ticket)
+            # Another launch may count on the room of the hosts.
+            tickets.wait(lambda: _is_quiet(context, ticket), ticket)
             joining.give_back(
                 context, ticket, prepared.launch, prepared.grown)
         tickets.drop(context, ticket)

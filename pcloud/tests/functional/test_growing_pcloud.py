@@ -367,6 +367,29 @@ class UndoTest(GrowTestCase):
         self.assertEqual(['enabled'], list(self.members().values()))
         self.assert_nothing_is_left()
 
+    def test_hosts_that_another_launch_counts_on_stay(self):
+        self.grow()
+        self.flags(growth_timeout=1, group='pcloud')
+        refused = launches.refused
+
+        def late(context, prepared):
+            ticket = tickets.draw(prepared.ticket.pcloud)
+            tickets.take_turn(context, ticket)
+            # As long as Nova has not answered the other launch.
+            with mock.patch.object(tickets, 'has_lapsed', lambda row: False):
+                tickets.reserve(context, ticket, prepared.launch.demand)
+                refused(context, prepared)
+
+        with mock.patch.object(launches, 'refused', late):
+            self.refuse(min_count=4)
+        self.assertEqual(['enabled'] * 2, list(self.members().values()))
+        self.lapse()
+        for finding in all_checks.find(self.context, settle=0):
+            self.assertEqual('launch-not-finished', finding.kind)
+            finding.repair(self.context)
+        self.assertEqual({}, self.members())
+        self.assert_nothing_is_left()
+
     def test_a_launch_that_dies_before_nova_is_asked(self):
         self.grow()
         with mock.patch.object(launches, 'refused', lambda *_: None):
