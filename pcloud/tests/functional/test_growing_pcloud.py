@@ -19,6 +19,7 @@ from nova.conductor import rpcapi
 from nova import objects
 
 from pcloud.api import enforcer
+from pcloud.api.nova_calls import images
 from pcloud.api.nova_calls import servers
 from pcloud.api.policies import hosts
 from pcloud.audit import all_checks
@@ -307,6 +308,61 @@ class LaunchTest(GrowTestCase):
         # Nothing of the owner's quota or hosts is told.
         full = self.launch(self.bob, min_count=4)
         self.assertEqual(response.text, full.text)
+
+    def test_a_pcloud_that_is_gone_or_closed(self):
+        self.grow()
+        self.alice.call_json(
+            'DELETE', f'/os-pclouds/{self.pcloud}/tenants/{base.ALICE}')
+        closed = self.launch()
+        self.alice.call_json('DELETE', f'/os-pclouds/{self.pcloud}')
+        gone = self.launch()
+        self.assertEqual((409, 409), (closed.status_code, gone.status_code))
+        self.assertEqual(closed.text, gone.text)
+        self.assertIn(self.pcloud, gone.text)
+
+    def test_a_pcloud_that_is_deleted_meanwhile(self):
+        self.grow()
+        take_turn = tickets.take_turn
+
+        def late(context, ticket):
+            self.alice.call_json('DELETE', f'/os-pclouds/{self.pcloud}')
+            take_turn(context, ticket)
+
+        with mock.patch.object(tickets, 'take_turn', late):
+            response = self.launch()
+        self.assertEqual(409, response.status_code, response.text)
+
+    def test_later_moves_follow_the_hint(self):
+        self.grow()
+        response = self.launch()
+        server = response.json()['server']
+        self.wait_until_active(server)
+        spec = objects.RequestSpec.get_by_instance_uuid(
+            self.context, server['id'])
+        self.assertEqual([self.pcloud], spec.scheduler_hints['pcloud'])
+        self.assertNotIn('pcloud_prefer', spec.scheduler_hints)
+
+    def test_a_root_disk_on_a_volume_needs_no_disk_of_the_host(self):
+        self.make_flavor('wide', root_gb=1 << 20)
+        self.grow()
+        self.assertEqual(409, self.launch(flavorRef='wide').status_code)
+        with mock.patch.object(images, 'is_on_volume', lambda server: True):
+            self.launch(flavorRef='wide')
+        self.assertEqual(1, len(self.members()))
+
+    def test_what_is_on_a_volume(self):
+        image, volume = {'boot_index': 0, 'source_type': 'image'}, {
+            'boot_index': 0, 'source_type': 'volume', 'uuid': 'x'}
+        for server, expected in (
+                ({'imageRef': 'x'}, False), ({'imageRef': ''}, True),
+                ({}, True),
+                ({'block_device_mapping_v2': [volume]}, True),
+                ({'imageRef': 'x', 'block_device_mapping_v2': [
+                    {**image, 'destination_type': 'local'},
+                    {**volume, 'boot_index': 1}]}, False),
+                ({'block_device_mapping_v2': [
+                    {**image, 'destination_type': 'volume'}]}, True)):
+            self.assertEqual(expected, images.is_on_volume(server), server)
 
     def test_a_hint_or_a_host_lets_nothing_grow(self):
         self.grow()
