@@ -102,6 +102,11 @@ class GrowTestCase(shared_cloud.SharedCloudTestCase):
             names.pcloud(self.pcloud)).metadata.items()
             if key.startswith(names.GROWTH_PREFIX)}
 
+    def queued(self, context, pcloud_id):
+        flavor = objects.Flavor.get_by_flavor_id(self.context, 'big')
+        return {server: request_specs.Queued(flavor, False, {})
+                for server in 'xy'}
+
     def lapse(self):
         """Let what dead launches have written lapse."""
         aggregate = self.aggregate(names.pcloud(self.pcloud))
@@ -423,6 +428,22 @@ class UndoTest(GrowTestCase):
         self.assertEqual(['enabled'], list(self.members().values()))
         self.assert_nothing_is_left()
 
+    def test_a_host_that_servers_under_way_need_stays(self):
+        self.grow()
+        refused = launches.refused
+
+        def late(context, prepared):
+            with mock.patch.object(
+                    request_specs, 'queued', self.queued), \
+                    mock.patch.object(inventories, 'has_allocation',
+                                      lambda *_: False):
+                refused(context, prepared)
+
+        with mock.patch.object(launches, 'refused', late):
+            self.refuse(min_count=4)
+        self.assertEqual(['enabled'], list(self.members().values()))
+        self.assert_nothing_is_left()
+
     def test_hosts_that_another_launch_counts_on_stay(self):
         self.grow()
         self.flags(growth_timeout=1, group='pcloud')
@@ -616,11 +637,6 @@ class UnderWayTest(GrowTestCase):
                                       lambda *_: placed):
                 self.started()
             self.assertEqual(expected, len(self.members()))
-
-    def queued(self, context, pcloud_id):
-        flavor = objects.Flavor.get_by_flavor_id(self.context, 'big')
-        return {server: request_specs.Queued(flavor, False, {})
-                for server in 'xy'}
 
     def test_what_nova_has_queued(self):
         """Read from Nova's own rows while the conductor is busy."""
