@@ -22,22 +22,25 @@ def show(host: hosts.Host) -> dict:
     """Return a host for the owner, without the host's real name.
 
     The sizes and the servers are None while the host's cell does not answer.
+    Only a host that is drained has a member 'drain'.
     """
     node = host.node
-    return {'name': host.name,
-            'host_flavor': host.host_flavor,
-            'availability_zone': host.compute.zone,
-            'state': host.shown_state,
-            'status': host.status,
-            'instances': (None if host.instances is None
-                          else list(host.instances)),
-            'vcpus': node.vcpus,
-            'vcpus_used': node.vcpus_used,
-            'memory_mb': node.memory_mb,
-            'memory_mb_used': node.memory_mb_used,
-            'next_reboot': times.shown(host.next_reboot),
-            'rack': host.rack,
-            'drain': None if host.drain is None else _drain(host, host.drain)}
+    shown = {'name': host.name,
+             'host_flavor': host.host_flavor,
+             'availability_zone': host.compute.zone,
+             'state': host.shown_state,
+             'status': host.status,
+             'instances': (None if host.instances is None
+                           else list(host.instances)),
+             'vcpus': node.vcpus,
+             'vcpus_used': node.vcpus_used,
+             'memory_mb': node.memory_mb,
+             'memory_mb_used': node.memory_mb_used,
+             'next_reboot': times.shown(host.next_reboot),
+             'rack': host.rack}
+    if host.drain is not None:
+        shown['drain'] = _drain(host, host.drain)
+    return shown
 
 
 def _drain(host: hosts.Host, drain: draining.Drain) -> dict:
