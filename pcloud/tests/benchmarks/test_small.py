@@ -1,0 +1,49 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The benchmarks that take minutes run, on small clouds."""
+
+import subprocess
+import sys
+
+import ddt
+import testtools
+
+from pcloud.tests.concurrency import mariadb
+
+
+@ddt.ddt
+class SmallTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        mariadb.need()
+
+    @ddt.unpack
+    @ddt.data(
+        ('aggregates', ['--hosts', '40', '--repeat', '1'],
+         'ratios in one key: 2,'),
+        ('growth', ['--hosts', '600', '1200', '--repeat', '1'],
+         'reads of a boot without a hint'),
+        ('stock', ['--hosts', '20', '--repeat', '1'],
+         '20 hosts, a Pcloud'),
+        ('own_calls', ['--servers', '3', '--repeat', '1'],
+         'GET /servers/detail'),
+        ('allocations', ['--hosts', '400', '--each', '1', '--processes',
+                         '1', '2'], '2 processes: '))
+    def test_runs(self, module, arguments, told):
+        """What is counted is as wanted, in small clouds too."""
+        done = subprocess.run(
+            [sys.executable, '-m', f'pcloud.tests.benchmarks.{module}',
+             *arguments], capture_output=True, text=True)
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        self.assertIn(told, done.stdout)
