@@ -32,7 +32,7 @@ class SmallTest(testtools.TestCase):
     @ddt.data(
         ('aggregates', ['--hosts', '40', '--repeat', '1'],
          'ratios in one key: 2,'),
-        ('growth', ['--hosts', '600', '1200', '--repeat', '1'],
+        ('growth', ['--hosts', '1200', '2400', '--repeat', '1'],
          'reads of a boot without a hint'),
         ('stock', ['--hosts', '20', '--repeat', '1'],
          '20 hosts, a Pcloud'),
