@@ -25,19 +25,19 @@ def show(host: hosts.Host) -> dict:
     Only a host that is drained has a member 'drain'.
     """
     node = host.node
-    shown = {'name': host.name,
-             'host_flavor': host.host_flavor,
-             'availability_zone': host.compute.zone,
-             'state': host.shown_state,
-             'status': host.status,
-             'instances': (None if host.instances is None
-                           else list(host.instances)),
-             'vcpus': node.vcpus,
-             'vcpus_used': node.vcpus_used,
-             'memory_mb': node.memory_mb,
-             'memory_mb_used': node.memory_mb_used,
-             'next_reboot': times.shown(host.next_reboot),
-             'rack': host.rack}
+    shown: dict = {'name': host.name,
+                   'host_flavor': host.host_flavor,
+                   'availability_zone': host.compute.zone,
+                   'state': host.shown_state,
+                   'status': host.status,
+                   'instances': (None if host.instances is None
+                                 else list(host.instances)),
+                   'vcpus': node.vcpus,
+                   'vcpus_used': node.vcpus_used,
+                   'memory_mb': node.memory_mb,
+                   'memory_mb_used': node.memory_mb_used,
+                   'next_reboot': times.shown(host.next_reboot),
+                   'rack': host.rack}
     if host.drain is not None:
         shown['drain'] = _drain(host, host.drain)
     return shown
