@@ -47,6 +47,7 @@ LOG = logging.getLogger(__name__)
 
 _Question = TypeVar('_Question')
 _Answer = TypeVar('_Answer')
+_Row = TypeVar('_Row')
 
 # What a cell's database raises when the database is away. Everything else is
 # an error of the caller.
@@ -145,6 +146,20 @@ def ask_hosts(
 def silent_hosts(answers: Answers[frozenset[str], object]) -> frozenset[str]:
     """Return the hosts in silent cells, from the answers of `ask_hosts`."""
     return frozenset().union(*answers.silent.values())
+
+
+def by_host(
+    answers: Answers[frozenset[str], Iterable[tuple[str, _Row]]],
+) -> dict[str, list[_Row]]:
+    """Return what the cells of `ask_hosts` know, by service host.
+
+    :returns: a default dict of lists
+    """
+    found = collections.defaultdict(list)
+    for rows in answers.known.values():
+        for host, row in rows:
+            found[host].append(row)
+    return found
 
 
 def ask(

@@ -288,11 +288,7 @@ def known_instances(
     One query a cell.
     """
     answers = cells.ask_hosts(context, hosts, _instances)
-    uuids = collections.defaultdict(list)
-    for rows in answers.known.values():
-        for host, uuid in rows:
-            uuids[host].append(uuid)
-    return uuids, cells.silent_hosts(answers)
+    return cells.by_host(answers), cells.silent_hosts(answers)
 
 
 def running(

@@ -15,7 +15,6 @@
 Rule: reference-draining-blockers
 """
 
-import collections
 from collections.abc import Collection
 from collections.abc import Iterator
 import dataclasses
@@ -56,11 +55,7 @@ def of_hosts(
         service hosts in silent cells
     """
     answers = cells.ask_hosts(context, hosts, _read)
-    found = collections.defaultdict(list)
-    for rows in answers.known.values():
-        for host, occupant in rows:
-            found[host].append(occupant)
-    return found, cells.silent_hosts(answers)
+    return cells.by_host(answers), cells.silent_hosts(answers)
 
 
 @main_db.pick_context_manager_reader

@@ -169,7 +169,7 @@ def add(
         _check_most(
             growth, len(written.members(pcloud.aggregate.id)) - len(chosen),
             len(chosen))
-        tickets.hold(written, ticket)
+        tickets.check_turn(written, ticket)
         tickets.write_reservation(written, ticket, launch.demand)
         return dues
 
@@ -199,7 +199,7 @@ def give_back(
             spare.append(host)
 
     def work(written: writes.Rows) -> None:
-        tickets.hold(written, ticket)
+        tickets.check_turn(written, ticket)
         for host in spare:
             written.exchange(
                 ticket.pcloud.aggregate.id,

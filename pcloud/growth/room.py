@@ -108,10 +108,12 @@ class Room:
 
     def is_spare(self, host: str) -> bool:
         """Whether all servers under way find room without a host."""
-        others = {name: free for name, free in self.hosts.items()
-                  if name != host}
-        return rules.left(others, self.waiting)[1] <= (
-            rules.left(self.hosts, self.waiting)[1])
+        return self.without(host)._homeless <= self._homeless
+
+    @property
+    def _homeless(self) -> int:
+        """The number of servers under way that no host has room for."""
+        return rules.left(self.hosts, self.waiting)[1]
 
     def without(self, host: str) -> Room:
         """Return the room without a host."""

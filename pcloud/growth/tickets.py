@@ -157,26 +157,26 @@ def anchors(ticket: Ticket) -> list[str]:
             journal.owner_anchor(ticket.pcloud.owner), _anchor(ticket)]
 
 
-def hold(written: writes.Rows, ticket: Ticket) -> None:
+def check_turn(written: writes.Rows, ticket: Ticket) -> None:
     """Make sure, within a change, that a launch still has the turn.
-
-    The turn is renewed, so that a slow launch keeps the turn.
 
     :raises: `TurnLost`
     """
     if not _is_own(_turn(written, ticket), ticket):
         raise TurnLost()
-    written.exchange(ticket.pcloud.aggregate.id, names.GROWTH_TURN,
-                     str(rules.Turn(ticket.token, _lapse())))
 
 
 def renew(context: nova_context.RequestContext, ticket: Ticket) -> None:
-    """Keep the turn for longer.
+    """Keep the turn for longer, so that a slow launch has the turn.
 
     :raises: `TurnLost`, and as `change.run`
     """
-    change.run(context, [_anchor(ticket)],
-               lambda written: hold(written, ticket))
+    def work(written: writes.Rows) -> None:
+        check_turn(written, ticket)
+        written.exchange(ticket.pcloud.aggregate.id, names.GROWTH_TURN,
+                         str(rules.Turn(ticket.token, _lapse())))
+
+    change.run(context, [_anchor(ticket)], work)
 
 
 def write_reservation(
@@ -198,7 +198,7 @@ def reserve(
     :raises: `TurnLost`, and as `change.run`
     """
     def work(written: writes.Rows) -> None:
-        hold(written, ticket)
+        check_turn(written, ticket)
         write_reservation(written, ticket, demand)
 
     change.run(context, [_anchor(ticket)], work)

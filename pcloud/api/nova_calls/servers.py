@@ -76,7 +76,7 @@ def prepare(
     well-formed.
 
     :returns: the launch, where the server goes to a default Pcloud that grows
-    :raises: as `recorded` and `growing.prepare`
+    :raises: as `checked` and `growing.prepare`
     """
     if not call.is_of(nova_servers.ServersController, 'create'):
         return None

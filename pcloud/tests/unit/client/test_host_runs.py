@@ -165,9 +165,8 @@ class TestAddTogether(base.CloudTestCase):
         self.assertEqual([], self.calls())
 
 
-@ddt.ddt
-class TestDrain(base.CloudTestCase):
-    """openstack pcloud host remove --drain."""
+class WaitTestCase(base.CloudTestCase):
+    """Waiting until host web-1 is empty, with a clock of the test."""
 
     WEB = f'{HOSTS}/web-1'
 
@@ -179,6 +178,11 @@ class TestDrain(base.CloudTestCase):
             'pcloud.client.host_runs.time', self.clock))
         self.answer('PUT', self.WEB, json={'host': base.HOST})
         self.answer('DELETE', self.WEB, status_code=204)
+
+
+@ddt.ddt
+class TestDrain(WaitTestCase):
+    """openstack pcloud host remove --drain."""
 
     def _answer_instances(self, *lists):
         self.answer('GET', self.WEB, *(
@@ -317,19 +321,8 @@ class TestDrain(base.CloudTestCase):
         self.assertEqual(1, len(reports))
 
 
-class TestDrained(base.CloudTestCase):
+class TestDrained(WaitTestCase):
     """openstack pcloud host drain."""
-
-    WEB = f'{HOSTS}/web-1'
-
-    def setUp(self):
-        super().setUp()
-        self.answer_farm()
-        self.clock = base.Clock()
-        self.useFixture(fixtures.MonkeyPatch(
-            'pcloud.client.host_runs.time', self.clock))
-        self.answer('PUT', self.WEB, json={'host': base.HOST})
-        self.answer('DELETE', self.WEB, status_code=204)
 
     def _answer_drains(self, *drains):
         self.answer('GET', self.WEB, *(
