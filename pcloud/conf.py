@@ -85,6 +85,17 @@ has died is waited for no longer than this. Lower this where a load balancer in
 front of nova-api gives up earlier.
 """),
     cfg.IntOpt(
+        'drain_parallel',
+        default=2,
+        min=1,
+        help="""
+How many servers of a Pcloud's drained hosts are moved at the same time.
+
+A drain with ``move`` has Nova migrate the servers of the host to other hosts
+of the Pcloud. Servers that are being moved, or wait for a confirmation that
+is due, count. Raise this where the network between hosts is fast.
+"""),
+    cfg.IntOpt(
         'settle_limit',
         default=3600,
         min=1,

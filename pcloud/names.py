@@ -53,6 +53,8 @@ NODE_PREFIX = 'pcloud:node:'
 OWN_PREFIX = 'pcloud:own_ratios:'
 # The form of earlier versions: a key for each ratio.
 SAVED_PREFIX = 'pcloud:saved:'
+# Which process moves the servers of drained hosts now.
+MOVING_TURN = 'pcloud:moving:turn'
 # Which launch may let a Pcloud grow now, and the room kept for launches.
 GROWTH_PREFIX = 'pcloud:growth:'
 GROWTH_TURN = 'pcloud:growth:turn'

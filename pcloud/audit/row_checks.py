@@ -34,6 +34,7 @@ from pcloud.rules import access
 from pcloud.rules import counts
 from pcloud.rules import growth
 from pcloud.rules import hints as hint_rules
+from pcloud.rules import turns
 
 
 @dataclasses.dataclass(frozen=True)
@@ -216,7 +217,7 @@ def _check_growth(aggregate: rows.Aggregate) -> Iterator[findings.Finding]:
             aggregate.metadata, names.GROWTH_PREFIX).items()):
         key = names.growth_key(token)
         try:
-            row = (growth.parse_turn if key == names.GROWTH_TURN else
+            row = (turns.parse if key == names.GROWTH_TURN else
                    growth.parse)(text)
         except exception.Invalid:
             # The check of the values finds this.

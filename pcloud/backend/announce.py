@@ -41,7 +41,7 @@ _VERSION = '4.1'
 _RETRIES = 1
 # A broker that is away when the first message of a process is sent comes to
 # an error of the library below oslo.messaging, later ones to its own.
-_OUTAGES = messaging.MessagingException, kombu_exc.KombuError
+OUTAGES = messaging.MessagingException, kombu_exc.KombuError
 
 _PHASES = (fields.NotificationPhase.START, fields.NotificationPhase.END)
 
@@ -107,6 +107,6 @@ def _cast(
         fanout=True, version=_VERSION, retry=_RETRIES)
     try:
         client.cast(context, method, **arguments)
-    except _OUTAGES as error:
+    except OUTAGES as error:
         LOG.warning('The schedulers could not be told of aggregates: '
                     '%(error)s', {'error': error})

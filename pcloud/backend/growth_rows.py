@@ -25,16 +25,6 @@ from pcloud import names
 _ROW = models.AggregateMetadata
 
 
-def turn(
-    context: nova_context.RequestContext, aggregate_id: int,
-) -> str | None:
-    """Return whose turn it is in a Pcloud, as written (one query)."""
-    with api_db.context_manager.reader.using(context) as session:
-        return session.scalar(sa.select(_ROW.value).where(
-            _ROW.aggregate_id == aggregate_id,
-            _ROW.key == names.GROWTH_TURN))
-
-
 def reservations(
     context: nova_context.RequestContext, aggregate_id: int,
 ) -> dict[str, str]:

@@ -67,6 +67,11 @@ def growth_anchor(pcloud_id: str) -> str:
     return f'growth:{pcloud_id}'
 
 
+def moving_anchor(pcloud_id: str) -> str:
+    """Return the anchor of who moves servers of a Pcloud."""
+    return f'moving:{pcloud_id}'
+
+
 def flavor_anchor(flavor_id: str) -> str:
     """Return the anchor of the changes of a host flavor and its pool."""
     return f'flavor:{flavor_id}'

@@ -203,6 +203,25 @@ def draining(
             if node in drains and node in states and node in host_of]
 
 
+def value(
+    context: nova_context.RequestContext, aggregate_id: int, key: str,
+) -> str | None:
+    """Return a metadata value of a Pcloud (one query)."""
+    row = models.AggregateMetadata
+    with api_db.context_manager.reader.using(context) as session:
+        return session.scalar(sa.select(row.value).where(
+            row.aggregate_id == aggregate_id, row.key == key))
+
+
+def with_drains(context: nova_context.RequestContext) -> list[str]:
+    """Return the ids of the Pclouds with a drain, as written (one query)."""
+    id_, drain = (orm.aliased(models.AggregateMetadata) for _ in range(2))
+    with api_db.context_manager.reader.using(context) as session:
+        return sorted(session.scalars(sa.select(id_.value).distinct().where(
+            id_.key == names.ID, id_.aggregate_id == drain.aggregate_id,
+            drain.key.startswith(names.DRAIN_PREFIX, autoescape=True))))
+
+
 def _with_prefixes(
     context: nova_context.RequestContext, aggregate_id: int, *prefixes: str,
 ) -> dict[str, str]:

@@ -130,20 +130,34 @@ def of_service(
 
 
 @dataclasses.dataclass(frozen=True)
-class Queued:
-    """What a server in no cell yet was asked for with.
+class Asked:
+    """What a server was asked for with, and has after a resize.
 
     :ivar on_volume: whether the root disk is a volume
     """
 
+    project: str
     flavor: objects.Flavor
     on_volume: bool
     hints: Mapping[str, Sequence[str]]
 
 
+def asked(
+    context: nova_context.RequestContext, servers: Collection[str],
+) -> dict[str, Asked]:
+    """Return what servers have been asked for with.
+
+    One query for five hundred servers. A server without a request spec has no
+    entry.
+
+    :returns: ``server uuid -> request``
+    """
+    return {server: _asked(data) for server, data in _read(context, servers)}
+
+
 def queued(
     context: nova_context.RequestContext, pcloud_id: str,
-) -> dict[str, Queued]:
+) -> dict[str, Asked]:
     """Return the servers for a Pcloud that are in no cell yet (one query).
 
     Such a server may have an allocation in Placement already.
@@ -156,14 +170,15 @@ def queued(
         build, build.instance_uuid == spec.instance_uuid,
         # The hint as Nova writes the spec.
     ).where(spec.spec.contains(jsonutils.dumps(hint)[1:-1], autoescape=True))
-    found = {}
     with api_db.context_manager.reader.using(context) as session:
-        for server, text in session.execute(statement):
-            data = _data(jsonutils.loads(text))
-            found[server] = Queued(
-                objects.Flavor.obj_from_primitive(data['flavor']),
-                bool(data.get('is_bfv')), data.get('scheduler_hints') or {})
-    return found
+        return {server: _asked(_data(jsonutils.loads(text)))
+                for server, text in session.execute(statement)}
+
+
+def _asked(data: Mapping) -> Asked:
+    return Asked(data.get('project_id') or '',
+                 objects.Flavor.obj_from_primitive(data['flavor']),
+                 bool(data.get('is_bfv')), data.get('scheduler_hints') or {})
 
 
 def _spec(data: Mapping) -> Spec:

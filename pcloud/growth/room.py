@@ -181,7 +181,7 @@ def _under_way(
 
 
 def _demands(
-    queued: Mapping[str, request_specs.Queued],
+    queued: Mapping[str, request_specs.Asked],
 ) -> dict[str, rules.Demand]:
     """Return what each of some servers needs; most have the same flavor."""
     needs: dict[tuple[str, bool], capacity.Need] = {}

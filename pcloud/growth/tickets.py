@@ -38,6 +38,7 @@ from pcloud.backend import writes
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import pclouds
+from pcloud.objects import turns
 from pcloud.rules import growth as rules
 
 CONF = cfg.CONF
@@ -77,9 +78,9 @@ def take_turn(
     :raises: `exception.GrowthBusy` when the turn of others lasts longer, and
         as `change.run`
     """
-    wait(lambda: _is_free(growth_rows.turn(
-        context, ticket.pcloud.aggregate.id)) and _take(context, ticket),
-        ticket)
+    turn = _turn(ticket)
+    wait(lambda: turns.is_free(context, turn) and turns.take(context, turn),
+         ticket)
 
 
 def wait(come: Callable[[], bool], ticket: Ticket) -> None:
@@ -95,52 +96,14 @@ def wait(come: Callable[[], bool], ticket: Ticket) -> None:
         time.sleep(random.uniform(*_PAUSE))
 
 
-def _take(context: nova_context.RequestContext, ticket: Ticket) -> bool:
-    """Take the turn, unless somebody else has been first."""
-    def work(written: writes.Rows) -> bool:
-        if written.find(names.pcloud(ticket.pcloud.id)) is None:
-            raise exception.PcloudNotFound(pcloud=ticket.pcloud.id)
-        there = _turn(written, ticket)
-        if not _is_free(there):
-            return False
-        aggregate_id, key = ticket.pcloud.aggregate.id, names.GROWTH_TURN
-        value = str(rules.Turn(ticket.token, _lapse()))
-        if there is None:
-            written.insert(aggregate_id, {key: value})
-        else:
-            written.exchange(aggregate_id, key, value)
-        return True
-
-    return change.run(context, [_anchor(ticket)], work)
+def _turn(ticket: Ticket) -> turns.Turn:
+    return turns.Turn(ticket.pcloud, names.GROWTH_TURN, _anchor(ticket),
+                      ticket.token, CONF.pcloud.growth_timeout)
 
 
-def _turn(written: writes.Rows, ticket: Ticket) -> str | None:
-    return written.values(ticket.pcloud.aggregate.id, [
-        names.GROWTH_TURN]).get(names.GROWTH_TURN)
-
-
-def _is_free(turn: str | None) -> bool:
-    """Whether a turn is nobody's, as written.
-
-    What nobody can read is nobody's turn.
-    """
-    try:
-        return turn is None or has_lapsed(rules.parse_turn(turn))
-    except exception.InvalidTurn:
-        return True
-
-
-def has_lapsed(row: rules.Turn | rules.Reservation) -> bool:
-    """Whether whoever wrote a row is taken for dead."""
-    return row.until < timeutils.utcnow_ts()
-
-
-def _is_own(turn: str | None, ticket: Ticket) -> bool:
-    try:
-        return turn is not None and (
-            rules.parse_turn(turn).token == ticket.token)
-    except exception.InvalidTurn:
-        return False
+def has_lapsed(reservation: rules.Reservation) -> bool:
+    """Whether whoever wrote a reservation is taken for dead."""
+    return reservation.until < timeutils.utcnow_ts()
 
 
 def _lapse() -> int:
@@ -162,7 +125,7 @@ def check_turn(written: writes.Rows, ticket: Ticket) -> None:
 
     :raises: `TurnLost`
     """
-    if not _is_own(_turn(written, ticket), ticket):
+    if not turns.is_own(written, _turn(ticket)):
         raise TurnLost()
 
 
@@ -171,12 +134,8 @@ def renew(context: nova_context.RequestContext, ticket: Ticket) -> None:
 
     :raises: `TurnLost`, and as `change.run`
     """
-    def work(written: writes.Rows) -> None:
-        check_turn(written, ticket)
-        written.exchange(ticket.pcloud.aggregate.id, names.GROWTH_TURN,
-                         str(rules.Turn(ticket.token, _lapse())))
-
-    change.run(context, [_anchor(ticket)], work)
+    if not turns.renew(context, _turn(ticket)):
+        raise TurnLost()
 
 
 def write_reservation(
@@ -206,13 +165,7 @@ def reserve(
 
 def end_turn(context: nova_context.RequestContext, ticket: Ticket) -> None:
     """End the turn of a launch, if the launch still has the turn."""
-    aggregate_id = ticket.pcloud.aggregate.id
-
-    def work(written: writes.Rows) -> None:
-        if _is_own(_turn(written, ticket), ticket):
-            written.drop(aggregate_id, [names.GROWTH_TURN])
-
-    change.run(context, [_anchor(ticket)], work)
+    turns.end(context, _turn(ticket))
 
 
 def drop(context: nova_context.RequestContext, ticket: Ticket) -> None:

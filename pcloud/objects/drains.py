@@ -21,6 +21,7 @@ Rule: reference-draining
 
 from collections.abc import Sequence
 import dataclasses
+from typing import TypeAlias
 
 from nova import context as nova_context
 from oslo_log import log as logging
@@ -41,53 +42,71 @@ from pcloud.rules import draining
 
 LOG = logging.getLogger(__name__)
 
+# A host as kept, and the drain of the host.
+Drained: TypeAlias = tuple[pcloud_rows.HostRows, draining.Drain]
+
 # How many empty hosts one call takes out of a Pcloud, besides its own work.
 _RELEASED = 5
 
 
+def wish(move: str, release: bool, deadline: str | None) -> draining.Drain:
+    """Return a drain that begins now.
+
+    :param deadline: ISO 8601, None for a drain without a deadline
+    :raises: `exception.InvalidDrain`
+    """
+    now = int(timeutils.utcnow_ts())
+    return draining.Drain(
+        since=now, move=move, release=release,
+        deadline=None if deadline is None else draining.deadline(
+            deadline, now))
+
+
 def begin(
     context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
-    move: str, release: bool, deadline: str | None,
+    drain: draining.Drain,
 ) -> hosts.Host:
     """Drain a host of a Pcloud.
 
     An empty host leaves the Pcloud at once where the drain asks for that.
 
-    :param deadline: ISO 8601, None for a drain without a deadline
     :returns: the host as the drain began
-    :raises: `exception.InvalidDrain`, `exception.HostNotFound`, and as
-        `change.run`
+    :raises: `exception.HostNotFound`, and as `change.run`
 
     Rule: reference-draining-state
     """
-    now = int(timeutils.utcnow_ts())
-    drained = hosts.drain(context, pcloud, name, draining.Drain(
-        since=now, move=move, release=release,
-        deadline=None if deadline is None else draining.deadline(
-            deadline, now)))
-    if release and drained.occupied == blockers.Occupied():
+    drained = hosts.drain(context, pcloud, name, drain)
+    if drain.release and drained.occupied == blockers.Occupied():
         _release(context, pcloud, drained.name)
     return drained
 
 
-def step(
+def drained(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     but: str | None = None,
-) -> None:
-    """Do what is due for the drained hosts of a Pcloud, as far as possible.
+) -> list[Drained]:
+    """Return the drained hosts of a Pcloud (one query while there are none).
 
-    One query while no host is drained. Nothing that fails here may fail the
-    call that comes by: what could not be done stays due.
-
-    :param but: the name, in any letter case, of a host that the call itself
-        is about; None for no host
-
-    Rule: reference-draining-steps
+    :param but: the name, in any letter case, of a host to leave out; None for
+        no host
     """
-    drained = [(row, drain) for row in pcloud_rows.draining(
+    return [(row, drain) for row in pcloud_rows.draining(
         context, pcloud.aggregate.id)
         if row.name.casefold() != (but or '').casefold() and
         (drain := draining.of(row.state, row.drain)) is not None]
+
+
+def step(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    drained: Sequence[Drained],
+) -> None:
+    """Release and tell what is due for drained hosts, as far as possible.
+
+    Nothing that fails here may fail the call that comes by: what could not be
+    done stays due.
+
+    Rule: reference-draining-steps
+    """
     try:
         for row, drain in drained:
             if not drain.told and drain.is_overdue(timeutils.utcnow_ts()):

@@ -334,17 +334,27 @@ def drain(
 
     Rule: reference-draining-state
     """
-    host = show(context, pcloud, name)
-    since = wish.since if host.drain is None else host.drain.since
-    changed = dataclasses.replace(
-        host, state=access.DISABLED,
-        drain=dataclasses.replace(wish, since=since))
     # The answer is read before the change: after the commit no error may have
     # the owner believe that nothing has changed.
-    changed, = _with_occupants(context, [changed])
+    changed = drained(context, pcloud, name, wish)
     _write_state(context, pcloud, changed)
     _tell_state(context, pcloud, changed)
     return changed
+
+
+def drained(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    name: str, wish: draining.Drain,
+) -> Host:
+    """Return a host as `drain` would leave the host, and change nothing.
+
+    :raises: `exception.HostNotFound`
+    """
+    host = show(context, pcloud, name)
+    since = wish.since if host.drain is None else host.drain.since
+    return _with_occupants(context, [dataclasses.replace(
+        host, state=access.DISABLED,
+        drain=dataclasses.replace(wish, since=since))])[0]
 
 
 def _write_state(

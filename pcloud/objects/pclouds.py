@@ -212,6 +212,7 @@ def delete(context: nova_context.RequestContext, pcloud: Pcloud) -> None:
             written.delete(settings.id)
         written.forget(journal.pcloud_anchor(pcloud.id))
         written.forget(journal.growth_anchor(pcloud.id))
+        written.forget(journal.moving_anchor(pcloud.id))
         written.forget(journal.policy_anchor(
             scoped_policies.PCLOUD, pcloud.id))
 

@@ -40,6 +40,7 @@ from pcloud.rules import draining
 from pcloud.rules import growth
 from pcloud.rules import hints
 from pcloud.rules import ratios
+from pcloud.rules import turns
 from pcloud.rules import units
 
 # Gets the rest of a key after the prefix, and the value.
@@ -172,7 +173,7 @@ def _check_due(host: str, value: str) -> None:
 
 def _check_growth(rest: str, value: str) -> None:
     if names.GROWTH_PREFIX + rest == names.GROWTH_TURN:
-        growth.parse_turn(value)
+        turns.parse(value)
     else:
         growth.parse(value)
 
@@ -217,6 +218,7 @@ _EXACT: Mapping[str, Check] = {
     names.SCOPE: _choice(*scoped_policies.SCOPES),
     names.SCOPE_ID: _check_name,
     names.OWN_FORM: _choice(names.ONE_KEY),
+    names.MOVING_TURN: lambda key, value: turns.parse(value),
     names.QUOTA_UNITS: lambda key, value: units.limit(value)}
 _KEYS: Mapping[str, Check] = {
     names.SYSTEM_KEY_PREFIX: _check_system_key,

@@ -21,6 +21,8 @@ import dataclasses
 SOFT_DELETED, ERROR, SHELVED = 'soft_deleted', 'error', 'shelved'
 RESIZE_NOT_CONFIRMED, MIGRATION = 'resize_not_confirmed', 'migration'
 TASK, LOCKED, NOT_MIGRATABLE = 'task', 'locked', 'not_migratable'
+# Known only where servers are to be moved.
+NO_ROOM, PLACEMENT = 'no_room', 'placement'
 
 # The status of a migration that waits for a confirmation.
 _FINISHED = 'finished'

@@ -94,6 +94,26 @@ def fits(need: Need, host: Host) -> int:
                 if name in host.free), default=1)
 
 
+def size(need: Need) -> tuple[int, ...]:
+    """Return memory, cpus and disk of a need, to compare needs with."""
+    return tuple(need.amounts.get(name, 0) for name in (MEMORY, VCPU, DISK))
+
+
+def without(host: Host, need: Need) -> Host:
+    """Return what is free on a host after one more server."""
+    return dataclasses.replace(host, free={
+        name: _taken(amounts, need.amounts.get(name, 0))
+        for name, amounts in host.free.items()})
+
+
+def _taken(amounts: tuple[int, ...], amount: int) -> tuple[int, ...]:
+    """Take an amount from the first resource provider that has enough."""
+    for place, free in enumerate(amounts):
+        if free >= amount:
+            return (*amounts[:place], free - amount, *amounts[place + 1:])
+    return amounts
+
+
 def shortages(need: Need, host: Host) -> list[str]:
     """Return, in words, every shortage of a host; empty when the need fits.
 

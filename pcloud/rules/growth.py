@@ -30,7 +30,6 @@ from pcloud.rules import uuids
 # A value in Nova's metadata has 255 characters.
 _LIMIT = 255
 _NUMBER = '[0-9]{1,18}'
-_TURN = re.compile(rf'(?P<token>[0-9a-f]{{8}}) (?P<until>{_NUMBER})')
 _KEPT = re.compile(
     rf'(?P<until>{_NUMBER}) (?P<count>{_NUMBER}) '
     rf'(?P<group>-|{uuids.FORM}) (?P<amounts>[A-Z0-9_:,]*)')
@@ -48,33 +47,6 @@ class Demand:
     need: capacity.Need
     count: int
     group: str | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Turn:
-    """The turn of a launch, during which no other launch decides.
-
-    :ivar token: what tells the launch from all others
-    :ivar until: when the turn lapses, in seconds since the epoch
-    """
-
-    token: str
-    until: int
-
-    def __str__(self) -> str:
-        """Return the turn as stored."""
-        return f'{self.token} {self.until}'
-
-
-def parse_turn(text: str) -> Turn:
-    """Return a turn as stored.
-
-    :raises: `exception.InvalidTurn`
-    """
-    match = _TURN.fullmatch(text)
-    if match is None:
-        raise exception.InvalidTurn(value=text)
-    return Turn(match['token'], int(match['until']))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,38 +122,16 @@ def left(
     """
     free = {name: host for name, host in sorted(hosts.items())}
     homeless = 0
-    for demand in sorted(demands, key=_size, reverse=True):
+    for demand in sorted(
+            demands, key=lambda each: capacity.size(each.need), reverse=True):
         waiting = demand.count
         for name, host in free.items():
             placed = min(waiting, capacity.fits(demand.need, host))
             for _ in range(placed):
-                host = _without(host, demand.need)
+                host = capacity.without(host, demand.need)
             free[name] = host
             waiting -= placed
             if not waiting:
                 break
         homeless += waiting
     return free, homeless
-
-
-def _size(demand: Demand) -> list[int]:
-    amounts = demand.need.amounts
-    return [amounts.get(name, 0) for name in (
-        capacity.MEMORY, capacity.VCPU, capacity.DISK)]
-
-
-def _without(
-    host: capacity.Host, need: capacity.Need,
-) -> capacity.Host:
-    """Return what is free on a host after one more server."""
-    return dataclasses.replace(host, free={
-        name: _taken(amounts, need.amounts.get(name, 0))
-        for name, amounts in host.free.items()})
-
-
-def _taken(amounts: tuple[int, ...], amount: int) -> tuple[int, ...]:
-    """Take an amount from the first resource provider that has enough."""
-    for place, free in enumerate(amounts):
-        if free >= amount:
-            return (*amounts[:place], free - amount, *amounts[place + 1:])
-    return amounts

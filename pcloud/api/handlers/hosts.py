@@ -17,8 +17,11 @@ from collections.abc import Callable
 from pcloud.api import call as api_call
 from pcloud.api import constraint_levels
 from pcloud.api import ownership
+from pcloud.api.policies import hosts as policies
 from pcloud.api.views import hosts as views
 from pcloud import exception
+from pcloud.moving import shown
+from pcloud.moving import steps
 from pcloud.objects import allocation
 from pcloud.objects import drains
 from pcloud.objects import hosts
@@ -35,14 +38,17 @@ def _view(call: api_call.Call) -> Callable[[hosts.Host], dict]:
 def index(call: api_call.Call) -> dict:
     """List the hosts of a Pcloud."""
     view = _view(call)
-    return {'hosts': [view(host) for host in hosts.index(
-        call.context, ownership.own_pcloud(call))]}
+    pcloud = ownership.own_pcloud(call)
+    return {'hosts': [view(host) for host in shown.complete(
+        call.context, pcloud, hosts.index(call.context, pcloud))]}
 
 
 def show(call: api_call.Call) -> dict:
     """Show a host of a Pcloud."""
-    return {'host': _view(call)(hosts.show(
-        call.context, ownership.own_head(call), call.parameters['name']))}
+    pcloud = ownership.own_head(call)
+    host, = shown.complete(call.context, pcloud, [
+        hosts.show(call.context, pcloud, call.parameters['name'])])
+    return {'host': _view(call)(host)}
 
 
 def add(call: api_call.Call) -> dict:
@@ -57,7 +63,7 @@ def add(call: api_call.Call) -> dict:
             reason='Invalid input for field/attribute host. Name either a '
                    'host_flavor or constraints.')
     pcloud = ownership.own_head(call)
-    drains.step(call.context, pcloud)
+    steps.step(call.context, pcloud)
     if 'host_flavor' in call.body:
         added = allocation.add(
             call.context, pcloud, name, call.body['host_flavor'], zone)
@@ -88,24 +94,38 @@ def update(call: api_call.Call) -> dict:
             reason='Invalid input for field/attribute host. Only with the '
                    'state draining there is a drain.')
     pcloud = ownership.own_head(call)
-    drains.step(call.context, pcloud, name)
     if state == draining.DRAINING:
-        changed = _drain(call, pcloud, name, call.body.get('drain', {}))
-    else:
-        changed = hosts.set_state(call.context, pcloud, name, state)
-    return {'host': _view(call)(changed)}
+        return {'host': _drain(call, pcloud, name)}
+    steps.step(call.context, pcloud, name)
+    return {'host': _view(call)(hosts.set_state(
+        call.context, pcloud, name, state))}
 
 
-def _drain(
-    call: api_call.Call, pcloud: pclouds.Head, name: str, wish: dict,
-) -> hosts.Host:
-    return drains.begin(
-        call.context, pcloud, name, wish.get('move', draining.NONE),
-        wish.get('release', False), wish.get('deadline'))
+def _drain(call: api_call.Call, pcloud: pclouds.Head, name: str) -> dict:
+    """Drain a host, or tell what the drain would do.
+
+    :raises: `exception.PolicyForbids` for a drain that moves servers
+    """
+    body = call.body.get('drain', {})
+    wish = drains.wish(body.get('move', draining.NONE),
+                       body.get('release', False), body.get('deadline'))
+    if wish.move != draining.NONE and not call.can(policies.MOVE):
+        raise exception.PolicyForbids(rule=policies.MOVE)
+    if body.get('dry_run'):
+        trial = shown.trial(call.context, pcloud, name, wish)
+        return views.tried(_view(call)(trial.host), trial.places)
+    steps.step(call.context, pcloud, name)
+    if wish.move == draining.NONE:
+        return _view(call)(drains.begin(call.context, pcloud, name, wish))
+    # The answer is read before the change, as `hosts.drain` has it.
+    trial = shown.trial(call.context, pcloud, name, wish)
+    drains.begin(call.context, pcloud, name, wish)
+    steps.move(call.context, pcloud)
+    return _view(call)(trial.host)
 
 
 def remove(call: api_call.Call) -> None:
     """Remove a host from a Pcloud."""
     pcloud, name = ownership.own_head(call), call.parameters['name']
-    drains.step(call.context, pcloud, name)
+    steps.step(call.context, pcloud, name)
     hosts.remove(call.context, pcloud, name)

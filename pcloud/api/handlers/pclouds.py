@@ -20,7 +20,7 @@ from pcloud.api import ownership
 from pcloud.api.policies import pclouds as rules
 from pcloud.api.views import pclouds as views
 from pcloud import exception
-from pcloud.objects import drains
+from pcloud.moving import steps
 from pcloud.objects import pclouds
 from pcloud.objects import usages
 
@@ -107,5 +107,5 @@ def update(call: api_call.Call) -> dict:
 def delete(call: api_call.Call) -> None:
     """Delete a Pcloud without hosts."""
     pcloud = ownership.own_pcloud(call)
-    drains.step(call.context, pcloud)
+    steps.step(call.context, pcloud)
     pclouds.delete(call.context, pcloud)

@@ -21,6 +21,7 @@ INDEX = ROOT + 'index'
 SHOW = ROOT + 'show'
 ADD = ROOT + 'add'
 UPDATE = ROOT + 'update'
+MOVE = ROOT + 'move'
 REMOVE = ROOT + 'remove'
 
 _COLLECTION = '/os-pclouds/{id}/hosts'
@@ -39,6 +40,11 @@ rules = [
     policy.DocumentedRuleDefault(
         UPDATE, base.MEMBER,
         "Enable or disable a host of the project's own Pcloud.",
+        [{'path': _ITEM, 'method': 'PUT'}], scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        MOVE, base.MEMBER,
+        "Have the servers of a drained host of the project's own Pcloud moved "
+        'to other hosts of the Pcloud.',
         [{'path': _ITEM, 'method': 'PUT'}], scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
         REMOVE, base.MEMBER, "Remove a host from the project's own Pcloud.",

@@ -31,9 +31,9 @@ update = types.body(
      'drain': {
          'type': 'object',
          'properties': {
-             # Nothing moves servers yet.
-             'move': {'type': 'string', 'enum': [draining.NONE]},
+             'move': {'type': 'string', 'enum': [*draining.MOVES]},
              'release': {'type': 'boolean'},
-             'deadline': types.text},
+             'deadline': types.text,
+             'dry_run': {'type': 'boolean'}},
          'additionalProperties': False}},
     required=['state'])

@@ -12,6 +12,8 @@
 
 """How a host of a Pcloud is shown."""
 
+from collections.abc import Mapping
+
 from pcloud.api.views import blockers
 from pcloud.api.views import times
 from pcloud.objects import hosts
@@ -52,6 +54,17 @@ def _drain(host: hosts.Host, drain: draining.Drain) -> dict:
                           else list(host.occupied.servers)),
             'blockers': (None if host.occupied is None
                          else blockers.show(host.occupied.blockers))}
+
+
+def tried(shown: dict, places: Mapping[str, str]) -> dict:
+    """Add to a host what its drain would move, and where to.
+
+    :param shown: the host as it would be shown
+    :param places: ``server uuid -> owner's name`` of a host with room
+    """
+    return {**shown, 'drain': {**shown['drain'], 'moves': [
+        {'server': server, 'host': name}
+        for server, name in places.items()]}}
 
 
 def detail(host: hosts.Host) -> dict:

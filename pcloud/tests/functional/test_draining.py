@@ -151,7 +151,6 @@ class StateTest(DrainingTestCase):
                 (400, self.put('a', deadline='tomorrow')),
                 (400, self.put('a', deadline='9999-12-31')),
                 (400, self.put('a', move='walk')),
-                (400, self.put('a', move='live')),
                 (400, self.put('a', release=1)),
                 (400, self.put('a', more=1)),
                 (400, self.put('a', 'enabled', release=True)),

@@ -104,7 +104,7 @@ class GrowTestCase(shared_cloud.SharedCloudTestCase):
 
     def queued(self, context, pcloud_id):
         flavor = objects.Flavor.get_by_flavor_id(self.context, 'big')
-        return {server: request_specs.Queued(flavor, False, {})
+        return {server: request_specs.Asked(base.ALICE, flavor, False, {})
                 for server in 'xy'}
 
     def lapse(self):

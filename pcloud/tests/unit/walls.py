@@ -59,17 +59,19 @@ _SCHEDULER = ('nova.scheduler.filters nova.scheduler.host_manager '
 ROOMS = {
     'rules': _room(
         'exception', '',
+        'moving',
         'colocation default_pcloud draining growth locality settling',
         'capacity constraints hints sticky',
         'access affinity attributes blockers choice counts forms ratios '
-        'reasons text units uuids'),
+        'reasons text turns units uuids'),
     'backend': _room(
         _COMMON,
         f'{_OSLO} keystoneauth1 kombu nova oslo_db oslo_messaging '
         'oslo_serialization sqlalchemy tenacity',
         'pool_rows',
         'isolation',
-        'change occupancy pcloud_rows',
+        'change occupancy past_moves pcloud_rows',
+        'server_calls',
         'announce arrivals census computes inherited_metadata journal '
         'readings servers writes',
         'availability_zones cells complaints compute_calls due flavors '
@@ -81,7 +83,7 @@ ROOMS = {
         f'{_OSLO} nova.context nova.objects nova.rpc '
         'oslo_versionedobjects tenacity',
         'allocation drains',
-        'hosts tenants usages',
+        'hosts tenants turns usages',
         'machine_constraints pclouds quotas values',
         'host_attributes scoped_policies supplies',
         'host_flavors',
@@ -128,8 +130,13 @@ ROOMS = {
         'joining',
         'room',
         'tickets'),
+    'moving': _room(
+        f'{_COMMON} backend objects scheduler',
+        f'{_OSLO} nova.context nova.exception nova.objects',
+        'shown steps',
+        'plans'),
     'api': _room(
-        f'{_COMMON} audit backend conf explain growth objects',
+        f'{_COMMON} audit backend conf explain growth moving objects',
         f'{_OSLO} cinderclient jsonschema keystoneauth1 nova.api '
         'nova.compute.api nova.context nova.exception nova.image '
         'nova.objects nova.policies '

@@ -57,14 +57,6 @@ class RowsTest(testtools.TestCase):
     def test_other_text(self, text):
         self.assertRaises(exception.InvalidReservation, growth.parse, text)
 
-    def test_turns(self):
-        turn = growth.Turn('0123abcd', 1790000000)
-        self.assertEqual(turn, growth.parse_turn(str(turn)))
-        for text in ('', '0123abcd', '0123abc 1', '0123ABCD 1',
-                     '0123abcd x', '0123abcd 1 '):
-            self.assertRaises(
-                exception.InvalidTurn, growth.parse_turn, text)
-
 
 class RoomTest(testtools.TestCase):
 

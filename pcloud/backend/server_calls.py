@@ -1,0 +1,117 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Have Nova move servers, as nova-api does for an administrator.
+
+Nova's own update of the task state decides who is first: a server that is
+busy by then is not moved.
+
+Rule: reference-draining-moving
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+import functools
+
+from nova.compute import api as compute_api
+from nova import context as nova_context
+from nova import objects
+from oslo_utils import uuidutils
+
+from pcloud.backend import announce
+from pcloud import exception
+
+# The request id of everything that Pcloud asks of a server. Users cannot
+# choose a request id.
+REQUEST_PREFIX = 'req-pcloud-'
+
+# How often a broker is tried, instead of for ever.
+_RETRIES = 1
+# What every service of Nova answers to.
+_PING = {'namespace': 'baseapi', 'version': '1.0', 'version_cap': None}
+
+
+@functools.cache
+def _api() -> compute_api.API:
+    return compute_api.API()
+
+
+def _own(context: nova_context.RequestContext) -> nova_context.RequestContext:
+    """Return a context with all rights, and with a request id of Pcloud."""
+    own = context.elevated()
+    own.request_id = f'{REQUEST_PREFIX}{uuidutils.generate_uuid()}'
+    return own
+
+
+def check_broker(context: nova_context.RequestContext) -> None:
+    """Make sure that nova-conductor can be asked.
+
+    Nova would mark the server as busy first, and then wait for the broker.
+
+    :raises: `exception.Unavailable` when the broker is away
+    """
+    client = _api().compute_task_api.conductor_compute_rpcapi.client
+    try:
+        client.prepare(retry=_RETRIES, **_PING).cast(context, 'ping', arg={})
+    except announce.OUTAGES as error:
+        raise exception.Unavailable() from error
+
+
+def move_live(
+    context: nova_context.RequestContext, server: str, target: str | None,
+) -> None:
+    """Have a running server migrated live; the call does not wait.
+
+    :param server: the uuid
+    :param target: the only service host that will do, None for any host that
+        the scheduler finds
+    :raises: `nova.exception.NovaException` when Nova refuses
+    """
+    own = _own(context)
+    instance = _instance(own, server)
+    _api().live_migrate(
+        own, instance, block_migration=None, disk_over_commit=None,
+        host_name=target, force=None if target is None else False,
+        async_=True)
+
+
+def move_cold(
+    context: nova_context.RequestContext, server: str, target: str | None,
+) -> None:
+    """Have a stopped server migrated; the call does not wait.
+
+    The migration has to be confirmed when it is finished.
+
+    :param server: the uuid
+    :param target: as for `move_live`
+    :raises: `nova.exception.NovaException` when Nova refuses
+    """
+    own = _own(context)
+    _api().resize(own, _instance(own, server), host_name=target)
+
+
+def confirm(context: nova_context.RequestContext, server: str) -> None:
+    """Confirm the migration of a server.
+
+    :param server: the uuid
+    :raises: `nova.exception.NovaException` when Nova refuses
+    """
+    own = _own(context)
+    _api().confirm_resize(own, _instance(own, server))
+
+
+def _instance(
+    context: nova_context.RequestContext, server: str,
+) -> objects.Instance:
+    return _api().get(context, server, expected_attrs=[
+        'flavor', 'numa_topology', 'services'])

@@ -1,0 +1,302 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What becomes of the servers of all drained hosts of a Pcloud together.
+
+Rule: reference-draining-moving
+"""
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import datetime
+
+from nova import context as nova_context
+from nova import objects
+from oslo_config import cfg
+from oslo_log import log as logging
+from oslo_utils import timeutils
+
+from pcloud.backend import isolation
+from pcloud.backend import occupancy
+from pcloud.backend import past_moves
+from pcloud.backend import request_specs
+from pcloud import exception
+from pcloud.objects import blockers
+from pcloud.rules import access
+from pcloud.rules import blockers as blocker_rules
+from pcloud.rules import capacity
+from pcloud.rules import draining
+from pcloud.rules import growth
+from pcloud.rules import hints
+from pcloud.rules import moving as rules
+from pcloud.scheduler import candidates
+from pcloud.scheduler import open_hosts
+
+CONF = cfg.CONF
+LOG = logging.getLogger(__name__)
+
+# The task states of a server whose migration Nova is about to record.
+_SETTING_OFF = ('migrating', 'resize_prep')
+
+
+@dataclasses.dataclass(frozen=True)
+class Drained:
+    """A drained host.
+
+    :ivar host: the service host
+    :ivar node: the hypervisor hostname
+    """
+
+    host: str
+    node: str
+    drain: draining.Drain
+
+
+@dataclasses.dataclass(frozen=True)
+class Move:
+    """A server that can be moved.
+
+    :ivar is_live: whether the migration is live, or cold
+    :ivar place: a service host with room
+    :ivar only_there: whether the server may be moved to no other host
+    """
+
+    server: str
+    is_live: bool
+    place: str
+    only_there: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What becomes of the servers of drained hosts.
+
+    :ivar moves: the servers that can be moved, in order
+    :ivar blockers: ``service host -> blockers`` of the hosts in cells that
+        answer
+    :ivar under_way: the number of servers that are being moved
+    """
+
+    moves: Sequence[Move]
+    blockers: Mapping[str, Sequence[blockers.Blocker]]
+    under_way: int
+
+    @property
+    def most(self) -> int:
+        """The number of servers that may set off now."""
+        return max(0, CONF.pcloud.drain_parallel - self.under_way)
+
+
+def read(
+    context: nova_context.RequestContext, pcloud_id: str,
+    drained: Sequence[Drained],
+) -> Plan:
+    """Plan the moves of the servers of drained hosts.
+
+    The number of queries does not depend on the number of hosts and servers,
+    but for one query for five hundred servers. Placement is called once. While
+    Placement does not answer, no server can be moved.
+
+    :param drained: the hosts with a drain that moves servers
+    :raises: `exception.PcloudNotFound`
+    """
+    now = timeutils.utcnow_ts()
+    uuid, pcloud = _access(context, pcloud_id, drained)
+    drains = {each.host: each.drain for each in drained}
+    found, silent = occupancy.of_hosts(context, drains)
+    cases = list(_cases(context, pcloud, drains, found, now))
+    places = _places(context, uuid, pcloud, {
+        case.uuid: case.need for case in cases
+        if case.need is not None and not case.drain.is_overdue(now)})
+    return Plan(
+        _moves(cases, places or {}, now),
+        {host: [blocker for case in cases if case.host == host
+                if (blocker := case.blocker(places, now)) is not None]
+         for host in drains if host not in silent},
+        len({case.uuid for case in cases if case.is_under_way}))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Case:
+    """A server on a drained host.
+
+    :ivar host: the service host
+    :ivar obstacle: what keeps the server wherever there is room, the rule and
+        the reason
+    :ivar need: what the server needs; None with an obstacle
+    :ivar wait: what the past of the server says
+    :ivar only_prefers: whether Nova may move the server out of the Pcloud
+    """
+
+    host: str
+    drain: draining.Drain
+    occupant: occupancy.Occupant
+    obstacle: tuple[str, str] | None
+    need: capacity.Need | None
+    wait: rules.Wait | None
+    only_prefers: bool
+
+    @property
+    def uuid(self) -> str:
+        """The uuid of the server."""
+        return self.occupant.uuid
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether the server is being moved."""
+        state = self.occupant.state
+        return state.task_state in _SETTING_OFF or (
+            blocker_rules.why(state) or ('',))[0] == blocker_rules.MIGRATION
+
+    def blocker(
+        self, places: Mapping[str, str] | None, now: float,
+    ) -> blockers.Blocker | None:
+        """Return why the server stays, None for a server that is moved next.
+
+        :param places: ``server uuid -> host``, None while not known
+        :param now: seconds since the epoch
+        """
+        if self.obstacle is not None:
+            return blockers.Blocker(
+                self.uuid, *self.obstacle, self.occupant.since)
+        if self.drain.is_overdue(now):
+            return None
+        if places is not None and self.uuid not in places:
+            return blockers.Blocker(
+                self.uuid, blocker_rules.NO_ROOM, _no_room(self.need),
+                _moment(self.drain.since))
+        return None if self.wait is None else blockers.Blocker(
+            self.uuid, self.wait.rule, self.wait.reason,
+            _moment(self.wait.since))
+
+
+def _no_room(need: capacity.Need | None) -> str:
+    amounts = '' if need is None else f' ({", ".join(capacity.words(need))})'
+    return ('no other enabled host of the Pcloud has room for it'
+            f'{amounts}; enable or add a host')
+
+
+def _moment(seconds: float) -> datetime.datetime:
+    return datetime.datetime.fromtimestamp(
+        seconds, datetime.timezone.utc).replace(tzinfo=None)
+
+
+def _access(
+    context: nova_context.RequestContext, pcloud_id: str,
+    drained: Sequence[Drained],
+) -> tuple[str, access.Pcloud]:
+    """Return a Pcloud in which the drained hosts take no servers."""
+    pair = isolation.pcloud_access(context, pcloud_id)
+    if pair is None:
+        raise exception.PcloudNotFound(pcloud=pcloud_id)
+    uuid, pcloud = pair
+    return uuid, dataclasses.replace(pcloud, states={
+        **pcloud.states, **{each.node: access.DISABLED for each in drained}})
+
+
+def _cases(
+    context: nova_context.RequestContext, pcloud: access.Pcloud,
+    drains: Mapping[str, draining.Drain],
+    found: Mapping[str, Sequence[occupancy.Occupant]], now: float,
+) -> Iterator[_Case]:
+    """Yield the servers on drained hosts."""
+    asked = request_specs.asked(context, {
+        occupant.uuid for there in found.values() for occupant in there})
+    pasts = past_moves.of_hosts(context, drains, now)
+    needs = _Needs()
+    for host, there in found.items():
+        for occupant in there:
+            its = asked.get(occupant.uuid)
+            obstacle = _obstacle(pcloud, drains[host].move, occupant, its)
+            need = None
+            if obstacle is None and its is not None:
+                need, obstacle = needs.of(its)
+            yield _Case(
+                host, drains[host], occupant, obstacle, need,
+                rules.wait(pasts[occupant.uuid], now),
+                its is not None and hints.PCLOUD not in its.hints)
+
+
+class _Needs:
+    """What servers need; most servers have the same flavor."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, bool], tuple[
+            capacity.Need | None, tuple[str, str] | None]] = {}
+
+    def of(
+        self, asked: request_specs.Asked,
+    ) -> tuple[capacity.Need | None, tuple[str, str] | None]:
+        """Return what a server needs, or the obstacle in a wrong flavor."""
+        kind = asked.flavor.flavorid, asked.on_volume
+        if kind not in self._known:
+            try:
+                self._known[kind] = candidates.need_of(
+                    asked.flavor, asked.on_volume), None
+            except exception.FlavorUnusable as error:
+                self._known[kind] = None, (
+                    blocker_rules.NOT_MIGRATABLE, str(error))
+        return self._known[kind]
+
+
+def _obstacle(
+    pcloud: access.Pcloud, move: str, occupant: occupancy.Occupant,
+    asked: request_specs.Asked | None,
+) -> tuple[str, str] | None:
+    try:
+        is_inside = asked is not None and pcloud.id in hints.places(
+            asked.hints)
+    except exception.InvalidHint:
+        is_inside = False
+    return rules.obstacle(
+        occupant.state, move, asked is not None, is_inside,
+        asked is not None and bool(access.project_verdict(
+            pcloud, asked.project)))
+
+
+def _places(
+    context: nova_context.RequestContext, uuid: str, pcloud: access.Pcloud,
+    needs: Mapping[str, capacity.Need],
+) -> dict[str, str] | None:
+    """Return ``server uuid -> host``, None while Placement does not answer.
+
+    :param uuid: the uuid of the Pcloud's aggregate
+    """
+    if not needs:
+        return {}
+    nodes = open_hosts.serving(context, pcloud)
+    try:
+        free = candidates.offered(
+            context, growth.smallest(needs.values()),
+            objects.Destination(aggregates=[uuid]))
+    except exception.Unavailable as error:
+        LOG.warning('Where the servers of drained hosts of Pcloud %(pcloud)s '
+                    'have room is not known: %(error)s',
+                    {'pcloud': pcloud.id, 'error': error})
+        return None
+    return rules.plan({host: free[node.uuid] for host, node in nodes.items()
+                       if node.uuid in free}, needs)
+
+
+def _moves(
+    cases: Iterable[_Case], places: Mapping[str, str], now: float,
+) -> list[Move]:
+    """Return the servers that can be moved now, in the order of `places`."""
+    movable = {case.uuid: case for case in cases
+               if case.uuid in places and (
+                   case.wait is None or case.wait.until <= now)}
+    return [Move(uuid, rules.goes_live(movable[uuid].occupant.state), place,
+                 movable[uuid].only_prefers)
+            for uuid, place in places.items() if uuid in movable]

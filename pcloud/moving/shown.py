@@ -1,0 +1,100 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Drained hosts with all that keeps their servers.
+
+Rule: reference-draining-blockers
+"""
+
+from collections.abc import Sequence
+import dataclasses
+
+from nova import context as nova_context
+
+from pcloud.moving import plans
+from pcloud.objects import drains
+from pcloud.objects import hosts
+from pcloud.objects import pclouds
+from pcloud.rules import draining
+
+
+@dataclasses.dataclass(frozen=True)
+class Trial:
+    """What a drain of a host would do now.
+
+    :ivar host: the host as it would be shown
+    :ivar places: ``server uuid -> owner's name`` of the hosts with room for
+        the servers that would move
+    """
+
+    host: hosts.Host
+    places: dict[str, str]
+
+
+def complete(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    shown: Sequence[hosts.Host],
+) -> list[hosts.Host]:
+    """Add why the servers of drained hosts find no place.
+
+    The servers of all drained hosts of the Pcloud look for places together.
+    Nothing is read while none of the hosts has a drain that moves servers.
+    """
+    if not any(_moves(host) for host in shown):
+        return list(shown)
+    plan = plans.read(context, pcloud.id, _drained(context, pcloud))
+    return [_with_blockers(host, plan) if _moves(host) else host
+            for host in shown]
+
+
+def _moves(host: hosts.Host) -> bool:
+    return host.drain is not None and host.drain.move != draining.NONE
+
+
+def _drained(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+) -> list[plans.Drained]:
+    return [plans.Drained(row.host, row.node, drain)
+            for row, drain in drains.drained(context, pcloud)
+            if drain.move != draining.NONE]
+
+
+def _with_blockers(host: hosts.Host, plan: plans.Plan) -> hosts.Host:
+    found = plan.blockers.get(host.compute.host)
+    if host.occupied is None or found is None:
+        return host
+    return dataclasses.replace(host, occupied=dataclasses.replace(
+        host.occupied, blockers=tuple(found)))
+
+
+def trial(
+    context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
+    wish: draining.Drain,
+) -> Trial:
+    """Tell what a drain would do now, and change nothing.
+
+    :raises: `exception.HostNotFound`
+    """
+    host = hosts.drained(context, pcloud, name, wish)
+    if not _moves(host):
+        return Trial(host, {})
+    plan = plans.read(context, pcloud.id, [
+        *(each for each in _drained(context, pcloud)
+          if each.host != host.compute.host),
+        plans.Drained(host.compute.host, host.node.hypervisor_hostname, wish)])
+    here = {} if host.occupied is None else dict.fromkeys(
+        host.occupied.servers)
+    name_of = {each.compute.host: each.name for each in hosts.index(
+        context, pclouds.show(context, pcloud.id))}
+    return Trial(_with_blockers(host, plan), {
+        each.server: name_of[each.place] for each in plan.moves
+        if each.server in here and each.place in name_of})

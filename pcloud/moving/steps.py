@@ -1,0 +1,142 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Move servers of drained hosts, and all else that is due for the hosts.
+
+One process at a time moves servers of a Pcloud. Nova does the moving; who
+begins a move does not wait for its end.
+
+Rule: reference-draining-moving
+"""
+
+from collections.abc import Callable
+from collections.abc import Sequence
+import secrets
+import time
+
+from nova import context as nova_context
+from nova import exception as nova_exception
+from oslo_log import log as logging
+from oslo_utils import timeutils
+
+from pcloud.backend import journal
+from pcloud.backend import outages
+from pcloud.backend import past_moves
+from pcloud.backend import server_calls
+from pcloud.moving import plans
+from pcloud import names
+from pcloud.objects import drains
+from pcloud.objects import pclouds
+from pcloud.objects import turns
+from pcloud.rules import draining
+
+LOG = logging.getLogger(__name__)
+
+# Seconds after which a process that moves servers is taken for dead.
+_LASTS = 120
+
+
+def step(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    but: str | None = None,
+) -> None:
+    """Do what is due for the drained hosts of a Pcloud, as far as possible.
+
+    One query while no host is drained. Nothing that fails here may fail the
+    call that comes by: what could not be done stays due.
+
+    :param but: the name, in any letter case, of a host that the call itself
+        is about; None for no host
+
+    Rule: reference-draining-steps
+    """
+    there = drains.drained(context, pcloud, but)
+    drains.step(context, pcloud, there)
+    if there:
+        move(context, pcloud, but)
+
+
+def move(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    but: str | None = None,
+) -> None:
+    """Move servers of the drained hosts of a Pcloud, as far as possible.
+
+    :param but: as for `step`
+    """
+    try:
+        drained = [plans.Drained(row.host, row.node, drain) for row, drain
+                   in drains.drained(context, pcloud, but)
+                   if drain.move != draining.NONE]
+        if drained:
+            _move(context, pcloud, drained)
+    except outages.ANY as error:
+        LOG.warning('Servers of drained hosts of Pcloud %(pcloud)s have still '
+                    'to be moved: %(error)s',
+                    {'pcloud': pcloud.id, 'error': error})
+
+
+def _move(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    drained: Sequence[plans.Drained],
+) -> None:
+    turn = turns.Turn(
+        pcloud, names.MOVING_TURN, journal.moving_anchor(pcloud.id),
+        secrets.token_hex(4), _LASTS)
+    if not (turns.is_free(context, turn) and turns.take(context, turn)):
+        return
+    try:
+        _move_some(context, pcloud, drained)
+    finally:
+        turns.end(context, turn)
+
+
+def _move_some(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    drained: Sequence[plans.Drained],
+) -> None:
+    """Confirm the moves that have arrived, and begin the next moves."""
+    end = time.monotonic() + _LASTS / 2
+    for server in past_moves.to_confirm(
+            context, [each.host for each in drained]):
+        _ask(server_calls.confirm, context, server)
+    if all(each.drain.is_overdue(timeutils.utcnow_ts()) for each in drained):
+        return
+    plan = plans.read(context, pcloud.id, drained)
+    begun = 0
+    for each in plan.moves:
+        # A process that was slow has lost its turn.
+        if begun >= plan.most or time.monotonic() > end:
+            return
+        if not begun:
+            server_calls.check_broker(context)
+        begun += _ask(
+            server_calls.move_live if each.is_live else
+            server_calls.move_cold, context, each.server,
+            each.place if each.only_there else None)
+
+
+def _ask(
+    call: Callable[..., None],
+    context: nova_context.RequestContext, server: str, *target: str | None,
+) -> bool:
+    """Ask Nova for something, and return whether Nova has begun.
+
+    A server that was locked, deleted or got busy meanwhile is left alone.
+    """
+    try:
+        call(context, server, *target)
+    except nova_exception.NovaException as error:
+        LOG.info('Server %(server)s on a drained host stays for now: '
+                 '%(error)s', {'server': server, 'error': error})
+        return False
+    return True

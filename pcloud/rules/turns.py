@@ -1,0 +1,52 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A turn: work on a Pcloud that one process at a time does.
+
+Whoever dies leaves a turn that lapses.
+
+Rule: reference-changes-turns
+"""
+
+import dataclasses
+import re
+
+from pcloud import exception
+
+_FORM = re.compile('(?P<token>[0-9a-f]{8}) (?P<until>[0-9]{1,18})')
+
+
+@dataclasses.dataclass(frozen=True)
+class Turn:
+    """The turn of a process, during which no other process does the work.
+
+    :ivar token: what tells the work from all other work
+    :ivar until: when the turn lapses, in seconds since the epoch
+    """
+
+    token: str
+    until: int
+
+    def __str__(self) -> str:
+        """Return the turn as stored."""
+        return f'{self.token} {self.until}'
+
+
+def parse(text: str) -> Turn:
+    """Return a turn as stored.
+
+    :raises: `exception.InvalidTurn`
+    """
+    match = _FORM.fullmatch(text)
+    if match is None:
+        raise exception.InvalidTurn(value=text)
+    return Turn(match['token'], int(match['until']))

@@ -1,0 +1,489 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Servers that Nova moves from drained hosts, inside the Pcloud alone."""
+
+import datetime
+import threading
+from unittest import mock
+
+from nova import exception as nova_exception
+from nova import objects
+from nova.objects import fields
+from oslo_utils import timeutils
+
+from pcloud.api import enforcer
+from pcloud.api.policies import hosts as policies
+from pcloud.backend import server_calls
+from pcloud.moving import steps
+from pcloud import names
+from pcloud.objects import pclouds
+from pcloud.rules import moving
+from pcloud.rules import turns
+from pcloud.tests import counting
+from pcloud.tests.functional import base
+from pcloud.tests.functional import outages
+from pcloud.tests.functional import test_draining
+
+GROUPS = '2.64'
+
+
+class MovingTestCase(test_draining.DrainingTestCase):
+    """A Pcloud with the hosts a, b and c; only a takes servers."""
+
+    def furnish(self):
+        super().furnish()
+        self.real['c'] = self.add_host(
+            self.alice, self.pcloud, 'c', 'gpu')
+        self.only('a')
+
+    def only(self, *open_hosts):
+        """Enable some hosts, and disable the others."""
+        for name in self.real:
+            self.put(name, 'enabled' if name in open_hosts else 'disabled')
+
+    def start(self, hint=None, user=None):
+        """Start a server on a host that takes servers."""
+        return self.boot(user or self.alice, hint or {'pcloud': self.pcloud})
+
+    def name_of(self, server):
+        """Return the owner's name of the host of a server."""
+        host, = (name for name, real in self.real.items()
+                 if real == self.host_of(server))
+        return host
+
+    def step(self):
+        """Do what is due, as any process may."""
+        steps.step(self.context, pclouds.head(self.context, self.pcloud))
+
+    def arrives(self, server, name, status='ACTIVE'):
+        """Wait until a server is on a host."""
+        return self.wait_for(server, status=status, **{
+            'OS-EXT-SRV-ATTR:host': self.real[name]})
+
+    def blockers(self, name='a'):
+        """Return the rules of what keeps servers on a host, by server."""
+        drain = self.get(name)['drain']
+        listed, = (each['drain'] for each
+                   in self.alice.get_json(self.path)['hosts']
+                   if each['name'] == name)
+        self.assertEqual(drain, listed)
+        for blocker in drain['blockers']:
+            self.assertIn(blocker['server'], drain['remaining'])
+            self.assertIsNotNone(blocker['since'])
+            self.assertNotIn('node-', blocker['reason'])
+        return {each['server']: each['rule'] for each in drain['blockers']}
+
+    def migrations(self, server):
+        """Return the statuses of the migrations of a server, oldest first."""
+        return [each.status for each in self.moves(server)]
+
+    def moves(self, server):
+        with self.in_cell() as context:
+            found = objects.MigrationList.get_by_filters(
+                context, {'instance_uuid': server['id']})
+        return sorted(found, key=lambda each: each.id)
+
+    def in_cell(self):
+        return test_draining.nova_context.target_cell(
+            self.context, self.cell_mappings['cell1'])
+
+    def later(self, **delta):
+        """Set the clock forward."""
+        self.at(timeutils.utcnow() + datetime.timedelta(**delta))
+
+
+class LiveTest(MovingTestCase):
+
+    def test_servers_move_and_the_host_leaves(self):
+        servers = [self.start() for _ in range(2)]
+        self.only('a', 'b')
+        shown = self.drain(move='live', release=True)['drain']
+        self.assertEqual(
+            ('live', {server['id'] for server in servers}, []),
+            (shown['move'], set(shown['remaining']), shown['blockers']))
+        for server in servers:
+            self.arrives(server, 'b')
+        self.assertEqual([], self.get()['drain']['remaining'])
+        self.step()
+        self.assertEqual({'b', 'c'}, set(self.names()))
+        self.assertEqual([], self.kinds())
+        for server in servers:
+            self.assertEqual(['completed'], self.migrations(server))
+
+    def test_few_at_the_same_time(self):
+        self.flags(drain_parallel=1, group='pcloud')
+        servers = [self.start() for _ in range(2)]
+        self.only('a', 'b')
+        with mock.patch.object(server_calls, 'move_live') as ask:
+            self.drain(move='live')
+        self.assertEqual(1, ask.call_count)
+        self.drain(move='live')
+        self.wait_until(lambda: self.assertEqual(
+            1, len(self.get()['drain']['remaining'])))
+        self.wait_until(self.step_until_gone)
+        self.assertEqual({'b'}, set(map(self.name_of, servers)))
+
+    def step_until_gone(self):
+        self.step()
+        self.assertEqual([], self.get()['drain']['remaining'])
+
+    def test_server_under_way_counts(self):
+        self.flags(drain_parallel=1, group='pcloud')
+        servers = [self.start() for _ in range(2)]
+        self.only('a', 'b')
+        with self.in_cell() as context:
+            objects.Migration(
+                context, instance_uuid=servers[0]['id'],
+                migration_type='live-migration', status='running',
+                source_compute=self.real['a'],
+                dest_compute=self.real['b']).create()
+        self.drain(move='live')
+        self.step()
+        self.assertEqual({servers[0]['id']: 'migration'}, self.blockers())
+        self.assertEqual([], self.migrations(servers[1]))
+
+    def test_stopped_server_stays(self):
+        server = self.start()
+        self.act(server, {'os-stop': None})
+        self.wait_for(server, status='SHUTOFF')
+        self.only('a', 'b')
+        self.drain(move='live')
+        self.assertEqual({server['id']: 'not_migratable'}, self.blockers())
+
+    def test_without_moving_nothing_moves(self):
+        server = self.start()
+        self.only('a', 'b')
+        self.drain(move='none')
+        self.step()
+        self.assertEqual([], self.migrations(server))
+
+    def test_server_that_prefers_the_pcloud(self):
+        server = self.start({'pcloud_prefer': self.pcloud})
+        self.only('a', 'b')
+        self.drain(move='live')
+        self.arrives(server, 'b')
+        self.put('b', 'enabled')
+        self.only('b')
+        self.drain('b', move='live')
+        self.assertEqual({server['id']: 'no_room'}, self.blockers('b'))
+        self.assertEqual('b', self.name_of(server))
+
+    def test_user_who_may_not_move(self):
+        self.start()
+        before = self.dump()
+        allow = enforcer.Enforcer.allow
+
+        def allow_all_but_moving(self, context, rule, project_id):
+            return rule != policies.MOVE and allow(
+                self, context, rule, project_id)
+
+        with mock.patch.object(
+                enforcer.Enforcer, 'allow', allow_all_but_moving):
+            answer = self.put('a', move='live')
+        self.assertEqual(403, answer.status_code, answer.text)
+        self.assertEqual(before, self.dump())
+
+    def test_deadline_that_has_passed(self):
+        server = self.start()
+        now = timeutils.utcnow().replace(microsecond=0)
+        self.drain(move='live', deadline=f'{now.isoformat()}Z'.replace(
+            str(now.year), str(now.year + 1), 1))
+        self.assertEqual({server['id']: 'no_room'}, self.blockers())
+        self.at(now + datetime.timedelta(days=400))
+        self.put('b', 'enabled')
+        self.step()
+        self.assertEqual({}, self.blockers())
+        self.assertEqual([], self.migrations(server))
+
+    def test_looking_changes_nothing(self):
+        self.start()
+        self.drain(move='live')
+        self.only('b')
+        self.drain(move='live', dry_run=True)
+        before = self.dump()
+        self.get()
+        self.alice.get_json(self.path)
+        self.assertEqual(before, self.dump())
+
+
+class ColdTest(MovingTestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.start()
+        self.act(self.server, {'os-stop': None})
+        self.wait_for(self.server, status='SHUTOFF')
+        self.only('a', 'b')
+
+    def test_pcloud_confirms_what_pcloud_began(self):
+        self.drain(move='any', release=True)
+        self.arrives(self.server, 'b', 'VERIFY_RESIZE')
+        self.assertEqual({self.server['id']: 'resize_not_confirmed'},
+                         self.blockers())
+        self.step()
+        self.arrives(self.server, 'b', 'SHUTOFF')
+
+        def released():
+            self.step()
+            self.assertEqual({'b', 'c'}, set(self.names()))
+
+        self.wait_until(released)
+        self.assertEqual(['confirmed'], self.migrations(self.server))
+        self.assertEqual([], self.kinds())
+
+    def test_a_users_migration_is_not_confirmed(self):
+        self.act(self.server, {'migrate': None})
+        self.arrives(self.server, 'b', 'VERIFY_RESIZE')
+        self.drain(move='any')
+        self.step()
+        self.assertEqual(['finished'], self.migrations(self.server))
+        self.assertEqual({self.server['id']: 'resize_not_confirmed'},
+                         self.blockers())
+
+    def test_a_users_migration_after_one_of_pcloud(self):
+        self.drain(move='any')
+        self.arrives(self.server, 'b', 'VERIFY_RESIZE')
+        self.step()
+        self.arrives(self.server, 'b', 'SHUTOFF')
+        self.only('c')
+        self.act(self.server, {'migrate': None})
+        self.arrives(self.server, 'c', 'VERIFY_RESIZE')
+        self.drain('b', move='any')
+        self.step()
+        self.assertEqual('VERIFY_RESIZE', self.admin.get_server(
+            self.server['id'])['status'])
+
+
+class ObstacleTest(MovingTestCase):
+    """What keeps servers from being moved."""
+
+    def test_no_room(self):
+        server = self.start()
+        self.drain(move='live')
+        self.assertEqual({server['id']: 'no_room'}, self.blockers())
+        self.put('b', 'enabled')
+        self.step()
+        self.arrives(server, 'b')
+
+    def test_project_that_is_no_tenant_any_more(self):
+        self.alice.call_json(
+            'PUT', f'/os-pclouds/{self.pcloud}/tenants/{base.CAROL}')
+        carol = self.client_of('carol', base.CAROL)
+        server = self.start(user=carol)
+        self.alice.call_json(
+            'DELETE', f'/os-pclouds/{self.pcloud}/tenants/{base.CAROL}')
+        self.only('a', 'b')
+        self.drain(move='live')
+        self.assertEqual({server['id']: 'placement'}, self.blockers())
+
+    def test_scheduler_that_finds_no_host(self):
+        self.alice.microversion = GROUPS
+        group = self.alice.post_server_groups(
+            {'name': 'together', 'policy': 'affinity'})
+        hint = {'pcloud': self.pcloud, 'group': group['id']}
+        servers = [self.start(hint) for _ in range(2)]
+        self.only('a', 'b')
+        self.drain(move='live')
+        self.wait_until(lambda: self.assertEqual(
+            dict.fromkeys((each['id'] for each in servers), 'placement'),
+            self.blockers()))
+        self.step()
+        self.assertEqual(['error'], self.migrations(servers[0]))
+        self.later(seconds=61)
+        self.step()
+        self.wait_until(lambda: self.assertEqual(
+            ['error'] * 2, self.migrations(servers[0])))
+        self.assertEqual({'a'}, set(map(self.name_of, servers)))
+
+    def test_migration_that_fails(self):
+        server = self.start()
+        self.only('a', 'b')
+        with mock.patch.object(
+                self.computes[self.real['a']].driver, 'live_migration',
+                # As a hypervisor does whose guest stays where it is.
+                side_effect=lambda context, instance, dest, post, recover,
+                block=False, data=None: recover(
+                    context, instance, dest, data)):
+            self.drain(move='live')
+            self.wait_until(lambda: self.assertEqual(
+                {server['id']: 'migration'}, self.failed(server)))
+        self.step()
+        self.assertEqual(1, len(self.migrations(server)))
+        self.later(seconds=61)
+        self.step()
+        self.arrives(server, 'b')
+
+    def failed(self, server):
+        self.assertIn(self.migrations(server), [['error'], ['failed']])
+        return self.blockers()
+
+    def test_no_ping_pong(self):
+        server = self.start()
+        self.only('a', 'b')
+        self.drain('a', move='live')
+        self.arrives(server, 'b')
+        self.put('a', 'enabled')
+        self.drain('b', move='live')
+        self.arrives(server, 'a')
+        self.only('a', 'b')
+        self.drain('a', move='live')
+        self.step()
+        self.assertEqual({server['id']: 'migration'}, self.blockers())
+        self.assertEqual(2, len(self.migrations(server)))
+        self.later(hours=1)
+        self.step()
+        self.arrives(server, 'b')
+
+    def test_locked(self):
+        server = self.start()
+        self.only('a', 'b')
+        self.act(server, {'lock': None})
+        self.drain(move='live')
+        self.assertEqual({server['id']: 'locked'}, self.blockers())
+        self.assertEqual([], self.migrations(server))
+
+
+class TrialTest(MovingTestCase):
+
+    def test_what_a_drain_would_do(self):
+        server = self.start()
+        self.only('a', 'b')
+        before = self.dump()
+        self.drain(dry_run=True)
+        shown = self.drain(move='live', dry_run=True)
+        self.assertEqual(before, self.dump())
+        self.assertEqual('draining', shown['state'])
+        self.assertEqual([{'server': server['id'], 'host': 'b'}],
+                         shown['drain']['moves'])
+        self.assertEqual([], shown['drain']['blockers'])
+        self.only('a')
+        shown = self.drain(move='live', dry_run=True)
+        self.assertEqual(([], ['no_room']), (
+            shown['drain']['moves'],
+            [each['rule'] for each in shown['drain']['blockers']]))
+
+    def test_hosts_that_are_drained_already(self):
+        self.start()
+        self.only('a', 'b')
+        self.drain('b', move='live')
+        shown = self.drain(move='live', dry_run=True)
+        self.assertEqual(['no_room'], [
+            each['rule'] for each in shown['drain']['blockers']])
+
+
+class TurnTest(MovingTestCase):
+    """One process at a time moves servers, and may die at any line."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.start()
+        self.drain(move='live')
+        self.put('b', 'enabled')
+        self.assertEqual([], self.migrations(self.server))
+
+    def test_turn_of_somebody_else(self):
+        now = int(timeutils.utcnow_ts())
+        self.set_metadata(**{
+            names.MOVING_TURN: str(turns.Turn('0' * 8, now + 60))})
+        self.step()
+        self.assertEqual([], self.migrations(self.server))
+        self.later(seconds=62)
+        self.step()
+        self.arrives(self.server, 'b')
+        self.assertNotIn(names.MOVING_TURN, self.metadata())
+
+    def test_several_at_once(self):
+        asked = []
+        with mock.patch.object(server_calls, 'move_live',
+                               lambda *arguments: asked.append(arguments)):
+            threads = [threading.Thread(target=self.step) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        # Who comes after the turn of another may ask Nova again.
+        self.assertIn(len(asked), range(1, 5))
+        self.step()
+        self.arrives(self.server, 'b')
+        self.assertEqual(['completed'], self.migrations(self.server))
+
+    def test_two_that_ask_nova_for_the_same(self):
+        refused = []
+
+        def ask():
+            try:
+                server_calls.move_live(
+                    self.context, self.server['id'], None)
+            except nova_exception.NovaException as error:
+                refused.append(error)
+
+        threads = [threading.Thread(target=ask) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.arrives(self.server, 'b')
+        self.assertEqual(1, len(refused))
+        self.assertEqual(['completed'], self.migrations(self.server))
+
+    def test_death_before_nova_is_asked(self):
+        with mock.patch.object(server_calls, 'move_live',
+                               side_effect=KeyboardInterrupt):
+            self.assertRaises(KeyboardInterrupt, self.step)
+        self.step()
+        self.arrives(self.server, 'b')
+
+    def test_broker_that_is_away(self):
+        with outages.SilentBroker():
+            self.step()
+        self.assertIsNone(self.admin.get_server(
+            self.server['id'])['OS-EXT-STS:task_state'])
+        self.step()
+        self.arrives(self.server, 'b')
+
+    def test_placement_that_is_away(self):
+        with outages.SilentPlacement(
+                self.placement.fixture._client):
+            self.step()
+            self.assertEqual({}, self.blockers())
+        self.assertEqual([], self.migrations(self.server))
+
+    def test_launch_at_the_same_moment(self):
+        other = self.start()
+        self.step()
+        self.arrives(self.server, 'b')
+        self.assertEqual('b', self.name_of(other))
+
+
+class CostTest(MovingTestCase):
+
+    def test_looking(self):
+        """Looking costs the same for one server and for several."""
+        def look():
+            self.get()
+            self.alice.get_json(self.path)
+
+        self.start()
+        self.drain(move='live')
+        one = counting.least(look)
+        self.only('a', 'b')
+        for _ in range(3):
+            self.start()
+        self.only()
+        self.drain('a', move='live')
+        self.drain('b', move='live')
+        self.assertEqual(one, counting.least(look))
+
+    def test_history_is_bounded(self):
+        self.assertEqual(86400, moving.HISTORY)
+        self.assertIn('migration', fields.MigrationType.ALL)

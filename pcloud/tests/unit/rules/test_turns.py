@@ -1,0 +1,30 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Turns as stored."""
+
+import testtools
+
+from pcloud import exception
+from pcloud.rules import turns
+
+
+class TurnsTest(testtools.TestCase):
+
+    def test_turns(self):
+        turn = turns.Turn('0123abcd', 1790000000)
+        self.assertEqual(turn, turns.parse(str(turn)))
+
+    def test_other_text(self):
+        for text in ('', '0123abcd', '0123abc 1', '0123ABCD 1',
+                     '0123abcd x', '0123abcd 1 '):
+            self.assertRaises(exception.InvalidTurn, turns.parse, text)
