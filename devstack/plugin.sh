@@ -197,6 +197,8 @@ if is_service_enabled pcloud; then
             pcloud_configure_api
         fi
     elif [[ "$1" == "stack" && "$2" == "extra" ]]; then
+        # It does nothing where the service is disabled.
+        run_process pcloud-worker "$NOVA_BIN_DIR/pcloud-manage --config-file $NOVA_CONF work"
         if is_service_enabled n-api && [[ "$PCLOUD_DEMO" == "True" ]]; then
             echo_summary "Creating demo host flavors"
             pcloud_create_demo
@@ -211,7 +213,9 @@ if is_service_enabled pcloud; then
             pcloud_check
         fi
     fi
-    # There is no service of its own to stop in "unstack".
+    if [[ "$1" == "unstack" ]]; then
+        stop_process pcloud-worker
+    fi
     if [[ "$1" == "clean" ]]; then
         echo_summary "Removing Pcloud"
         if [[ -f "$NOVA_CONF" ]]; then

@@ -205,6 +205,15 @@ def ask(
     return Answers(known, silent)
 
 
+def ask_all(
+    read: Callable[[nova_context.RequestContext], _Answer],
+) -> Answers[None, _Answer]:
+    """Ask all cells the same (the queries of `read` in each cell)."""
+    nova_context.load_cells()
+    return ask({cell.id: None for cell in nova_context.CELLS},
+               lambda context, _: read(context))
+
+
 def _is_silence(answer: object) -> bool:
     return (answer is nova_context.did_not_respond_sentinel or
             isinstance(answer, _SILENCE))

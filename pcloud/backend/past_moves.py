@@ -19,8 +19,10 @@ import collections
 from collections.abc import Collection
 from collections.abc import Mapping
 import datetime
+from typing import Any
 
 from nova.compute import instance_actions
+from nova.compute import task_states
 from nova.compute import vm_states
 from nova import context as nova_context
 from nova.db.main import api as main_db
@@ -39,6 +41,11 @@ _ARRIVED = ('completed', 'confirmed', 'done')
 _KINDS = (fields.MigrationType.LIVE_MIGRATION,
           fields.MigrationType.MIGRATION)
 _FINISHED = 'finished'
+# The task states of a server whose migration Nova is about to record.
+SETTING_OFF = (task_states.MIGRATING, task_states.RESIZE_PREP)
+_MOVES = (instance_actions.MIGRATE, instance_actions.RESIZE,
+          instance_actions.LIVE_MIGRATION)
+_ACTION = orm.aliased(models.InstanceAction)
 
 
 def of_hosts(
@@ -52,8 +59,7 @@ def of_hosts(
     :param now: seconds since the epoch
     :returns: ``server uuid -> migrations``, a default dict of lists
     """
-    since = datetime.datetime.fromtimestamp(
-        now - moving.HISTORY, datetime.timezone.utc).replace(tzinfo=None)
+    since = _moment(now - moving.HISTORY)
 
     def read(
         context: nova_context.RequestContext, hosts: Collection[str],
@@ -95,27 +101,97 @@ def to_confirm(
     :param hosts: the service hosts that the servers come from
     :returns: server uuids, in order
     """
-    answers = cells.ask_hosts(context, hosts, _to_confirm)
+    return _servers(cells.ask_hosts(context, hosts, _to_confirm_from))
+
+
+def to_confirm_anywhere() -> list[str]:
+    """Return the servers as `to_confirm`, from any host.
+
+    One query a cell.
+    """
+    return _servers(cells.ask_all(_to_confirm))
+
+
+def lost(
+    context: nova_context.RequestContext, hosts: Collection[str],
+    before: float,
+) -> list[str]:
+    """Return the servers that Pcloud had moved, and that nobody moves.
+
+    The message that asked for the migration got lost, so the server is busy
+    and has no migration. One query, and one query a cell. Silent cells are
+    left out.
+
+    :param hosts: the service hosts of the servers
+    :param before: only what was asked for before counts, in seconds since the
+        epoch
+    :returns: server uuids, in order
+    """
+    moment = _moment(before)
+
+    def read(
+        context: nova_context.RequestContext, hosts: Collection[str],
+    ) -> list[str]:
+        return _lost(context, hosts, moment)
+
+    return _servers(cells.ask_hosts(context, hosts, read))
+
+
+def _servers(answers: cells.Answers[Any, list[str]]) -> list[str]:
     return sorted(server for rows in answers.known.values()
                   for server in rows)
 
 
+def _moment(seconds: float) -> datetime.datetime:
+    return datetime.datetime.fromtimestamp(
+        seconds, datetime.timezone.utc).replace(tzinfo=None)
+
+
 @main_db.pick_context_manager_reader
-def _to_confirm(
+def _to_confirm_from(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> list[str]:
+    return context.session.scalars(_moved_by_pcloud().where(
+        models.Migration.source_compute.in_(hosts))).all()
+
+
+@main_db.pick_context_manager_reader
+def _to_confirm(context: nova_context.RequestContext) -> list[str]:
+    return context.session.scalars(_moved_by_pcloud()).all()
+
+
+def _moved_by_pcloud() -> sa.Select:
+    """Select the servers whose cold migration Pcloud has to confirm."""
     row, server = models.Migration, models.Instance
-    action, any_ = (orm.aliased(models.InstanceAction) for _ in range(2))
-    latest = sa.select(sa.func.max(any_.id)).where(
-        any_.instance_uuid == row.instance_uuid,
-        any_.action.in_([instance_actions.MIGRATE, instance_actions.RESIZE])
-    ).correlate(row).scalar_subquery()
-    return context.session.scalars(sa.select(server.uuid).join(
+    return _asked_by_pcloud().join(
         row, row.instance_uuid == server.uuid,
-    ).join(action, action.id == latest).where(
-        server.deleted == 0, server.vm_state == vm_states.RESIZED,
-        server.task_state.is_(None), row.deleted == 0,
-        row.status == _FINISHED, row.source_compute.in_(hosts),
-        row.migration_type == fields.MigrationType.MIGRATION,
-        action.request_id.startswith(
-            server_calls.REQUEST_PREFIX, autoescape=True))).all()
+    ).where(
+        server.vm_state == vm_states.RESIZED, server.task_state.is_(None),
+        row.deleted == 0, row.status == _FINISHED,
+        row.migration_type == fields.MigrationType.MIGRATION)
+
+
+@main_db.pick_context_manager_reader
+def _lost(
+    context: nova_context.RequestContext, hosts: Collection[str],
+    before: datetime.datetime,
+) -> list[str]:
+    row, server = models.Migration, models.Instance
+    return context.session.scalars(_asked_by_pcloud().where(
+        server.host.in_(hosts), server.task_state.in_(SETTING_OFF),
+        _ACTION.start_time < before,
+        sa.not_(sa.exists().where(
+            row.instance_uuid == server.uuid, row.deleted == 0,
+            row.created_at >= _ACTION.start_time).correlate(
+                server, _ACTION)))).all()
+
+
+def _asked_by_pcloud() -> sa.Select:
+    """Select the servers that were last moved, or are, by Pcloud."""
+    server, any_ = models.Instance, orm.aliased(models.InstanceAction)
+    latest = sa.select(sa.func.max(any_.id)).where(
+        any_.instance_uuid == server.uuid, any_.action.in_(_MOVES),
+    ).correlate(server).scalar_subquery()
+    return sa.select(server.uuid).join(_ACTION, _ACTION.id == latest).where(
+        server.deleted == 0, _ACTION.request_id.startswith(
+            server_calls.REQUEST_PREFIX, autoescape=True))

@@ -110,6 +110,17 @@ def confirm(context: nova_context.RequestContext, server: str) -> None:
     _api().confirm_resize(own, _instance(own, server))
 
 
+def forget_move(context: nova_context.RequestContext, server: str) -> None:
+    """Let a server that nobody moves be moved again.
+
+    :param server: the uuid
+    :raises: `nova.exception.NovaException` when the server is moved after all
+    """
+    instance = _instance(_own(context), server)
+    before, instance.task_state = instance.task_state, None
+    instance.save(expected_task_state=before)
+
+
 def _instance(
     context: nova_context.RequestContext, server: str,
 ) -> objects.Instance:

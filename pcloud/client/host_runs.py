@@ -14,10 +14,13 @@
 
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 import datetime
 import re
 import time
+import typing
 
 from keystoneauth1 import exceptions as ksa_exceptions
 
@@ -173,6 +176,41 @@ def _look_at_drain(client: v1.Client, pcloud_id: str, run: runs.Run,
         reported[name] = obstacle
 
 
+def try_draining(client: v1.Client, pcloud_id: str, names: Iterable[str],
+                 wish: Mapping[str, str | bool | None],
+                 report: Callable[[str], object]) -> None:
+    """Tell what drains of hosts would do, each as if it were the only one.
+
+    :param wish: as for :meth:`v1.Client.drain_host`
+    :param report: called with each line for the user
+    :raises runs.PartlyDone: with each host that cannot be drained
+    """
+    def look(name: str) -> str | None:
+        try:
+            host = client.drain_host(pcloud_id, name, dry_run=True, **wish)
+        except exceptions.ClientError as error:
+            return str(error)
+        for line in _forecast(host.drain or {}):
+            report(f'{name}: {line}')
+        return None
+
+    runs.forecast(names, look, 'drained', report)
+
+
+def _forecast(drain: Mapping[str, typing.Any]) -> Iterator[str]:
+    """Yield what would become of each server of a drained host."""
+    told = set()
+    for move in drain.get('moves', ()):
+        told.add(move['server'])
+        yield f'{move["server"]} would be moved, for example to {move["host"]}'
+    for blocker in drain.get('blockers') or ():
+        told.add(blocker['server'])
+        yield f'{blocker["server"]} would stay: {blocker["reason"]}'
+    for server in drain.get('remaining') or ():
+        if server not in told:
+            yield f'{server} would stay until it is moved or deleted'
+
+
 def _obstacle_to_drain(client: v1.Client, pcloud_id: str,
                        name: str) -> str | None:
     """Return what is left on a drained host, None for an empty host.
@@ -180,7 +218,7 @@ def _obstacle_to_drain(client: v1.Client, pcloud_id: str,
     :raises exceptions.NotFound: when the host has left the Pcloud
     :raises NotDrained: when there is no use in waiting any longer
     """
-    host = client.get_host(pcloud_id, name)
+    host = _go_on(client, pcloud_id, client.get_host(pcloud_id, name))
     if host.drain is None:
         raise NotDrained(f'{name} is not being drained any more')
     remaining = host.drain.get('remaining')
@@ -200,6 +238,18 @@ def _obstacle_to_drain(client: v1.Client, pcloud_id: str,
     if deadline is not None and _has_passed(deadline):
         raise NotDrained(f'{name} was not empty by {deadline}: {left}')
     return left
+
+
+def _go_on(client: v1.Client, pcloud_id: str,
+           host: resources.Host) -> resources.Host:
+    """Have the cloud move the next servers, where no worker runs."""
+    drain = host.drain or {}
+    deadline = drain.get('deadline')
+    if drain.get('move', 'none') == 'none' or not drain.get('remaining') or (
+            deadline is not None and _has_passed(deadline)):
+        return host
+    return client.drain_host(pcloud_id, host.name, **{
+        member: drain[member] for member in ('move', 'release', 'deadline')})
 
 
 def _has_passed(deadline: str) -> bool:

@@ -312,24 +312,24 @@ class Client:
             json={'host': {'state': state}})
 
     def drain_host(
-            self, pcloud_id: str, name: str, *, release: bool = False,
-            deadline: str | None = None) -> resources.Host:
+            self, pcloud_id: str, name: str,
+            **wish: typing.Any) -> resources.Host:
         """Have a host emptied: no new servers start on the host.
 
         Enabling or disabling the host ends the drain.
 
-        :param release: whether the host leaves the Pcloud when it is empty
-        :param deadline: ISO 8601, a moment to come; None for no deadline
+        :param wish: "move": "none", "live" for running servers, or "any" for
+            stopped servers too; "release", whether the host leaves the Pcloud
+            when it is empty; "deadline", ISO 8601, a moment to come;
+            "dry_run", whether the answer is only to tell, with "moves" in the
+            host's drain, what would happen. A wish of None counts as not given
         :raises exceptions.BadRequest: when the deadline has passed
         """
-        wish: dict[str, typing.Any] = {}
-        if release:
-            wish['release'] = True
-        if deadline is not None:
-            wish['deadline'] = deadline
         return self._resource(
             resources.Host, 'PUT', _host_path(pcloud_id, name),
-            json={'host': {'state': 'draining', 'drain': wish}})
+            json={'host': {'state': 'draining', 'drain': {
+                member: value for member, value in wish.items()
+                if value is not None}}})
 
     def remove_host(self, pcloud_id: str, name: str) -> None:
         """Give a host of a Pcloud back.

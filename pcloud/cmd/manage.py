@@ -41,6 +41,7 @@ from pcloud.cmd import explain  # noqa: E402
 from pcloud.cmd import release  # noqa: E402
 from pcloud.cmd import simulate  # noqa: E402
 from pcloud.cmd import uninstall  # noqa: E402
+from pcloud.cmd import work  # noqa: E402
 from pcloud import conf  # noqa: E402
 from pcloud import exception  # noqa: E402
 
@@ -59,6 +60,7 @@ def _add_commands(subparsers: argparse._SubParsersAction) -> None:
     explain.add_parser(subparsers)
     simulate.add_parser(subparsers)
     uninstall.add_parser(subparsers)
+    work.add_parser(subparsers)
 
 
 def build_parser() -> argparse.ArgumentParser:

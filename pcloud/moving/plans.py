@@ -47,9 +47,6 @@ from pcloud.scheduler import open_hosts
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
-# The task states of a server whose migration Nova is about to record.
-_SETTING_OFF = ('migrating', 'resize_prep')
-
 
 @dataclasses.dataclass(frozen=True)
 class Drained:
@@ -157,7 +154,7 @@ class _Case:
     def is_under_way(self) -> bool:
         """Whether the server is being moved."""
         state = self.occupant.state
-        return state.task_state in _SETTING_OFF or (
+        return state.task_state in past_moves.SETTING_OFF or (
             blocker_rules.why(state) or ('',))[0] == blocker_rules.MIGRATION
 
     def blocker(

@@ -84,7 +84,7 @@ def trial(
 
     :raises: `exception.HostNotFound`
     """
-    host = hosts.drained(context, pcloud, name, wish)
+    host = hosts.drained(context, hosts.show(context, pcloud, name), wish)
     if not _moves(host):
         return Trial(host, {})
     plan = plans.read(context, pcloud.id, [

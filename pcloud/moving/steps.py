@@ -25,6 +25,7 @@ import time
 
 from nova import context as nova_context
 from nova import exception as nova_exception
+from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_utils import timeutils
 
@@ -39,6 +40,7 @@ from pcloud.objects import pclouds
 from pcloud.objects import turns
 from pcloud.rules import draining
 
+CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
 # Seconds after which a process that moves servers is taken for dead.
@@ -85,6 +87,15 @@ def move(
                     {'pcloud': pcloud.id, 'error': error})
 
 
+def confirm(context: nova_context.RequestContext) -> None:
+    """Confirm the cold migrations that Pcloud has begun, in the whole cloud.
+
+    Who cancels a drain leaves a server that has moved already.
+    """
+    for server in past_moves.to_confirm_anywhere():
+        _ask(server_calls.confirm, context, server)
+
+
 def _move(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     drained: Sequence[plans.Drained],
@@ -106,9 +117,12 @@ def _move_some(
 ) -> None:
     """Confirm the moves that have arrived, and begin the next moves."""
     end = time.monotonic() + _LASTS / 2
-    for server in past_moves.to_confirm(
-            context, [each.host for each in drained]):
+    hosts = [each.host for each in drained]
+    for server in past_moves.to_confirm(context, hosts):
         _ask(server_calls.confirm, context, server)
+    for server in past_moves.lost(
+            context, hosts, timeutils.utcnow_ts() - CONF.pcloud.settle_limit):
+        _ask(server_calls.forget_move, context, server)
     if all(each.drain.is_overdue(timeutils.utcnow_ts()) for each in drained):
         return
     plan = plans.read(context, pcloud.id, drained)

@@ -336,21 +336,19 @@ def drain(
     """
     # The answer is read before the change: after the commit no error may have
     # the owner believe that nothing has changed.
-    changed = drained(context, pcloud, name, wish)
-    _write_state(context, pcloud, changed)
-    _tell_state(context, pcloud, changed)
+    host = show(context, pcloud, name)
+    changed = drained(context, host, wish)
+    # Who waits for the end of a drain asks for the same again and again.
+    if changed.drain != host.drain:
+        _write_state(context, pcloud, changed)
+        _tell_state(context, pcloud, changed)
     return changed
 
 
 def drained(
-    context: nova_context.RequestContext, pcloud: pclouds.Head,
-    name: str, wish: draining.Drain,
+    context: nova_context.RequestContext, host: Host, wish: draining.Drain,
 ) -> Host:
-    """Return a host as `drain` would leave the host, and change nothing.
-
-    :raises: `exception.HostNotFound`
-    """
-    host = show(context, pcloud, name)
+    """Return a host as `drain` would leave the host, and change nothing."""
     since = wish.since if host.drain is None else host.drain.since
     return _with_occupants(context, [dataclasses.replace(
         host, state=access.DISABLED,

@@ -112,7 +112,7 @@ def readers(where: layout.Layout, chosen: settings.Settings,
              if part.name.split('-')[0] == 'nova']
     if section == 'pcloud':
         return [part for part in novas
-                if part.name == 'nova'
+                if part.name in ('nova', 'nova-worker')
                 or part.name.startswith('nova-scheduler')]
     return novas
 
@@ -133,6 +133,7 @@ def _nova_processes(where: layout.Layout,
         *(_compute(where, host) for host in chosen.host_names()),
         _nova(where, 'nova-scheduler-1', 'scheduler', first),
         _nova(where, 'nova-scheduler-2', 'scheduler', second),
+        _worker(where, first),
         _web(where, chosen, 'nova', needs=NOVA_NEEDS),
         _own('nova-hosts', 'nova_hosts', [str(where.directory)],
              says=f'Nova has {_hosts(chosen)}', needs=('nova',),
@@ -163,6 +164,16 @@ def _nova(where: layout.Layout, name: str, command: str, host: str) -> Part:
          '--config-file', str(where.host_conf(host))],
         says=f'{name} has started', needs=NOVA_NEEDS,
         stays=True)
+
+
+def _worker(where: layout.Layout, host: str) -> Part:
+    """Return Pcloud's worker, a process with the configuration of Nova."""
+    return _command(
+        'nova-worker', 'pcloud.cmd.manage',
+        ['--config-file', str(where.etc / 'nova.conf'),
+         '--config-file', str(where.host_conf(host)),
+         'work', '--interval', str(settings.WORKER_INTERVAL)],
+        says='the worker has started', needs=NOVA_NEEDS, stays=True)
 
 
 def _own(

@@ -20,6 +20,8 @@ import secrets
 from pcloud.sandbox import layout
 from pcloud.sandbox import ports
 
+# Seconds between two passes of the worker.
+WORKER_INTERVAL = 2
 USERS = ('admin', 'alice', 'bob', 'carol')
 REGION = 'RegionOne'
 DOMAIN = 'default'

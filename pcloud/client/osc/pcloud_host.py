@@ -187,18 +187,23 @@ class SetPcloudHost(common.PcloudCommand):
 class DrainPcloudHost(common.PcloudCommand):
     """Have hosts of a Pcloud emptied, and given back when they are empty
 
-    No new servers start on the hosts; moving or deleting those that run is
-    left to you. "openstack pcloud host show" tells what is left on a host.
+    No new servers start on the hosts. With --move servers are moved to other
+    enabled hosts of the Pcloud; else moving or deleting the servers is left to
+    you. "openstack pcloud host show" tells what is left on a host, and why.
     """
 
     _epilog = ('Example:\n  openstack pcloud host drain render-farm web-1 '
-               '--release --deadline 2026-12-31T18:00:00Z --wait')
+               '--move live --release --wait')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the hosts and the wishes."""
         _add_hosts_arguments(parser)
         parser.add_argument(
-            '--release', action='store_true',
+            '--move', choices=['none', 'live', 'any'],
+            help='Which servers are moved: none (default), those that run, '
+                 'or any, stopped ones too')
+        parser.add_argument(
+            '--release', action='store_true', default=None,
             help='Give each host back as soon as it is empty')
         parser.add_argument(
             '--deadline', metavar='<time>',
@@ -211,14 +216,17 @@ class DrainPcloudHost(common.PcloudCommand):
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Drain the hosts."""
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
-        common.run_or_forecast(
-            self, parsed_args, parsed_args.names,
-            lambda name: self.client.drain_host(
-                pcloud.id, name, release=parsed_args.release,
-                deadline=parsed_args.deadline),
-            lambda name: host_forecasts.to_changing(
-                self.client, pcloud.id, name), 'drained')
-        if parsed_args.wait and not parsed_args.dry_run:
+        wish = {member: getattr(parsed_args, member)
+                for member in ('move', 'release', 'deadline')}
+        if parsed_args.dry_run:
+            host_runs.try_draining(
+                self.client, pcloud.id, parsed_args.names, wish, self.say)
+            return
+        runs.run_each(
+            parsed_args.names,
+            lambda name: self.client.drain_host(pcloud.id, name, **wish),
+            'drained')
+        if parsed_args.wait:
             host_runs.wait_until_drained(
                 self.client, pcloud.id, parsed_args.names, self.tell)
 

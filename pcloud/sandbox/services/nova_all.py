@@ -25,6 +25,7 @@ import logging as python_logging
 import os
 import signal
 import sys
+import threading
 
 from nova.api.openstack import wsgi_app
 from nova.compute import rpcapi as compute_rpcapi
@@ -45,6 +46,7 @@ from pcloud.sandbox import ports
 from pcloud.sandbox.services import identity
 from pcloud.sandbox import settings
 from pcloud.sandbox import sqlite
+from pcloud.worker import loop
 
 CONF = nova.conf.CONF
 LOG = logging.getLogger(__name__)
@@ -128,6 +130,9 @@ def run(where: layout.Layout, chosen: settings.Settings) -> None:
         started.append(start_compute(where, host))
         LOG.info('Compute host %s has started', host)
     host_mapping.discover_hosts(context.get_admin_context())
+    # A process of its own could not send messages to this one.
+    threading.Thread(target=loop.run, args=(
+        settings.WORKER_INTERVAL, threading.Event()), daemon=True).start()
     serve_api(chosen.ports['nova'])
 
 

@@ -135,6 +135,10 @@ ROOMS = {
         f'{_OSLO} nova.context nova.exception nova.objects',
         'shown steps',
         'plans'),
+    'worker': _room(
+        'backend exception moving objects', 'nova.context oslo_log',
+        'loop',
+        'passes'),
     'api': _room(
         f'{_COMMON} audit backend conf explain growth moving objects',
         f'{_OSLO} cinderclient jsonschema keystoneauth1 nova.api '
@@ -202,7 +206,7 @@ ROOMS = {
         'common host_forecasts images plugin projects'),
     'cmd': _room(
         'api audit backend conf exception explain rules sandbox scheduler '
-        'simulation',
+        'simulation worker',
         # Nova's databases are only configured there.
         'keystoneauth1 nova.api.openstack.api_version_request '
         'nova.availability_zones nova.compute nova.conf '
@@ -213,10 +217,10 @@ ROOMS = {
         'manage',
         'explain simulate status',
         'audit explain_output internal_hints sandbox simulate_output '
-        'uninstall',
+        'uninstall work',
         'closed_pipe release'),
     'sandbox': _room(
-        '', 'glance keystone kombu neutron neutron_lib nova os_vif '
+        'worker', 'glance keystone kombu neutron neutron_lib nova os_vif '
         'oslo_config oslo_log placement psutil sqlalchemy werkzeug',
         'demo launcher services',
         'command config stories supervisor',

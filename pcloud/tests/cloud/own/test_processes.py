@@ -29,7 +29,7 @@ class ProcessesTest(base.CloudTest):
         names = set(state.processes)
         self.assertLessEqual({
             'nova', 'nova-conductor', 'nova-scheduler-1',
-            'nova-scheduler-2',
+            'nova-scheduler-2', 'nova-worker',
             *(f'nova-compute-{host}'
               for host in state.settings.host_names())}, names)
         api = psutil.Process(state.processes['nova']['pid'])

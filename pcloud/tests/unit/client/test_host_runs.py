@@ -379,11 +379,42 @@ class TestDrained(WaitTestCase):
         self.assertEqual(1, result.status)
         self.assertIn('web-1 is not being drained any more', result.err)
 
-    def test_dry_run_changes_nothing(self):
-        self._answer_drains(None)
-        self.assertEqual((0, 'web-1: would be drained\n', ''),
-                         self._drain('--dry-run', '--wait'))
-        self.assertEqual([], self.changes())
+    def test_dry_run_tells_what_would_become_of_each_server(self):
+        self.answer('PUT', self.WEB, json={'host': {
+            **base.HOST, 'drain': {
+                'remaining': ['one', 'two', 'three'],
+                'moves': [{'server': 'one', 'host': 'web-2'}],
+                'blockers': [{'server': 'two', 'rule': 'locked',
+                              'reason': 'it is locked', 'since': None}]}}})
+        self.assertEqual(
+            (0, 'web-1: one would be moved, for example to web-2\n'
+                'web-1: two would stay: it is locked\n'
+                'web-1: three would stay until it is moved or deleted\n'
+                'web-1: would be drained\n', ''),
+            self._drain('--dry-run', '--wait', '--move', 'live'))
+        self.assertEqual([{'host': {'state': 'draining', 'drain': {
+            'move': 'live', 'dry_run': True}}}], [
+                call.body for call in self.calls() if call.method == 'PUT'])
+
+    def test_dry_run_for_an_unknown_host(self):
+        self.answer('PUT', self.WEB, status_code=404, json={
+            'itemNotFound': {'code': 404, 'message': 'gone'}})
+        result = self._drain('--dry-run')
+        self.assertEqual(1, result.status)
+        self.assertIn('web-1: would not be drained: gone', result.out)
+
+    def test_who_waits_has_the_next_servers_moved(self):
+        drain = {'move': 'live', 'release': True, 'deadline': None,
+                 'remaining': [base.SERVER_1]}
+        self._answer_drains(drain, {**drain, 'remaining': []})
+        self.answer('PUT', self.WEB, json={
+            'host': {**base.HOST, 'drain': drain}})
+        self.assertEqual(0, self._drain('--wait', '--move', 'live',
+                                        '--release').status)
+        wish = {'move': 'live', 'release': True}
+        self.assertEqual([wish] * 2, [
+            call.body['host']['drain'] for call in self.calls()
+            if call.method == 'PUT'])
 
     def test_cancel(self):
         self._answer_drains({'remaining': []})

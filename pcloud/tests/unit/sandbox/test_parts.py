@@ -38,7 +38,7 @@ class PartsTest(base.BaseTestCase):
         self.assertEqual(
             OTHERS | {'nova-conductor', 'nova-scheduler-1',
                       'nova-scheduler-2', 'nova-compute-node-1',
-                      'nova-compute-node-2'},
+                      'nova-compute-node-2', 'nova-worker'},
             {each.name for each in parts.services(
                 WHERE, self._settings(**SEPARATE))})
 
@@ -54,11 +54,12 @@ class PartsTest(base.BaseTestCase):
                 ({}, 'pcloud', {'nova'}),
                 ({}, 'DEFAULT', {'nova'}),
                 (SEPARATE, 'pcloud', {
-                    'nova', 'nova-scheduler-1', 'nova-scheduler-2'}),
+                    'nova', 'nova-scheduler-1', 'nova-scheduler-2',
+                    'nova-worker'}),
                 (SEPARATE, 'DEFAULT', {
                     'nova', 'nova-scheduler-1', 'nova-scheduler-2',
                     'nova-conductor', 'nova-compute-node-1',
-                    'nova-compute-node-2'})):
+                    'nova-compute-node-2', 'nova-worker'})):
             self.assertEqual(expected, {each.name for each in parts.readers(
                 WHERE, self._settings(**options), section)})
 

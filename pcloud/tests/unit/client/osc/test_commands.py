@@ -53,6 +53,8 @@ SILENT = (
     ('pcloud host drain farm web-1 --release --deadline 2100-01-01', 'PUT',
      f'{HOSTS}/web-1', {'host': {'state': 'draining', 'drain': {
          'release': True, 'deadline': '2100-01-01'}}}),
+    ('pcloud host drain farm web-1 --move any', 'PUT', f'{HOSTS}/web-1',
+     {'host': {'state': 'draining', 'drain': {'move': 'any'}}}),
     ('pcloud host remove farm web-1', 'DELETE', f'{HOSTS}/web-1', None),
     ('host flavor set gold --units 5 --description fast', 'PUT',
      '/os-host-flavors/gold',

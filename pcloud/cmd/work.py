@@ -1,0 +1,79 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``pcloud-manage work``: does what is due, again and again."""
+
+import argparse
+import signal
+import threading
+
+from nova import context as nova_context
+
+from pcloud.worker import loop
+from pcloud.worker import passes
+
+DONE, LATER = 0, 1
+
+_ENDING = signal.SIGTERM, signal.SIGINT
+
+# Seconds between two passes.
+_INTERVAL = 10.0
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand ``work`` to the command line."""
+    parser = subparsers.add_parser(
+        'work', help='do what is due: settling, drains',
+        description='Settle hosts, move servers of drained hosts, release '
+                    'empty hosts, tell of deadlines. Any number may run at '
+                    'once, anywhere, and may be killed at any moment. With '
+                    '--once it exits with 0, and with 1 when a part of the '
+                    'cloud was away and something has to be done later.')
+    parser.add_argument('--once', action='store_true',
+                        help='end after one pass')
+    parser.add_argument('--interval', type=_seconds, default=_INTERVAL,
+                        metavar='SECONDS',
+                        help='how long to wait after a pass (default: '
+                             '%(default)g)')
+    parser.set_defaults(run=run)
+
+
+def _seconds(text: str) -> float:
+    """Return a positive number of seconds.
+
+    :raises argparse.ArgumentTypeError: for any other text
+    """
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 86400:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not right; it has to be a number of seconds, more "
+            'than 0 and at most 86400')
+    return seconds
+
+
+def run(command: argparse.Namespace) -> int:
+    """Do what is due, once or until a signal comes.
+
+    :param command: the parsed command line
+    :returns: the exit status
+    """
+    if command.once:
+        return DONE if passes.once(
+            nova_context.get_admin_context()) else LATER
+    end = threading.Event()
+    for number in _ENDING:
+        signal.signal(number, lambda *_: end.set())
+    loop.run(command.interval, end)
+    return DONE

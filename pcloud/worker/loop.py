@@ -1,0 +1,40 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Passes, one after the other, until the worker is asked to end.
+
+Rule: reference-worker
+"""
+
+import threading
+
+from nova import context as nova_context
+from oslo_log import log as logging
+
+from pcloud.worker import passes
+
+LOG = logging.getLogger(__name__)
+
+
+def run(interval: float, end: threading.Event) -> None:
+    """Make a pass, wait, and make the next pass.
+
+    A pass that is under way is finished before the end.
+
+    :param interval: how many seconds to wait between two passes
+    :param end: set when the worker is to end
+    """
+    LOG.info('The worker looks every %g s for what is due.', interval)
+    while not end.is_set():
+        passes.once(nova_context.get_admin_context())
+        end.wait(interval)
+    LOG.info('The worker ends.')

@@ -1,0 +1,81 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""One look at all that is due in a cloud.
+
+Each step is what the API calls do too, and is harmless when repeated or made
+by several workers at once. A pass without work makes a constant number of
+queries, whatever the number of Pclouds.
+
+Rule: reference-worker-passes
+"""
+
+from collections.abc import Callable
+
+from nova import context as nova_context
+from oslo_log import log as logging
+
+from pcloud.backend import journal
+from pcloud.backend import outages
+from pcloud.backend import pcloud_rows
+from pcloud import exception
+from pcloud.moving import steps
+from pcloud.objects import pclouds
+from pcloud.objects import reconcile
+
+LOG = logging.getLogger(__name__)
+
+
+def once(context: nova_context.RequestContext) -> bool:
+    """Do all that is due, as far as possible.
+
+    What a part of the cloud that is away keeps from being done stays due, and
+    keeps nothing else from being done.
+
+    :returns: whether no part of the cloud was away
+    """
+    return all([_done(context, step) for step in _STEPS])
+
+
+def _done(
+    context: nova_context.RequestContext,
+    step: Callable[[nova_context.RequestContext], None],
+) -> bool:
+    try:
+        step(context)
+    except outages.ANY as error:
+        LOG.warning('The step "%(step)s" has to be made later: %(error)s',
+                    {'step': step.__name__.strip('_'), 'error': error})
+        return False
+    return True
+
+
+def _settle(context: nova_context.RequestContext) -> None:
+    """Do what is due for hosts that change hands."""
+    reconcile.finish(context, sorted(journal.dues(context)))
+
+
+def _drain(context: nova_context.RequestContext) -> None:
+    """Do what is due for the drained hosts of every Pcloud."""
+    for pcloud_id in pcloud_rows.with_drains(context):
+        try:
+            steps.step(context, pclouds.head(context, pcloud_id))
+        except exception.PcloudNotFound:
+            LOG.info('Pcloud %s is gone.', pcloud_id)
+
+
+def _confirm(context: nova_context.RequestContext) -> None:
+    """Confirm moves whose drain has ended meanwhile."""
+    steps.confirm(context)
+
+
+_STEPS = (_settle, _drain, _confirm)
