@@ -14,6 +14,7 @@
 
 from pcloud.sandbox import narrator
 from pcloud.sandbox.stories import cost
+from pcloud.sandbox.stories import draining
 from pcloud.sandbox.stories import hosts
 
 POOL = ('node-1', 'node-2')
@@ -30,6 +31,7 @@ def tell(teller: narrator.Narrator) -> None:
     _fill_the_pool(teller)
     pcloud, host = _get_a_host(teller)
     _use_pcloud(teller, pcloud, host)
+    draining.tell(teller, POOL, host)
     _count_the_cost(teller)
 
 
@@ -131,7 +133,7 @@ def _use_pcloud(teller: narrator.Narrator, pcloud: str, host: str) -> None:
 
 
 def _count_the_cost(teller: narrator.Narrator) -> None:
-    teller.open_chapter('4. What it would have cost')
+    teller.open_chapter('5. What it would have cost')
     teller.say("""A project pays units for the hosts of its Pclouds, from the
         call that gets a host to the call that gives it back, however many
         servers run there. Alice asks, then the administrator, for all.""")

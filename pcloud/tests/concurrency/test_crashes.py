@@ -101,7 +101,10 @@ class CrashTest(testtools.TestCase):
               f'left behind: {kinds}', flush=True)
 
     def _at_each_step(self, prepare, call, mend):
-        """Kill a process at each of its steps, and mend what is left.
+        """Kill a process between any two of its steps, and mend what is left.
+
+        Who dies after a step has done as much as who dies before the next one,
+        so every other step will do.
 
         :param prepare: called before each call
         :param call: the call, with the headers that have it killed
@@ -109,7 +112,7 @@ class CrashTest(testtools.TestCase):
         """
         empty = ledger.dump(self.hosts)
         killed, kinds = 0, collections.Counter()
-        for number in range(1, MOST_STEPS):
+        for number in range(1, MOST_STEPS, 2):
             reached = 0
             for when in ('before', 'after'):
                 prepare()
@@ -118,9 +121,9 @@ class CrashTest(testtools.TestCase):
                 reached += 1
                 self.assertEqual(self.open, ledger.given_to(self.hosts))
                 self.assertEqual([], ledger.broken_promises())
-                if number % 2:
+                if number % 4 == 1:
                     mend()
-                kinds.update(self._repair(by_command=number == 4))
+                kinds.update(self._repair(by_command=number == 5))
                 if ledger.state_of(self.pcloud, 'web'):
                     self._remove()
                 self.assertEqual(empty, ledger.dump(self.hosts))
@@ -128,7 +131,7 @@ class CrashTest(testtools.TestCase):
             if not reached:
                 break
         self._report(killed, kinds)
-        self.assertGreater(killed, 14)
+        self.assertGreater(killed, 7)
         self.assertIn('change-not-finished', kinds)
 
     def test_adding(self):

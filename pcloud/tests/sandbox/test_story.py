@@ -28,8 +28,8 @@ from pcloud.tests.sandbox import base
 
 _WIDTH = 80
 # Half of the lines that the story had when a boot was shown whole.
-_LENGTH = 200
-_PROMISES = 12
+_LENGTH = 270
+_PROMISES = 16
 # How often `up` says what it waits for depends on the machine.
 _WAITING = '        waiting for '
 

@@ -238,7 +238,8 @@ ROOMS = {
     'sandbox/stories': _room(
         '', '',
         'basic placement services',
-        'cost hosts servers',
+        'cost draining servers',
+        'hosts',
         'administrator boxes'),
     'simulation': _room(
         'exception rules', '',
