@@ -27,7 +27,7 @@ from pcloud.sandbox import command
 from pcloud.tests.sandbox import base
 
 _WIDTH = 80
-# Half of the lines that the story had when a boot was shown whole.
+# Longer than the story is, and not by much.
 _LENGTH = 270
 _PROMISES = 16
 # How often `up` says what it waits for depends on the machine.

@@ -35,6 +35,7 @@ from pcloud.tests.cloud import needs
 from pcloud.tests.cloud.own import audit
 from pcloud.tests.cloud.own import base
 from pcloud.tests.cloud.own import servers
+from pcloud.tests.cloud import waiting
 
 POOL = ('node-1', 'node-2', 'node-3')
 # Seconds in which full service is back after a fault, and in which Nova
@@ -178,6 +179,29 @@ class FaultsTest(base.OwnCloudTest):
             time.sleep(5)
             launcher.start_service(self.where, 'nova-scheduler-2')
         self.assertGreater(self.counts['boots ACTIVE'], 0)
+
+    def test_worker_killed_while_a_host_is_emptied(self):
+        """Nobody calls: workers alone move the servers and give back."""
+        alice = self.users['alice'].pclouds
+        full, other = (host.name for host in alice.list_hosts(self.shop.id))
+        alice.set_host_state(self.shop.id, other, 'disabled')
+        for _ in range(4):
+            self.assertEqual('ACTIVE', self._try_boot(
+                {'pcloud': self.shop.id}))
+        alice.set_host_state(self.shop.id, other, 'enabled')
+        alice.drain_host(self.shop.id, full, move='live', release=True)
+        for _ in range(3):
+            time.sleep(random.uniform(0, 6))
+            self._kill('nova-worker')
+            self.counts['workers killed'] += 1
+            launcher.start_service(self.where, 'nova-worker')
+        # One that was killed in its turn has the turn for two minutes.
+        waiting.until(lambda: [other] == [
+            host.name for host in alice.list_hosts(self.shop.id)],
+            'the host has left')
+        for server in self.started:
+            self.assertEqual('ACTIVE', self.users[
+                'alice'].cloud.compute.get_server(server.id).status)
 
     def test_api_worker_killed(self):
         """Hosts come and go while workers are killed under the requests.
