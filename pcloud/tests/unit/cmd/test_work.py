@@ -1,0 +1,69 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``pcloud-manage work``."""
+
+import argparse
+import os
+import signal
+import threading
+from unittest import mock
+
+import testtools
+
+from pcloud.cmd import work
+from pcloud.worker import loop
+from pcloud.worker import passes
+
+
+class WorkTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.parser = argparse.ArgumentParser()
+        work.add_parser(self.parser.add_subparsers())
+
+    def _run(self, *options):
+        command = self.parser.parse_args(['work', *options])
+        return command.run(command)
+
+    def test_once(self):
+        for done, status in ((True, 0), (False, 1)):
+            with mock.patch.object(passes, 'once', return_value=done) as once:
+                self.assertEqual(status, self._run('--once'))
+            once.assert_called_once()
+
+    def test_ends_after_the_pass_in_which_a_signal_comes(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            seen = []
+
+            def look(context, number=number, seen=seen):
+                seen.append(context)
+                if len(seen) == 2:
+                    os.kill(os.getpid(), number)
+                return True
+
+            self.addCleanup(signal.signal, number, signal.getsignal(number))
+            with mock.patch.object(passes, 'once', look):
+                self.assertEqual(0, self._run('--interval', '0.01'))
+            self.assertEqual(2, len(seen))
+
+    def test_intervals(self):
+        for text in ('0', '-1', 'nan', 'inf', 'soon', '86401'):
+            self.assertRaises(SystemExit, self._run, '--interval', text)
+
+    def test_a_worker_that_is_asked_to_end_before(self):
+        end = threading.Event()
+        end.set()
+        with mock.patch.object(passes, 'once') as once:
+            loop.run(1, end)
+        once.assert_not_called()

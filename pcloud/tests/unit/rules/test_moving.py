@@ -1,0 +1,120 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which servers of drained hosts are moved where, and which have to wait."""
+
+import ddt
+import testtools
+
+from pcloud.rules import blockers
+from pcloud.rules import capacity
+from pcloud.rules import draining
+from pcloud.rules import moving
+
+NOW = 1_800_000_000
+MINUTE = 60
+HOUR = 60 * MINUTE
+
+
+def moved(ago):
+    return moving.Past(NOW - ago, True, True)
+
+
+def failed(ago, had_target=True):
+    return moving.Past(NOW - ago, False, had_target)
+
+
+def server(vm_state='active', locked=False):
+    return blockers.Server(vm_state, None, locked)
+
+
+@ddt.ddt
+class ObstacleTest(testtools.TestCase):
+    """The rows of the table, in their order."""
+
+    @ddt.data(
+        (server(locked=True), draining.LIVE, True, True, True, 'locked'),
+        (server('stopped'), draining.LIVE, True, True, True,
+         'not_migratable'),
+        (server('stopped'), draining.ANY, True, True, True, None),
+        (server('paused'), draining.LIVE, True, True, True, None),
+        (server(), draining.LIVE, False, False, False, 'not_migratable'),
+        (server(), draining.LIVE, True, False, True, 'placement'),
+        (server(), draining.ANY, True, True, False, 'placement'),
+        (server(), draining.ANY, True, True, True, None))
+    @ddt.unpack
+    def test_table(self, state, move, known, inside, tenant, rule):
+        found = moving.obstacle(state, move, known, inside, tenant)
+        self.assertEqual(rule, found and found[0])
+
+    def test_only_stopped_servers_are_migrated_cold(self):
+        self.assertEqual([True, True, False], [
+            moving.goes_live(server(state))
+            for state in ('active', 'paused', 'stopped')])
+
+
+@ddt.ddt
+class WaitTest(testtools.TestCase):
+
+    @ddt.data(
+        ([], None, 0),
+        ([moved(10 * MINUTE)], None, 0),
+        ([moved(61 * MINUTE), moved(10 * MINUTE)], None, 0),
+        ([moved(50 * MINUTE), moved(10 * MINUTE)], 'migration', 10 * MINUTE),
+        ([moved(50 * MINUTE), moved(40 * MINUTE), moved(10 * MINUTE)],
+         'migration', 20 * MINUTE),
+        ([failed(0)], 'migration', MINUTE),
+        ([failed(0, False)], 'placement', MINUTE),
+        ([failed(5 * MINUTE), failed(0, False)], 'placement', 2 * MINUTE),
+        ([failed(5 * MINUTE, False), failed(0)], 'migration', 2 * MINUTE),
+        ([failed(each * HOUR) for each in range(20)], 'migration', HOUR),
+        ([failed(5 * MINUTE), moved(0)], None, 0),
+        ([failed(50 * MINUTE), moved(10 * MINUTE), failed(0)],
+         'migration', MINUTE),
+        ([failed(2 * MINUTE)], 'migration', -MINUTE))
+    @ddt.unpack
+    def test_table(self, past, rule, seconds):
+        for history in (past, past[::-1]):
+            wait = moving.wait(history, NOW)
+            self.assertEqual(rule, wait and wait.rule)
+            if wait is not None:
+                self.assertEqual(seconds, wait.until - NOW)
+
+    def test_clock_that_was_ahead(self):
+        wait = moving.wait([failed(-24 * HOUR)], NOW)
+        self.assertEqual((NOW, NOW + MINUTE), (wait.since, wait.until))
+
+
+def host(memory):
+    return capacity.Host({'MEMORY_MB': (memory,)}, frozenset())
+
+
+def need(memory):
+    return capacity.Need({'MEMORY_MB': memory})
+
+
+class PlanTest(testtools.TestCase):
+
+    def test_large_servers_come_first(self):
+        self.assertEqual(
+            [('large', 'a'), ('one', 'a'), ('two', 'b')], list(moving.plan(
+                {'a': host(10), 'b': host(4)},
+                {'one': need(4), 'two': need(4), 'large': need(6)}).items()))
+
+    def test_the_host_with_the_least_room(self):
+        self.assertEqual({'one': 'b'}, moving.plan(
+            {'a': host(10), 'b': host(4)}, {'one': need(4)}))
+
+    def test_who_finds_no_place_has_none(self):
+        self.assertEqual({'one': 'a'}, moving.plan(
+            {'a': host(4)}, {'one': need(4), 'two': need(4)}))
+        self.assertEqual({}, moving.plan({}, {'one': need(4)}))
