@@ -187,6 +187,20 @@ A host has its cpus' load, from 0 to 1, where its nova-compute has
 ``compute_monitors = cpu.virt_driver``, else 0. A positive weight prefers hosts
 with less of it; 0 leaves the key out.
 """),
+    cfg.StrOpt(
+        'metrics_directory',
+        help="""
+The folder in which nova-api and the worker count allocations, for
+``pcloud-manage metrics``.
+
+Each process that allocates has two small files there, which ``pcloud-manage
+metrics`` on the same machine, with the same option, adds up: allocations,
+refusals, retries and seconds. The processes need the library
+``prometheus_client`` and the right to write there; the folder is made when it
+is missing. Take a folder of a local file system, best in memory, such as
+``/run/pcloud/metrics``; containers that share it may. Counting never fails a
+call: what goes wrong is written to the log once. Unset, nothing is counted.
+"""),
     cfg.IntOpt(
         'msav_steps',
         default=10,

@@ -38,6 +38,7 @@ from pcloud.objects import allocation
 from pcloud.objects import allocation_ratios
 from pcloud.objects import host_flavors
 from pcloud.objects import hosts
+from pcloud.objects import meters
 from pcloud.objects import quotas
 from pcloud.objects import reconcile
 from pcloud.rules import access
@@ -174,6 +175,8 @@ def add(
         return dues
 
     dues = change.run(context, tickets.anchors(ticket), work)
+    meters.ALLOCATIONS.add(
+        [growth.host_flavor, meters.GROWTH], len(chosen))
     LOG.info('Pcloud %(pcloud)s has grown by %(count)d hosts for %(servers)d '
              'servers.', {'pcloud': pcloud.id, 'count': len(chosen),
                           'servers': launch.demand.count})

@@ -34,6 +34,7 @@ from pcloud.growth import room as rooms
 from pcloud.growth import tickets
 from pcloud.objects import allocation
 from pcloud.objects import hosts
+from pcloud.objects import meters
 from pcloud.objects import pclouds
 from pcloud.rules import default_pcloud
 
@@ -131,6 +132,7 @@ def _grow(
         chosen = joining.choose(context, ticket, growth, launch, room)
         joining.add(context, ticket, growth, launch, chosen)
     except _OBSTACLES as error:
+        meters.refused(growth.host_flavor, error)
         if context.project_id != ticket.pcloud.owner:
             # How much the owner has is not for others.
             raise exception.GrowthRefused(

@@ -55,6 +55,7 @@ from pcloud.objects import emptiness
 from pcloud.objects import host_flavors
 from pcloud.objects import hosts
 from pcloud.objects import machine_constraints
+from pcloud.objects import meters
 from pcloud.objects import pclouds
 from pcloud.objects import quotas
 from pcloud.objects import reconcile
@@ -99,8 +100,17 @@ def add(
         `exception.Unavailable`, and as `change.run`. After any error but
         `exception.OutcomeUnknown` nothing has changed.
     """
-    chance = chance or random.SystemRandom()
     units = host_flavors.units(context, flavor_id)
+    with meters.allocation(flavor_id):
+        return _add(context, pcloud, name, flavor_id, units, zone, only,
+                    chance or random.SystemRandom())
+
+
+def _add(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    name: str, flavor_id: str, units: int, zone: str | None,
+    only: frozenset[str] | None, chance: random.Random,
+) -> hosts.Host:
     deadline = time.monotonic() + CONF.pcloud.allocation_timeout
     tried: list[str] = []
     for attempt in range(1, CONF.pcloud.allocation_attempts + 1):
@@ -111,6 +121,7 @@ def add(
             added, written = _take(
                 context, pcloud, name, flavor_id, chosen, units)
         except Lost as reason:
+            meters.RETRIES.add([flavor_id])
             LOG.info('Attempt %(attempt)d to add a host to Pcloud '
                      '%(pcloud)s: %(host)s cannot be had, %(reason)s.',
                      {'attempt': attempt, 'pcloud': pcloud.id,
@@ -131,12 +142,6 @@ def _is_late(state: tenacity.RetryCallState) -> bool:
     return state.seconds_since_start > CONF.pcloud.allocation_timeout
 
 
-@tenacity.retry(
-    retry=tenacity.retry_if_exception_type(
-        (exception.NoFreeHost, exception.HostFlavorNotFound)),
-    wait=tenacity.wait_random(0, 0.1),
-    stop=tenacity.stop_any(
-        tenacity.stop_after_attempt(_FLAVORS), _is_late), reraise=True)
 def add_fitting(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     name: str, settings: Mapping[str, constraint_rules.Setting],
@@ -151,9 +156,28 @@ def add_fitting(
     :param settings: the constraints that count
     :raises: `exception.NothingFits`, and as `add`
     """
+    with meters.allocation('') as counted:
+        added = _add_fitting(context, pcloud, name, settings, zone)
+        counted.host_flavor = added.host_flavor or ''
+        return added
+
+
+@tenacity.retry(
+    retry=tenacity.retry_if_exception_type(
+        (exception.NoFreeHost, exception.HostFlavorNotFound)),
+    wait=tenacity.wait_random(0, 0.1),
+    stop=tenacity.stop_any(
+        tenacity.stop_after_attempt(_FLAVORS), _is_late), reraise=True)
+def _add_fitting(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    name: str, settings: Mapping[str, constraint_rules.Setting],
+    zone: str | None,
+) -> hosts.Host:
     flavor_id, fitting = machine_constraints.choose_flavor(
         context, settings, zone)
-    return add(context, pcloud, name, flavor_id, zone, fitting)
+    return _add(
+        context, pcloud, name, flavor_id, host_flavors.units(
+            context, flavor_id), zone, fitting, random.SystemRandom())
 
 
 def choose(

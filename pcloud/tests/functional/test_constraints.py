@@ -345,8 +345,8 @@ class HostsTest(ConstraintsTestCase):
     def test_others_take_the_last_hosts(self):
         """One flavor after the other, until nothing is left."""
         gone = exception.NoFreeHost(host_flavor='small', zone='')
-        add = allocation.add
-        with mock.patch.object(allocation, 'add', side_effect=[
+        add = allocation._add
+        with mock.patch.object(allocation, '_add', side_effect=[
                 *[gone] * 7, exception.HostFlavorNotFound(host_flavor='x'),
                 mock.DEFAULT], wraps=add):
             self.assertEqual('small', self.added('a', ''))

@@ -79,7 +79,7 @@ ROOMS = {
         'sticky_rows stray_services',
         'bulk'),
     'objects': _room(
-        f'{_COMMON} backend',
+        f'{_COMMON} backend metering',
         f'{_OSLO} nova.context nova.objects nova.rpc '
         'oslo_versionedobjects tenacity',
         'allocation drains',
@@ -89,7 +89,7 @@ ROOMS = {
         'host_flavors',
         'reconcile sticky_keys',
         'affinity_keys allocation_ratios emptiness notifications',
-        'blockers'),
+        'blockers meters'),
     'audit': _room(
         f'{_COMMON} backend objects', 'nova.context oslo_utils',
         'all_checks remains',
@@ -251,6 +251,7 @@ ROOMS = {
         'azure_trace fleets server_list',
         'csv_tables weight_sets',
         'input_values text_files workload'),
+    'metering': _room('', 'oslo_config oslo_log prometheus_client'),
     'names': _room('rules.forms exception', ''),
     'exception': _room('rules.text', ''),
     'conf': _room('', 'oslo_config'),

@@ -1,0 +1,98 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+from unittest import mock
+
+import ddt
+from oslotest import base
+
+from pcloud import exception
+from pcloud.objects import meters
+
+
+@ddt.ddt
+class ReasonTest(base.BaseTestCase):
+
+    @ddt.unpack
+    @ddt.data(
+        (exception.NoFreeHost(host_flavor='f', zone=''), 'no_free_host'),
+        (exception.HostsSettling(host_flavor='f', zone='', count=1),
+         'settling'),
+        (exception.HostsContended(host_flavor='f', zone='', attempts=5),
+         'contended'),
+        (exception.QuotaExceeded(requested=1, in_use=1, limit=1), 'quota'),
+        (exception.NothingFits(zone='', reasons=''), 'nothing_fits'),
+        (exception.HostNameInUse(name='a', pcloud='p'), 'name_in_use'),
+        (exception.OutcomeUnknown(), 'outcome_unknown'),
+        (exception.PlacementSilent(), 'unavailable'),
+        (exception.DatabaseAway(), 'unavailable'),
+        (exception.PcloudNotFound(pcloud='p'), 'other'),
+        (ValueError('secret'), 'error'))
+    def test_table(self, error, reason):
+        self.assertEqual(reason, meters.reason_of(error))
+
+    def test_reasons_are_few(self):
+        self.assertEqual(12, len(set(meters.REASONS)))
+
+
+class AllocationTest(base.BaseTestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.added = {}
+        for counter in meters.COUNTERS:
+            self.added[counter.name] = []
+        patcher = mock.patch('pcloud.metering.Counter.add', autospec=True,
+                             side_effect=self._add)
+        patcher.start()
+        self.addCleanup(patcher.stop)
+
+    def _add(self, counter, values, amount=1):
+        self.added[counter.name].append((*values, amount))
+
+    def _added(self, counter):
+        return self.added[counter.name]
+
+    def test_flavor_of_a_request_with_constraints(self):
+        with meters.allocation('') as counted:
+            counted.host_flavor = 'gpu'
+        self.assertEqual([('gpu', 'call', 1)],
+                         self._added(meters.ALLOCATIONS))
+
+    def test_error_goes_on(self):
+        error = exception.NoFreeHost(host_flavor='gpu', zone='')
+        try:
+            with meters.allocation('gpu'):
+                raise error
+        except exception.NoFreeHost as found:
+            self.assertIs(error, found)
+        self.assertEqual([('gpu', 'no_free_host', 1)],
+                         self._added(meters.REFUSALS))
+        self.assertEqual([], self._added(meters.ALLOCATIONS))
+
+    def test_whoever_asks_chooses_no_label(self):
+        meters.refused('chosen', exception.HostFlavorNotFound(
+            host_flavor='chosen'))
+        self.assertEqual([('', 'other', 1)], self._added(meters.REFUSALS))
+
+
+class ZerosTest(base.BaseTestCase):
+
+    def test_zeros(self):
+        self.assertEqual(
+            [('a', 'call'), ('a', 'growth'), ('b', 'call'), ('b', 'growth')],
+            list(meters.zeros(meters.ALLOCATIONS, ['a', 'b'])))
+        self.assertEqual([('a',)], list(meters.zeros(meters.RETRIES, ['a'])))
+        self.assertEqual(
+            [(flavor, reason) for flavor in ('', 'a')
+             for reason in meters.REASONS],
+            list(meters.zeros(meters.REFUSALS, ['a'])))
