@@ -598,3 +598,19 @@ class InputUnreadable(Invalid):
 
 class InvalidSimulation(Invalid):
     message = '%(reason)s.'
+
+
+class InvalidAddress(Invalid):
+    message = ("'%(address)s' is not right; it has to be ADDRESS:PORT, such "
+               'as 127.0.0.1:9841, [::1]:9841 or :9841.')
+
+
+class LibraryMissing(Conflict):
+    message = ('The library %(library)s is not installed here: pip install '
+               '%(library)s, which the extra [%(extra)s] of Pcloud brings '
+               'too.')
+
+
+class CannotListen(Conflict):
+    message = ('Nothing can be served at %(address)s: %(reason)s. Free the '
+               'port, or take another address with --listen.')

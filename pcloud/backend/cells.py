@@ -246,6 +246,26 @@ def silent(timeout: float) -> list[str]:
     return [f'{cells[uuid].name} ({uuid})' for uuid in answers.silent]
 
 
+def look(
+    context: nova_context.RequestContext, hosts: Collection[str],
+    timeout: float,
+) -> tuple[dict[tuple[str, str], bool], frozenset[str]]:
+    """Return which of the cells of hosts answer.
+
+    One query, and one query in each cell.
+
+    :param timeout: the number of seconds to wait for the cells
+    :returns: ``(name, uuid) of a cell -> whether the cell answers``, and the
+        service hosts in silent cells
+    """
+    answers = ask(of_hosts(context, hosts), ping, timeout)
+    named = {cell.uuid: cell.name or '' for cell in nova_context.CELLS}
+    there = {uuid: True for uuid in answers.known} | dict.fromkeys(
+        answers.silent, False)
+    return {(named.get(uuid, ''), uuid): answered
+            for uuid, answered in there.items()}, silent_hosts(answers)
+
+
 @main_db.pick_context_manager_reader
 def ping(context: nova_context.RequestContext, _: object) -> int:
     """Answer for a cell, whatever the question (one query)."""

@@ -12,6 +12,7 @@
 
 """Read the aggregates of Pclouds, and the units of the Pclouds' hosts."""
 
+import collections
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -30,6 +31,8 @@ from pcloud import names
 from pcloud.rules import hints
 from pcloud.rules import units as unit_rules
 
+
+_OWNER = orm.aliased(models.AggregateMetadata)
 
 # What a list of Pclouds shows of each Pcloud, besides the tenants.
 _SHOWN = (names.TYPE, names.ID, names.NAME, names.OWNER, *readings.RATIOS)
@@ -222,6 +225,36 @@ def with_drains(context: nova_context.RequestContext) -> list[str]:
             drain.key.startswith(names.DRAIN_PREFIX, autoescape=True))))
 
 
+def every_drain(
+    context: nova_context.RequestContext,
+) -> list[tuple[str, str]]:
+    """Return the state and the drain of each host with a drain.
+
+    One query, which reads a row for each drain. Both are as written, right or
+    not; metadata of a host that is not in the Pcloud are left out.
+    """
+    drain, state, placed = (
+        orm.aliased(models.AggregateMetadata) for _ in range(3))
+    member = models.AggregateHost
+    node = sa.func.substr(drain.key, len(names.DRAIN_PREFIX) + 1)
+    statement = sa.select(state.value, drain.value).select_from(drain).join(
+        state, sa.and_(
+            state.aggregate_id == drain.aggregate_id,
+            state.key == sa.literal(names.STATE_PREFIX).concat(node)),
+    ).join(
+        placed, sa.and_(
+            placed.aggregate_id == drain.aggregate_id,
+            placed.key.startswith(names.NODE_PREFIX, autoescape=True),
+            placed.value == node),
+    ).join(
+        member, sa.and_(
+            member.aggregate_id == drain.aggregate_id,
+            placed.key == sa.literal(names.NODE_PREFIX).concat(member.host)),
+    ).where(drain.key.startswith(names.DRAIN_PREFIX, autoescape=True))
+    with api_db.context_manager.reader.using(context) as session:
+        return [(row[0], row[1]) for row in session.execute(statement)]
+
+
 def _with_prefixes(
     context: nova_context.RequestContext, aggregate_id: int, *prefixes: str,
 ) -> dict[str, str]:
@@ -338,17 +371,36 @@ def units_of_owner(
     One query, which reads a row a pool. A host whose pool has no readable
     units counts with the greatest number of units.
     """
+    # Databases that compare without case find other owners too.
+    return _units(context, _OWNER.value == project_id).get(project_id, 0)
+
+
+def units_by_owner(
+    context: nova_context.RequestContext,
+) -> dict[str, int]:
+    """Return `units_of_owner` of each project that owns hosts.
+
+    One query, which reads a row for each pool of each project.
+
+    :returns: ``project id -> units``
+    """
+    return _units(context, sa.true())
+
+
+def _units(
+    context: nova_context.RequestContext, criterion: sa.ColumnElement[bool],
+) -> dict[str, int]:
     row, member = models.AggregateMetadata, models.AggregateHost
-    owner, kind, units = (orm.aliased(row) for _ in range(3))
+    kind, units = (orm.aliased(row) for _ in range(2))
     pooled = orm.aliased(member)
     statement = sa.select(
-        owner.value, units.value, sa.func.count(member.id.distinct()),
-    ).select_from(owner).join(
-        kind, sa.and_(kind.aggregate_id == owner.aggregate_id,
+        _OWNER.value, units.value, sa.func.count(member.id.distinct()),
+    ).select_from(_OWNER).join(
+        kind, sa.and_(kind.aggregate_id == _OWNER.aggregate_id,
                       kind.key == names.TYPE,
                       kind.value == names.TYPE_PCLOUD),
     ).join(
-        member, member.aggregate_id == owner.aggregate_id,
+        member, member.aggregate_id == _OWNER.aggregate_id,
     ).join(
         pooled, pooled.host == member.host,
     ).join(
@@ -359,15 +411,16 @@ def units_of_owner(
     ).outerjoin(
         units, sa.and_(units.aggregate_id == models.Aggregate.id,
                        units.key == names.UNITS),
-    ).where(owner.key == names.OWNER, owner.value == project_id).group_by(
-        models.Aggregate.id, owner.value, units.value)
+    ).where(_OWNER.key == names.OWNER, criterion).group_by(
+        models.Aggregate.id, _OWNER.value, units.value)
     # MariaDB would begin with all hosts of all pools.
     for dialect in ('mysql', 'mariadb'):
         statement = statement.prefix_with('STRAIGHT_JOIN', dialect=dialect)
+    found: collections.Counter[str] = collections.Counter()
     with api_db.context_manager.reader.using(context) as session:
-        # Databases that compare without case find other owners too.
-        return sum(_cost(text) * count for its_owner, text, count
-                   in session.execute(statement) if its_owner == project_id)
+        for owner, text, count in session.execute(statement):
+            found[owner] += _cost(text) * count
+    return dict(found)
 
 
 def _cost(text: str | None) -> int:

@@ -38,6 +38,7 @@ from pcloud.backend import cells  # noqa: E402
 from pcloud.cmd import audit  # noqa: E402
 from pcloud.cmd import closed_pipe  # noqa: E402
 from pcloud.cmd import explain  # noqa: E402
+from pcloud.cmd import metrics  # noqa: E402
 from pcloud.cmd import release  # noqa: E402
 from pcloud.cmd import simulate  # noqa: E402
 from pcloud.cmd import uninstall  # noqa: E402
@@ -50,6 +51,9 @@ LOG = logging.getLogger(__name__)
 
 FAILED = 2
 
+# Commands that ask no cell, or tell themselves which cells are silent.
+_NAME_NO_CELLS = (simulate.NAME, metrics.NAME)
+
 # Seconds that a cell has to answer.
 _PATIENCE = 5
 
@@ -58,6 +62,7 @@ def _add_commands(subparsers: argparse._SubParsersAction) -> None:
     subparsers.required = True
     audit.add_parser(subparsers)
     explain.add_parser(subparsers)
+    metrics.add_parser(subparsers)
     simulate.add_parser(subparsers)
     uninstall.add_parser(subparsers)
     work.add_parser(subparsers)
@@ -118,7 +123,7 @@ def main() -> int:
     logging.setup(CONF, 'nova')
     objects.register_all()
     try:
-        if CONF.command.name != simulate.NAME:
+        if CONF.command.name not in _NAME_NO_CELLS:
             _name_silent_cells()
         return CONF.command.run(CONF.command)
     except exception.PcloudError as error:

@@ -65,6 +65,7 @@ lock_path = {folder}
 [pcloud]
 quota_units = -1
 allocation_backoff = 0.1
+metrics_directory = {folder}/metrics
 {options}
 """
 
@@ -202,7 +203,7 @@ class Cloud:
                  '--transport-url', self._transport],
                 ['db', 'sync']):
             subprocess.run(
-                [_beside('nova-manage'), '--config-file', self.config,
+                [beside('nova-manage'), '--config-file', self.config,
                  *command], check=True, stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL)
 
@@ -290,7 +291,8 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
-def _beside(command: str) -> str:
+def beside(command: str) -> str:
+    """Return the path of a command of this environment of Python."""
     return os.path.join(os.path.dirname(sys.executable), command)
 
 

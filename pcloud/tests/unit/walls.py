@@ -85,7 +85,7 @@ ROOMS = {
         'allocation drains',
         'hosts tenants turns usages',
         'machine_constraints pclouds quotas values',
-        'host_attributes scoped_policies supplies',
+        'host_attributes scoped_policies stocktaking supplies',
         'host_flavors',
         'reconcile sticky_keys',
         'affinity_keys allocation_ratios emptiness notifications',
@@ -139,6 +139,13 @@ ROOMS = {
         'backend exception moving objects', 'nova.context oslo_log',
         'loop',
         'passes'),
+    'metrics': _room(
+        'audit exception metering objects',
+        'nova.context oslo_log prometheus_client',
+        'showing',
+        'collector serving',
+        'audits counters',
+        'addresses gauges'),
     'api': _room(
         f'{_COMMON} audit backend conf explain growth moving objects',
         f'{_OSLO} cinderclient jsonschema keystoneauth1 nova.api '
@@ -205,8 +212,8 @@ ROOMS = {
         'scaling',
         'common host_forecasts images plugin projects'),
     'cmd': _room(
-        'api audit backend conf exception explain rules sandbox scheduler '
-        'simulation worker',
+        'api audit backend conf exception explain metrics rules sandbox '
+        'scheduler simulation worker',
         # Nova's databases are only configured there.
         'keystoneauth1 nova.api.openstack.api_version_request '
         'nova.availability_zones nova.compute nova.conf '
@@ -216,8 +223,8 @@ ROOMS = {
         'oslo_upgradecheck packaging prettytable',
         'manage',
         'explain simulate status',
-        'audit explain_output internal_hints sandbox simulate_output '
-        'uninstall work',
+        'audit explain_output internal_hints metrics sandbox '
+        'simulate_output uninstall work',
         'closed_pipe release'),
     'sandbox': _room(
         'worker', 'glance keystone kombu neutron neutron_lib nova os_vif '

@@ -1,0 +1,84 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The metrics that are read from rows.
+
+Rule: reference-metrics-gauges
+"""
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+
+from nova import context as nova_context
+from prometheus_client import metrics_core
+
+from pcloud.objects import stocktaking
+
+
+def gauge(
+    name: str, documentation: str, labels: Sequence[str],
+    values: Iterable[tuple[tuple[str, ...], float]],
+) -> metrics_core.Metric:
+    """Return a metric that goes up and down.
+
+    :param values: the values of the labels, and the value
+    """
+    family = metrics_core.GaugeMetricFamily(name, documentation, labels=labels)
+    for key, value in sorted(values):
+        family.add_metric(key, value)
+    return family
+
+
+def of_inventory(
+    inventory: stocktaking.Inventory,
+) -> Iterator[metrics_core.Metric]:
+    """Yield the metrics of the hosts of all pools."""
+    yield gauge(
+        'pcloud_hosts', 'Hosts of pools by state.',
+        ('host_flavor', 'availability_zone', 'state'), inventory.hosts.items())
+    yield gauge(
+        'pcloud_oldest_settling_seconds',
+        'Seconds since the first of the settling hosts began to settle.',
+        (), [((), inventory.oldest)])
+    yield gauge(
+        'pcloud_cell_up', 'Whether a cell with hosts of pools answers.',
+        ('cell', 'uuid'), inventory.cells.items())
+
+
+def of_drains(
+    context: nova_context.RequestContext,
+) -> Iterator[metrics_core.Metric]:
+    """Yield the metrics of drained hosts (one query)."""
+    yield gauge(
+        'pcloud_drains',
+        'Drained hosts, before and after the deadline of the drain.',
+        ('state',), [((state,), count) for state, count
+                     in stocktaking.drains(context).items()])
+
+
+def of_projects(
+    context: nova_context.RequestContext, most: int,
+) -> Iterator[metrics_core.Metric]:
+    """Yield the units of the projects with the most units (one query).
+
+    :param most: the number of projects; all others count together as the
+        project ''. 0 yields nothing and asks nothing.
+    """
+    if not most:
+        return
+    named, others = stocktaking.units(context, most)
+    yield gauge(
+        'pcloud_units_in_use', 'Units of the hosts in Pclouds by owner.',
+        ('project_id',),
+        [*(((project,), used) for project, used in named.items()),
+         (('',), others)])

@@ -1,0 +1,134 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Serve metrics over HTTP."""
+
+from collections.abc import Callable
+from collections.abc import Iterable
+import socket
+import socketserver
+import threading
+import typing
+from wsgiref import simple_server
+
+from oslo_log import log as logging
+import prometheus_client
+
+from pcloud import exception
+from pcloud.metrics import addresses
+
+LOG = logging.getLogger(__name__)
+
+_PATH = '/metrics'
+# Seconds that a client has to send a request.
+_PATIENCE = 30
+
+_App: typing.TypeAlias = Callable[[dict, Callable], Iterable[bytes]]
+
+
+class App:
+    """Answers ``GET /metrics`` with the metrics of a registry.
+
+    A registry that cannot be read is a 500. The log has the first of several
+    failures in a row, and the end of the failures.
+    """
+
+    def __init__(self, registry: prometheus_client.CollectorRegistry) -> None:
+        self._answer: _App = prometheus_client.make_wsgi_app(registry)
+        self._lock = threading.Lock()
+        self._failed = False
+
+    def __call__(
+        self, environ: dict, start_response: Callable,
+    ) -> Iterable[bytes]:
+        """Answer a request."""
+        if environ['PATH_INFO'] != _PATH:
+            return _told(start_response, '404 Not Found',
+                         f'The metrics are at {_PATH}.')
+        try:
+            answer = self._answer(environ, start_response)
+        # Whatever it is, the next scrape may succeed.
+        except Exception:
+            if not self._note(failed=True):
+                LOG.exception('The metrics cannot be read.')
+            return _told(start_response, '500 Internal Server Error',
+                         'The metrics cannot be read; the log of '
+                         'pcloud-manage tells why.')
+        if self._note(failed=False):
+            LOG.info('The metrics can be read again.')
+        return answer
+
+    def _note(self, failed: bool) -> bool:
+        """Keep whether a request failed; return what was kept before."""
+        with self._lock:
+            before, self._failed = self._failed, failed
+        return before
+
+
+def _told(start_response: Callable, status: str, text: str) -> list[bytes]:
+    start_response(status, [('Content-Type', 'text/plain; charset=utf-8')])
+    return [f'{text}\n'.encode()]
+
+
+class _Handler(simple_server.WSGIRequestHandler):
+    timeout = _PATIENCE
+
+    def log_message(self, format: str, *args: object) -> None:
+        LOG.debug(format, *args)
+
+
+class _Server(socketserver.ThreadingMixIn, simple_server.WSGIServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        # A client that went away before the answer.
+        LOG.debug('A request from %s has failed.', client_address,
+                  exc_info=True)
+
+
+class _V6Server(_Server):
+    address_family = socket.AF_INET6
+
+
+def bound(address: addresses.Address, app: App) -> simple_server.WSGIServer:
+    """Return a server that listens.
+
+    :raises: `exception.CannotListen`
+    """
+    try:
+        family = socket.getaddrinfo(
+            address.host, address.port, type=socket.SOCK_STREAM,
+            flags=socket.AI_PASSIVE)[0][0]
+        kind = _V6Server if family == socket.AF_INET6 else _Server
+        return simple_server.make_server(
+            address.host, address.port, app, kind, _Handler)
+    except OSError as error:
+        raise exception.CannotListen(
+            address=str(address), reason=error.strerror)
+
+
+def address_of(server: simple_server.WSGIServer) -> addresses.Address:
+    """Return where a server listens."""
+    host, port = server.server_address[:2]
+    return addresses.Address(str(host), port)
+
+
+def serve(
+    server: simple_server.WSGIServer, stop: threading.Event,
+) -> None:
+    """Answer requests until the event is set."""
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    stop.wait()
+    server.shutdown()
+    thread.join()
+    server.server_close()

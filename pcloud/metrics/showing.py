@@ -1,0 +1,62 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Print the metrics once, or serve the metrics."""
+
+import signal
+import sys
+import threading
+
+import prometheus_client
+
+from pcloud.metrics import addresses
+from pcloud.metrics import audits
+from pcloud.metrics import collector
+from pcloud.metrics import serving
+
+_ENDS = (signal.SIGTERM, signal.SIGINT)
+
+
+def once(directory: str | None, projects: int, audit: bool) -> None:
+    """Print the metrics, as `collector.Collector` reads the metrics.
+
+    :param audit: whether an audit is made before
+    """
+    audited = audits.Audits() if audit else None
+    if audited is not None:
+        audited.make()
+    registry = collector.registry(
+        collector.Collector(directory, projects, audited))
+    sys.stdout.write(prometheus_client.generate_latest(registry).decode())
+
+
+def serve(
+    address: addresses.Address, directory: str | None, projects: int,
+    interval: float | None,
+) -> None:
+    """Serve the metrics until the process gets SIGTERM or SIGINT.
+
+    :param interval: seconds between audits, None for no audits
+    :raises: `exception.CannotListen`
+    """
+    audited = None if interval is None else audits.Audits()
+    server = serving.bound(address, serving.App(collector.registry(
+        collector.Collector(directory, projects, audited))))
+    stop = threading.Event()
+    for number in _ENDS:
+        signal.signal(number, lambda *_: stop.set())
+    if audited is not None and interval is not None:
+        threading.Thread(target=audited.repeat, args=(interval, stop),
+                         daemon=True).start()
+    print(f'Serving at http://{serving.address_of(server)}/metrics',
+          flush=True)
+    serving.serve(server, stop)
