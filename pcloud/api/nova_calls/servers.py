@@ -193,12 +193,12 @@ def _without_secrets(
     real host that an administrator has named is for administrators.
     """
     response = call.request.get_response(application)
-    body = shown_hints.without_records(response.body)
-    if shown_hints.may_name_host(body) and not rbac.allow(
-            call.context, host_constraint.HOST, None):
-        body = shown_hints.without_hosts(body)
-    if body != response.body:
-        response.body = body
+    body = response.body
+    shown = shown_hints.without_secrets(body, lambda: rbac.allow(
+        call.context, host_constraint.HOST, None))
+    # The length of the answer is counted anew where the body is replaced.
+    if shown is not body:
+        response.body = shown
     return response
 
 

@@ -14,14 +14,15 @@
 
 A list of a thousand servers is a body of a million bytes, and every server has
 recorded hints. To parse such a body takes as long as Nova takes for dozens of
-servers, so the recorded hints are cut out of the text; the body is parsed only
-when the text is not written as Nova writes it.
+servers, so only the texts of hints are looked at, and each text once. The body
+is parsed when the text is not written as Nova writes it.
 
 Rule: reference-isolation-shown
 """
 
 from collections.abc import Callable
 from collections.abc import Iterator
+import functools
 import json
 import re
 
@@ -29,71 +30,122 @@ from pcloud import exception
 from pcloud.rules import constraints
 from pcloud.rules import hints as hint_rules
 
-_MARK = f'"{hint_rules.RECORD_PREFIX}'.encode()
-# The constraint that names a host. Other words with the same end only cost
-# time.
-_HOST = f'{constraints.HOST}='.encode()
 # The member of a server in an answer.
 _SHOWN_HINTS = 'scheduler_hints'
 
-# A quotation mark that no backslash precedes begins or ends a string, and no
-# name follows the end of a string. So nothing that a user writes into a name
-# or a value looks like a member.
-_TEXT = rb'"(?:[^"\\]|\\.)*"'
-_RECORD = re.compile(
-    re.escape(_MARK) + rb'[a-z_]*": \[(?:' + _TEXT +
-    rb'(?:, ' + _TEXT + rb')*)?\]')
-_BACKSLASH, _COMMA = b'\\', b', '
+# Within a string JSON has a backslash before every quotation mark. So the
+# second mark ends a string whatever users write into names and values, and no
+# member of this name is written in another way: Nova escapes no letters.
+_MEMBER = f'"{_SHOWN_HINTS}"'.encode()
+_OBJECT, _END, _BACKSLASH, _COMMA = b': {', b'}', b'\\', b', '
+_OTHER_OBJECT = re.compile(rb'\s*:\s*\{')
+_RECORD = f'"{hint_rules.RECORD_PREFIX}'.encode()
+# The constraint that names a host. Other words with the same end only cost
+# time.
+_HOST = f'{constraints.HOST}='.encode()
 
 
-def without_records(body: bytes) -> bytes:
-    """Return the body of an answer without the hints that nova-api recorded.
+def without_secrets(
+    body: bytes, may_see_hosts: Callable[[], bool],
+) -> bytes:
+    """Return the body of an answer without hints that the caller may not see.
 
-    :param body: JSON; a body without records is returned as it is
+    The hints that nova-api recorded are for nobody.
+
+    :param body: JSON; the same body is returned when nothing is hidden
+    :param may_see_hosts: whether the caller may see real hosts that
+        constraints name; asked when a constraint names a host
+    :raises: `ValueError` for a body with hints that is no JSON
     """
-    if _MARK not in body:
-        return body
-    cut = b''.join(_kept(body))
-    return _changed(cut, _drop_records) if _MARK in cut else cut
+    hide = functools.partial(_hide, functools.cache(may_see_hosts))
+    try:
+        return b''.join(_kept(body, functools.cache(_Texts(hide).shown)))
+    except ValueError:
+        return _parsed(body, hide)
 
 
-def _kept(body: bytes) -> Iterator[bytes]:
-    """Yield the parts of a body between the recorded hints."""
-    begin, mark = 0, body.find(_MARK)
-    while mark >= 0:
-        record = _RECORD.match(body, mark)
-        if record and body[mark - 1:mark] != _BACKSLASH:
-            end = record.end()
-            # The comma goes too, whether the member is the first or the last.
-            if body.endswith(_COMMA, begin, mark):
-                mark -= len(_COMMA)
-            elif body.startswith(_COMMA, end):
-                end += len(_COMMA)
-            yield body[begin:mark]
-            begin = mark = end
-        else:
-            mark += 1
-        mark = body.find(_MARK, mark)
+def _kept(body: bytes, shown: Callable[[bytes], bytes]) -> Iterator[bytes]:
+    """Yield the parts of a body, some hints replaced.
+
+    :param shown: returns what takes the place of a text, from a member's name
+        to the end of the first object
+    :raises: `ValueError` when there is no such end, and as `shown`
+    """
+    begin, at = 0, body.find(_MEMBER)
+    while at >= 0:
+        at += len(_MEMBER)
+        end = body.index(_END, at) + len(_END)
+        written = body[at:end]
+        text = shown(written)
+        if text != written and not body.endswith(
+                _BACKSLASH, 0, at - len(_MEMBER)):
+            yield body[begin:at]
+            yield text
+            begin = at = end
+        at = body.find(_MEMBER, at)
     yield body[begin:]
 
 
-def may_name_host(body: bytes) -> bool:
-    """Whether a hint in the body of an answer may name a real host."""
-    return _HOST in body
+class _Texts:
+    """What is shown of the texts of hints.
 
+    Servers that are listed together mostly have the same records, so that each
+    text of records is parsed once.
 
-def without_hosts(body: bytes) -> bytes:
-    """Return the body of an answer without real hosts in constraints.
-
-    :param body: JSON
+    :param hide: changes the hints of a server
     """
-    return _changed(body, _hide_host)
+
+    def __init__(self, hide: Callable[[dict], None]) -> None:
+        self._hide = hide
+        self._are_records = functools.cache(_are_records)
+
+    def shown(self, written: bytes) -> bytes:
+        """Return what is shown of a text.
+
+        :param written: from the end of the name to the end of an object, which
+            is the whole value when the text is JSON
+        :raises: `ValueError` when the text does not tell the whole value
+        """
+        if not written.startswith(_OBJECT):
+            if _OTHER_OBJECT.match(written):
+                raise ValueError(written)
+            return written
+        given, mark, records = written.partition(_RECORD)
+        if _is_plain(given):
+            if not mark:
+                return written
+            kept = given.removesuffix(_COMMA)
+            if kept.endswith((b'{', b']')) and self._are_records(
+                    mark + records):
+                return kept + _END
+        hints = json.loads(written.removeprefix(b': '))
+        self._hide(hints)
+        return b': ' + json.dumps(hints).encode()
 
 
-def _changed(body: bytes, change: Callable[[dict], None]) -> bytes:
+def _is_plain(text: bytes) -> bool:
+    """Whether the beginning of an object hides nothing, and is no riddle.
+
+    No string is cut in two, and all members are the object's own. What follows
+    is the object's end, or the next name or value.
+    """
+    return not (_BACKSLASH in text or text.count(b'"') % 2 or
+                text.count(b'{') > 1 or _HOST in text)
+
+
+def _are_records(text: bytes) -> bool:
+    """Whether a text holds records only, up to the end of the object."""
+    try:
+        return all(map(hint_rules.is_record, json.loads(b'{' + text)))
+    except ValueError:
+        return False
+
+
+def _parsed(body: bytes, hide: Callable[[dict], None]) -> bytes:
+    """Return a body with changed hints, whatever the body looks like."""
     document = json.loads(body)
     for hints in _all_hints(document):
-        change(hints)
+        hide(hints)
     return json.dumps(document).encode()
 
 
@@ -110,17 +162,14 @@ def _all_hints(document: object) -> Iterator[dict]:
                 yield from _all_hints(value)
 
 
-def _drop_records(hints: dict) -> None:
+def _hide(may_see_hosts: Callable[[], bool], hints: dict) -> None:
+    """Remove records from hints, and a ``host`` constraint where needed."""
     for name in list(filter(hint_rules.is_record, hints)):
         del hints[name]
-
-
-def _hide_host(hints: dict) -> None:
-    """Remove the ``host`` constraint from hints."""
     try:
         asked = constraints.parse(hint_rules.constraints(hints))
     except exception.Invalid:
         # The hint is older than the rules, and names no host that counts.
         return
-    if asked.pop(constraints.HOST, None) is not None:
+    if asked.pop(constraints.HOST, None) is not None and not may_see_hosts():
         hints[hint_rules.CONSTRAINTS] = [constraints.text(asked)]
