@@ -262,6 +262,26 @@ def round_of(
                  if host_score > threshold), None)
 
 
+def share_scores(
+    wanted: Mapping[str, Key], names: Iterable[str],
+) -> tuple[Fraction, Fraction]:
+    """Return the least and the greatest score for values from 0 to 1.
+
+    :param wanted: the compiled keys of the server
+    :param names: names of keys that each host offers once, with such a value
+    """
+    least = most = Fraction(0)
+    for name_ in names:
+        target, weight = wanted[name_].value, wanted[name_].weight
+        # The distance to the nearest value there is, and to the farthest.
+        scores = [weight * max(Fraction(0), 1 - distance) for distance in (
+            max(-target, target - 1, Fraction(0)),
+            max(abs(target), abs(target - 1)))]
+        least += min(scores)
+        most += max(scores)
+    return least, most
+
+
 def estimated_rounds(
     host_scores: Sequence[float], error: float, rounds: Sequence[Fraction],
 ) -> list[int | None]:

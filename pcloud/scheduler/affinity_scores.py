@@ -44,6 +44,32 @@ CONF = cfg.CONF
 _memory = affinity_keys.Memory()
 
 
+def in_rounds(
+    host_states: Sequence[host_manager.HostState], wished: memo.CompiledKeys,
+) -> list[bool]:
+    """Return whether each host is in a round: has a number in `rounds`.
+
+    Computed keys add only so much to a score. Hosts are asked for theirs where
+    the rest of their score leaves that open.
+    """
+    last = min(thresholds())
+    if not wished.system:
+        return [last < 0] * len(host_states)
+    of_hosts, bases = _by_kind(
+        host_states, host_attributes.aggregates(host_states), wished)
+    least, most = affinity.share_scores(wished.system, _computed(wished))
+    are_in = [base + least > last for base in bases]
+    are_open = [not is_in and base + most > last
+                for base, is_in in zip(bases, are_in, strict=True)]
+    if not any(are_open):
+        return [are_in[kind] for kind in of_hosts]
+    left = iter(rounds([
+        host_state for host_state, kind in zip(
+            host_states, of_hosts, strict=True) if are_open[kind]], wished))
+    return [next(left) is not None if are_open[kind] else are_in[kind]
+            for kind in of_hosts]
+
+
 def rounds(
     host_states: Sequence[host_manager.HostState], wished: memo.CompiledKeys,
 ) -> list[int | None]:

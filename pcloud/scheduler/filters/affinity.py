@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+import itertools
 import random
 
 from nova import objects
@@ -54,10 +55,8 @@ class AffinityFilter(base.ListFilter):
         request_keys.record_offers(spec, host_states)
         if not wished:
             return host_states
-        numbers = affinity_scores.rounds(host_states, wished)
-        hosts = [host_state for host_state, number
-                 in zip(host_states, numbers, strict=True)
-                 if number is not None]
+        hosts = [*itertools.compress(
+            host_states, affinity_scores.in_rounds(host_states, wished))]
         # For thousands of hosts this is faster than random.shuffle.
         hosts.sort(key=lambda host_state: random.random())
         return hosts
@@ -70,9 +69,9 @@ class AffinityFilter(base.ListFilter):
         wished = request_keys.compiled(spec, host_states)
         if not wished:
             return [None] * len(host_states)
-        return [_reason(score) if number is None else None
-                for number, score in zip(
-                    affinity_scores.rounds(host_states, wished),
+        return [None if is_in else _reason(score)
+                for is_in, score in zip(
+                    affinity_scores.in_rounds(host_states, wished),
                     affinity_scores.system(host_states, wished),
                     strict=True)]
 

@@ -179,6 +179,27 @@ class ScoreTest(base.BaseTestCase):
         self.assertEqual(before, affinity.score(wanted, offered))
 
 
+class ShareScoresTest(base.BaseTestCase):
+
+    @given(st.lists(st.tuples(
+        st.fractions(-2, 3, max_denominator=20), st.sampled_from([-7, 3])),
+        max_size=3), st.fractions(0, 1, max_denominator=20))
+    def test_each_share_is_within_and_the_ends_are_reached(
+            self, drawn, share):
+        wanted = {str(number): affinity.Key(str(number), *map(Fraction, pair))
+                  for number, pair in enumerate(drawn)}
+        least, most = affinity.share_scores(wanted, wanted)
+        score = affinity.score(wanted, dict.fromkeys(wanted, share).items())
+        self.assertTrue(least <= score <= most)
+        ends = [
+            [affinity.score(wanted, [(key.name, end)]) for end in (
+                Fraction(0), Fraction(1),
+                min(Fraction(1), max(Fraction(0), key.value)))]
+            for key in wanted.values()]
+        self.assertEqual((sum(map(min, ends)), sum(map(max, ends))),
+                         (least, most))
+
+
 @ddt.ddt
 class RoundTest(base.BaseTestCase):
     """Step 4: from INITIAL_MSAV to FINAL_MSAV in MSAV_STEPS."""

@@ -103,10 +103,11 @@ class RoundsTest(testtools.TestCase):
         wished = memo.CompiledKeys({
             name: affinity.Key(name, *map(Fraction, pair))
             for name, pair in wanted.items()}, {})
-        self.assertEqual(
-            [affinity.round_of(score, affinity_scores.thresholds())
-             for score in affinity_scores.system(them, wished)],
-            affinity_scores.rounds(them, wished))
+        numbers = [affinity.round_of(score, affinity_scores.thresholds())
+                   for score in affinity_scores.system(them, wished)]
+        self.assertEqual(numbers, affinity_scores.rounds(them, wished))
+        self.assertEqual([number is not None for number in numbers],
+                         affinity_scores.in_rounds(them, wished))
 
     def test_a_tenth_and_two_tenths_are_three_tenths(self):
         """And that does not exceed a threshold of three tenths."""
@@ -127,6 +128,30 @@ class RoundsTest(testtools.TestCase):
                 key.name: mock.Mock(return_value=Fraction(0))}) as computed:
             affinity_scores.rounds(them, wished)
             self.assertEqual([], computed[key.name].mock_calls)
+
+    def test_hosts_are_asked_where_the_rest_leaves_it_open(self):
+        """A tenth of the memory is used on each host: the key adds 9."""
+        aggregates = [objects.Aggregate(metadata={
+            f'{names.NODE_KEY_PREFIX}A': '1',
+            f'{names.NODE_KEY_PREFIX}B': weight}) for weight in '01']
+        them = [_host((1000, 900, 1, 1, 1.0, 1.0, [], [number]), aggregates)
+                for number in (0, 1)]
+        keys = [*map(affinity.parse, ('#RAM=0:10', 'A=1:5', 'B=1:10'))]
+        wished = memo.CompiledKeys({key.name: key for key in keys}, {})
+        # The scores are 14 and 24, at least 5 and 15, at most 15 and 25.
+        for limit, expected, asked in (
+                (4.9, [True, True], []), (5, [True, True], them[:1]),
+                (14, [False, True], them[:1]), (15, [False, True], them[1:]),
+                (24, [False, False], them[1:]), (25, [False, False], [])):
+            self._limit(limit, limit, 1)
+            with mock.patch.object(
+                    affinity_scores, 'rounds',
+                    side_effect=affinity_scores.rounds) as rounds:
+                self.assertEqual(
+                    expected, affinity_scores.in_rounds(them, wished))
+            self.assertEqual(
+                [mock.call(asked, wished)] if asked else [],
+                rounds.mock_calls)
 
     @given(st.lists(hosts, min_size=1, max_size=5),
            st.lists(metadata, min_size=4, max_size=4))
