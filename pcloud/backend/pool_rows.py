@@ -16,6 +16,7 @@ from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
+import random
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -33,7 +34,9 @@ from pcloud import names
 
 # No aggregate has this id.
 _PCLOUDS = 0
-_POOLED = orm.aliased(models.AggregateHost)
+# Made once: SQLAlchemy adapts the columns of each alias anew.
+_POOL, _POOLED = (
+    orm.aliased(models.Aggregate), orm.aliased(models.AggregateHost))
 
 
 def is_whole(name: str, metadata: Mapping[str, str]) -> bool:
@@ -197,6 +200,37 @@ def members(
             member.aggregate_id == pool))
 
 
+def drawn(
+    context: nova_context.RequestContext, flavor_id: str, most: int,
+    chance: random.Random,
+) -> list[str]:
+    """Return some free hosts of a pool, each with the same chance.
+
+    Two queries. Numbers of memberships are drawn, from the first to the last
+    of the pool, and not names: to read the names of thousands of hosts takes
+    longer than everything else. Numbers that are no memberships of the pool
+    are drawn in vain, so there may be no host although hosts are free.
+
+    :param most: how many numbers to draw
+    """
+    member = models.AggregateHost
+    pool = sa.select(models.Aggregate.id).where(
+        models.Aggregate.name == names.pool(flavor_id)).scalar_subquery()
+    with api_db.context_manager.reader.using(context) as session:
+        first, last = session.execute(sa.select(
+            sa.func.min(member.id), sa.func.max(member.id),
+        ).where(member.aggregate_id == pool)).one()
+    if first is None:
+        return []
+    numbers = range(first, last + 1)
+    if len(numbers) > most:
+        among = _POOLED.id.in_(chance.sample(numbers, most))
+    else:
+        among = _POOLED.id.between(first, last)
+    return _in_no_pcloud(context, flavor_id, sa.and_(
+        among, sa.not_(journal.is_due(_POOLED.host))))
+
+
 def unallocated(
     context: nova_context.RequestContext, flavor_id: str,
     among: Collection[str] | None = None,
@@ -228,10 +262,9 @@ def _in_no_pcloud(
     context: nova_context.RequestContext, flavor_id: str,
     criterion: sa.ColumnElement[bool],
 ) -> list[str]:
-    pool = orm.aliased(models.Aggregate)
-    statement = sa.select(pool.name, _POOLED.host).join(
-        pool, pool.id == _POOLED.aggregate_id,
-    ).where(pool.name == names.pool(flavor_id), criterion,
+    statement = sa.select(_POOL.name, _POOLED.host).join(
+        _POOL, _POOL.id == _POOLED.aggregate_id,
+    ).where(_POOL.name == names.pool(flavor_id), criterion,
             sa.not_(isolation.is_in_pcloud(_POOLED.host)))
     with api_db.context_manager.reader.using(context) as session:
         # Databases that compare without case find others too.

@@ -30,6 +30,7 @@ Rule: reference-allocation-writes, reference-allocation-choice
 """
 
 from collections.abc import Collection
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 import random
@@ -66,9 +67,9 @@ from pcloud.rules import constraints as constraint_rules
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
-# How many hosts of a pool are drawn, and how many of these are looked at when
-# free, before all hosts are.
-_DRAWN, _LOOKED_AT = 40, 10
+# How many numbers of memberships, and how many hosts of a pool are drawn, and
+# how many of these hosts are looked at when free, before all hosts are.
+_NUMBERS, _DRAWN, _LOOKED_AT = 80, 40, 10
 
 # How many host flavors a request with constraints tries at most.
 _FLAVORS = 100
@@ -269,20 +270,37 @@ def _choose(
     """Choose a host at random among the free hosts, if any.
 
     Reading thousands of hosts takes seconds. So a few hosts are drawn first,
-    and all hosts are read only when none of the drawn hosts will do.
+    and more hosts are read only when none of the drawn hosts will do.
     """
-    drawn = _draw(context, flavor_id, only, tried, chance)
-    return _choose_among(context, drawn, zone, tried, chance) or (
-        _choose_among(context, [
-            host for host in pool_rows.unallocated(context, flavor_id)
-            if only is None or host in only], zone, tried, chance))
+    for drawn in _draws(context, flavor_id, only, tried, chance):
+        chosen = _choose_among(context, drawn, zone, tried, chance)
+        if chosen is not None:
+            return chosen
+    return None
+
+
+def _draws(
+    context: nova_context.RequestContext, flavor_id: str,
+    only: frozenset[str] | None, tried: list[str], chance: random.Random,
+) -> Iterator[list[str]]:
+    """Yield free hosts of a pool: first a few, drawn at random, at last all.
+
+    Two queries a draw, and one query for all hosts.
+    """
+    if only is None:
+        free = sorted(frozenset(pool_rows.drawn(
+            context, flavor_id, _NUMBERS, chance)).difference(tried))
+        yield chance.sample(free, min(_LOOKED_AT, len(free)))
+    yield _draw(context, flavor_id, only, tried, chance)
+    yield [host for host in pool_rows.unallocated(context, flavor_id)
+           if only is None or host in only]
 
 
 def _draw(
     context: nova_context.RequestContext, flavor_id: str,
     only: frozenset[str] | None, tried: list[str], chance: random.Random,
 ) -> list[str]:
-    """Draw some free hosts of a pool, each with the same chance.
+    """Draw some free hosts of a pool by name, each with the same chance.
 
     Two queries, which read the names of all hosts and the rows of few.
     """

@@ -525,10 +525,13 @@ class HostTest(ApiTestCase):
         self._add(404, name='c', host_flavor='x')
 
     def test_a_free_host_is_found_when_none_that_was_drawn_will_do(self):
-        with mock.patch.object(allocation, '_DRAWN', 0):
-            self._add(name='a', availability_zone='az2')
-            self.assertIn('no free host', self._add(
-                409, name='b', availability_zone='az2'))
+        """Neither by number nor, the second time, by name."""
+        with mock.patch.object(allocation, '_NUMBERS', 0):
+            self._add(name='a', availability_zone='az1')
+            with mock.patch.object(allocation, '_DRAWN', 0):
+                self._add(name='b', availability_zone='az2')
+                self.assertIn('no free host', self._add(
+                    409, name='c', availability_zone='az2'))
 
     def test_down_and_disabled_hosts_are_not_given(self):
         self.disable_service('node-1')

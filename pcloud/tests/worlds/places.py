@@ -76,7 +76,7 @@ _WRITTEN = re.compile(r'^(?:INSERT INTO|UPDATE|DELETE FROM) "?(\w+)')
 # Readings of the databases on which decisions depend.
 _QUESTIONS = (
     (pcloud_rows, 'find'), (pcloud_rows, 'head'), (pcloud_rows, 'host_rows'),
-    (pool_rows, 'members'), (pool_rows, 'unallocated'),
+    (pool_rows, 'drawn'), (pool_rows, 'members'), (pool_rows, 'unallocated'),
     (pool_rows, 'settling'), (isolation, 'closed_of'), (computes, 'load'),
     (emptiness, 'occupants'), (arrivals, 'awaited'), (journal, 'dues'),
     (quotas, 'check'))

@@ -12,7 +12,9 @@
 
 """The one predicate "closed", as Python and as the database tell it."""
 
+import collections
 import itertools
+import random
 
 import ddt
 import fixtures
@@ -172,3 +174,31 @@ class DatabaseTest(testtools.TestCase):
         self.assertEqual(
             self._hosts(set(self.all) - self.pclouds),
             set(pool_rows.unallocated(self.context, 'gpu')))
+        self.assertEqual(
+            self._hosts(set(self.all) - self.pclouds),
+            set(pool_rows.drawn(
+                self.context, 'gpu', len(self.all), random.Random(0))))
+        self.assertEqual([], pool_rows.drawn(
+            self.context, 'other', 1, random.Random(0)))
+
+    def test_each_free_host_is_drawn_as_often(self):
+        """Numbers of other aggregates lie between those of the pool."""
+        with self.database.writer.using(self.context) as session:
+            pool, other = (models.Aggregate(uuid=name, name=name) for name
+                           in (names.pool('gpu'), 'other'))
+            session.add_all([pool, other])
+            session.flush()
+            for number in range(12):
+                session.add(models.AggregateHost(
+                    aggregate_id=pool.id if number % 3 else other.id,
+                    host=f'new-{number}'))
+                session.flush()
+        chance, times = random.Random(0), 600
+        found = collections.Counter(
+            host for _ in range(times) for host in pool_rows.drawn(
+                self.context, 'gpu', 3, chance))
+        self.assertEqual({f'new-{number}' for number in range(12)
+                          if number % 3}, set(found))
+        # Three of the numbers from the second to the last are drawn.
+        for count in found.values():
+            self.assertAlmostEqual(times * 3 / 11, count, delta=50)
