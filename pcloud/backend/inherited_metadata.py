@@ -14,6 +14,7 @@
 
 from collections.abc import Collection
 from collections.abc import Mapping
+import functools
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -23,6 +24,9 @@ from sqlalchemy import orm
 
 from pcloud.backend import rows
 from pcloud import names
+
+# The parameter of a statement that is made once.
+_HOST = 'host'
 
 
 def attributes(
@@ -36,6 +40,25 @@ def attributes(
     return _saying(context, hosts, _says_attribute())
 
 
+@functools.cache
+def _attributes_of() -> sa.Select:
+    """Select memberships and metadata of `attributes_of`.
+
+    The statement is made once, for the service host `_HOST`: to make it takes
+    longer than to use it.
+    """
+    said, type_ = (orm.aliased(models.AggregateMetadata) for _ in range(2))
+    member = models.AggregateHost
+    return sa.select(
+        member.aggregate_id, member.host, said.key, said.value, type_.value,
+    ).select_from(member).join(said, sa.and_(
+        said.aggregate_id == member.aggregate_id,
+        said.key.startswith(names.ATTRIBUTE_KEY_PREFIX, autoescape=True)),
+    ).outerjoin(type_, sa.and_(
+        type_.aggregate_id == member.aggregate_id, type_.key == names.TYPE),
+    ).where(member.host == sa.bindparam(_HOST))
+
+
 def attributes_of(
     context: nova_context.RequestContext, host: str,
 ) -> list[rows.Aggregate]:
@@ -43,20 +66,10 @@ def attributes_of(
 
     The aggregates are as from `attributes`.
     """
-    said, type_ = (orm.aliased(models.AggregateMetadata) for _ in range(2))
-    member = models.AggregateHost
-    statement = sa.select(
-        member.aggregate_id, member.host, said.key, said.value, type_.value,
-    ).select_from(member).join(said, sa.and_(
-        said.aggregate_id == member.aggregate_id,
-        said.key.startswith(names.ATTRIBUTE_KEY_PREFIX, autoescape=True)),
-    ).outerjoin(type_, sa.and_(
-        type_.aggregate_id == member.aggregate_id, type_.key == names.TYPE),
-    ).where(member.host == host)
     with api_db.context_manager.reader.using(context) as session:
         # Databases that compare without case find other hosts too.
-        found = [each for each in session.execute(statement)
-                 if each.host == host]
+        found = [each for each in session.execute(
+            _attributes_of(), {_HOST: host}) if each.host == host]
     metadata = [(each.aggregate_id, key, value) for each in found
                 for key, value in (each[2:4], (names.TYPE, each[4]))
                 if value is not None]

@@ -43,7 +43,8 @@ from pcloud.rules import access
 
 _CLOSED_TYPES = (names.TYPE_POOL, names.TYPE_PCLOUD)
 _TYPE = orm.aliased(models.AggregateMetadata)
-_HOSTS = 'hosts'
+# The parameters of statements that are made once.
+_HOSTS, _HOST, _NODE_KEY = 'hosts', 'host', 'node_key'
 
 
 def is_closed(name: str, metadata: Mapping[str, str]) -> bool:
@@ -221,6 +222,40 @@ def closed_aggregates(
     return rows.read(context, models.Aggregate.id.in_(ids))
 
 
+@functools.cache
+def _closed_of() -> sa.Select:
+    """Select the aggregates and the metadata of `closed_of`.
+
+    The statement is made once, for the service host `_HOST` and the key
+    `_NODE_KEY` of the host's node: to make it takes longer than to use it.
+    """
+    row, member = models.AggregateMetadata, models.AggregateHost
+    node = orm.aliased(row)
+    node_key = sa.bindparam(_NODE_KEY, type_=row.key.type)
+    keys = [names.TYPE, names.ID, names.OWNER, names.CPU_RATIO,
+            names.RAM_RATIO, node_key]
+    # A host that was added before the rows of nodes existed has no node here.
+    is_saved = sa.or_(
+        *(row.key == sa.literal(prefix).concat(node.value) for prefix in (
+            names.OWN_PREFIX, *(names.saved_ratio_key(ratio, '')
+                                for ratio in readings.RATIOS))),
+        sa.and_(node.id.is_(None), sa.or_(*(
+            row.key.startswith(prefix, autoescape=True)
+            for prefix in (names.OWN_PREFIX, names.SAVED_PREFIX)))))
+    return sa.select(
+        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
+        member.host, row.key, row.value,
+    ).select_from(member).join(
+        models.Aggregate, models.Aggregate.id == member.aggregate_id,
+    ).outerjoin(node, sa.and_(
+        node.aggregate_id == models.Aggregate.id,
+        node.key == node_key)
+    ).outerjoin(row, sa.and_(
+        row.aggregate_id == models.Aggregate.id,
+        sa.or_(row.key.in_(keys), is_saved))
+    ).where(member.host == sa.bindparam(_HOST))
+
+
 def closed_of(
     context: nova_context.RequestContext, host: str,
 ) -> list[rows.Aggregate]:
@@ -230,34 +265,11 @@ def closed_of(
     tells a Pcloud, the Pcloud's owner and ratios, and the host's node and
     saved ratios.
     """
-    row, member = models.AggregateMetadata, models.AggregateHost
-    node = orm.aliased(row)
-    keys = [names.TYPE, names.ID, names.OWNER, names.CPU_RATIO,
-            names.RAM_RATIO, names.NODE_PREFIX + host]
-    # A host that was added before the rows of nodes existed has no node here.
-    is_saved = sa.or_(
-        *(row.key == sa.literal(prefix).concat(node.value) for prefix in (
-            names.OWN_PREFIX, *(names.saved_ratio_key(ratio, '')
-                                for ratio in readings.RATIOS))),
-        sa.and_(node.id.is_(None), sa.or_(*(
-            row.key.startswith(prefix, autoescape=True)
-            for prefix in (names.OWN_PREFIX, names.SAVED_PREFIX)))))
-    statement = sa.select(
-        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
-        member.host, row.key, row.value,
-    ).select_from(member).join(
-        models.Aggregate, models.Aggregate.id == member.aggregate_id,
-    ).outerjoin(node, sa.and_(
-        node.aggregate_id == models.Aggregate.id,
-        node.key == names.NODE_PREFIX + host)
-    ).outerjoin(row, sa.and_(
-        row.aggregate_id == models.Aggregate.id,
-        sa.or_(row.key.in_(keys), is_saved))
-    ).where(member.host == host)
     with api_db.context_manager.reader.using(context) as session:
         # Databases that compare without case find other hosts too.
-        found = [each for each in session.execute(statement)
-                 if each.host == host]
+        found = [each for each in session.execute(
+            _closed_of(), {_HOST: host, _NODE_KEY: names.NODE_PREFIX + host})
+            if each.host == host]
     heads = dict.fromkeys(each[:3] for each in found)
     return [aggregate for aggregate in rows.assemble(
         heads, [(id_, host) for id_, *_ in heads],

@@ -17,6 +17,7 @@ from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
+import functools
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -36,6 +37,8 @@ _OWNER = orm.aliased(models.AggregateMetadata)
 
 # What a list of Pclouds shows of each Pcloud, besides the tenants.
 _SHOWN = (names.TYPE, names.ID, names.NAME, names.OWNER, *readings.RATIOS)
+# The parameter of a statement that is made once.
+_PROJECT = 'project'
 
 
 def is_whole(name: str, metadata: Mapping[str, str]) -> bool:
@@ -363,33 +366,12 @@ def _has_project(metadata: Mapping[str, str], project_id: str) -> bool:
             project_id in names.tenants(metadata))
 
 
-def units_of_owner(
-    context: nova_context.RequestContext, project_id: str,
-) -> int:
-    """Return the sum of the units of all hosts in a project's Pclouds.
+@functools.cache
+def _units() -> sa.Select:
+    """Select owner, units and number of hosts, for each pool and owner.
 
-    One query, which reads a row a pool. A host whose pool has no readable
-    units counts with the greatest number of units.
+    The statement is made once: to make it takes longer than to use it.
     """
-    # Databases that compare without case find other owners too.
-    return _units(context, _OWNER.value == project_id).get(project_id, 0)
-
-
-def units_by_owner(
-    context: nova_context.RequestContext,
-) -> dict[str, int]:
-    """Return `units_of_owner` of each project that owns hosts.
-
-    One query, which reads a row for each pool of each project.
-
-    :returns: ``project id -> units``
-    """
-    return _units(context, sa.true())
-
-
-def _units(
-    context: nova_context.RequestContext, criterion: sa.ColumnElement[bool],
-) -> dict[str, int]:
     row, member = models.AggregateMetadata, models.AggregateHost
     kind, units = (orm.aliased(row) for _ in range(2))
     pooled = orm.aliased(member)
@@ -411,14 +393,48 @@ def _units(
     ).outerjoin(
         units, sa.and_(units.aggregate_id == models.Aggregate.id,
                        units.key == names.UNITS),
-    ).where(_OWNER.key == names.OWNER, criterion).group_by(
+    ).where(_OWNER.key == names.OWNER).group_by(
         models.Aggregate.id, _OWNER.value, units.value)
     # MariaDB would begin with all hosts of all pools.
     for dialect in ('mysql', 'mariadb'):
         statement = statement.prefix_with('STRAIGHT_JOIN', dialect=dialect)
+    return statement
+
+
+@functools.cache
+def _units_of_owner() -> sa.Select:
+    """Select as `_units`, for the project `_PROJECT`."""
+    return _units().where(_OWNER.value == sa.bindparam(_PROJECT))
+
+
+def units_of_owner(
+    context: nova_context.RequestContext, project_id: str,
+) -> int:
+    """Return the sum of the units of all hosts in a project's Pclouds.
+
+    One query, which reads a row a pool. A host whose pool has no readable
+    units counts with the greatest number of units.
+    """
+    with api_db.context_manager.reader.using(context) as session:
+        # Databases that compare without case find other owners too.
+        return sum(_cost(text) * count for owner, text, count
+                   in session.execute(
+                       _units_of_owner(), {_PROJECT: project_id})
+                   if owner == project_id)
+
+
+def units_by_owner(
+    context: nova_context.RequestContext,
+) -> dict[str, int]:
+    """Return `units_of_owner` of each project that owns hosts.
+
+    One query, which reads a row for each pool of each project.
+
+    :returns: ``project id -> units``
+    """
     found: collections.Counter[str] = collections.Counter()
     with api_db.context_manager.reader.using(context) as session:
-        for owner, text, count in session.execute(statement):
+        for owner, text, count in session.execute(_units()):
             found[owner] += _cost(text) * count
     return dict(found)
 

@@ -34,9 +34,11 @@ from pcloud import names
 
 # No aggregate has this id.
 _PCLOUDS = 0
-# Made once: SQLAlchemy adapts the columns of each alias anew.
+# Made once: to make these takes SQLAlchemy longer than to use them.
 _POOL, _POOLED = (
     orm.aliased(models.Aggregate), orm.aliased(models.AggregateHost))
+_IS_DUE, _IS_IN_PCLOUD = (
+    journal.is_due(_POOLED.host), isolation.is_in_pcloud(_POOLED.host))
 
 
 def is_whole(name: str, metadata: Mapping[str, str]) -> bool:
@@ -227,8 +229,8 @@ def drawn(
         among = _POOLED.id.in_(chance.sample(numbers, most))
     else:
         among = _POOLED.id.between(first, last)
-    return _in_no_pcloud(context, flavor_id, sa.and_(
-        among, sa.not_(journal.is_due(_POOLED.host))))
+    return _in_no_pcloud(
+        context, flavor_id, sa.and_(among, sa.not_(_IS_DUE)))
 
 
 def unallocated(
@@ -242,7 +244,7 @@ def unallocated(
 
     :param among: the hosts to look at; None for all hosts of the pool
     """
-    criterion = sa.not_(journal.is_due(_POOLED.host))
+    criterion = sa.not_(_IS_DUE)
     if among is not None:
         criterion = sa.and_(_POOLED.host.in_(list(among)), criterion)
     return _in_no_pcloud(context, flavor_id, criterion)
@@ -255,7 +257,7 @@ def settling(
 
     One query. Something is due for each of the hosts.
     """
-    return _in_no_pcloud(context, flavor_id, journal.is_due(_POOLED.host))
+    return _in_no_pcloud(context, flavor_id, _IS_DUE)
 
 
 def _in_no_pcloud(
@@ -265,7 +267,7 @@ def _in_no_pcloud(
     statement = sa.select(_POOL.name, _POOLED.host).join(
         _POOL, _POOL.id == _POOLED.aggregate_id,
     ).where(_POOL.name == names.pool(flavor_id), criterion,
-            sa.not_(isolation.is_in_pcloud(_POOLED.host)))
+            sa.not_(_IS_IN_PCLOUD))
     with api_db.context_manager.reader.using(context) as session:
         # Databases that compare without case find others too.
         return [host for name, host in session.execute(statement)
