@@ -23,9 +23,11 @@ from __future__ import annotations
 
 import functools
 
+from nova import baserpc
 from nova.compute import api as compute_api
 from nova import context as nova_context
 from nova import objects
+from nova.scheduler import rpcapi
 from oslo_utils import uuidutils
 
 from pcloud.backend import announce
@@ -37,6 +39,8 @@ REQUEST_PREFIX = 'req-pcloud-'
 
 # How often a broker is tried, instead of for ever.
 _RETRIES = 1
+# Seconds that a scheduler has to answer.
+_PATIENCE = 10
 # What every service of Nova answers to.
 _PING = {'namespace': 'baseapi', 'version': '1.0', 'version_cap': None}
 
@@ -53,16 +57,20 @@ def _own(context: nova_context.RequestContext) -> nova_context.RequestContext:
     return own
 
 
-def check_broker(context: nova_context.RequestContext) -> None:
-    """Make sure that nova-conductor can be asked.
+def check_services(context: nova_context.RequestContext) -> None:
+    """Make sure that nova-conductor can be asked, and has a scheduler to ask.
 
-    Nova would mark the server as busy first, and then wait for the broker.
+    Without a broker Nova would mark the server as busy, and wait for the
+    broker. Without a scheduler Nova would take the server for broken.
 
-    :raises: `exception.Unavailable` when the broker is away
+    :raises: `exception.Unavailable` when the broker is away, or no scheduler
+        answers
     """
     client = _api().compute_task_api.conductor_compute_rpcapi.client
     try:
         client.prepare(retry=_RETRIES, **_PING).cast(context, 'ping', arg={})
+        baserpc.BaseAPI(topic=rpcapi.RPC_TOPIC).ping(
+            context, 'pcloud', timeout=_PATIENCE)
     except announce.OUTAGES as error:
         raise exception.Unavailable() from error
 

@@ -132,7 +132,7 @@ def _move_some(
         if begun >= plan.most or time.monotonic() > end:
             return
         if not begun:
-            server_calls.check_broker(context)
+            server_calls.check_services(context)
         begun += _ask(
             server_calls.move_live if each.is_live else
             server_calls.move_cold, context, each.server,

@@ -465,6 +465,61 @@ class TurnTest(MovingTestCase):
         self.assertEqual('b', self.name_of(other))
 
 
+class AtOnceTest(MovingTestCase):
+
+    def test_drains_a_removal_and_a_launch(self):
+        servers = [self.start() for _ in range(2)]
+        self.only('a', 'b')
+        answers = []
+        body = {'server': self._build_server(flavor_id='1', networks='none'),
+                'os:scheduler_hints': {'pcloud': self.pcloud}}
+        threads = [threading.Thread(target=lambda call=call: answers.append(
+            call().status_code)) for call in (
+            lambda: self.put('a', move='live', release=True),
+            lambda: self.put('b', move='live'),
+            lambda: self.alice.call('DELETE', f'{self.path}/a'),
+            lambda: self.put('c', 'enabled'),
+            lambda: self.alice.call('POST', '/servers', body))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertLessEqual(set(answers), {200, 202, 204, 409})
+
+        def given_back():
+            # Who was first on its way to b may not be moved again for an hour.
+            self.put('c', 'enabled')
+            self.assertNotIn('a', self.names())
+
+        self.wait_until(given_back)
+        for server in servers:
+            self.assertIn(self.name_of(self.wait_for(
+                server, status='ACTIVE')), ('b', 'c'))
+        for server in self.admin.get_servers(search_opts={'all_tenants': 1}):
+            self.assertIn(server['OS-EXT-SRV-ATTR:host'],
+                          (None, self.real['b'], self.real['c']))
+        self.wait_until(lambda: self.assertEqual([], self.kinds()))
+
+
+class NoSchedulerTest(MovingTestCase):
+
+    own_cloud = True
+
+    def test_server_is_left_alone(self):
+        server = self.start()
+        self.only('a', 'b')
+        self.scheduler.stop()
+        with mock.patch.object(server_calls, '_PATIENCE', 1):
+            self.drain(move='live')
+        self.assertEqual(('ACTIVE', None), tuple(
+            self.admin.get_server(server['id'])[key]
+            for key in ('status', 'OS-EXT-STS:task_state')))
+        self.assertEqual([], self.migrations(server))
+        self.scheduler.start()
+        self.step()
+        self.arrives(server, 'b')
+
+
 class CostTest(MovingTestCase):
 
     def test_looking(self):
