@@ -70,7 +70,7 @@ CALLS = {
     '/flavors/detail': 1.1,
 }
 # The most time to hide hints, as a multiple of the time to parse the body.
-_HIDDEN, _PARSED, _MOST_HIDDEN = 'hidden', 'parsed', 0.23
+_HIDDEN, _PARSED, _MOST_HIDDEN = 'hidden', 'parsed', 0.25
 _RECORDS = {hints.CUSTOMER_RECORD: ['FAST=1:2', 'NEAR=0.5:-1'],
             hints.DOMAIN_RECORD: ['default']}
 

@@ -33,12 +33,13 @@ _BYTES = 1024
 # of a weigher as a multiple of that of Nova's `RAMWeigher`. A quarter and more
 # is left for other machines.
 _OF_FLOOR = {
-    ('ConstraintsFilter', subjects.ORDINARY): 0.9,
-    ('ConstraintsFilter', subjects.SIZES): 0.9,
-    ('ConstraintsFilter', subjects.ATTRIBUTES): 1.2,
-    ('AffinityFilter', subjects.COMPUTED_KEYS): 6,
+    ('ConstraintsFilter', subjects.ORDINARY): 0.75,
+    ('ConstraintsFilter', subjects.SIZES): 0.75,
+    ('ConstraintsFilter', subjects.ATTRIBUTES): 0.95,
+    ('AffinityFilter', subjects.COMPUTED_KEYS): 1.6,
 }
 _OF_RAM_WEIGHER = {
+    ('AffinityWeigher', subjects.CUSTOMER_KEYS): 0.85,
     ('LeastWasteWeigher', subjects.ORDINARY): 0.6,
     **{(name, asked): most
        for name in ('PlatformWeigher', 'RebootWeigher', 'HardwareClassWeigher')
