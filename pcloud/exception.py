@@ -161,6 +161,11 @@ class InvalidDrain(Invalid):
     message = ('Drain %(value)r is not right; it has to be %(expected)s.')
 
 
+class InvalidMaintenance(Invalid):
+    message = ('Maintenance %(value)r is not right; it has to be '
+               '%(expected)s.')
+
+
 class InvalidTurn(Invalid):
     message = ("The turn '%(value)s' is not right; it has to be 8 hexadecimal "
                'digits and a time.')

@@ -72,6 +72,7 @@ TENANT_VALUE = 'pcloud-tenant'
 JOURNAL = 'pcloud-journal'
 CHANGES_PREFIX = 'pcloud:changes:'
 DUE_PREFIX = 'pcloud:due:'
+MAINTENANCE_PREFIX = 'pcloud:maintenance:'
 # In the journal, where no earlier version runs that would not know the form.
 OWN_FORM = 'pcloud:form:own_ratios'
 ONE_KEY = 'one_key'
@@ -151,6 +152,14 @@ def due_key(host: str) -> str:
     :raises: `exception.NameTooLong` when Nova could not hold the key
     """
     return _checked(DUE_PREFIX + host, 'Service host', host)
+
+
+def maintenance_key(host: str) -> str:
+    """Return the metadata key of the maintenance of a service host.
+
+    :raises: `exception.NameTooLong` when Nova could not hold the key
+    """
+    return _checked(MAINTENANCE_PREFIX + host, 'Service host', host)
 
 
 def own_ratios_key(node: str) -> str:
@@ -272,6 +281,11 @@ def states(metadata: Mapping[str, str]) -> dict[str, str]:
 def drains(metadata: Mapping[str, str]) -> dict[str, str]:
     """Return the drains in metadata: ``hypervisor hostname -> value``."""
     return stripped(metadata, DRAIN_PREFIX)
+
+
+def maintenances(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return the maintenances in metadata: ``service host -> value``."""
+    return stripped(metadata, MAINTENANCE_PREFIX)
 
 
 def nodes(metadata: Mapping[str, str]) -> dict[str, str]:

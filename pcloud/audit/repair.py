@@ -124,6 +124,26 @@ def drop_key(
     return 'the key is deleted' if done else _DONE
 
 
+def drop_maintenance(
+    pool: rows.Aggregate, host: str, context: nova_context.RequestContext,
+) -> str:
+    """Delete the maintenance of a host that is not in the pool.
+
+    :param host: the service host
+    """
+    key = names.MAINTENANCE_PREFIX + host
+
+    def work(written: writes.Rows) -> bool:
+        # The host may have come back meanwhile, with a maintenance.
+        return not written.holds(pool.id, host) and written.drop_if(
+            pool.id, key, pool.metadata[key])
+
+    done = change.run(context, [journal.flavor_anchor(
+        pool.metadata[names.FLAVOR_ID])], work)
+    reconcile.announced(context, [pool.uuid])
+    return 'the key is deleted' if done else _DONE
+
+
 def end_drain(
     aggregate: rows.Aggregate, node: str,
     context: nova_context.RequestContext,

@@ -136,6 +136,13 @@ def _check_pool(
                 'it is in the pools of more than one host flavor: ' +
                 ', '.join(pools) + '. Take it out of one with: openstack '
                 f'host flavor host remove <host flavor> {host}')
+    for host in sorted(names.maintenances(pool.metadata)):
+        if host not in pool.hosts:
+            key = names.MAINTENANCE_PREFIX + host
+            yield findings.KeyFinding(
+                'maintenance-without-host', pool.name, key,
+                f'{host} is not in the pool',
+                functools.partial(repair.drop_maintenance, pool, host))
 
 
 def _check_members(

@@ -166,6 +166,8 @@ def _effect(key: str) -> str:
         return 'Nobody gets the host.'
     if key.startswith(names.DRAIN_PREFIX):
         return 'The host is disabled, and not drained.'
+    if key.startswith(names.MAINTENANCE_PREFIX):
+        return 'The host has no announced maintenance.'
     if key.startswith(names.DEFAULT_PREFIX):
         return 'Servers for which it counts are not started.'
     return 'It counts nowhere.'

@@ -32,6 +32,13 @@ LOG = logging.getLogger(__name__)
 
 _SERVICE = 'nova-compute'
 _REASON = 'Pcloud: taken out of a host flavor pool'
+# Tells a service that a maintenance has disabled from any other, so it is
+# not to be changed.
+MAINTENANCE = 'Pcloud: maintenance'
+
+_GONE = (nova_exception.ComputeHostNotFound,
+         nova_exception.HostMappingNotFound,
+         nova_exception.HostBinaryNotFound)
 
 # How often a broker is tried, instead of for ever.
 _RETRIES = 1
@@ -74,6 +81,29 @@ def disable(context: nova_context.RequestContext, host: str) -> None:
     _update(context, host, {'disabled': True, 'disabled_reason': _REASON})
 
 
+def close(context: nova_context.RequestContext, host: str) -> None:
+    """Disable a compute service for a maintenance, if it still exists."""
+    _update(context, host, {'disabled': True, 'disabled_reason': MAINTENANCE})
+
+
+def open_again(context: nova_context.RequestContext, host: str) -> bool:
+    """Enable a compute service that `close` has disabled.
+
+    A service that was disabled for another reason stays disabled.
+
+    :returns: whether the service was enabled
+    """
+    try:
+        service = host_api().service_get_by_compute_host(
+            context.elevated(), host)
+    except _GONE:
+        return False
+    is_closed = service.disabled and service.disabled_reason == MAINTENANCE
+    if is_closed:
+        enable(context, host)
+    return is_closed
+
+
 def _update(
     context: nova_context.RequestContext, host: str,
     changes: Mapping[str, bool | str | None],
@@ -81,7 +111,5 @@ def _update(
     try:
         host_api().service_update_by_host_and_binary(
             context.elevated(), host, _SERVICE, changes)
-    except (nova_exception.ComputeHostNotFound,
-            nova_exception.HostMappingNotFound,
-            nova_exception.HostBinaryNotFound):
+    except _GONE:
         LOG.info('Host %s has no compute service any more.', host)

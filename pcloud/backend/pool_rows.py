@@ -160,7 +160,8 @@ def of_hosts(
     """Return the whole pools of any of `hosts`, each with only `hosts`.
 
     Two queries, one of the two as `bulk.groups`. With more than
-    `bulk.MOST_NAMED` hosts the pools have other hosts too.
+    `bulk.MOST_NAMED` hosts the pools have other hosts too. The metadata have
+    the maintenances of `hosts` alone, as far as that holds for the hosts.
     """
     if not hosts:
         return []
@@ -172,7 +173,8 @@ def of_hosts(
         found = session.execute(sa.select(
             pool.id, pool.uuid, pool.name, row.key, row.value,
         ).join(row, row.aggregate_id == pool.id).where(
-            pool.name.startswith(names.POOL_PREFIX, autoescape=True))).all()
+            pool.name.startswith(names.POOL_PREFIX, autoescape=True),
+            _is_of_hosts(row.key, hosts))).all()
         hosts_of = dict(bulk.groups(session, sa.select(
             aggregate_id, member.host).where(
                 aggregate_id.in_({each.id for each in found}),
@@ -183,6 +185,73 @@ def of_hosts(
     return [dataclasses.replace(each, hosts=frozenset(hosts_of[each.id]))
             for each in pools
             if each.id in hosts_of and is_whole(each.name, each.metadata)]
+
+
+def _is_of_hosts(
+    key: sa.ColumnElement[str], hosts: Collection[str],
+) -> sa.ColumnElement[bool]:
+    """Return the condition that a key is of no host, or of `hosts`."""
+    return sa.or_(
+        sa.not_(key.startswith(names.MAINTENANCE_PREFIX, autoescape=True)),
+        bulk.among(key, [names.MAINTENANCE_PREFIX + host for host in hosts]))
+
+
+@dataclasses.dataclass(frozen=True)
+class Kept:
+    """The metadata value of the maintenance of a host of a pool.
+
+    :ivar host: the service host, which is in the pool
+    :ivar pool_id: the id of the pool's aggregate in the database
+    :ivar pool_uuid: the uuid of the pool's aggregate
+    :ivar flavor_id: the id of the host flavor
+    :ivar value: as written
+    """
+
+    host: str
+    pool_id: int
+    pool_uuid: str
+    flavor_id: str
+    value: str
+
+
+def maintenances(
+    context: nova_context.RequestContext,
+    hosts: Collection[str] | None = None, pcloud_id: int | None = None,
+    flavor_id: str | None = None,
+) -> list[Kept]:
+    """Return the maintenances of hosts of pools (one query).
+
+    :param hosts: the service hosts to look for; None for all hosts
+    :param pcloud_id: the aggregate's id in the database of the Pcloud of the
+        hosts to look for; None for hosts in any Pcloud or none
+    :param flavor_id: the host flavor of the hosts to look for; None for any
+    """
+    row, pool = models.AggregateMetadata, models.Aggregate
+    statement = sa.select(
+        _POOLED.host, pool.id, pool.uuid, pool.name, row.key, row.value,
+    ).select_from(row).join(pool, pool.id == row.aggregate_id).join(
+        _POOLED, sa.and_(
+            _POOLED.aggregate_id == pool.id,
+            row.key == sa.literal(names.MAINTENANCE_PREFIX).concat(
+                _POOLED.host)),
+    ).where(row.key.startswith(names.MAINTENANCE_PREFIX, autoescape=True),
+            pool.name.startswith(names.POOL_PREFIX, autoescape=True))
+    if hosts is not None:
+        statement = statement.where(row.key.in_(
+            [names.MAINTENANCE_PREFIX + host for host in hosts]))
+    if flavor_id is not None:
+        statement = statement.where(pool.name == names.pool(flavor_id))
+    if pcloud_id is not None:
+        statement = statement.where(_POOLED.host.in_(
+            sa.select(models.AggregateHost.host).where(
+                models.AggregateHost.aggregate_id == pcloud_id)))
+    with api_db.context_manager.reader.using(context) as session:
+        # Databases that compare without case find other hosts too.
+        return [Kept(host, id_, uuid, name.removeprefix(names.POOL_PREFIX),
+                     value)
+                for host, id_, uuid, name, key, value
+                in session.execute(statement.order_by(_POOLED.host))
+                if key == names.MAINTENANCE_PREFIX + host]
 
 
 def members(

@@ -232,6 +232,12 @@ class Rows:
         return sorted(self._session.scalars(sa.select(_MEMBER.host).where(
             _MEMBER.aggregate_id == aggregate_id)))
 
+    def holds(self, aggregate_id: int, host: str) -> bool:
+        """Whether a host is in an aggregate, within the transaction."""
+        # Databases that compare without case find other hosts too.
+        return host in self._session.scalars(sa.select(_MEMBER.host).where(
+            _MEMBER.aggregate_id == aggregate_id, _MEMBER.host == host)).all()
+
     def metadata(self, aggregate_id: int) -> dict[str, str]:
         """Return the metadata of an aggregate, within the transaction."""
         return dict(self._session.execute(

@@ -70,12 +70,23 @@ def pool(hosts: Sequence[resources.PoolHost] | None) -> str:
     """Format the hosts of a pool, a line for each host."""
     return '\n'.join(
         f'{host.host} ({text(host.availability_zone)}, '
-        f'{_use(host)}, {text(host.status)}, {text(host.state)})'
+        f'{_use(host)}, {text(host.status)}, {text(host.state)}'
+        f'{_maintained(host.maintenance)})'
         for host in hosts or ()) or '-'
 
 
 def _use(host: resources.PoolHost) -> str:
     return host.pcloud or ('settling' if host.settling else 'free')
+
+
+def _maintained(value: Mapping[str, typing.Any] | None) -> str:
+    return '' if value is None else f', maintenance from {value["from"]}'
+
+
+def maintenance(value: Mapping[str, typing.Any] | None) -> str:
+    """Format a maintenance, a line for each member that is known."""
+    return '\n'.join(f'{member}: {each}' for member, each
+                     in (value or {}).items() if each) or '-'
 
 
 def settings(values: Sequence[resources.Setting]) -> str:
@@ -165,7 +176,9 @@ _HOST_TAIL = (
 HOST_SHORT_LIST = _HOST_HEAD + (Field('instances', 'Instances', counted),)
 HOST_LIST = HOST_SHORT_LIST + _HOST_SIZE + _HOST_TAIL
 HOST = _HOST_HEAD + (Field('instances', 'Instances', joined),) + (
-    _HOST_SIZE + _HOST_TAIL + (Field('drain', 'Drain', drain),))
+    _HOST_SIZE + _HOST_TAIL + (
+        Field('drain', 'Drain', drain),
+        Field('maintenance', 'Maintenance', maintenance)))
 HOST_FOR_ADMIN = HOST + (
     Field('hypervisor_hostname', 'Hypervisor Hostname'),)
 

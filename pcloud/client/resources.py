@@ -66,13 +66,17 @@ class PoolHost(Resource):
     :ivar pcloud: the id of the host's Pcloud, or None
     :ivar settling: since when the host settles, or None for a host that does
         not settle
+    :ivar maintenance: the announced maintenance, as in the API, or None
     """
+
+    MEMBER = 'host'
 
     host: str
     hypervisor_hostname: str | None = None
     availability_zone: str | None = None
     pcloud: str | None = None
     settling: str | None = None
+    maintenance: Mapping[str, typing.Any] | None = None
     status: str | None = None
     state: str | None = None
 
@@ -156,6 +160,8 @@ class Host(Resource):
     :ivar rack: an ordinal within the Pcloud, not the rack's own name
     :ivar drain: what is left to do where the host is being drained, as in the
         API; None for other hosts
+    :ivar maintenance: the announced maintenance, as in the API; None for a
+        host without one
     :ivar hypervisor_hostname: None for a caller who is not an admin
     """
 
@@ -174,6 +180,7 @@ class Host(Resource):
     next_reboot: str | None = None
     rack: int | None = None
     drain: Mapping[str, typing.Any] | None = None
+    maintenance: Mapping[str, typing.Any] | None = None
     hypervisor_hostname: str | None = None
 
 

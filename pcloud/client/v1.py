@@ -33,6 +33,7 @@ endpoint, a wrong password), the method raises an exception of keystoneauth1.
 """
 
 from collections.abc import Iterable
+from collections.abc import Mapping
 import dataclasses
 import enum
 import typing
@@ -186,6 +187,38 @@ class Client:
         """
         self._transport.request(
             'DELETE', _flavor_path(flavor_id, 'hosts', host))
+
+    def set_maintenance(
+            self, flavor_id: str, host: str, begin: str, reason: str = '',
+            end: str | None = None) -> resources.PoolHost:
+        """Announce the maintenance of a host of a pool. Admin.
+
+        The compute service is disabled from then on, until the maintenance is
+        withdrawn. An earlier announcement of the host is replaced.
+
+        :param begin: ISO 8601; a moment that has passed begins it at once
+        :param reason: shown to the owner of the Pcloud with the host
+        :param end: when it is expected to be over; nothing happens then
+        """
+        return self._put_maintenance(flavor_id, host, {
+            'from': begin, 'until': end, 'reason': reason})
+
+    def unset_maintenance(
+            self, flavor_id: str, host: str) -> resources.PoolHost:
+        """Withdraw the maintenance of a host of a pool. Admin.
+
+        The compute service is enabled, if the maintenance has disabled it.
+        """
+        return self._put_maintenance(flavor_id, host, None)
+
+    def _put_maintenance(
+            self, flavor_id: str, host: str,
+            maintenance: Mapping[str, str | None] | None,
+    ) -> resources.PoolHost:
+        body = self._transport.request(
+            'PUT', _flavor_path(flavor_id, 'hosts', host),
+            json={'host': {'maintenance': maintenance}})
+        return resources.PoolHost.from_body(body)
 
     # Pclouds
 

@@ -44,6 +44,7 @@ from pcloud import names
 from pcloud.objects import emptiness
 from pcloud.objects import reconcile
 from pcloud.rules import choice
+from pcloud.rules import maintenance as maintenance_rules
 
 LOG = logging.getLogger(__name__)
 
@@ -57,12 +58,14 @@ class PoolHost:
         host settles
     :ivar settling: when the host began to settle, in UTC; None for a host that
         does not settle
+    :ivar maintenance: the announced maintenance, None without one
     """
 
     compute: computes.Compute
     pcloud: str | None
     is_due: bool = False
     settling: datetime.datetime | None = None
+    maintenance: maintenance_rules.Maintenance | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -238,6 +241,7 @@ def add_host(
             written.mark, provider=provider, service=due.ON, empty=True,
             since=int(timeutils.utcnow_ts())))
         _check_in_none(context, host)
+        _forget_maintenance(written, pool, host)
         written.join(pool.id, host)
 
     change.run(context, [journal.flavor_anchor(flavor_id)], work)
@@ -317,9 +321,24 @@ def remove_host(
             raise exception.PoolHostNotFound(
                 host=host, host_flavor=flavor_id)
         _check_in_no_pcloud(context, host)
+        _forget_maintenance(written, pool, host)
 
     change.run(context, [journal.flavor_anchor(flavor_id)], work)
     reconcile.finish(context, [host])
+
+
+def _forget_maintenance(
+    written: writes.Rows, pool: rows.Aggregate, host: str,
+) -> None:
+    """Delete the maintenance of a host that enters or leaves a pool.
+
+    When a compute service is deleted, Nova takes its host out and leaves our
+    metadata: a host that comes back has no maintenance of before.
+    """
+    key = names.MAINTENANCE_PREFIX + host
+    # To delete nothing would lock a gap, and hold up other changes.
+    if written.values(pool.id, [key]):
+        written.drop(pool.id, [key])
 
 
 def _check_in_none(
@@ -388,9 +407,11 @@ def _with_hosts(
     pool: rows.Aggregate, known: dict[str, computes.Compute],
     pclouds_of: dict[str, list[str]], dues: Mapping[str, due.Due],
 ) -> Pool:
+    kept = names.maintenances(pool.metadata)
     hosts = tuple(
         PoolHost(known[host], next(iter(pclouds_of.get(host, ())), None),
-                 host in dues, _settling(dues.get(host)))
+                 host in dues, _settling(dues.get(host)),
+                 maintenance_rules.of(kept.get(host)))
         for host in sorted(pool.hosts) if host in known)
     nodes = [node for host in hosts for node in host.compute.nodes]
     return Pool(
@@ -417,6 +438,21 @@ def _available(hosts: tuple[PoolHost, ...]) -> dict[str, int]:
     free = collections.Counter(
         host.compute.zone for host in hosts if candidate(host).free)
     return dict(sorted(free.items()))
+
+
+def pool_host(
+    context: nova_context.RequestContext, flavor_id: str, host: str,
+) -> PoolHost:
+    """Return one host of the pool of a host flavor.
+
+    :raises: `exception.HostFlavorNotFound`, `exception.PoolHostNotFound`
+    """
+    for pool in _build(context, pool_rows.of_hosts(context, [host])):
+        for found in pool.hosts:
+            if pool.id == flavor_id and found.compute.host == host:
+                return found
+    units(context, flavor_id)
+    raise exception.PoolHostNotFound(host=host, host_flavor=flavor_id)
 
 
 def free(pool: Pool) -> list[PoolHost]:

@@ -48,6 +48,7 @@ from pcloud.objects import reconcile
 from pcloud.rules import access
 from pcloud.rules import attributes as rules
 from pcloud.rules import draining
+from pcloud.rules import maintenance as maintenance_rules
 
 LOG = logging.getLogger(__name__)
 
@@ -70,7 +71,9 @@ class Host:
     :ivar drain: the drain of a drained host, which is disabled
     :ivar occupied: what is on a drained host; None while unknown, and for a
         host that is not drained
-    :ivar next_reboot: the time of the next reboot, None while unknown
+    :ivar planned_reboot: the time of the next reboot by the host's
+        attributes, None while unknown
+    :ivar maintenance: the announced maintenance, None without one
     :ivar rack: the number of the rack among the racks of the Pcloud's hosts,
         from 1; None while unknown
     """
@@ -82,10 +85,17 @@ class Host:
     units: int
     state: str | None
     instances: tuple[str, ...] | None
-    next_reboot: datetime.datetime | None
+    planned_reboot: datetime.datetime | None
     rack: int | None
     drain: draining.Drain | None = None
     occupied: blockers.Occupied | None = None
+    maintenance: maintenance_rules.Maintenance | None = None
+
+    @property
+    def next_reboot(self) -> datetime.datetime | None:
+        """The time of the next reboot or maintenance, None while unknown."""
+        return maintenance_rules.next_reboot(
+            self.planned_reboot, self.maintenance)
 
     @property
     def shown_state(self) -> str | None:
@@ -124,7 +134,7 @@ def index(
         Host(name=name, compute=compute, node=_node(compute, node),
              state=access.state(states[node]),
              drain=draining.of(states[node], drains.get(node)),
-             **_of_pool(pools.get(compute.host)),
+             **_of_pool(pools.get(compute.host), compute.host),
              **_of_place(attributes.get(compute.host, {}), racks),
              instances=_instances(compute.host, instances, silent))
         for name, (compute, node) in named.items()])
@@ -192,16 +202,18 @@ def _racks(
         attributes.get(host, {}).get(rules.RACK) for host in hosts)
 
 
-def _of_pool(metadata: Mapping[str, str] | None) -> dict:
+def _of_pool(metadata: Mapping[str, str] | None, host: str) -> dict:
     if metadata is None:
         return {'host_flavor': None, 'units': 0}
     return {'host_flavor': metadata[names.FLAVOR_ID],
-            'units': readings.units(metadata) or 0}
+            'units': readings.units(metadata) or 0,
+            'maintenance': maintenance_rules.of(
+                names.maintenances(metadata).get(host))}
 
 
 def _of_place(attributes: Mapping[str, str], racks: Mapping[str, int]) -> dict:
     date, rack = attributes.get(rules.REBOOT), attributes.get(rules.RACK)
-    return {'next_reboot': date and rules.reboot(date),
+    return {'planned_reboot': date and rules.reboot(date),
             'rack': None if rack is None else racks.get(rack)}
 
 
@@ -241,7 +253,8 @@ def show(
         name=found.name, compute=compute, node=_node(compute, found.node),
         state=access.state(found.state),
         drain=draining.of(found.state, found.drain),
-        **_of_pool(_pools(context, [found.host]).get(found.host)),
+        **_of_pool(_pools(context, [found.host]).get(found.host),
+                   found.host),
         **_place(context, pcloud, found.name, found.host),
         instances=_instances(found.host, instances, silent))
     return _with_occupants(context, [shown])[0]

@@ -77,6 +77,30 @@ class PcloudHostPayload(_Payload):
 
 
 @base.VersionedObjectRegistry.register
+class PcloudHostMaintenancePayload(_Payload):
+    """The payload of ``pcloud.host.maintenance``.
+
+    `name` is the owner's name for the host. `action` is 'announced',
+    'changed' or 'withdrawn'; `begin` and `end` are seconds since the epoch, of
+    the maintenance that was withdrawn in the last case.
+    """
+
+    VERSION = '1.0'
+    fields = {
+        'pcloud_id': fields.StringField(),
+        'owner': fields.StringField(),
+        'name': fields.StringField(),
+        'host_flavor': fields.StringField(),
+        'availability_zone': fields.StringField(),
+        'state': fields.StringField(),
+        'action': fields.StringField(),
+        'begin': fields.IntegerField(),
+        'end': fields.IntegerField(nullable=True),
+        'reason': fields.StringField(),
+    }
+
+
+@base.VersionedObjectRegistry.register
 class PcloudTenantPayload(_Payload):
     """The payload of ``pcloud.tenant.add`` and ``pcloud.tenant.remove``."""
 
@@ -124,6 +148,30 @@ def host(
     :param action: 'add', 'update' or 'remove'
     """
     _emit(context, f'pcloud.host.{action}', PcloudHostPayload(
+        **dataclasses.asdict(event)))
+
+
+@dataclasses.dataclass(frozen=True)
+class MaintenanceEvent:
+    """A maintenance of a host; the fields are the fields of the payload."""
+
+    pcloud_id: str
+    owner: str
+    name: str
+    host_flavor: str
+    availability_zone: str
+    state: str
+    action: str
+    begin: int
+    end: int | None
+    reason: str
+
+
+def maintenance(
+    context: nova_context.RequestContext, event: MaintenanceEvent,
+) -> None:
+    """Tell that a maintenance was announced, changed or withdrawn."""
+    _emit(context, 'pcloud.host.maintenance', PcloudHostMaintenancePayload(
         **dataclasses.asdict(event)))
 
 

@@ -39,6 +39,7 @@ from pcloud.rules import default_pcloud
 from pcloud.rules import draining
 from pcloud.rules import growth
 from pcloud.rules import hints
+from pcloud.rules import maintenance
 from pcloud.rules import ratios
 from pcloud.rules import turns
 from pcloud.rules import units
@@ -232,6 +233,7 @@ _PREFIXES: Mapping[str, Check] = {
     names.NODE_PREFIX: _check_name,
     names.STATE_PREFIX: _choice(*access.STATES),
     names.DRAIN_PREFIX: draining.check,
+    names.MAINTENANCE_PREFIX: maintenance.check,
     names.OWN_PREFIX: _check_own_ratios,
     names.SAVED_PREFIX: _check_saved,
     names.DUE_PREFIX: _check_due,

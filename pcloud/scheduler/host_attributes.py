@@ -34,6 +34,7 @@ from oslo_utils import timeutils
 from pcloud.backend import complaints
 from pcloud import names
 from pcloud.rules import attributes as rules
+from pcloud.rules import maintenance
 from pcloud.scheduler import host_kinds
 
 
@@ -66,8 +67,33 @@ def grouped(
     """
     moment = now()
     of_hosts, kinds = _kinds(host_states, [name])
-    return of_hosts, [_read(name, _statements(kind, name), moment)
-                      for kind in kinds]
+    values = [_read(name, _statements(kind, name), moment) for kind in kinds]
+    if name == rules.REBOOT:
+        return _with_maintenances(host_states, of_hosts, values, moment)
+    return of_hosts, values
+
+
+def _with_maintenances(
+    host_states: Collection[host_manager.HostState], of_hosts: list[int],
+    dates: list[datetime.datetime | None], moment: datetime.datetime,
+) -> tuple[list[int], list[datetime.datetime | None]]:
+    """Return hosts and dates with regard to maintenances to come.
+
+    Hosts are of the same kind when the hosts have the same date.
+
+    Rule: reference-maintenance-seen
+    """
+    kept = {host: value for aggregate in aggregates(host_states)
+            if aggregate.metadata.get(names.TYPE) == names.TYPE_POOL
+            for host, value
+            in names.maintenances(aggregate.metadata).items()}
+    if not kept:
+        return of_hosts, dates
+    coming = {host: found for host, text in kept.items()
+              if (found := maintenance.of(text)) and found.moment > moment}
+    return host_kinds.numbered([
+        maintenance.next_reboot(dates[kind], coming.get(host_state.host))
+        for host_state, kind in zip(host_states, of_hosts, strict=True)])
 
 
 def grouped_lists(

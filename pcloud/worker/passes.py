@@ -29,6 +29,7 @@ from pcloud.backend import outages
 from pcloud.backend import pcloud_rows
 from pcloud import exception
 from pcloud.moving import steps
+from pcloud.objects import maintenance
 from pcloud.objects import pclouds
 from pcloud.objects import reconcile
 
@@ -64,6 +65,11 @@ def _settle(context: nova_context.RequestContext) -> None:
     reconcile.finish(context, sorted(journal.dues(context)))
 
 
+def _maintain(context: nova_context.RequestContext) -> None:
+    """Close hosts whose maintenance begins, and open others again."""
+    maintenance.step_all(context)
+
+
 def _drain(context: nova_context.RequestContext) -> None:
     """Do what is due for the drained hosts of every Pcloud."""
     for pcloud_id in pcloud_rows.with_drains(context):
@@ -78,4 +84,4 @@ def _confirm(context: nova_context.RequestContext) -> None:
     steps.confirm(context)
 
 
-_STEPS = (_settle, _drain, _confirm)
+_STEPS = (_settle, _maintain, _drain, _confirm)

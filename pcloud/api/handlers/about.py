@@ -28,6 +28,7 @@ EXTENSIONS = (
     'drain',
     'explain',
     'hidden-servers',
+    'maintenance',
     'pcloud-details',
     'room',
     'settling',

@@ -18,7 +18,9 @@ from pcloud.api import call as api_call
 from pcloud.api.policies import host_flavors as rules
 from pcloud.api.views import host_flavors as views
 from pcloud.objects import host_flavors
+from pcloud.objects import maintenance
 from pcloud.objects import supplies
+from pcloud.rules import maintenance as maintenance_rules
 
 
 def _view(call: api_call.Call) -> Callable[[host_flavors.Pool], dict]:
@@ -54,6 +56,7 @@ def create(call: api_call.Call) -> dict:
 
 def update(call: api_call.Call) -> dict:
     """Change the description or the units of a host flavor, or both."""
+    maintenance.step_flavor(call.context, call.parameters['id'])
     changes = dict(call.body)
     if 'units' in changes:
         # In JSON 2.0 is an integer too.
@@ -70,11 +73,26 @@ def delete(call: api_call.Call) -> None:
 
 def add_host(call: api_call.Call) -> dict:
     """Put a host into the pool of a host flavor."""
+    maintenance.step_flavor(call.context, call.parameters['id'])
     return {'host': views.host(host_flavors.add_host(
         call.context, call.parameters['id'], call.body['host']))}
 
 
+def maintain_host(call: api_call.Call) -> dict:
+    """Announce or withdraw the maintenance of a host of a host flavor.
+
+    :raises: `exception.InvalidMaintenance`
+    """
+    body = call.body['maintenance']
+    wish = None if body is None else maintenance_rules.read(
+        body['from'], body.get('until'), body['reason'])
+    maintenance.step_flavor(call.context, call.parameters['id'])
+    return {'host': views.host(maintenance.put(
+        call.context, call.parameters['id'], call.parameters['host'], wish))}
+
+
 def remove_host(call: api_call.Call) -> None:
     """Take a host out of the pool of a host flavor."""
+    maintenance.step_flavor(call.context, call.parameters['id'])
     host_flavors.remove_host(
         call.context, call.parameters['id'], call.parameters['host'])

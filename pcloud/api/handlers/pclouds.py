@@ -21,6 +21,7 @@ from pcloud.api.policies import pclouds as rules
 from pcloud.api.views import pclouds as views
 from pcloud import exception
 from pcloud.moving import steps
+from pcloud.objects import maintenance
 from pcloud.objects import pclouds
 from pcloud.objects import usages
 
@@ -107,5 +108,6 @@ def update(call: api_call.Call) -> dict:
 def delete(call: api_call.Call) -> None:
     """Delete a Pcloud without hosts."""
     pcloud = ownership.own_pcloud(call)
+    maintenance.step_pcloud(call.context, pcloud.aggregate.id)
     steps.step(call.context, pcloud)
     pclouds.delete(call.context, pcloud)

@@ -24,6 +24,7 @@ CREATE = ROOT + 'create'
 UPDATE = ROOT + 'update'
 DELETE = ROOT + 'delete'
 ADD_HOST = ROOT + 'hosts:add'
+MAINTAIN_HOST = ROOT + 'hosts:maintenance'
 REMOVE_HOST = ROOT + 'hosts:remove'
 
 _COLLECTION = '/os-host-flavors'
@@ -52,6 +53,11 @@ rules = [
     policy.DocumentedRuleDefault(
         ADD_HOST, base.ADMIN, 'Put a host into the pool of a host flavor.',
         [{'path': _ITEM + '/hosts', 'method': 'POST'}],
+        scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        MAINTAIN_HOST, base.ADMIN,
+        'Announce or withdraw the maintenance of a host of a host flavor.',
+        [{'path': _ITEM + '/hosts/{host}', 'method': 'PUT'}],
         scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
         REMOVE_HOST, base.ADMIN,

@@ -22,6 +22,7 @@ SHOW = ROOT + 'show'
 ADD = ROOT + 'add'
 UPDATE = ROOT + 'update'
 MOVE = ROOT + 'move'
+REASON = ROOT + 'show:maintenance_reason'
 REMOVE = ROOT + 'remove'
 
 _COLLECTION = '/os-pclouds/{id}/hosts'
@@ -46,6 +47,12 @@ rules = [
         "Have the servers of a drained host of the project's own Pcloud moved "
         'to other hosts of the Pcloud.',
         [{'path': _ITEM, 'method': 'PUT'}], scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        REASON, base.READER,
+        "See why a host of the project's own Pcloud is going to be in "
+        'maintenance.',
+        [{'path': _COLLECTION, 'method': 'GET'},
+         {'path': _ITEM, 'method': 'GET'}], scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
         REMOVE, base.MEMBER, "Remove a host from the project's own Pcloud.",
         [{'path': _ITEM, 'method': 'DELETE'}], scope_types=base.SCOPES),

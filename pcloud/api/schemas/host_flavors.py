@@ -28,3 +28,14 @@ update = types.body(
 
 add_host = types.body('host', {'host': types.compute_host},
                       required=['host'])
+
+maintain_host = types.body(
+    'host',
+    {'maintenance': {
+        'type': ['object', 'null'],
+        'properties': {'from': types.text,
+                       'until': {**types.text, 'type': ['string', 'null']},
+                       'reason': types.maintenance_reason},
+        'required': ['from', 'reason'],
+        'additionalProperties': False}},
+    required=['maintenance'])

@@ -18,6 +18,7 @@ sentence "it has to be"; the error of a wrong value shows the description.
 """
 
 from pcloud.rules import forms
+from pcloud.rules import maintenance
 from pcloud.rules import ratios
 from pcloud.rules import units as unit_rules
 
@@ -32,6 +33,12 @@ _PRINTED = ('without control characters and without characters beyond '
 text = {'type': 'string', 'maxLength': 255,
         'pattern': rf'^{_NO_CONTROL}*\Z',
         'description': f'at most 255 characters, {_PRINTED}'}
+
+maintenance_reason = {
+    'type': 'string', 'maxLength': maintenance.REASON_LENGTH,
+    'pattern': rf'^{_NO_CONTROL}*\Z',
+    'description': f'at most {maintenance.REASON_LENGTH} characters, '
+                   f'{_PRINTED}'}
 
 constraints = {'type': 'string', 'maxLength': 4096,
                'pattern': rf'^{_NO_CONTROL}*\Z',

@@ -12,6 +12,7 @@
 
 """How a host flavor is shown."""
 
+from pcloud.api.views import maintenance
 from pcloud.api.views import times
 from pcloud.backend import computes
 from pcloud.objects import host_flavors
@@ -43,6 +44,8 @@ def host(pool_host: host_flavors.PoolHost) -> dict:
             'availability_zone': compute.zone,
             'pcloud': pool_host.pcloud,
             'settling': times.shown(pool_host.settling),
+            'maintenance': (None if pool_host.maintenance is None else
+                            maintenance.show(pool_host.maintenance)),
             'status': _status(compute),
             'state': 'up' if compute.up else 'down'}
 

@@ -15,6 +15,7 @@
 from collections.abc import Mapping
 
 from pcloud.api.views import blockers
+from pcloud.api.views import maintenance
 from pcloud.api.views import times
 from pcloud.objects import hosts
 from pcloud.rules import draining
@@ -24,7 +25,8 @@ def show(host: hosts.Host) -> dict:
     """Return a host for the owner, without the host's real name.
 
     The sizes and the servers are None while the host's cell does not answer.
-    Only a host that is drained has a member 'drain'.
+    Only a host that is drained has a member 'drain', and only a host with an
+    announced maintenance has a member 'maintenance'.
     """
     node = host.node
     shown: dict = {'name': host.name,
@@ -42,6 +44,8 @@ def show(host: hosts.Host) -> dict:
                    'rack': host.rack}
     if host.drain is not None:
         shown['drain'] = _drain(host, host.drain)
+    if host.maintenance is not None:
+        shown['maintenance'] = maintenance.show(host.maintenance)
     return shown
 
 
@@ -65,6 +69,15 @@ def tried(shown: dict, places: Mapping[str, str]) -> dict:
     return {**shown, 'drain': {**shown['drain'], 'moves': [
         {'server': server, 'host': name}
         for server, name in places.items()]}}
+
+
+def without_reason(shown: dict) -> dict:
+    """Leave out why a host is going to be in maintenance."""
+    if 'maintenance' not in shown:
+        return shown
+    return {**shown, 'maintenance': {
+        member: value for member, value in shown['maintenance'].items()
+        if member != 'reason'}}
 
 
 def detail(host: hosts.Host) -> dict:

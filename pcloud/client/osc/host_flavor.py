@@ -196,6 +196,55 @@ class RemoveHostFlavorHost(common.PcloudCommand):
         return None
 
 
+class SetHostFlavorHostMaintenance(common.PcloudCommand):
+    """Announce the maintenance of a compute host (admin only)"""
+
+    _epilog = ('Example:\n  openstack host flavor host maintenance set gold '
+               'compute-17 --from 2026-12-31T20:00:00Z --reason "new disks"')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the host flavor, the host, the times and the reason."""
+        _add_maintained_arguments(parser)
+        parser.add_argument(
+            '--from', metavar='<time>', dest='begin', required=True,
+            help='When the service of the host is disabled, in ISO 8601 and '
+                 'UTC; a time that has passed disables it at once')
+        parser.add_argument(
+            '--until', metavar='<time>',
+            help='When the maintenance is expected to be over, for the owner '
+                 'to know; it lasts until it is unset')
+        parser.add_argument(
+            '--reason', metavar='<reason>', default='',
+            help='What is going to be done, for the owner to know')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Announce the maintenance."""
+        self.client.set_maintenance(
+            parsed_args.id, parsed_args.host, parsed_args.begin,
+            parsed_args.reason, parsed_args.until)
+
+
+class UnsetHostFlavorHostMaintenance(common.PcloudCommand):
+    """Withdraw or end the maintenance of a compute host (admin only)"""
+
+    _epilog = ('Example:\n  openstack host flavor host maintenance unset gold '
+               'compute-17')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the host flavor and the host."""
+        _add_maintained_arguments(parser)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Withdraw the maintenance."""
+        self.client.unset_maintenance(parsed_args.id, parsed_args.host)
+
+
+def _add_maintained_arguments(parser: argparse.ArgumentParser) -> None:
+    _add_flavor_argument(parser)
+    parser.add_argument(
+        'host', metavar='<host>', help='Host of a compute service')
+
+
 def _add_flavor_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('id', metavar='<id>', help='Id of the host flavor')
 

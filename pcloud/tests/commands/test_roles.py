@@ -86,6 +86,9 @@ COMMANDS = [
     ('host flavor delete gpu', 'host-flavor-delete gpu', ADMIN, ADMIN),
     ('host flavor host add gpu node-2', 'host-flavor-host-add gpu node-2',
      ADMIN, ADMIN),
+    ('host flavor host maintenance set gpu node-1 --from 2100-01-01', None,
+     ADMIN, ADMIN),
+    ('host flavor host maintenance unset gpu node-1', None, ADMIN, ADMIN),
     ('host flavor host remove gpu node-1',
      'host-flavor-host-remove gpu node-1', ADMIN, ADMIN),
 ]

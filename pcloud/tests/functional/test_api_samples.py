@@ -95,6 +95,13 @@ class ApiSamplesTest(base.PcloudTestCase):
         self.disable_service('node-1')
         self._sample('host-flavors/host-add', self.admin, 'POST',
                      f'{path}/gpu/hosts', {'host': {'host': 'node-1'}})
+        self._sample('host-flavors/host-maintenance', self.admin, 'PUT',
+                     f'{path}/gpu/hosts/node-1', {'host': {'maintenance': {
+                         'from': '2100-01-01T20:00:00Z',
+                         'until': '2100-01-01T22:00:00Z',
+                         'reason': 'Two disks are replaced'}}})
+        self.admin.call_json('PUT', f'{path}/gpu/hosts/node-1',
+                             {'host': {'maintenance': None}})
         self._sample('host-flavors/update', self.admin, 'PUT',
                      f'{path}/gpu', {'host_flavor': {'units': 3}})
         self._sample('host-flavors/list', self.alice, 'GET', path)

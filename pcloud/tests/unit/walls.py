@@ -60,7 +60,8 @@ ROOMS = {
     'rules': _room(
         'exception', '',
         'moving',
-        'colocation default_pcloud draining growth locality settling',
+        'colocation default_pcloud draining growth locality maintenance '
+        'settling',
         'capacity constraints hints sticky',
         'access affinity attributes blockers choice counts forms ratios '
         'reasons text turns units uuids'),
@@ -82,7 +83,7 @@ ROOMS = {
         f'{_COMMON} backend metering',
         f'{_OSLO} nova.context nova.objects nova.rpc '
         'oslo_versionedobjects tenacity',
-        'allocation drains',
+        'allocation drains maintenance',
         'hosts tenants turns usages',
         'machine_constraints pclouds quotas values',
         'host_attributes scoped_policies stocktaking supplies',
@@ -181,7 +182,8 @@ ROOMS = {
     'api/views': _room(
         '', '',
         'host_flavors hosts',
-        'attributes blockers explain findings pclouds scoped_policies',
+        'attributes blockers explain findings maintenance pclouds '
+        'scoped_policies',
         'times'),
     'client': _room(
         'rules', 'keystoneauth1 requests novaclient cliff osc_lib '

@@ -24,10 +24,11 @@ CLOUD = '/os-pcloud-policies/cloud/default'
 FLAVOR_FOR_ADMIN = {**base.FLAVOR, 'hosts': [
     {'host': 'compute-1', 'hypervisor_hostname': 'c1.test',
      'availability_zone': 'az1', 'pcloud': None, 'status': 'enabled',
-     'settling': '2026-11-22T21:00:00Z', 'state': 'up'},
+     'maintenance': None, 'settling': '2026-11-22T21:00:00Z', 'state': 'up'},
     {'host': 'compute-2', 'hypervisor_hostname': 'c2.test',
      'availability_zone': 'az2', 'pcloud': base.PCLOUD_ID,
-     'settling': None, 'status': 'enabled', 'state': 'down'}]}
+     'maintenance': None, 'settling': None, 'status': 'enabled',
+     'state': 'down'}]}
 AMBIGUOUS = ({**base.PCLOUD, 'id': base.PCLOUD_ID},
              {**base.PCLOUD, 'id': base.OTHER_ID})
 
@@ -64,6 +65,12 @@ SILENT = (
     ('host flavor delete gold', 'DELETE', '/os-host-flavors/gold', None),
     ('host flavor host add gold compute-1', 'POST', POOL,
      {'host': {'host': 'compute-1'}}),
+    ('host flavor host maintenance set gold compute-1 --from 2100-01-01 '
+     '--reason disks', 'PUT', f'{POOL}/compute-1',
+     {'host': {'maintenance': {'from': '2100-01-01', 'until': None,
+                               'reason': 'disks'}}}),
+    ('host flavor host maintenance unset gold compute-1', 'PUT',
+     f'{POOL}/compute-1', {'host': {'maintenance': None}}),
     ('host flavor host remove gold compute-1', 'DELETE',
      f'{POOL}/compute-1', None),
     ('pcloud attribute unset rack', 'DELETE', RACK, None),
@@ -76,6 +83,7 @@ BODIES = {FARM: {'pcloud': base.PCLOUD},
           f'{HOSTS}/web-1': {'host': base.HOST},
           '/os-host-flavors/gold': {'host_flavor': base.FLAVOR},
           POOL: {'host': {}},
+          f'{POOL}/compute-1': {'host': {'host': 'compute-1'}},
           RACK: {'attribute': {'name': 'rack', 'value': 'r1',
                                'hosts': ['c2']}},
           CLOUD: {'policy': base.POLICY}}
@@ -781,7 +789,7 @@ class TestHelp(base.CloudTestCase):
         commands = [line.strip() for line in listed.splitlines()
                     if line.startswith(('  pcloud ', '  host flavor '))]
 
-        self.assertEqual(39, len(commands))
+        self.assertEqual(41, len(commands))
         for command in commands:
             text = self.openstack(*command.split(), '--help').out
             self.assertIn(f'Example:\n  openstack {command}', text)

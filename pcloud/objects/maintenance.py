@@ -1,0 +1,281 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Maintenances of hosts: what an administrator announces, and what is due.
+
+A maintenance needs no process that runs. The steps that are due are made by
+the administrator's call itself, and by whoever comes next: the worker, the
+owner of the Pcloud with the host. Each step looks at the present rows and the
+present compute service, and is harmless when repeated or made several times at
+once.
+
+Rule: reference-maintenance
+"""
+
+from collections.abc import Callable
+from collections.abc import Sequence
+import dataclasses
+import typing
+
+from nova import context as nova_context
+from oslo_log import log as logging
+from oslo_utils import timeutils
+
+from pcloud.backend import change
+from pcloud.backend import compute_calls
+from pcloud.backend import computes
+from pcloud.backend import journal
+from pcloud.backend import outages
+from pcloud.backend import pcloud_rows
+from pcloud.backend import pool_rows
+from pcloud.backend import rows
+from pcloud.backend import writes
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import host_flavors
+from pcloud.objects import notifications
+from pcloud.objects import reconcile
+from pcloud.rules import access
+from pcloud.rules import maintenance as rules
+
+LOG = logging.getLogger(__name__)
+
+
+def put(
+    context: nova_context.RequestContext, flavor_id: str, host: str,
+    wish: rules.Maintenance | None,
+) -> host_flavors.PoolHost:
+    """Announce the maintenance of a host of a pool, or withdraw it.
+
+    A maintenance that begins by now has begun at the end of the call, as far
+    as the cloud answers; the rest is made by the next `step`.
+
+    :param wish: None to withdraw what was announced
+    :returns: the host with the maintenance
+    :raises: `exception.HostFlavorNotFound`, `exception.PoolHostNotFound`,
+        `exception.NameTooLong`, and as `change.run`
+
+    Rule: reference-maintenance-announce
+    """
+    before = host_flavors.pool_host(context, flavor_id, host)
+    pool = next((each for each in pool_rows.of_hosts(context, [host])
+                 if each.metadata[names.FLAVOR_ID] == flavor_id), None)
+    if pool is None:
+        raise exception.PoolHostNotFound(host=host, host_flavor=flavor_id)
+    change.run(context, [journal.flavor_anchor(flavor_id)],
+               lambda written: _write(written, pool, host, wish))
+    if wish != before.maintenance:
+        reconcile.announced(context, [pool.uuid])
+        reconcile.notified(_tell, context, host, pool, before, wish)
+    step(context, host)
+    return _after(context, flavor_id, dataclasses.replace(
+        before, maintenance=wish))
+
+
+def _write(
+    written: writes.Rows, pool: rows.Aggregate, host: str,
+    wish: rules.Maintenance | None,
+) -> None:
+    """Write the maintenance of a host.
+
+    A service that an earlier maintenance has closed has to be opened, unless
+    the new one has begun; that a service was closed cannot be seen here.
+    """
+    flavor_id = pool.metadata[names.FLAVOR_ID]
+    key = names.maintenance_key(host)
+    try:
+        written.touch(pool.id)
+    except exception.AggregateGone:
+        raise exception.HostFlavorNotFound(host_flavor=flavor_id)
+    if not written.holds(pool.id, host):
+        raise exception.PoolHostNotFound(host=host, host_flavor=flavor_id)
+    there = key in written.values(pool.id, [key])
+    kept = str(rules.Kept(wish, reopen=there))
+    if there:
+        written.exchange(pool.id, key, kept)
+    elif wish is not None:
+        written.insert(pool.id, {key: kept})
+
+
+def _after(
+    context: nova_context.RequestContext, flavor_id: str,
+    written: host_flavors.PoolHost,
+) -> host_flavors.PoolHost:
+    """Return a host as it is after a committed change, which may not fail.
+
+    :param written: the host as the change has left the rows
+    """
+    host = written.compute.host
+    try:
+        return dataclasses.replace(
+            host_flavors.pool_host(context, flavor_id, host),
+            maintenance=written.maintenance)
+    except outages.ANY as error:
+        LOG.warning('Host %(host)s cannot be looked at: %(error)s',
+                    {'host': host, 'error': error})
+        return written
+
+
+def _tell(
+    context: nova_context.RequestContext, host: str, pool: rows.Aggregate,
+    before: host_flavors.PoolHost, wish: rules.Maintenance | None,
+) -> None:
+    """Tell listeners of the maintenance of a host in a Pcloud."""
+    if not notifications.wanted():
+        return
+    there = wish or before.maintenance
+    action = ('withdrawn' if wish is None else
+              'announced' if before.maintenance is None else 'changed')
+    pcloud = pcloud_rows.find(context, before.pcloud or '')
+    if pcloud is None or there is None:
+        return
+    node = names.nodes(pcloud.metadata).get(host)
+    for name in [name for name, its
+                 in names.hosts(pcloud.metadata).items() if its == node]:
+        notifications.maintenance(context, notifications.MaintenanceEvent(
+            pcloud_id=pcloud.metadata[names.ID],
+            owner=pcloud.metadata.get(names.OWNER, ''), name=name,
+            host_flavor=pool.metadata[names.FLAVOR_ID],
+            availability_zone=before.compute.zone,
+            state=access.state(names.states(pcloud.metadata).get(
+                node or '', '')) or '',
+            action=action, begin=there.begin, end=there.end,
+            reason=there.reason))
+
+
+def step(context: nova_context.RequestContext, host: str) -> None:
+    """Do what is due for a host, as far as possible.
+
+    Nothing that fails here may fail the call that comes by: what could not be
+    done stays due. So do the other steps.
+
+    :param host: the service host
+
+    Rule: reference-maintenance-steps
+    """
+    _attempt(context, hosts=[host])
+
+
+def step_flavor(context: nova_context.RequestContext, flavor_id: str) -> None:
+    """Do what is due for the hosts of a host flavor (one query at least)."""
+    _attempt(context, flavor_id=flavor_id)
+
+
+def step_pcloud(
+    context: nova_context.RequestContext, aggregate_id: int,
+) -> None:
+    """Do what is due for the hosts of a Pcloud (one query at least).
+
+    :param aggregate_id: the id of the Pcloud's aggregate in the database
+    """
+    _attempt(context, pcloud_id=aggregate_id)
+
+
+def _attempt(
+    context: nova_context.RequestContext, **which: typing.Any,
+) -> None:
+    try:
+        _do(context, pool_rows.maintenances(context, **which))
+    except outages.ANY as error:
+        LOG.warning('What is due for hosts in maintenance has still to be '
+                    'done: %(error)s', {'error': error})
+
+
+def step_all(context: nova_context.RequestContext) -> None:
+    """Do what is due for all hosts (one query while nothing is announced).
+
+    :raises: `exception.Unavailable` and others of `outages.ANY`, once all has
+        been done that could be done
+    """
+    _do(context, pool_rows.maintenances(context))
+
+
+def _do(
+    context: nova_context.RequestContext, there: Sequence[pool_rows.Kept],
+) -> None:
+    """Close the hosts whose maintenance has begun, and open others again.
+
+    One query a cell besides the hosts that are closed or opened.
+    """
+    now = timeutils.utcnow_ts()
+    parsed = [(row, kept) for row in there
+              if (kept := rules.parse(row.value)) is not None]
+    begun = [row for row, kept in parsed
+             if kept.maintenance and kept.maintenance.has_begun(now)]
+    reopened = [(row, kept) for row, kept in parsed
+                if kept.reopen and row not in begun]
+    known = computes.load(context, [
+        row.host for row in begun] + [row.host for row, _ in reopened])
+    errors = [
+        _failure(_close, context, row) for row in begun
+        if row.host in known and (
+            known[row.host].enabled or not known[row.host].answered)
+    ] + [
+        _failure(_open, context, row, kept) for row, kept in reopened
+        if row.host not in known or known[row.host].answered]
+    for error in filter(None, errors):
+        raise error
+
+
+def _failure(
+    work: Callable[..., None], *arguments: object,
+) -> Exception | None:
+    """Do something, and return the error of a part of the cloud away."""
+    try:
+        work(*arguments)
+    except outages.ANY as error:
+        return error
+    return None
+
+
+def _close(
+    context: nova_context.RequestContext, row: pool_rows.Kept,
+) -> None:
+    """Disable the compute service of a host whose maintenance has begun."""
+    compute_calls.close(context, row.host)
+    LOG.info('The maintenance of host %s has begun.', row.host)
+    # It may have been withdrawn in between, and the host opened already.
+    if not _is_begun(context, row.host):
+        compute_calls.open_again(context, row.host)
+
+
+def _is_begun(context: nova_context.RequestContext, host: str) -> bool:
+    now = timeutils.utcnow_ts()
+    return any(
+        found.has_begun(now) for row
+        in pool_rows.maintenances(context, hosts=[host])
+        if (found := rules.of(row.value)) is not None)
+
+
+def _open(
+    context: nova_context.RequestContext, row: pool_rows.Kept,
+    kept: rules.Kept,
+) -> None:
+    """Enable a compute service that a maintenance has disabled.
+
+    What is to be done is noted until it is done: who dies in between leaves
+    the note, and the next step looks again.
+    """
+    compute_calls.open_again(context, row.host)
+    key = names.maintenance_key(row.host)
+
+    def work(written: writes.Rows) -> bool:
+        if not written.drop_if(row.pool_id, key, row.value):
+            return False
+        if kept.maintenance is not None:
+            written.insert(row.pool_id, {key: str(
+                rules.Kept(kept.maintenance))})
+        return True
+
+    if not change.run(
+            context, [journal.flavor_anchor(row.flavor_id)], work):
+        # Another maintenance may have begun before the host was opened.
+        _do(context, pool_rows.maintenances(context, hosts=[row.host]))
