@@ -37,17 +37,21 @@ def detail(pool: host_flavors.Pool) -> dict:
 
 
 def host(pool_host: host_flavors.PoolHost) -> dict:
-    """Return a host of a pool, for administrators."""
+    """Return a host of a pool, for administrators.
+
+    Only a host with an announced maintenance has a member 'maintenance'.
+    """
     compute = pool_host.compute
-    return {'host': compute.host,
-            'hypervisor_hostname': _node(compute),
-            'availability_zone': compute.zone,
-            'pcloud': pool_host.pcloud,
-            'settling': times.shown(pool_host.settling),
-            'maintenance': (None if pool_host.maintenance is None else
-                            maintenance.show(pool_host.maintenance)),
-            'status': _status(compute),
-            'state': 'up' if compute.up else 'down'}
+    shown: dict = {'host': compute.host,
+                   'hypervisor_hostname': _node(compute),
+                   'availability_zone': compute.zone,
+                   'pcloud': pool_host.pcloud,
+                   'settling': times.shown(pool_host.settling),
+                   'status': _status(compute),
+                   'state': 'up' if compute.up else 'down'}
+    if pool_host.maintenance is not None:
+        shown['maintenance'] = maintenance.show(pool_host.maintenance)
+    return shown
 
 
 def _node(compute: computes.Compute) -> str | None:

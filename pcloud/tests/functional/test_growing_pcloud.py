@@ -17,6 +17,7 @@ from unittest import mock
 
 from nova.conductor import rpcapi
 from nova import objects
+from oslo_utils import uuidutils
 
 from pcloud.api import enforcer
 from pcloud.api.nova_calls import images
@@ -649,7 +650,7 @@ class UnderWayTest(GrowTestCase):
         self.assertEqual(['big', 'big'], [
             each.flavor.flavorid for each in found.values()])
         self.assertEqual({}, request_specs.queued(
-            self.context, self.pcloud.replace(self.pcloud[0], 'f')))
+            self.context, uuidutils.generate_uuid()))
         self.assertEqual({(False, (self.pcloud,))}, {
             (each.on_volume, tuple(each.hints['pcloud']))
             for each in found.values()})

@@ -50,6 +50,7 @@ SHOWN_HOST = {
     'state': 'disabled', 'status': 'up',
     'instances': f'{base.SERVER_1}, {base.SERVER_2}', 'vcpus': '64',
     'vcpus_used': '8', 'memory_mb': '262144', 'memory_mb_used': '512',
+    'maintenance': '-',
     'next_reboot': '-', 'rack': '1',
 }
 SHOWN_FLAVOR = {
