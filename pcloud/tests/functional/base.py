@@ -289,7 +289,9 @@ class PcloudTestCase(
         if hints is not None:
             body['os:scheduler_hints'] = hints
         made = user.post_server(body)
-        server = self._wait_for_state_change(made, expected)
+        server = self.wait_until(lambda: self._built(made))
+        # Who waited for a broken server to be active would wait for ever.
+        self.assertEqual(expected, server['status'], server.get('fault'))
         # The error is shown before the conductor deletes the build request,
         # which hosts that settle wait for.
         self.wait_until(lambda: self.assertRaises(
@@ -297,6 +299,14 @@ class PcloudTestCase(
             objects.BuildRequest.get_by_instance_uuid,
             self.context, server['id']))
         return server
+
+    def _built(self, server: dict) -> dict:
+        """Return a server whose build has ended, with the fault if any."""
+        found = self.admin.get_server(server['id'])
+        self.assertNotEqual('BUILD', found['status'])
+        if found['status'] == 'ERROR':
+            self.assertIn('fault', found)
+        return found
 
     def fault(self, server: dict) -> str:
         """Return the message of a server's fault."""

@@ -88,7 +88,7 @@ class WorkerTest(test_moving.MovingTestCase):
         while self._is_killed(number):
             number += 1
             # Whoever has died has a turn, which lapses.
-            self.later(minutes=3)
+            self.later(seconds=122)
         self.assertGreater(number, 10)
         self.arrives(server, 'b')
         self.assertEqual(['completed'], self.migrations(server))
