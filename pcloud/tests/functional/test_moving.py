@@ -87,6 +87,12 @@ class MovingTestCase(test_draining.DrainingTestCase):
         """Return the statuses of the migrations of a server, oldest first."""
         return [each.status for each in self.moves(server)]
 
+    def ends(self, server, status):
+        """Wait until the only migration of a server has ended."""
+        # The server has arrived a moment before.
+        self.wait_until(lambda: self.assertEqual(
+            [status], self.migrations(server)))
+
     def moves(self, server):
         with self.in_cell() as context:
             found = objects.MigrationList.get_by_filters(
@@ -118,7 +124,7 @@ class LiveTest(MovingTestCase):
         self.assertEqual({'b', 'c'}, set(self.names()))
         self.assertEqual([], self.kinds())
         for server in servers:
-            self.assertEqual(['completed'], self.migrations(server))
+            self.ends(server, 'completed')
 
     def test_few_at_the_same_time(self):
         self.flags(drain_parallel=1, group='pcloud')
@@ -239,7 +245,7 @@ class ColdTest(MovingTestCase):
             self.assertEqual({'b', 'c'}, set(self.names()))
 
         self.wait_until(released)
-        self.assertEqual(['confirmed'], self.migrations(self.server))
+        self.ends(self.server, 'confirmed')
         self.assertEqual([], self.kinds())
 
     def test_a_users_migration_is_not_confirmed(self):
@@ -416,7 +422,7 @@ class TurnTest(MovingTestCase):
         self.assertIn(len(asked), range(1, 5))
         self.step()
         self.arrives(self.server, 'b')
-        self.assertEqual(['completed'], self.migrations(self.server))
+        self.ends(self.server, 'completed')
 
     def test_two_that_ask_nova_for_the_same(self):
         refused = []
@@ -435,7 +441,7 @@ class TurnTest(MovingTestCase):
             thread.join()
         self.arrives(self.server, 'b')
         self.assertEqual(1, len(refused))
-        self.assertEqual(['completed'], self.migrations(self.server))
+        self.ends(self.server, 'completed')
 
     def test_death_before_nova_is_asked(self):
         with mock.patch.object(server_calls, 'move_live',

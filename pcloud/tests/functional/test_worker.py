@@ -77,7 +77,7 @@ class WorkerTest(test_moving.MovingTestCase):
         self.later(minutes=2)
         self.once()
         self.arrives(server, 'b')
-        self.assertEqual(['completed'], self.migrations(server))
+        self.ends(server, 'completed')
 
     def test_killed_at_any_statement(self):
         server = self.start()
@@ -91,7 +91,7 @@ class WorkerTest(test_moving.MovingTestCase):
             self.later(seconds=122)
         self.assertGreater(number, 10)
         self.arrives(server, 'b')
-        self.assertEqual(['completed'], self.migrations(server))
+        self.ends(server, 'completed')
 
         def given_back():
             self.once()
