@@ -63,7 +63,7 @@ def step(
     """
     there = drains.drained(context, pcloud, but)
     drains.step(context, pcloud, there)
-    if there:
+    if any(drain.move != draining.NONE for _, drain in there):
         move(context, pcloud, but)
 
 

@@ -60,6 +60,21 @@ class DrainingTestCase(shared_cloud.SharedCloudTestCase):
         """Return a host as the owner sees the host."""
         return self.alice.get_json(f'{self.path}/{name}')['host']
 
+    def blockers(self, name='a'):
+        """Return the rules by server; check what else there is to see."""
+        drain = self.get(name)['drain']
+        listed, = (each['drain'] for each
+                   in self.alice.get_json(self.path)['hosts']
+                   if each['name'] == name)
+        self.assertEqual(drain, listed)
+        for blocker in drain['blockers']:
+            self.assertEqual({'server', 'rule', 'reason', 'since'},
+                             set(blocker))
+            self.assertIn(blocker['server'], drain['remaining'])
+            self.assertIsNotNone(blocker['since'])
+            self.assertNotIn('node-', blocker['reason'])
+        return {each['server']: each['rule'] for each in drain['blockers']}
+
     def names(self):
         """Return the names of the hosts."""
         return {each['name']: each['state'] for each in
@@ -267,28 +282,13 @@ class BlockersTest(DrainingTestCase):
         super().setUp()
         self.flags(shelved_offload_time=-1, reclaim_instance_interval=3600)
 
-    def found(self, name='a'):
-        """Return the rules by server; check what else there is to see."""
-        drain = self.get(name)['drain']
-        listed, = (each['drain'] for each
-                   in self.alice.get_json(self.path)['hosts']
-                   if each['name'] == name)
-        self.assertEqual(drain, listed)
-        for blocker in drain['blockers']:
-            self.assertEqual({'server', 'rule', 'reason', 'since'},
-                             set(blocker))
-            self.assertIn(blocker['server'], drain['remaining'])
-            self.assertIsNotNone(blocker['since'])
-            self.assertNotIn('node-', blocker['reason'])
-        return {each['server']: each['rule'] for each in drain['blockers']}
-
     def after(self, rule, *actions, status):
         """Act on the server, and show the rule that holds then."""
         for action in actions:
             self.act(self.server, action)
         self.wait_for(self.server, status=status)
         self.assertEqual({self.server['id']: rule} if rule else {},
-                         self.found())
+                         self.blockers())
 
     def test_server_that_can_be_moved(self):
         self.after(None, status='ACTIVE')
@@ -313,7 +313,7 @@ class BlockersTest(DrainingTestCase):
         self.after('shelved', {'shelve': None}, status='SHELVED')
         self.act(self.server, {'shelveOffload': None})
         self.wait_for(self.server, status='SHELVED_OFFLOADED')
-        self.assertEqual({}, self.found())
+        self.assertEqual({}, self.blockers())
         self.assertEqual([], self.get()['drain']['remaining'])
 
     def test_soft_deleted(self):
@@ -326,7 +326,7 @@ class BlockersTest(DrainingTestCase):
         with self._row() as instance:
             instance.task_state = task_states.POWERING_OFF
             instance.save()
-        self.assertEqual({self.server['id']: 'task'}, self.found())
+        self.assertEqual({self.server['id']: 'task'}, self.blockers())
         with self._row() as instance:
             instance.task_state = None
             instance.save()
@@ -344,13 +344,13 @@ class BlockersTest(DrainingTestCase):
                 migration_type='live-migration', status='running',
                 source_compute=instance.host, dest_compute=self.real['b'])
             migration.create()
-        self.assertEqual({self.server['id']: 'migration'}, self.found())
+        self.assertEqual({self.server['id']: 'migration'}, self.blockers())
         self.drain('b')
-        self.assertEqual({self.server['id']: 'migration'}, self.found('b'))
+        self.assertEqual({self.server['id']: 'migration'}, self.blockers('b'))
         with self._row():
             migration.status = 'error'
             migration.save()
-        self.assertEqual({}, self.found('b'))
+        self.assertEqual({}, self.blockers('b'))
 
     def test_resize_that_is_not_confirmed(self):
         self.after('resize_not_confirmed', {'migrate': None},
@@ -361,10 +361,10 @@ class BlockersTest(DrainingTestCase):
                          self.get()['drain']['remaining'])
         self.drain('b')
         self.assertEqual({self.server['id']: 'resize_not_confirmed'},
-                         self.found('b'))
+                         self.blockers('b'))
         self.act(self.server, {'confirmResize': None})
         self.wait_for(self.server, status='ACTIVE')
-        self.wait_until(lambda: self.assertEqual({}, self.found()))
+        self.wait_until(lambda: self.assertEqual({}, self.blockers()))
 
     def test_removal_names_what_is_in_the_way(self):
         self.act(self.server, {'lock': None})

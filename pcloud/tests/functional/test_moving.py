@@ -70,19 +70,6 @@ class MovingTestCase(test_draining.DrainingTestCase):
         return self.wait_for(server, status=status, **{
             'OS-EXT-SRV-ATTR:host': self.real[name]})
 
-    def blockers(self, name='a'):
-        """Return the rules of what keeps servers on a host, by server."""
-        drain = self.get(name)['drain']
-        listed, = (each['drain'] for each
-                   in self.alice.get_json(self.path)['hosts']
-                   if each['name'] == name)
-        self.assertEqual(drain, listed)
-        for blocker in drain['blockers']:
-            self.assertIn(blocker['server'], drain['remaining'])
-            self.assertIsNotNone(blocker['since'])
-            self.assertNotIn('node-', blocker['reason'])
-        return {each['server']: each['rule'] for each in drain['blockers']}
-
     def migrations(self, server):
         """Return the statuses of the migrations of a server, oldest first."""
         return [each.status for each in self.moves(server)]
