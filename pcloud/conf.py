@@ -96,6 +96,18 @@ of the Pcloud. Servers that are being moved, or wait for a confirmation that
 is due, count. Raise this where the network between hosts is fast.
 """),
     cfg.IntOpt(
+        'maintenance_lead',
+        default=14400,
+        min=0,
+        help="""
+How many seconds before a maintenance begins servers are moved off the host.
+
+It counts for Pclouds with the ``maintenance_policy`` ``migrate`` or
+``replace``. Servers are moved until the maintenance begins, or for so long
+where it had begun when it was announced. Raise this where hosts have many
+or large servers; see ``drain_parallel``.
+"""),
+    cfg.IntOpt(
         'settle_limit',
         default=3600,
         min=1,

@@ -46,9 +46,14 @@ UNITS = 'pcloud:units'
 ID = 'pcloud:id'
 NAME = 'pcloud:name'
 OWNER = 'pcloud:owner'
+MAINTENANCE_POLICY = 'pcloud:maintenance_policy'
 HOST_PREFIX = 'pcloud:host:'
 STATE_PREFIX = 'pcloud:host_state:'
 DRAIN_PREFIX = 'pcloud:drain:'
+# What the Pcloud has done for a maintenance of a host.
+REACTION_PREFIX = 'pcloud:maintained:'
+# Which host another host stands in for during a maintenance.
+REPLACES_PREFIX = 'pcloud:replaces:'
 NODE_PREFIX = 'pcloud:node:'
 OWN_PREFIX = 'pcloud:own_ratios:'
 # The form of earlier versions: a key for each ratio.
@@ -62,7 +67,7 @@ GROWTH_TURN = 'pcloud:growth:turn'
 GROWN = 'grown-'
 # What a Pcloud keeps of each of its hosts.
 OF_HOSTS = (HOST_PREFIX, STATE_PREFIX, DRAIN_PREFIX, NODE_PREFIX, OWN_PREFIX,
-            SAVED_PREFIX)
+            SAVED_PREFIX, REACTION_PREFIX, REPLACES_PREFIX)
 TENANT_PREFIX = 'pcloud:'
 TENANT_VALUE = 'pcloud-tenant'
 
@@ -102,8 +107,8 @@ RAM_RATIO = 'ram_allocation_ratio'
 # reserved id would overwrite a key with another meaning.
 _RESERVED = frozenset(
     key.removeprefix(TENANT_PREFIX)
-    for key in (TYPE, FLAVOR_ID, DESCRIPTION, UNITS, ID, NAME, OWNER, SCOPE,
-                SCOPE_ID))
+    for key in (TYPE, FLAVOR_ID, DESCRIPTION, UNITS, ID, NAME, OWNER,
+                MAINTENANCE_POLICY, SCOPE, SCOPE_ID))
 
 
 def pool(flavor_id: str) -> str:
@@ -136,6 +141,22 @@ def drain_key(node: str) -> str:
     :param node: the hypervisor hostname, for which `state_key` has room
     """
     return DRAIN_PREFIX + node
+
+
+def reaction_key(host: str) -> str:
+    """Return the metadata key of what was done for a maintenance of a host.
+
+    :param host: the service host, for which `maintenance_key` has room
+    """
+    return REACTION_PREFIX + host
+
+
+def replaces_key(host: str) -> str:
+    """Return the metadata key of whom a host stands in for.
+
+    :param host: the service host, for which `node_key` has room
+    """
+    return REPLACES_PREFIX + host
 
 
 def node_key(host: str) -> str:
@@ -286,6 +307,16 @@ def drains(metadata: Mapping[str, str]) -> dict[str, str]:
 def maintenances(metadata: Mapping[str, str]) -> dict[str, str]:
     """Return the maintenances in metadata: ``service host -> value``."""
     return stripped(metadata, MAINTENANCE_PREFIX)
+
+
+def reactions(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return the reactions in metadata: ``service host -> value``."""
+    return stripped(metadata, REACTION_PREFIX)
+
+
+def replaced(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return the replacements: ``service host -> replaced service host``."""
+    return stripped(metadata, REPLACES_PREFIX)
 
 
 def nodes(metadata: Mapping[str, str]) -> dict[str, str]:

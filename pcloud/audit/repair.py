@@ -69,6 +69,7 @@ def settle_stateless(
         written.leave(aggregate.id, [host])
         written.drop(aggregate.id, [
             names.node_key(host), names.drain_key(node),
+            *hosts.keys_of_maintenance(host, metadata),
             *(names.host_key(name) for name, its
               in names.hosts(metadata).items() if its == node),
             *allocation_ratios.saved_keys(node)])
@@ -106,8 +107,9 @@ def drop_key(
 ) -> str:
     """Delete a metadata key without a host, unless the value has changed."""
     value = aggregate.metadata[key]
-    host = (key.removeprefix(names.NODE_PREFIX)
-            if key.startswith(names.NODE_PREFIX) else None)
+    host = next((key.removeprefix(prefix) for prefix
+                 in (names.NODE_PREFIX, names.REACTION_PREFIX,
+                     names.REPLACES_PREFIX) if key.startswith(prefix)), None)
     node = next((key.removeprefix(prefix) for prefix
                  in (names.STATE_PREFIX, names.DRAIN_PREFIX)
                  if key.startswith(prefix)), value)

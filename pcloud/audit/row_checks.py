@@ -198,7 +198,14 @@ def _check_keys(
     ]
     lost = [entry for entry in entries if entry[2] not in nodes] + [
         ('node-without-host', names.node_key(host), host)
-        for host in names.nodes(metadata) if host not in aggregate.hosts]
+        for host in names.nodes(metadata) if host not in aggregate.hosts
+    ] + [
+        ('reaction-without-host', names.reaction_key(host), host)
+        for host in names.reactions(metadata) if host not in aggregate.hosts
+    ] + [
+        ('replacement-without-host', names.replaces_key(host), host)
+        for host, other in names.replaced(metadata).items()
+        if not {host, other} <= aggregate.hosts]
     for kind, key, subject in sorted(lost):
         yield findings.KeyFinding(
             kind, aggregate.name, key, f'{subject} is not in the Pcloud',

@@ -166,6 +166,8 @@ def _effect(key: str) -> str:
         return 'Nobody gets the host.'
     if key.startswith(names.DRAIN_PREFIX):
         return 'The host is disabled, and not drained.'
+    if key.startswith((names.REACTION_PREFIX, names.REPLACES_PREFIX)):
+        return 'Nothing was done for a maintenance of the host.'
     if key.startswith(names.MAINTENANCE_PREFIX):
         return 'The host has no announced maintenance.'
     if key.startswith(names.DEFAULT_PREFIX):
@@ -183,6 +185,7 @@ _EFFECTS = {
     names.UNITS: f'{_INCOMPLETE} Each of its hosts in a Pcloud fills the '
                  'quota of the owner.',
     names.NAME: 'It is shown as it is.',
+    names.MAINTENANCE_POLICY: 'Servers stay during a maintenance.',
     names.DESCRIPTION: 'It is shown as it is.',
     names.OWN_FORM: 'Own ratios are written in two keys.',
     names.OWNER: 'The Pcloud is nobody\'s.',

@@ -27,8 +27,9 @@ from pcloud import names
 from pcloud.rules import ratios as ratio_rules
 from pcloud.rules import uuids
 
-# A host that a launch adds is `GROWN`.
-ADDED, GROWN, REMOVED = 'add', 'grow', 'remove'
+# A host that a launch adds is `GROWN`, a host that joins for the time of the
+# maintenance of another is `REPLACING`.
+ADDED, GROWN, REPLACING, REMOVED = 'add', 'grow', 'replace', 'remove'
 ON, OFF = 'on', 'off'
 
 # The mark of a change, 48 random bits in hexadecimal digits.
@@ -36,7 +37,7 @@ MARK_LENGTH = 12
 
 _SINCE = re.compile('[0-9a-f]{1,8}')
 _MARK = re.compile(rf'[0-9a-f]{{{MARK_LENGTH}}}')
-_WORDS = {'service': (ON, OFF), 'event': (ADDED, GROWN, REMOVED)}
+_WORDS = {'service': (ON, OFF), 'event': (ADDED, GROWN, REPLACING, REMOVED)}
 _RATIO_KEYS = {'c': names.CPU_RATIO, 'r': names.RAM_RATIO}
 _FIELDS = {'n': 'provider', 'l': 'origin', 's': 'service', 'a': 'event',
            'p': 'pcloud', 'h': 'name'}
@@ -53,7 +54,8 @@ class Due:
     :ivar ratios: the host's own allocation ratios, which the host gets back,
         by `names.CPU_RATIO` and `names.RAM_RATIO`
     :ivar service: `ON` or `OFF`, the wanted state of the compute service
-    :ivar event: `ADDED`, `GROWN` or `REMOVED`, the notification to send
+    :ivar event: `ADDED`, `GROWN`, `REPLACING` or `REMOVED`, the notification
+        to send
     :ivar pcloud: the id of the Pcloud of the event, or of the Pcloud that a
         settling host has left
     :ivar name: the owner's name for the host

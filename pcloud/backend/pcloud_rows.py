@@ -36,7 +36,8 @@ from pcloud.rules import units as unit_rules
 _OWNER = orm.aliased(models.AggregateMetadata)
 
 # What a list of Pclouds shows of each Pcloud, besides the tenants.
-_SHOWN = (names.TYPE, names.ID, names.NAME, names.OWNER, *readings.RATIOS)
+_SHOWN = (names.TYPE, names.ID, names.NAME, names.OWNER,
+          names.MAINTENANCE_POLICY, *readings.RATIOS)
 # The parameter of a statement that is made once.
 _PROJECT = 'project'
 
@@ -209,6 +210,32 @@ def draining(
             if node in drains and node in states and node in host_of]
 
 
+def wishes(
+    context: nova_context.RequestContext, aggregate_id: int,
+) -> dict[str, str]:
+    """Return the metadata of drains and of reactions to maintenances.
+
+    One query. The values are as written, right or not.
+    """
+    return _with_prefixes(context, aggregate_id, names.DRAIN_PREFIX,
+                          names.REACTION_PREFIX)
+
+
+def name_of(
+    context: nova_context.RequestContext, aggregate_id: int, host: str,
+) -> str | None:
+    """Return the owner's name for a service host, or None (one query)."""
+    named, placed = (orm.aliased(models.AggregateMetadata) for _ in range(2))
+    with api_db.context_manager.reader.using(context) as session:
+        key = session.scalar(sa.select(named.key).where(
+            named.aggregate_id == aggregate_id,
+            named.key.startswith(names.HOST_PREFIX, autoescape=True),
+            placed.aggregate_id == aggregate_id,
+            placed.key == names.NODE_PREFIX + host,
+            named.value == placed.value))
+    return None if key is None else key.removeprefix(names.HOST_PREFIX)
+
+
 def value(
     context: nova_context.RequestContext, aggregate_id: int, key: str,
 ) -> str | None:
@@ -219,13 +246,46 @@ def value(
             row.aggregate_id == aggregate_id, row.key == key))
 
 
-def with_drains(context: nova_context.RequestContext) -> list[str]:
-    """Return the ids of the Pclouds with a drain, as written (one query)."""
-    id_, drain = (orm.aliased(models.AggregateMetadata) for _ in range(2))
+def with_steps(context: nova_context.RequestContext) -> list[str]:
+    """Return the ids of the Pclouds for whose hosts something may be due.
+
+    A Pcloud with a drain or a reaction to a maintenance, or with a maintenance
+    policy and a host in or before a maintenance. Two queries.
+    """
+    id_, kept = (orm.aliased(models.AggregateMetadata) for _ in range(2))
+    of_hosts = sa.select(id_.value).distinct().where(
+        id_.key == names.ID, id_.aggregate_id == kept.aggregate_id,
+        sa.or_(*(kept.key.startswith(prefix, autoescape=True) for prefix
+                 in (names.DRAIN_PREFIX, names.REACTION_PREFIX))))
     with api_db.context_manager.reader.using(context) as session:
-        return sorted(session.scalars(sa.select(id_.value).distinct().where(
-            id_.key == names.ID, id_.aggregate_id == drain.aggregate_id,
-            drain.key.startswith(names.DRAIN_PREFIX, autoescape=True))))
+        return sorted({*session.scalars(of_hosts),
+                       *session.scalars(_reacting())})
+
+
+def _reacting() -> sa.Select:
+    """Select the ids of Pclouds with a policy and a host with a maintenance.
+
+    There are few maintenances, so they come first.
+    """
+    id_, policy, announced = (
+        orm.aliased(models.AggregateMetadata) for _ in range(3))
+    pooled, member = (orm.aliased(models.AggregateHost) for _ in range(2))
+    return sa.select(id_.value).distinct().select_from(announced).join(
+        pooled, sa.and_(
+            pooled.aggregate_id == announced.aggregate_id,
+            announced.key == sa.literal(names.MAINTENANCE_PREFIX).concat(
+                pooled.host)),
+    ).join(
+        member, sa.and_(member.host == pooled.host,
+                        member.aggregate_id != pooled.aggregate_id),
+    ).join(
+        policy, sa.and_(policy.aggregate_id == member.aggregate_id,
+                        policy.key == names.MAINTENANCE_POLICY),
+    ).join(
+        id_, sa.and_(id_.aggregate_id == member.aggregate_id,
+                     id_.key == names.ID),
+    ).where(announced.key.startswith(
+        names.MAINTENANCE_PREFIX, autoescape=True))
 
 
 def every_drain(
@@ -326,8 +386,8 @@ def by_ids(
 ) -> list[rows.Aggregate]:
     """Return the whole Pclouds with the given ids, in order of the ids.
 
-    Three queries, two of the three as `bulk.table`. The metadata are without
-    the keys of hosts.
+    Three queries, two of the three as `bulk.table`. Of the keys of hosts the
+    metadata have only whom a host stands in for.
 
     :param project_id: as `names_by_id`
     """
@@ -346,7 +406,9 @@ def by_ids(
         metadata = bulk.table(session, sa.select(
             row.aggregate_id, row.key, row.value).where(
                 row.aggregate_id.in_(numbers), sa.or_(
-                    row.key.in_(_SHOWN), row.value == names.TENANT_VALUE)))
+                    row.key.in_(_SHOWN), row.value == names.TENANT_VALUE,
+                    row.key.startswith(
+                        names.REPLACES_PREFIX, autoescape=True))))
     wanted = frozenset(ids)
     return [aggregate for aggregate in whole(rows.assemble(
         found, [(int(id_), host) for id_, host in members],
@@ -370,11 +432,13 @@ def _has_project(metadata: Mapping[str, str], project_id: str) -> bool:
 def _units() -> sa.Select:
     """Select owner, units and number of hosts, for each pool and owner.
 
+    A host that stands in for another host of the Pcloud does not count.
+
     The statement is made once: to make it takes longer than to use it.
     """
     row, member = models.AggregateMetadata, models.AggregateHost
-    kind, units = (orm.aliased(row) for _ in range(2))
-    pooled = orm.aliased(member)
+    kind, units, replaces = (orm.aliased(row) for _ in range(3))
+    pooled, replaced = (orm.aliased(member) for _ in range(2))
     statement = sa.select(
         _OWNER.value, units.value, sa.func.count(member.id.distinct()),
     ).select_from(_OWNER).join(
@@ -393,7 +457,16 @@ def _units() -> sa.Select:
     ).outerjoin(
         units, sa.and_(units.aggregate_id == models.Aggregate.id,
                        units.key == names.UNITS),
-    ).where(_OWNER.key == names.OWNER).group_by(
+    ).outerjoin(
+        replaces, sa.and_(
+            replaces.aggregate_id == member.aggregate_id,
+            replaces.key == sa.literal(names.REPLACES_PREFIX).concat(
+                member.host)),
+    ).outerjoin(
+        replaced, sa.and_(
+            replaced.aggregate_id == replaces.aggregate_id,
+            replaced.host == replaces.value),
+    ).where(_OWNER.key == names.OWNER, replaced.id.is_(None)).group_by(
         models.Aggregate.id, _OWNER.value, units.value)
     # MariaDB would begin with all hosts of all pools.
     for dialect in ('mysql', 'mariadb'):

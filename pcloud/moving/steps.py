@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Move servers of drained hosts, and all else that is due for the hosts.
+"""Do what is due for the hosts of a Pcloud: maintenances, drains, moves.
 
 One process at a time moves servers of a Pcloud. Nova does the moving; who
 begins a move does not wait for its end.
@@ -32,13 +32,17 @@ from oslo_utils import timeutils
 from pcloud.backend import journal
 from pcloud.backend import outages
 from pcloud.backend import past_moves
+from pcloud.backend import pcloud_rows
 from pcloud.backend import server_calls
 from pcloud.moving import plans
 from pcloud import names
 from pcloud.objects import drains
+from pcloud.objects import maintenance
 from pcloud.objects import pclouds
+from pcloud.objects import reactions
 from pcloud.objects import turns
 from pcloud.rules import draining
+from pcloud.rules import reactions as rules
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
@@ -51,20 +55,42 @@ def step(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     but: str | None = None,
 ) -> None:
-    """Do what is due for the drained hosts of a Pcloud, as far as possible.
+    """Do what is due for the hosts of a Pcloud, as far as possible.
 
-    One query while no host is drained. Nothing that fails here may fail the
-    call that comes by: what could not be done stays due.
+    Two queries while no host is drained or going to be in maintenance. Nothing
+    that fails here may fail the call that comes by: what could not be done
+    stays due.
 
     :param but: the name, in any letter case, of a host that the call itself
         is about; None for no host
 
-    Rule: reference-draining-steps
+    Rule: reference-draining-steps, reference-maintenance-steps
     """
+    wishes = pcloud_rows.wishes(context, pcloud.aggregate.id)
+    # Read afterwards: a reaction without a maintenance is over for certain.
+    announced = maintenance.step_pcloud(context, pcloud.aggregate.id)
+    seen = names.reactions(wishes)
+    if announced is not None and (seen or announced and (
+            pcloud.maintenance_policy != rules.STAY)):
+        reactions.step(context, pcloud, seen, announced, but)
+    elif not names.drains(wishes):
+        return
     there = drains.drained(context, pcloud, but)
     drains.step(context, pcloud, there)
     if any(drain.move != draining.NONE for _, drain in there):
         move(context, pcloud, but)
+
+
+def step_by_id(
+    context: nova_context.RequestContext, pcloud_id: str | None,
+) -> None:
+    """Do what is due for the hosts of a Pcloud, if there is such a Pcloud."""
+    try:
+        pcloud = pclouds.head(context, pcloud_id or '')
+    except outages.ANY as error:
+        LOG.info('Nothing is due for a Pcloud: %(error)s', {'error': error})
+        return
+    step(context, pcloud)
 
 
 def move(

@@ -367,7 +367,7 @@ def write(
     All hosts are claimed before the first read: a claim may wait for another
     change, and what that change has done is to be read.
 
-    :param event: `due.ADDED` or `due.GROWN`
+    :param event: `due.ADDED`, `due.GROWN` or `due.REPLACING`
     :returns: what is due for each host
     :raises: `Lost` when a host cannot be had, `exception.QuotaExceeded`,
         `exception.HostNameInUse`, `exception.PcloudNotFound`
@@ -381,8 +381,8 @@ def write(
         raise Lost('another change has the host')
     for host in added:
         _join(written, pcloud, host)
-    quotas.check_used(
-        context, pcloud.owner, sum(host.units for host in added))
+    quotas.check_used(context, pcloud.owner, sum(
+        host.units for host in added if host.replaces is None))
     for host in added:
         _check_alone(context, pcloud, host.compute.host, host.host_flavor)
     return dues
@@ -400,11 +400,14 @@ def _join(
     aggregate_id = pcloud.aggregate.id
     rows = {names.host_key(added.name): node, names.node_key(host): node,
             names.state_key(node): added.state or access.DISABLED}
+    if added.replaces is not None:
+        rows[names.replaces_key(host)] = added.replaces
     try:
         # When a compute service is deleted, Nova takes its host out and leaves
         # our metadata: such rows are not of this allocation.
         if not written.free_name(aggregate_id, added.name, [
                 *rows, names.drain_key(node),
+                *hosts.keys_of_maintenance(host, {}),
                 *allocation_ratios.saved_keys(node)]):
             raise exception.HostNameInUse(
                 name=added.name, pcloud=pcloud.id)

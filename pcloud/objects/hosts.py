@@ -49,6 +49,7 @@ from pcloud.rules import access
 from pcloud.rules import attributes as rules
 from pcloud.rules import draining
 from pcloud.rules import maintenance as maintenance_rules
+from pcloud.rules import reactions
 
 LOG = logging.getLogger(__name__)
 
@@ -76,6 +77,12 @@ class Host:
     :ivar maintenance: the announced maintenance, None without one
     :ivar rack: the number of the rack among the racks of the Pcloud's hosts,
         from 1; None while unknown
+    :ivar reaction: what the Pcloud has done for the maintenance, None for
+        nothing, and without a maintenance
+    :ivar replacement: the owner's name for the host that stands in for the
+        host, None without one
+    :ivar replaces: the service host for which the host is to stand in; None
+        for a host of its own, and for a host that is in the Pcloud already
     """
 
     name: str
@@ -90,6 +97,9 @@ class Host:
     drain: draining.Drain | None = None
     occupied: blockers.Occupied | None = None
     maintenance: maintenance_rules.Maintenance | None = None
+    reaction: reactions.Reaction | None = None
+    replacement: str | None = None
+    replaces: str | None = None
 
     @property
     def next_reboot(self) -> datetime.datetime | None:
@@ -130,14 +140,34 @@ def index(
     pools = _pools(context, aggregate.hosts)
     attributes = host_attributes.effective(context, aggregate.hosts)
     racks = _racks(attributes, [compute.host for compute, _ in named.values()])
-    return _with_occupants(context, [
+    names_of_hosts = {compute.host: name
+                      for name, (compute, _) in named.items()}
+    return _with_occupants(context, [_with_reaction(
         Host(name=name, compute=compute, node=_node(compute, node),
              state=access.state(states[node]),
              drain=draining.of(states[node], drains.get(node)),
              **_of_pool(pools.get(compute.host), compute.host),
              **_of_place(attributes.get(compute.host, {}), racks),
-             instances=_instances(compute.host, instances, silent))
+             instances=_instances(compute.host, instances, silent)),
+        names.reactions(aggregate.metadata), names_of_hosts)
         for name, (compute, node) in named.items()])
+
+
+def _with_reaction(
+    host: Host, reactions_of_hosts: Mapping[str, str],
+    names_of_hosts: Mapping[str, str],
+) -> Host:
+    """Add what the Pcloud has done for the maintenance of a host.
+
+    :param reactions_of_hosts: ``service host -> reaction``, as written
+    :param names_of_hosts: ``service host -> owner's name``
+    """
+    reaction = reactions.parse(reactions_of_hosts.get(host.compute.host))
+    if host.maintenance is None or reaction is None:
+        return host
+    return dataclasses.replace(
+        host, reaction=reaction,
+        replacement=names_of_hosts.get(reaction.replacement or ''))
 
 
 def _with_occupants(
@@ -257,7 +287,27 @@ def show(
                    found.host),
         **_place(context, pcloud, found.name, found.host),
         instances=_instances(found.host, instances, silent))
-    return _with_occupants(context, [shown])[0]
+    return _with_occupants(
+        context, [_with_own_reaction(context, pcloud, shown)])[0]
+
+
+def _with_own_reaction(
+    context: nova_context.RequestContext, pcloud: pclouds.Head, host: Host,
+) -> Host:
+    """Add what the Pcloud has done for the maintenance of a host.
+
+    No query without a maintenance, or where the servers stay.
+    """
+    if (host.maintenance is None or
+            pcloud.maintenance_policy == reactions.STAY):
+        return host
+    key = names.reaction_key(host.compute.host)
+    value = pcloud_rows.value(context, pcloud.aggregate.id, key) or ''
+    reaction = reactions.parse(value)
+    other = reaction and reaction.replacement
+    name = other and pcloud_rows.name_of(context, pcloud.aggregate.id, other)
+    return _with_reaction(host, {host.compute.host: value},
+                          {other: name} if other and name else {})
 
 
 def _show_unplaced(
@@ -521,8 +571,10 @@ def _take_away(
 ) -> due.Due:
     """Write that a host has left a Pcloud, and return what is due."""
     aggregate, node = pcloud.aggregate, host.node.hypervisor_hostname
-    own = allocation_ratios.saved(written.values(
-        aggregate.id, allocation_ratios.saved_keys(node)), node)
+    there = written.values(aggregate.id, [
+        *allocation_ratios.saved_keys(node),
+        names.reaction_key(host.compute.host)])
+    own = allocation_ratios.saved(there, node)
     what = due.Due(
         written.mark, provider=host.node.uuid, origin=aggregate.uuid,
         ratios=own, event=due.REMOVED, pcloud=pcloud.id, name=host.name,
@@ -538,7 +590,24 @@ def _take_away(
         raise exception.HostChanged(name=host.name)
     written.drop(aggregate.id, [
         names.node_key(host.compute.host), names.drain_key(node),
-        *allocation_ratios.saved_keys(node)])
+        *allocation_ratios.saved_keys(node),
+        *keys_of_maintenance(host.compute.host, there)])
     if not written.leave(aggregate.id, [host.compute.host]):
         raise exception.HostNotFound(name=host.name, pcloud=pcloud.id)
     return what
+
+
+def keys_of_maintenance(host: str, values: Mapping[str, str]) -> list[str]:
+    """Return the keys of a Pcloud that end with the membership of a host.
+
+    Without the host its replacement is a host like any other, and a host that
+    has stood in does so no more.
+
+    :param host: the service host
+    :param values: metadata of the Pcloud with the reaction of the host, if
+        there is one
+    """
+    own = reactions.parse(values.get(names.reaction_key(host)))
+    return [names.reaction_key(host), names.replaces_key(host), *(
+        [names.replaces_key(own.replacement)]
+        if own and own.replacement else [])]

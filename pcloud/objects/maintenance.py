@@ -171,22 +171,28 @@ def step_flavor(context: nova_context.RequestContext, flavor_id: str) -> None:
 
 def step_pcloud(
     context: nova_context.RequestContext, aggregate_id: int,
-) -> None:
+) -> dict[str, str] | None:
     """Do what is due for the hosts of a Pcloud (one query at least).
 
     :param aggregate_id: the id of the Pcloud's aggregate in the database
+    :returns: ``service host -> maintenance``, as written; None while unknown
     """
-    _attempt(context, pcloud_id=aggregate_id)
+    there = _attempt(context, pcloud_id=aggregate_id)
+    return None if there is None else {row.host: row.value for row in there}
 
 
 def _attempt(
     context: nova_context.RequestContext, **which: typing.Any,
-) -> None:
+) -> Sequence[pool_rows.Kept] | None:
+    """Do what is due, and return the maintenances; None while unknown."""
+    there = None
     try:
-        _do(context, pool_rows.maintenances(context, **which))
+        there = pool_rows.maintenances(context, **which)
+        _do(context, there)
     except outages.ANY as error:
         LOG.warning('What is due for hosts in maintenance has still to be '
                     'done: %(error)s', {'error': error})
+    return there
 
 
 def step_all(context: nova_context.RequestContext) -> None:

@@ -25,9 +25,10 @@ import time
 from pcloud import exception
 from pcloud import metering
 
-# A host is asked for by a call, or needed by a launch into a growing Pcloud.
-CALL, GROWTH = 'call', 'growth'
-CAUSES = (CALL, GROWTH)
+# A host is asked for by a call, needed by a launch into a growing Pcloud, or
+# stands in for another host during a maintenance.
+CALL, GROWTH, MAINTENANCE = 'call', 'growth', 'maintenance'
+CAUSES = (CALL, GROWTH, MAINTENANCE)
 
 # The most special error first.
 _REASONS = (

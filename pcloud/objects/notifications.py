@@ -58,8 +58,8 @@ class PcloudHostPayload(_Payload):
     """The payload of ``pcloud.host.add``, ``.update`` and ``.remove``.
 
     `name` is the owner's name for the host, `units` the units of the host.
-    `reason` is 'growth' where a launch has added the host, and None where a
-    user has.
+    `reason` is 'growth' where a launch has added the host, 'maintenance' where
+    the host stands in for another, and None where a user has added it.
     """
 
     # 1.1: reason

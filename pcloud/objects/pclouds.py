@@ -37,10 +37,12 @@ from pcloud.objects import allocation_ratios
 from pcloud.objects import notifications
 from pcloud.objects import reconcile
 from pcloud.objects import scoped_policies
+from pcloud.rules import reactions
 
 
 _KEYS = {'name': names.NAME, 'cpu_allocation_ratio': names.CPU_RATIO,
-         'ram_allocation_ratio': names.RAM_RATIO}
+         'ram_allocation_ratio': names.RAM_RATIO,
+         'maintenance_policy': names.MAINTENANCE_POLICY}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Head:
     A call that is about a single host reads no more of the Pcloud.
 
     :ivar tenants: ids of the projects that may start servers in the Pcloud
+    :ivar maintenance_policy: one of `reactions.POLICIES`
     """
 
     aggregate: rows.Head
@@ -57,6 +60,7 @@ class Head:
     name: str
     owner: str
     tenants: frozenset[str]
+    maintenance_policy: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,16 +165,16 @@ def update(
     context: nova_context.RequestContext, pcloud: Pcloud,
     changes: Mapping[str, str | float | None],
 ) -> Pcloud:
-    """Change a Pcloud's 'name' or allocation ratios.
+    """Change a Pcloud's 'name', allocation ratios or 'maintenance_policy'.
 
     New ratios are due for each host of the Pcloud: until Placement has the
     ratios, the host takes no server.
 
-    :param changes: new values; None unsets a ratio
+    :param changes: new values; None unsets a ratio or the policy
     :raises: `exception.PcloudNotFound` when the Pcloud is deleted meanwhile,
         and as `change.run`
     """
-    new = {_KEYS[name]: None if value is None else str(value)
+    new = {_KEYS[name]: _written(name, value)
            for name, value in changes.items()}
 
     def work(written: writes.Rows) -> rows.Aggregate:
@@ -194,6 +198,14 @@ def update(
         reconcile.finish(context, sorted(aggregate.hosts))
     _tell(context, 'update', changed)
     return changed
+
+
+def _written(name: str, value: str | float | None) -> str | None:
+    """Return the metadata value of a member, None for no value."""
+    if value is None or (name, value) == (
+            'maintenance_policy', reactions.STAY):
+        return None
+    return str(value)
 
 
 def delete(context: nova_context.RequestContext, pcloud: Pcloud) -> None:
@@ -254,13 +266,25 @@ def _pcloud(
     metadata = aggregate.metadata
     return Pcloud(
         aggregate=aggregate, **_of_frame(metadata),
-        units=sum(units.get(host, 0) for host in aggregate.hosts),
+        units=sum(units.get(host, 0) for host in _counted(aggregate)),
         cpu_allocation_ratio=readings.ratio(metadata, names.CPU_RATIO),
         ram_allocation_ratio=readings.ratio(metadata, names.RAM_RATIO))
+
+
+def _counted(aggregate: rows.Aggregate) -> frozenset[str]:
+    """Return the hosts of a Pcloud whose units count.
+
+    A host that stands in for another host of the Pcloud does not count.
+    """
+    return aggregate.hosts - {
+        host for host, other in names.replaced(aggregate.metadata).items()
+        if other in aggregate.hosts}
 
 
 def _of_frame(metadata: Mapping[str, str]) -> dict[str, typing.Any]:
     return {'id': metadata[names.ID],
             'name': metadata.get(names.NAME, ''),
             'owner': metadata.get(names.OWNER, ''),
-            'tenants': names.tenants(metadata)}
+            'tenants': names.tenants(metadata),
+            'maintenance_policy': reactions.policy(
+                metadata.get(names.MAINTENANCE_POLICY))}

@@ -61,7 +61,7 @@ LOG = logging.getLogger(__name__)
 _ROUNDS = 10
 
 # Why a host was added, where the owner has not asked for the host.
-_REASONS = {due.GROWN: 'growth'}
+_REASONS = {due.GROWN: 'growth', due.REPLACING: 'maintenance'}
 
 # Seconds after which a silent part of the cloud ends the work on further
 # hosts.
@@ -359,7 +359,7 @@ def _notify(
         units=pool and readings.units(pool.metadata) or 0,
         availability_zone=availability_zones.of_hosts(context, [name]).get(
             name, CONF.default_availability_zone),
-        state=access.ENABLED if event == due.GROWN else access.DISABLED,
+        state=access.ENABLED if event in _REASONS else access.DISABLED,
         reason=_REASONS.get(event)))
     announce.notify(context, pcloud, (
         fields.NotificationAction.REMOVE_HOST if event == due.REMOVED

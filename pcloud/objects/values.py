@@ -41,6 +41,7 @@ from pcloud.rules import growth
 from pcloud.rules import hints
 from pcloud.rules import maintenance
 from pcloud.rules import ratios
+from pcloud.rules import reactions
 from pcloud.rules import turns
 from pcloud.rules import units
 
@@ -215,6 +216,7 @@ _EXACT: Mapping[str, Check] = {
         names.FLAVOR_ID_PATTERN.fullmatch,
         '1 to 64 letters, digits, ".", "_" or "-"'),
     names.DESCRIPTION: _rule(str.isprintable, 'a text that can be printed'),
+    names.MAINTENANCE_POLICY: _choice(*reactions.POLICIES),
     names.UNITS: lambda key, value: units.read(value),
     names.SCOPE: _choice(*scoped_policies.SCOPES),
     names.SCOPE_ID: _check_name,
@@ -233,6 +235,8 @@ _PREFIXES: Mapping[str, Check] = {
     names.NODE_PREFIX: _check_name,
     names.STATE_PREFIX: _choice(*access.STATES),
     names.DRAIN_PREFIX: draining.check,
+    names.REACTION_PREFIX: reactions.check,
+    names.REPLACES_PREFIX: _check_name,
     names.MAINTENANCE_PREFIX: maintenance.check,
     names.OWN_PREFIX: _check_own_ratios,
     names.SAVED_PREFIX: _check_saved,

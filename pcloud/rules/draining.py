@@ -34,7 +34,8 @@ DRAINING = 'draining'
 
 _SECONDS = r'[0-9a-f]{1,8}'
 _FORM = re.compile(
-    rf't=({_SECONDS}) v=({"|".join(MOVES)})(?: u=({_SECONDS}))?( r=1)?( o=1)?')
+    rf't=({_SECONDS}) v=({"|".join(MOVES)})(?: u=({_SECONDS}))?( r=1)?( o=1)?'
+    rf'(?: m=({access.ENABLED}|{access.DISABLED}))?')
 # What eight digits of seconds hold.
 _LATEST = 0xffffffff
 
@@ -49,6 +50,8 @@ class Drain:
     :ivar deadline: until when servers are moved, in seconds since the epoch;
         None for ever
     :ivar told: whether listeners know that the deadline has passed
+    :ivar chosen: the state that the owner had chosen, for a drain that a
+        maintenance has begun; None for a drain of the owner's
     """
 
     since: int
@@ -56,12 +59,14 @@ class Drain:
     release: bool = False
     deadline: int | None = None
     told: bool = False
+    chosen: str | None = None
 
     def __str__(self) -> str:
         """Return the metadata value, which `parse` reads."""
         return f't={self.since:x} v={self.move}' + (
             '' if self.deadline is None else f' u={self.deadline:x}') + (
-            ' r=1' if self.release else '') + (' o=1' if self.told else '')
+            ' r=1' if self.release else '') + (' o=1' if self.told else '') + (
+            '' if self.chosen is None else f' m={self.chosen}')
 
     def is_overdue(self, now: float) -> bool:
         """Whether the deadline has passed.
@@ -76,9 +81,10 @@ def parse(text: str | None) -> Drain | None:
     found = _FORM.fullmatch(text or '')
     if found is None:
         return None
-    since, move, deadline, release, told = found.groups()
+    since, move, deadline, release, told, chosen = found.groups()
     return Drain(int(since, 16), move, bool(release),
-                 None if deadline is None else int(deadline, 16), bool(told))
+                 None if deadline is None else int(deadline, 16), bool(told),
+                 chosen)
 
 
 def of(state: str | None, text: str | None) -> Drain | None:

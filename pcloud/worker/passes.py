@@ -71,8 +71,8 @@ def _maintain(context: nova_context.RequestContext) -> None:
 
 
 def _drain(context: nova_context.RequestContext) -> None:
-    """Do what is due for the drained hosts of every Pcloud."""
-    for pcloud_id in pcloud_rows.with_drains(context):
+    """Do what is due for the hosts of every Pcloud with such hosts."""
+    for pcloud_id in pcloud_rows.with_steps(context):
         try:
             steps.step(context, pclouds.head(context, pcloud_id))
         except exception.PcloudNotFound:

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pcloud.api import call as api_call
 from pcloud.api.policies import host_flavors as rules
 from pcloud.api.views import host_flavors as views
+from pcloud.moving import steps
 from pcloud.objects import host_flavors
 from pcloud.objects import maintenance
 from pcloud.objects import supplies
@@ -87,8 +88,10 @@ def maintain_host(call: api_call.Call) -> dict:
     wish = None if body is None else maintenance_rules.read(
         body['from'], body.get('until'), body['reason'])
     maintenance.step_flavor(call.context, call.parameters['id'])
-    return {'host': views.host(maintenance.put(
-        call.context, call.parameters['id'], call.parameters['host'], wish))}
+    changed = maintenance.put(
+        call.context, call.parameters['id'], call.parameters['host'], wish)
+    steps.step_by_id(call.context, changed.pcloud)
+    return {'host': views.host(changed)}
 
 
 def remove_host(call: api_call.Call) -> None:

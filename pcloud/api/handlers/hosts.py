@@ -26,7 +26,6 @@ from pcloud.objects import allocation
 from pcloud.objects import drains
 from pcloud.objects import hosts
 from pcloud.objects import machine_constraints
-from pcloud.objects import maintenance
 from pcloud.objects import pclouds
 from pcloud.rules import constraints as rules
 from pcloud.rules import draining
@@ -67,7 +66,6 @@ def add(call: api_call.Call) -> dict:
             reason='Invalid input for field/attribute host. Name either a '
                    'host_flavor or constraints.')
     pcloud = ownership.own_head(call)
-    maintenance.step_pcloud(call.context, pcloud.aggregate.id)
     steps.step(call.context, pcloud)
     if 'host_flavor' in call.body:
         added = allocation.add(
@@ -101,7 +99,6 @@ def update(call: api_call.Call) -> dict:
     pcloud = ownership.own_head(call)
     if state == draining.DRAINING:
         return {'host': _drain(call, pcloud, name)}
-    maintenance.step_pcloud(call.context, pcloud.aggregate.id)
     steps.step(call.context, pcloud, name)
     return {'host': _view(call)(hosts.set_state(
         call.context, pcloud, name, state))}
@@ -120,7 +117,6 @@ def _drain(call: api_call.Call, pcloud: pclouds.Head, name: str) -> dict:
     if body.get('dry_run'):
         trial = shown.trial(call.context, pcloud, name, wish)
         return views.tried(_view(call)(trial.host), trial.places)
-    maintenance.step_pcloud(call.context, pcloud.aggregate.id)
     steps.step(call.context, pcloud, name)
     if wish.move == draining.NONE:
         return _view(call)(drains.begin(call.context, pcloud, name, wish))
@@ -134,6 +130,5 @@ def _drain(call: api_call.Call, pcloud: pclouds.Head, name: str) -> dict:
 def remove(call: api_call.Call) -> None:
     """Remove a host from a Pcloud."""
     pcloud, name = ownership.own_head(call), call.parameters['name']
-    maintenance.step_pcloud(call.context, pcloud.aggregate.id)
     steps.step(call.context, pcloud, name)
     hosts.remove(call.context, pcloud, name)

@@ -17,15 +17,20 @@ from oslo_utils import strutils
 
 from pcloud.api import call as api_call
 from pcloud.api import ownership
+from pcloud.api.policies import hosts as host_rules
 from pcloud.api.policies import pclouds as rules
 from pcloud.api.views import pclouds as views
 from pcloud import exception
 from pcloud.moving import steps
-from pcloud.objects import maintenance
 from pcloud.objects import pclouds
 from pcloud.objects import usages
+from pcloud.rules import reactions
 
 CONF = cfg.CONF
+
+# What a maintenance policy does for the owner.
+_NEEDED = {reactions.MIGRATE: (host_rules.MOVE,),
+           reactions.REPLACE: (host_rules.MOVE, host_rules.ADD)}
 
 
 def _view(call: api_call.Call, pcloud: pclouds.Pcloud) -> dict:
@@ -99,15 +104,23 @@ def create(call: api_call.Call) -> dict:
 
 
 def update(call: api_call.Call) -> dict:
-    """Change the name or the allocation ratios of a Pcloud."""
-    pcloud = pclouds.update(
-        call.context, ownership.own_pcloud(call), call.body)
-    return {'pcloud': views.detail(pcloud)}
+    """Change the name, the ratios or the maintenance policy of a Pcloud.
+
+    :raises: `exception.PolicyForbids` for a maintenance policy that does what
+        the caller may not do
+    """
+    pcloud = ownership.own_pcloud(call)
+    for rule in _NEEDED.get(call.body.get('maintenance_policy') or '', ()):
+        if not call.can(rule):
+            raise exception.PolicyForbids(rule=rule)
+    changed = pclouds.update(call.context, pcloud, call.body)
+    if 'maintenance_policy' in call.body:
+        steps.step(call.context, changed)
+    return {'pcloud': views.detail(changed)}
 
 
 def delete(call: api_call.Call) -> None:
     """Delete a Pcloud without hosts."""
     pcloud = ownership.own_pcloud(call)
-    maintenance.step_pcloud(call.context, pcloud.aggregate.id)
     steps.step(call.context, pcloud)
     pclouds.delete(call.context, pcloud)

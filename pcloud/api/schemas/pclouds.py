@@ -21,7 +21,8 @@ update = types.body(
     'pcloud',
     {'name': types.display_name,
      'cpu_allocation_ratio': types.ratio,
-     'ram_allocation_ratio': types.ratio},
+     'ram_allocation_ratio': types.ratio,
+     'maintenance_policy': types.maintenance_policy},
     required=[])
 
 index_query = {

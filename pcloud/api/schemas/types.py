@@ -20,6 +20,7 @@ sentence "it has to be"; the error of a wrong value shows the description.
 from pcloud.rules import forms
 from pcloud.rules import maintenance
 from pcloud.rules import ratios
+from pcloud.rules import reactions
 from pcloud.rules import units as unit_rules
 
 # Nova's databases keep characters of the basic multilingual plane only;
@@ -107,6 +108,10 @@ def body(name: str, properties: dict, required: list[str]) -> dict:
         'additionalProperties': False,
     }
 
+
+maintenance_policy = {'enum': [*reactions.POLICIES, None],
+                      'description': 'one of '
+                                     f'{", ".join(reactions.POLICIES)}'}
 
 ratio = {'type': ['number', 'null'], 'exclusiveMinimum': 0,
          'maximum': ratios.MOST}

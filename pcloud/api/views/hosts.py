@@ -45,8 +45,25 @@ def show(host: hosts.Host) -> dict:
     if host.drain is not None:
         shown['drain'] = _drain(host, host.drain)
     if host.maintenance is not None:
-        shown['maintenance'] = maintenance.show(host.maintenance)
+        shown['maintenance'] = {
+            **maintenance.show(host.maintenance), **_reaction(host)}
     return shown
+
+
+def _reaction(host: hosts.Host) -> dict:
+    """Return what the Pcloud has done for a maintenance, if anything.
+
+    'replacement' is the owner's name for the host that stands in for the host,
+    'problem' why there is none although the Pcloud wants one.
+    """
+    if host.replacement is not None:
+        return {'replacement': host.replacement}
+    if host.reaction is None or not host.reaction.failed:
+        return {}
+    return {'problem': (
+        f'No free host of host flavor {host.host_flavor} in zone '
+        f'{host.compute.zone} could replace the host; its servers are moved '
+        'to the other hosts of the Pcloud, as far as there is room.')}
 
 
 def _drain(host: hosts.Host, drain: draining.Drain) -> dict:

@@ -14,6 +14,7 @@
 
 from pcloud.objects import pclouds
 from pcloud.objects import usages
+from pcloud.rules import reactions
 
 
 def summary(pcloud: pclouds.Pcloud) -> dict:
@@ -22,13 +23,23 @@ def summary(pcloud: pclouds.Pcloud) -> dict:
 
 
 def detail(pcloud: pclouds.Pcloud) -> dict:
-    """Return what the owner and administrators see of a Pcloud."""
-    return {**summary(pcloud),
+    """Return what the owner and administrators see of a Pcloud.
+
+    A Pcloud whose servers stay during maintenances has no member
+    'maintenance_policy'.
+    """
+    return {**summary(pcloud), **_policy(pcloud),
             'tenants': sorted(pcloud.tenants),
             'host_count': len(pcloud.aggregate.hosts),
             'units': pcloud.units,
             'cpu_allocation_ratio': pcloud.cpu_allocation_ratio,
             'ram_allocation_ratio': pcloud.ram_allocation_ratio}
+
+
+def _policy(pcloud: pclouds.Pcloud) -> dict:
+    if pcloud.maintenance_policy == reactions.STAY:
+        return {}
+    return {'maintenance_policy': pcloud.maintenance_policy}
 
 
 def usage(known: usages.Usage | None) -> dict:

@@ -59,7 +59,7 @@ _SCHEDULER = ('nova.scheduler.filters nova.scheduler.host_manager '
 ROOMS = {
     'rules': _room(
         'exception', '',
-        'moving',
+        'moving reactions',
         'colocation default_pcloud draining growth locality maintenance '
         'settling',
         'capacity constraints hints sticky',
@@ -83,6 +83,7 @@ ROOMS = {
         f'{_COMMON} backend metering',
         f'{_OSLO} nova.context nova.objects nova.rpc '
         'oslo_versionedobjects tenacity',
+        'reactions',
         'allocation drains maintenance',
         'hosts tenants turns usages',
         'machine_constraints pclouds quotas values',

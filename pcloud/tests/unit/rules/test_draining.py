@@ -29,7 +29,11 @@ class DrainTest(base.BaseTestCase):
         (draining.Drain(255, draining.ANY, True, 256, True),
          't=ff v=any u=100 r=1 o=1'),
         (draining.Drain(0xffffffff, draining.LIVE, False, 2), (
-            't=ffffffff v=live u=2')))
+            't=ffffffff v=live u=2')),
+        (draining.Drain(1, draining.LIVE, chosen='enabled'),
+         't=1 v=live m=enabled'),
+        (draining.Drain(1, draining.LIVE, True, 2, True, 'disabled'),
+         't=1 v=live u=2 r=1 o=1 m=disabled'))
     @ddt.unpack
     def test_value(self, drain, text):
         self.assertEqual(text, str(drain))
@@ -38,7 +42,8 @@ class DrainTest(base.BaseTestCase):
 
     @ddt.data(None, '', 'x', 't=1', 'v=none', 't=1 v=walk', 't=g v=none',
               't=-1 v=none', 't=1 v=none ', 't=1  v=none', 't=1 v=none r=0',
-              't=1 v=none o=1 r=1', 't=123456789 v=none', 't=1 v=none\n')
+              't=1 v=none o=1 r=1', 't=123456789 v=none', 't=1 v=none\n', 't=1 v=none m=', 't=1 v=none m=x',
+              't=1 v=none m=enabled r=1')
     def test_value_that_is_not_right(self, text):
         self.assertIsNone(draining.parse(text))
         self.assertRaises(

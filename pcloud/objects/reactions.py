@@ -1,0 +1,436 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""What a Pcloud does when one of its hosts is going to be in maintenance.
+
+The owner's policy says whether the servers of the host are moved, and whether
+a free host joins before. A reaction needs no process that runs: it is made and
+ended by the steps of whoever comes next. One change writes all of a reaction;
+what has been done for a host is kept in one metadata value of the Pcloud.
+
+Rule: reference-maintenance-policy
+"""
+
+from collections.abc import Mapping
+import dataclasses
+import random
+import secrets
+
+from nova import context as nova_context
+from oslo_config import cfg
+from oslo_log import log as logging
+from oslo_utils import timeutils
+
+from pcloud.backend import change
+from pcloud.backend import computes
+from pcloud.backend import due
+from pcloud.backend import journal
+from pcloud.backend import outages
+from pcloud.backend import pcloud_rows
+from pcloud.backend import pool_rows
+from pcloud.backend import rows
+from pcloud.backend import writes
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import allocation
+from pcloud.objects import host_flavors
+from pcloud.objects import hosts
+from pcloud.objects import meters
+from pcloud.objects import notifications
+from pcloud.objects import pclouds
+from pcloud.objects import quotas
+from pcloud.objects import reconcile
+from pcloud.rules import access
+from pcloud.rules import draining
+from pcloud.rules import maintenance as maintenance_rules
+from pcloud.rules import reactions as rules
+
+CONF = cfg.CONF
+LOG = logging.getLogger(__name__)
+
+# That no host can join. The servers are moved within the Pcloud then.
+_NONE_JOINS = (exception.NoFreeHost, exception.HostsSettling,
+               exception.HostsContended, exception.QuotaExceeded)
+
+# How much of the name of a host the name of the replacement begins with.
+_NAME_LENGTH = 57
+
+
+@dataclasses.dataclass(frozen=True)
+class _Subject:
+    """A host of a Pcloud for which something is due.
+
+    :ivar host: the service host
+    :ivar node: the hypervisor hostname
+    :ivar name: the owner's name for the host
+    :ivar seen: the reaction as written, None without a reaction
+    """
+
+    host: str
+    node: str
+    name: str
+    seen: str | None
+
+    @property
+    def reaction(self) -> rules.Reaction | None:
+        """What was done so far; what nobody can read was not done."""
+        return rules.parse(self.seen)
+
+    @property
+    def keys(self) -> list[str]:
+        """The metadata keys that say what the host is at present."""
+        return [names.host_key(self.name), names.reaction_key(self.host),
+                names.state_key(self.node), names.drain_key(self.node)]
+
+    def is_as_seen(self, values: Mapping[str, str]) -> bool:
+        """Whether nobody else has begun or ended a reaction meanwhile.
+
+        :param values: the present metadata values of `keys`
+        """
+        return (values.get(names.host_key(self.name)) == self.node and
+                values.get(names.reaction_key(self.host)) == self.seen)
+
+
+def step(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    seen: Mapping[str, str], announced: Mapping[str, str],
+    but: str | None = None,
+) -> None:
+    """Begin and end reactions to maintenances, as far as possible.
+
+    Nothing that fails here may fail the call that comes by: what could not be
+    done stays due.
+
+    :param seen: ``service host -> reaction``, as written
+    :param announced: ``service host -> maintenance``, as written, read after
+        `seen`: a reaction without a maintenance has outlived the maintenance
+    :param but: the name, in any letter case, of a host that the call itself
+        is about; None for no host
+
+    Rule: reference-maintenance-policy
+    """
+    try:
+        aggregate = pcloud_rows.find(context, pcloud.id)
+    except outages.ANY as error:
+        LOG.warning('Pcloud %(pcloud)s cannot react to maintenances yet: '
+                    '%(error)s', {'pcloud': pcloud.id, 'error': error})
+        return
+    if aggregate is None:
+        return
+    for subject in _subjects(aggregate, seen, announced):
+        if subject.name.casefold() != (but or '').casefold():
+            _attempt(context, pcloud, aggregate, subject,
+                     maintenance_rules.of(announced.get(subject.host)))
+
+
+def _subjects(
+    aggregate: rows.Aggregate, seen: Mapping[str, str],
+    announced: Mapping[str, str],
+) -> list[_Subject]:
+    node_of = names.nodes(aggregate.metadata)
+    name_of = {node: name for name, node
+               in names.hosts(aggregate.metadata).items()}
+    return [_Subject(host, node_of[host], name_of[node_of[host]],
+                     seen.get(host))
+            for host in sorted({*seen, *announced} & aggregate.hosts)
+            if node_of.get(host) in name_of]
+
+
+def _attempt(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    aggregate: rows.Aggregate, subject: _Subject,
+    maintenance: maintenance_rules.Maintenance | None,
+) -> None:
+    what = rules.due(
+        rules.policy(aggregate.metadata.get(names.MAINTENANCE_POLICY)),
+        maintenance, subject.reaction, CONF.pcloud.maintenance_lead,
+        timeutils.utcnow_ts())
+    try:
+        if what == rules.BEGIN and maintenance is not None:
+            _begin(context, pcloud, aggregate, subject, maintenance)
+        elif what == rules.END:
+            _end(context, pcloud, aggregate, subject)
+    except (allocation.Lost, *outages.ANY) as error:
+        LOG.warning('What Pcloud %(pcloud)s does for the maintenance of host '
+                    '%(host)s has still to be done: %(error)s', {
+                        'pcloud': pcloud.id, 'host': subject.host,
+                        'error': error})
+
+
+def _begin(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    aggregate: rows.Aggregate, subject: _Subject,
+    maintenance: maintenance_rules.Maintenance,
+) -> None:
+    """Drain a host, and have a free host join where the policy says so.
+
+    :raises: `allocation.Lost` when another request has got the free host, and
+        as `allocation.choose`, `change.run`
+    """
+    there = subject.reaction and subject.reaction.replacement
+    kept = there if there in aggregate.hosts else None
+    joining, failed = None, False
+    if kept is None and aggregate.metadata.get(
+            names.MAINTENANCE_POLICY) == rules.REPLACE:
+        joining = _replacement(context, pcloud, subject)
+        failed = joining is None
+    try:
+        _write_begin(context, pcloud, aggregate, subject, maintenance,
+                     joining, kept, failed)
+    except exception.QuotaExceeded:
+        if joining is None:
+            raise
+        # An administrator has lowered the limit below what is in use.
+        _write_begin(context, pcloud, aggregate, subject, maintenance, None,
+                     kept, failed=True)
+
+
+def _write_begin(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    aggregate: rows.Aggregate, subject: _Subject,
+    maintenance: maintenance_rules.Maintenance, joining: hosts.Host | None,
+    kept: str | None, failed: bool,
+) -> None:
+    """Write a reaction, unless somebody else has begun or ended one.
+
+    :param joining: the host that is to join, None for no host
+    :param kept: the service host that has joined before, None for no host
+    :param failed: whether no host could join
+    """
+    reaction = rules.Reaction(
+        maintenance.begin,
+        kept if joining is None else joining.compute.host, failed)
+    wish = draining.Drain(
+        int(timeutils.utcnow_ts()), draining.LIVE, deadline=rules.deadline(
+            maintenance, CONF.pcloud.maintenance_lead,
+            timeutils.utcnow_ts()))
+
+    def work(written: writes.Rows) -> list[due.Due] | None:
+        values = written.values(aggregate.id, subject.keys)
+        if not subject.is_as_seen(values):
+            return None
+        _drain(written, aggregate.id, subject.node, values, wish)
+        if kept is not None:
+            _restore(written, aggregate.id, *_place(aggregate, kept))
+        _keep(written, aggregate.id, subject, reaction)
+        return [] if joining is None else allocation.write(
+            context, written, pcloud, [joining], due.REPLACING)
+
+    dues = change.run(context, _anchors(pcloud), work)
+    if dues is None:
+        return
+    if joining is not None:
+        meters.ALLOCATIONS.add(
+            [joining.host_flavor or '', meters.MAINTENANCE])
+        reconcile.finish_written(context, joining.compute.host, dues[0])
+    _tell(context, pcloud, subject, 'is drained for a maintenance')
+
+
+def _replacement(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    subject: _Subject,
+) -> hosts.Host | None:
+    """Choose a free host that may stand in for a host, if there is one.
+
+    :returns: the host, enabled, as a future host of the Pcloud
+    :raises: `exception.Unavailable`
+    """
+    own = next(iter(pool_rows.of_hosts(context, [subject.host])), None)
+    compute = computes.load(context, [subject.host]).get(subject.host)
+    if own is None or compute is None:
+        return None
+    flavor_id = own.metadata[names.FLAVOR_ID]
+    maintained = [row.host for row in pool_rows.maintenances(
+        context, flavor_id=flavor_id)]
+    units = host_flavors.units(context, flavor_id)
+    try:
+        chosen = allocation.choose(
+            context, pcloud, units, flavor_id, compute.zone, maintained,
+            random.SystemRandom())
+    except _NONE_JOINS as error:
+        LOG.warning('Host %(host)s of Pcloud %(pcloud)s is going to be in '
+                    'maintenance, and no host replaces it: %(error)s', {
+                        'host': subject.host, 'pcloud': pcloud.id,
+                        'error': error})
+        return None
+    name = f'{subject.name[:_NAME_LENGTH]}-r{secrets.token_hex(2)}'
+    return dataclasses.replace(
+        hosts.new(context, pcloud, name, flavor_id, chosen, units),
+        state=access.ENABLED, replaces=subject.host)
+
+
+def _end(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    aggregate: rows.Aggregate, subject: _Subject,
+) -> None:
+    """Give a host back the state that the owner had chosen.
+
+    A replacement is an ordinary host from then on, if the quota allows both;
+    else the replacement is drained, and leaves the Pcloud when it is empty.
+
+    :raises: `exception.HostBusy` when something stays due for the host, and as
+        `change.run`
+    """
+    try:
+        done = _write_end(context, pcloud, aggregate, subject)
+    except exception.HostBusy:
+        reconcile.finish(context, [subject.host])
+        done = _write_end(context, pcloud, aggregate, subject)
+    if done:
+        _tell(context, pcloud, subject, 'is as before its maintenance')
+
+
+def _write_end(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    aggregate: rows.Aggregate, subject: _Subject,
+) -> bool:
+    there = subject.reaction and subject.reaction.replacement
+    replacement = there if there in aggregate.hosts else None
+    units = 0 if replacement is None else pclouds.units_of(
+        context, [replacement]).get(replacement, 0)
+
+    def work(written: writes.Rows) -> bool:
+        values = written.values(aggregate.id, subject.keys)
+        if not subject.is_as_seen(values):
+            return False
+        _reopen(written, aggregate.id, subject.host, subject.node, values)
+        written.drop(aggregate.id, [names.reaction_key(subject.host)])
+        if replacement is not None:
+            _restore(written, aggregate.id, *_place(aggregate, replacement))
+            if written.drop_if(aggregate.id, names.replaces_key(replacement),
+                               subject.host):
+                quotas.check_used(context, pcloud.owner, units)
+        return True
+
+    try:
+        return change.run(context, _anchors(pcloud), work)
+    except exception.QuotaExceeded as error:
+        if replacement is None or _is_leaving(aggregate, replacement):
+            return False
+        LOG.info('Host %(host)s of Pcloud %(pcloud)s, which stood in for '
+                 'another, has to leave: %(error)s', {
+                     'host': replacement, 'pcloud': pcloud.id,
+                     'error': error})
+    return _send_away(context, pcloud, aggregate, subject, replacement)
+
+
+def _send_away(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    aggregate: rows.Aggregate, subject: _Subject, replacement: str,
+) -> bool:
+    """End a reaction but for the replacement, which has to leave."""
+    _, node = _place(aggregate, replacement)
+    wish = draining.Drain(
+        int(timeutils.utcnow_ts()), draining.LIVE, release=True)
+
+    def work(written: writes.Rows) -> bool:
+        values = written.values(aggregate.id, subject.keys)
+        if not subject.is_as_seen(values):
+            return False
+        _reopen(written, aggregate.id, subject.host, subject.node, values)
+        _drain(written, aggregate.id, node, written.values(aggregate.id, [
+            names.state_key(node), names.drain_key(node)]), wish)
+        _keep(written, aggregate.id, subject, rules.Reaction(0, replacement))
+        return True
+
+    return change.run(context, _anchors(pcloud), work)
+
+
+def _is_leaving(aggregate: rows.Aggregate, host: str) -> bool:
+    node = names.nodes(aggregate.metadata).get(host, '')
+    drain = draining.of(names.states(aggregate.metadata).get(node),
+                        names.drains(aggregate.metadata).get(node))
+    return drain is not None and drain.release
+
+
+def _place(aggregate: rows.Aggregate, host: str) -> tuple[str, str]:
+    """Return a service host and its hypervisor hostname."""
+    return host, names.nodes(aggregate.metadata).get(host, '')
+
+
+def _anchors(pcloud: pclouds.Head) -> list[str]:
+    return [journal.pcloud_anchor(pcloud.id),
+            journal.owner_anchor(pcloud.owner)]
+
+
+def _keep(
+    written: writes.Rows, aggregate_id: int, subject: _Subject,
+    reaction: rules.Reaction,
+) -> None:
+    key = names.reaction_key(subject.host)
+    if subject.seen is None:
+        written.insert(aggregate_id, {key: str(reaction)})
+    else:
+        written.exchange(aggregate_id, key, str(reaction))
+
+
+def _drain(
+    written: writes.Rows, aggregate_id: int, node: str,
+    values: Mapping[str, str], wish: draining.Drain,
+) -> None:
+    """Drain a host, unless the owner drains it, or its state is unknown.
+
+    :param values: the present values of the state and the drain
+    """
+    state_key, drain_key = names.state_key(node), names.drain_key(node)
+    there = draining.of(values.get(state_key), values.get(drain_key))
+    chosen = access.state(values.get(state_key, ''))
+    if there is not None:
+        chosen = there.chosen
+    if chosen is None:
+        return
+    since = wish.since if there is None else there.since
+    written.exchange(aggregate_id, state_key, access.DISABLED)
+    if drain_key in values:
+        written.drop(aggregate_id, [drain_key])
+    written.insert(aggregate_id, {drain_key: str(dataclasses.replace(
+        wish, since=since, chosen=chosen))})
+
+
+def _restore(
+    written: writes.Rows, aggregate_id: int, host: str, node: str,
+) -> None:
+    _reopen(written, aggregate_id, host, node, written.values(
+        aggregate_id, [names.state_key(node), names.drain_key(node)]))
+
+
+def _reopen(
+    written: writes.Rows, aggregate_id: int, host: str, node: str,
+    values: Mapping[str, str],
+) -> None:
+    """End the drain that a maintenance has begun, if it has not ended.
+
+    :param values: the present values of the state and the drain
+    :raises: `exception.HostBusy` when the host is to be enabled while
+        something is due for the host
+    """
+    state_key, drain_key = names.state_key(node), names.drain_key(node)
+    there = draining.of(values.get(state_key), values.get(drain_key))
+    if there is None or there.chosen is None:
+        return
+    written.drop(aggregate_id, [drain_key])
+    written.exchange(aggregate_id, state_key, there.chosen)
+    if there.chosen == access.ENABLED and written.due_of(host):
+        raise exception.HostBusy(name=host)
+
+
+def _tell(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    subject: _Subject, what: str,
+) -> None:
+    LOG.info('Host %(host)s of Pcloud %(pcloud)s %(what)s.', {
+        'host': subject.host, 'pcloud': pcloud.id, 'what': what})
+    if notifications.wanted():
+        reconcile.notified(lambda: notifications.host(
+            context, 'update', hosts.event_of(pcloud, hosts.show(
+                context, pcloud, subject.name))))

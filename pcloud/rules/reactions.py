@@ -1,0 +1,133 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a Pcloud does when one of its hosts is going to be in maintenance.
+
+The owner chooses a policy for the Pcloud. A reaction is what the Pcloud has
+done for one maintenance of one host; it is kept as one metadata value.
+
+Rule: reference-maintenance-policy
+"""
+
+import dataclasses
+import re
+
+from pcloud import exception
+from pcloud.rules import maintenance as maintenances
+
+# Servers stay; they are moved within the Pcloud; a free host joins before.
+STAY, MIGRATE, REPLACE = 'stay', 'migrate', 'replace'
+POLICIES = (STAY, MIGRATE, REPLACE)
+
+# What is due for a host.
+NOTHING, BEGIN, END = 'nothing', 'begin', 'end'
+
+_FORM = re.compile(r'f=([0-9a-f]{1,8})(?: n=(\S.*)| (p)=1)?')
+
+
+@dataclasses.dataclass(frozen=True)
+class Reaction:
+    """What a Pcloud has done for a maintenance of one of its hosts.
+
+    :ivar begin: when the maintenance begins, in seconds since the epoch; 0
+        when the maintenance is over and the replacement has still to leave
+    :ivar replacement: the service host that has joined the Pcloud, None for
+        no host
+    :ivar failed: whether there was no host that could join
+    """
+
+    begin: int
+    replacement: str | None = None
+    failed: bool = False
+
+    def __str__(self) -> str:
+        """Return the metadata value, which `parse` reads."""
+        return f'f={self.begin:x}' + (
+            ' p=1' if self.failed else '' if self.replacement is None
+            else f' n={self.replacement}')
+
+
+def parse(text: str | None) -> Reaction | None:
+    """Read a metadata value; return None for a value that is not right."""
+    found = _FORM.fullmatch(text or '')
+    if found is None:
+        return None
+    begin, replacement, failed = found.groups()
+    return Reaction(int(begin, 16), replacement, bool(failed))
+
+
+def check(host: str, value: str) -> None:
+    """Refuse a metadata value that is no reaction.
+
+    :param host: the service host
+    :raises: `exception.InvalidMaintenance`
+    """
+    if parse(value) is None:
+        raise exception.InvalidMaintenance(
+            value=value, expected='as a change has written it')
+
+
+def policy(text: str | None) -> str:
+    """Return the policy that counts.
+
+    A value that is not right counts as `STAY`: nothing is moved without the
+    owner's wish.
+
+    :param text: the metadata value, None without a value
+    """
+    return text if text in POLICIES else STAY
+
+
+def due(
+    policy: str, maintenance: maintenances.Maintenance | None,
+    reaction: Reaction | None, lead: int, now: float,
+) -> str:
+    """Return what is due for a host.
+
+    A maintenance counts from `lead` seconds before it begins, and not at all
+    with the policy `STAY`.
+
+    ===========  ==============================  =========
+    maintenance  reaction                        due
+    ===========  ==============================  =========
+    counts       none, or for another beginning  `BEGIN`
+    counts       for its beginning               `NOTHING`
+    none counts  none                            `NOTHING`
+    none counts  any                             `END`
+    ===========  ==============================  =========
+
+    :param lead: seconds
+    :param now: seconds since the epoch
+    """
+    counts = (policy != STAY and maintenance is not None and
+              maintenance.has_begun(now + lead))
+    if not counts or maintenance is None:
+        return NOTHING if reaction is None else END
+    if reaction is None or reaction.begin != maintenance.begin:
+        return BEGIN
+    return NOTHING
+
+
+def deadline(
+    maintenance: maintenances.Maintenance, lead: int, now: float,
+) -> int:
+    """Return until when servers are moved, in seconds since the epoch.
+
+    That is until the maintenance begins; for `lead` seconds when it has begun
+    already.
+
+    :param lead: seconds
+    :param now: seconds since the epoch
+    """
+    if maintenance.has_begun(now):
+        return int(now) + lead
+    return maintenance.begin

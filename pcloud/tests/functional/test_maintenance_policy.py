@@ -1,0 +1,498 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""What Pclouds do when hosts of theirs are going to be in maintenance."""
+
+import datetime
+import threading
+from unittest import mock
+
+from nova import context as nova_context
+from nova import objects
+from oslo_utils import timeutils
+import sqlalchemy as sa
+
+from pcloud.api import enforcer
+from pcloud.api.policies import hosts as policies
+from pcloud.backend import pcloud_rows
+from pcloud.objects import allocation
+from pcloud.objects import reactions
+from pcloud.tests.functional import outages
+from pcloud.tests.functional import test_moving
+from pcloud.worker import passes
+
+FAR = '2100-01-01T00:00:00Z'
+
+
+def shown(moment):
+    """Return a moment as the API shows it."""
+    return f'{moment.replace(microsecond=0).isoformat()}Z'
+
+
+class PolicyTestCase(test_moving.MovingTestCase):
+    """A Pcloud with the hosts a and b, which take servers, and a free host."""
+
+    def furnish(self):
+        super(test_moving.MovingTestCase, self).furnish()
+        self.only('a', 'b')
+
+    def setUp(self):
+        super().setUp()
+        self.soon = timeutils.utcnow() + datetime.timedelta(hours=1)
+
+    def choose(self, policy, expected=200, user=None):
+        """Choose the policy of the Pcloud, and return the Pcloud."""
+        answer = (user or self.alice).call(
+            'PUT', f'/os-pclouds/{self.pcloud}',
+            {'pcloud': {'maintenance_policy': policy}})
+        self.assertEqual(expected, answer.status_code, answer.text)
+        return answer.json().get('pcloud')
+
+    def announce(self, begin=None, name='a'):
+        """Announce a maintenance of a host, in an hour if not said."""
+        return self._put(name, {'from': begin or shown(self.soon),
+                                'reason': 'a new disk'})
+
+    def withdraw(self, name='a'):
+        """Withdraw the maintenance of a host."""
+        return self._put(name, None)
+
+    def _put(self, name, wish):
+        answer = self.admin.call(
+            'PUT', f'/os-host-flavors/gpu/hosts/{self.real[name]}',
+            {'host': {'maintenance': wish}})
+        self.assertEqual(200, answer.status_code, answer.text)
+        return answer.json()['host']
+
+    def start_on(self, name):
+        """Start a server on a host."""
+        self.only(name)
+        server = self.start()
+        self.only('a', 'b')
+        return server
+
+    def once(self):
+        """Make a pass of the worker."""
+        return passes.once(nova_context.get_admin_context())
+
+    def in_use(self):
+        """Return the units in use by the owner of the Pcloud."""
+        return self.alice.get_json(
+            f'/os-pcloud-quotas/{self.alice.project_id}'
+        )['quota']['units']['in_use']
+
+    def limit(self, units):
+        """Set the limit of the owner of the Pcloud."""
+        self.admin.call_json(
+            'PUT', f'/os-pcloud-quotas/{self.alice.project_id}',
+            {'quota': {'units': {'limit': units}}})
+
+    def pcloud_shown(self):
+        """Return the Pcloud as the owner sees it."""
+        return self.alice.get_json(f'/os-pclouds/{self.pcloud}')['pcloud']
+
+    def replacement(self):
+        """Return the name of the host that stands in for a."""
+        return self.get()['maintenance']['replacement']
+
+
+class ChoiceTest(PolicyTestCase):
+
+    def test_shown(self):
+        self.assertNotIn('maintenance_policy', self.pcloud_shown())
+        for policy in ('migrate', 'replace'):
+            changed = self.choose(policy)
+            self.assertEqual(policy, changed['maintenance_policy'])
+            self.assertEqual(changed, self.pcloud_shown())
+            self.assertEqual([changed], self.alice.get_json(
+                '/os-pclouds')['pclouds'])
+        for policy in ('stay', None):
+            self.choose('migrate')
+            self.assertNotIn('maintenance_policy', self.choose(policy))
+            self.assertNotIn('pcloud:maintenance_policy', self.metadata())
+        self.choose('restart', 400)
+        self.choose('migrate', 404, self.bob)
+
+    def test_who_may_not_move_or_add(self):
+        for forbidden, allowed in ((policies.MOVE, ['stay']),
+                                   (policies.ADD, ['stay', 'migrate'])):
+            allow = enforcer.Enforcer.allow
+
+            def allow_others(self, context, rule, project_id):
+                return rule != forbidden and allow(
+                    self, context, rule, project_id)
+
+            with mock.patch.object(enforcer.Enforcer, 'allow', allow_others):
+                for policy in ('stay', 'migrate', 'replace'):
+                    self.choose(policy, 200 if policy in allowed else 403)
+
+    def test_value_that_is_not_right(self):
+        self.set_metadata(**{'pcloud:maintenance_policy': 'restart'})
+        self.assertNotIn('maintenance_policy', self.pcloud_shown())
+        self.announce()
+        self.assertEqual('enabled', self.get()['state'])
+        self.assertEqual(['value-not-valid'], self.kinds())
+
+
+class MigrateTest(PolicyTestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.choose('migrate')
+
+    def test_servers_leave_and_the_host_comes_back(self):
+        server = self.start_on('a')
+        self.announce()
+        host = self.get()
+        self.assertEqual(
+            ('draining', 'live', False, shown(self.soon)),
+            (host['state'], *(host['drain'][key] for key in (
+                'move', 'release', 'deadline'))))
+        self.assertEqual({'from', 'until', 'reason'}, set(host['maintenance']))
+        self.arrives(server, 'b')
+        self.ends(server, 'completed')
+        self.once()
+        self.assertEqual([], self.kinds())
+        self.withdraw()
+        self.assertEqual({'a': 'enabled', 'b': 'enabled'}, self.names())
+        self.assertFalse([key for key in self.metadata() if 'maint' in key
+                          and key != 'pcloud:maintenance_policy'])
+        self.assertEqual('b', self.name_of(server))
+
+    def test_host_that_the_owner_had_disabled(self):
+        self.put('a', 'disabled')
+        self.announce()
+        self.assertEqual('draining', self.names()['a'])
+        self.withdraw()
+        self.assertEqual('disabled', self.names()['a'])
+
+    def test_maintenance_that_begins_at_once(self):
+        server = self.start_on('a')
+        self.announce('2020-01-01T00:00:00Z')
+        host = self.get()
+        self.assertEqual(('draining', 'maintenance'),
+                         (host['state'], host['status']))
+        self.assertGreater(host['drain']['deadline'], shown(
+            self.soon + datetime.timedelta(hours=2)))
+        self.arrives(server, 'b')
+        self.ends(server, 'completed')
+        self.withdraw()
+        host = self.get()
+        self.assertEqual(('enabled', 'up'), (host['state'], host['status']))
+
+    def test_not_before_its_time(self):
+        self.announce(FAR)
+        self.once()
+        self.assertEqual('enabled', self.names()['a'])
+        self.flags(maintenance_lead=0xffffffff // 2, group='pcloud')
+        self.announce(shown(self.soon + datetime.timedelta(days=9000)))
+        self.once()
+        self.assertEqual('draining', self.names()['a'])
+        self.announce(FAR)
+        self.flags(maintenance_lead=60, group='pcloud')
+        self.once()
+        self.assertEqual('enabled', self.names()['a'])
+
+    def test_owner_who_decides_meanwhile(self):
+        for state in ('enabled', 'disabled', 'draining'):
+            self.announce()
+            self.assertEqual('draining', self.names()['a'])
+            self.put('a', state)
+            self.once()
+            self.assertEqual(state, self.names()['a'])
+            self.withdraw()
+            self.once()
+            self.assertEqual(state, self.names()['a'])
+            self.put('a', 'enabled')
+
+    def test_drain_of_the_owner(self):
+        before = self.drain(move='none')['drain']
+        self.announce()
+        self.assertEqual(before, self.get()['drain'])
+        self.withdraw()
+        self.assertEqual(before, self.get()['drain'])
+
+    def test_policy_that_changes(self):
+        self.choose('stay')
+        self.announce()
+        self.assertEqual('enabled', self.names()['a'])
+        self.choose('migrate')
+        self.assertEqual('draining', self.names()['a'])
+        self.choose('stay')
+        self.assertEqual('enabled', self.names()['a'])
+
+    def test_beginning_that_changes(self):
+        self.announce()
+        later = self.soon + datetime.timedelta(hours=1)
+        self.announce(shown(later))
+        drain = self.get()['drain']
+        self.assertEqual(shown(later), drain['deadline'])
+        self.withdraw()
+        self.assertEqual('enabled', self.names()['a'])
+
+
+class ReplaceTest(PolicyTestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.choose('replace')
+        self.put('b', 'disabled')
+
+    def only(self, *open_hosts):
+        super().only(*open_hosts)
+        self.put('b', 'enabled' if open_hosts == ('b',) else 'disabled')
+
+    def joined(self):
+        """Return the names of the hosts that have joined."""
+        return set(self.names()) - {'a', 'b'}
+
+    def real_of(self, name):
+        """Return the service host of a host of the Pcloud."""
+        return self.admin.get_json(f'{self.path}/{name}')['host'][
+            'hypervisor_hostname'].removesuffix('.hv.example.org')
+
+    def test_a_free_host_joins(self):
+        self.limit(2)
+        server = self.start_on('a')
+        self.announce()
+        name, = self.joined()
+        self.real[name] = self.real_of(name)
+        self.assertEqual(name, self.replacement())
+        self.assertRegex(name, '^a-r[0-9a-f]{4}$')
+        self.assertEqual({'a': 'draining', 'b': 'disabled', name: 'enabled'},
+                         self.names())
+        self.assertEqual(2, self.in_use())
+        self.assertEqual((3, 2), (self.pcloud_shown()['host_count'],
+                                  self.pcloud_shown()['units']))
+        self.assertEqual(2, self.alice.get_json(
+            '/os-pclouds')['pclouds'][0]['units'])
+        self.wait_until(lambda: self.moved_to(server, name))
+        self.assertEqual([], self.kinds())
+        # The limit does not allow both: who has stood in leaves again.
+        self.withdraw()
+        self.assertEqual('enabled', self.names()['a'])
+        self.assertEqual(2, self.in_use())
+
+        def has_left():
+            self.once()
+            self.assertEqual(set(), self.joined())
+
+        self.wait_until(has_left)
+        self.once()
+        self.assertEqual('a', self.name_of(server))
+        self.assertEqual(2, self.in_use())
+        self.assertEqual([], self.kinds())
+        self.assertFalse([key for key in self.metadata() if key.startswith(
+            ('pcloud:maintained', 'pcloud:replaces'))])
+
+    def moved_to(self, server, name):
+        self.once()
+        self.assertEqual(name, self.name_of(server))
+        self.assertEqual(['completed'], self.migrations(server))
+
+    def test_both_stay_where_the_quota_allows(self):
+        self.announce()
+        name = self.replacement()
+        self.assertEqual(2, self.in_use())
+        self.withdraw()
+        self.once()
+        self.assertEqual({'a': 'enabled', 'b': 'disabled', name: 'enabled'},
+                         self.names())
+        self.assertEqual(3, self.in_use())
+        self.assertEqual(3, self.pcloud_shown()['units'])
+
+    def test_the_old_host_goes(self):
+        self.announce()
+        name = self.replacement()
+        self.put('a', 'disabled')
+        self.assertEqual(204, self.alice.call(
+            'DELETE', f'{self.path}/a').status_code)
+        self.assertEqual(2, self.in_use())
+        self.assertEqual({'b', name}, set(self.names()))
+        self.withdraw()
+        self.once()
+        self.assertEqual({'b', name}, set(self.names()))
+        self.assertEqual([], self.kinds())
+
+    def test_the_replacement_goes(self):
+        self.announce()
+        name = self.replacement()
+        self.put(name, 'disabled')
+        self.assertEqual(204, self.alice.call(
+            'DELETE', f'{self.path}/{name}').status_code)
+        self.once()
+        self.assertEqual({'a', 'b'}, set(self.names()))
+        self.assertNotIn('replacement', self.get()['maintenance'])
+        self.assertEqual(2, self.in_use())
+        self.withdraw()
+        self.assertEqual('enabled', self.names()['a'])
+        self.assertEqual([], self.kinds())
+
+    def test_no_free_host(self):
+        self.add_host(self.alice, self.pcloud, 'c', 'gpu')
+        self.put('c', 'enabled')
+        self.announce()
+        maintenance = self.get()['maintenance']
+        self.assertIn('No free host of host flavor gpu in zone az1',
+                      maintenance['problem'])
+        self.assertNotIn('node-', maintenance['problem'])
+        self.assertEqual([maintenance], [
+            each['maintenance'] for each
+            in self.alice.get_json(self.path)['hosts']
+            if each['name'] == 'a'])
+        self.assertEqual('draining', self.names()['a'])
+        self.assertEqual({'a', 'b', 'c'}, set(self.names()))
+
+    def test_free_host_in_maintenance_itself(self):
+        free, = {'node-1', 'node-2', 'node-3'} - set(self.real.values())
+        self.real['free'] = free
+        self.announce(FAR, 'free')
+        self.announce()
+        self.assertIn('problem', self.get()['maintenance'])
+        del self.real['free']
+
+    def test_limit_below_what_is_in_use(self):
+        self.limit(1)
+        self.announce()
+        self.assertIn('problem', self.get()['maintenance'])
+        self.assertEqual('draining', self.names()['a'])
+
+    def test_announced_again_before_the_replacement_has_left(self):
+        self.limit(2)
+        self.announce()
+        name = self.replacement()
+        with mock.patch.object(reactions.hosts, 'release'):
+            self.withdraw()
+            self.assertEqual('draining', self.names()[name])
+            self.announce()
+        self.assertEqual({'a': 'draining', 'b': 'disabled', name: 'enabled'},
+                         self.names())
+        self.assertEqual(name, self.replacement())
+        self.assertEqual(2, self.in_use())
+
+    def test_nova_deletes_the_service_of_the_old_host(self):
+        self.announce()
+        self.aggregate(f'Pcloud:{self.pcloud}').delete_host(self.real['a'])
+        self.assertEqual(2, self.in_use())
+        self.assertIn('replacement-without-host', self.kinds())
+        self.admin.call_json('GET', '/os-pcloud-audit')
+
+    def test_several_at_once(self):
+        with mock.patch.object(reactions, '_attempt'):
+            self.announce()
+        threads = [threading.Thread(target=self.once) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.once()
+        self.assertEqual(1, len(self.joined()))
+        self.assertEqual(2, self.in_use())
+        self.assertEqual([], self.kinds())
+
+    def test_another_begins_while_one_reads(self):
+        """Who has read no reaction neither makes a second nor ends the first.
+        """
+        with mock.patch.object(reactions, '_attempt'):
+            self.announce()
+        others, wishes = [self.once], pcloud_rows.wishes
+
+        def read_before_another(*arguments):
+            found = wishes(*arguments)
+            if others:
+                others.pop()()
+            return found
+
+        with mock.patch.object(pcloud_rows, 'wishes', read_before_another):
+            self.once()
+        self.assertEqual([], others)
+        self.assertEqual('draining', self.names()['a'])
+        self.assertEqual((1, 2), (len(self.joined()), self.in_use()))
+
+    def test_free_host_that_another_gets(self):
+        take = allocation._check_alone
+        lost = [allocation.Lost('another change has the host')]
+
+        def lose_first(*arguments):
+            if lost:
+                raise lost.pop()
+            take(*arguments)
+
+        with mock.patch.object(allocation, '_check_alone', lose_first):
+            self.announce()
+            self.assertEqual({'a': 'enabled', 'b': 'disabled'}, self.names())
+            self.once()
+        self.assertEqual(1, len(self.joined()))
+
+    def test_part_that_is_away(self):
+        with outages.SilentPlacement(self.placement.fixture._client):
+            self.announce()
+        self.once()
+        self.assertEqual(1, len(self.joined()))
+        self.assertEqual([], self.kinds())
+
+    def test_killed_at_any_statement(self):
+        with mock.patch.object(reactions, '_attempt'):
+            self.announce()
+        self.killed_until(lambda: self.assertEqual(1, len(self.joined())))
+        self.assertEqual(2, self.in_use())
+        with mock.patch.object(reactions, '_attempt'):
+            self.withdraw()
+        self.killed_until(
+            lambda: self.assertEqual('enabled', self.names()['a']))
+        self.assertEqual(3, self.in_use())
+        self.assertEqual([], self.kinds())
+
+    def killed_until(self, check):
+        """Kill workers at one more statement each, until one lives."""
+        number = 1
+        while self.is_killed(number):
+            self.assertIn(self.in_use(), (2, 3))
+            self.assertLessEqual(len(self.joined()), 1)
+            number += 1
+            self.later(seconds=122)
+        self.assertGreater(number, 10)
+        self.once()
+        check()
+
+    def is_killed(self, number):
+        """Kill a worker at one of its statements to the API database."""
+        left, thread = [number], threading.get_ident()
+
+        def count(*_):
+            if threading.get_ident() == thread:
+                left[0] -= 1
+                if not left[0]:
+                    raise Killed()
+
+        engine, *_ = self.engines()
+        sa.event.listen(engine, 'before_cursor_execute', count)
+        try:
+            self.once()
+        except Killed:
+            return True
+        finally:
+            sa.event.remove(engine, 'before_cursor_execute', count)
+        return False
+
+    def test_service_is_closed_and_opened(self):
+        self.announce('2020-01-01T00:00:00Z')
+        self.assertTrue(objects.Service.get_by_compute_host(
+            self.context, self.real['a']).disabled)
+        self.withdraw()
+        self.assertFalse(objects.Service.get_by_compute_host(
+            self.context, self.real['a']).disabled)
+
+
+class Killed(BaseException):
+    """The end of a process at a statement."""

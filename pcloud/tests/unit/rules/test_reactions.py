@@ -1,0 +1,72 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+from oslotest import base
+
+from pcloud import exception
+from pcloud.rules import maintenance
+from pcloud.rules import reactions as rules
+
+SOON, LATER = maintenance.Maintenance(100), maintenance.Maintenance(200)
+
+
+class ValueTest(base.BaseTestCase):
+
+    def test_form(self):
+        for value, reaction in (
+                ('f=a', rules.Reaction(10)),
+                ('f=0 n=node-1', rules.Reaction(0, 'node-1')),
+                ('f=a n=a b=1', rules.Reaction(10, 'a b=1')),
+                ('f=a p=1', rules.Reaction(10, failed=True))):
+            self.assertEqual(value, str(reaction))
+            self.assertEqual(reaction, rules.parse(value))
+            rules.check('node-2', value)
+
+    def test_what_is_not_right(self):
+        for value in (None, '', 'x', 'f=', 'f=g', 'f=A', 'f=123456789',
+                      'f=a n=', 'f=a p=0', 'f=a ', 'f=a n=b\n', 'n=b'):
+            self.assertIsNone(rules.parse(value), value)
+            self.assertRaises(exception.InvalidMaintenance, rules.check,
+                              'node-2', value or '')
+
+    def test_policy(self):
+        for text, policy in ((None, 'stay'), ('', 'stay'), ('stay', 'stay'),
+                             ('migrate', 'migrate'), ('replace', 'replace'),
+                             ('Migrate', 'stay'), ('migrate ', 'stay')):
+            self.assertEqual(policy, rules.policy(text))
+
+
+class DueTest(base.BaseTestCase):
+
+    def test_table(self):
+        made, other = rules.Reaction(100), rules.Reaction(99)
+        for policy, there, reaction, now, due in (
+                ('migrate', SOON, None, 90, 'begin'),
+                ('replace', SOON, None, 90, 'begin'),
+                ('migrate', SOON, None, 89, 'nothing'),
+                ('migrate', SOON, other, 90, 'begin'),
+                ('migrate', SOON, made, 90, 'nothing'),
+                ('migrate', SOON, made, 1000, 'nothing'),
+                ('migrate', LATER, made, 90, 'end'),
+                ('migrate', None, made, 90, 'end'),
+                ('migrate', None, None, 90, 'nothing'),
+                ('stay', SOON, made, 90, 'end'),
+                ('stay', SOON, None, 1000, 'nothing')):
+            self.assertEqual(
+                due, rules.due(policy, there, reaction, 10, now),
+                (policy, there, reaction, now))
+
+    def test_deadline(self):
+        for now, expected in ((50, 100), (99.5, 100), (100, 110),
+                              (100.7, 110), (500, 510)):
+            self.assertEqual(expected, rules.deadline(SOON, 10, now))
