@@ -15,6 +15,9 @@
 import argparse
 import math
 
+# What becomes of the servers of a host before a maintenance of the host.
+MAINTENANCE_POLICIES = ('stay', 'migrate', 'replace')
+
 
 def ratio(text: str) -> float:
     """Read an allocation ratio.

@@ -151,6 +151,7 @@ PCLOUD = _PCLOUD_HEAD + (Field('tenants', 'Tenants', joined),) + (
     _PCLOUD_SIZE + (
         Field('cpu_allocation_ratio', 'CPU Allocation Ratio', ratio),
         Field('ram_allocation_ratio', 'RAM Allocation Ratio', ratio),
+        Field('maintenance_policy', 'Maintenance Policy'),
     ))
 
 PCLOUD_WITH_GROWTH = PCLOUD + (Field('growth', 'Growth', grows),)

@@ -122,6 +122,8 @@ class Pcloud(Resource):
     :ivar units: the sum of the units of the Pcloud's hosts
     :ivar cpu_allocation_ratio: None where the cloud's own ratio holds;
         likewise ram_allocation_ratio
+    :ivar maintenance_policy: "migrate" or "replace"; None where servers stay
+        on a host in maintenance
     """
 
     MEMBER = 'pcloud'
@@ -134,6 +136,7 @@ class Pcloud(Resource):
     units: int | None = None
     cpu_allocation_ratio: float | None = None
     ram_allocation_ratio: float | None = None
+    maintenance_policy: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)

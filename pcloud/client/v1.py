@@ -279,10 +279,15 @@ class Client:
             self, pcloud_id: str, *, name: str | Unset = UNSET,
             cpu_allocation_ratio: float | None | Unset = UNSET,
             ram_allocation_ratio: float | None | Unset = UNSET,
+            maintenance_policy: str | None | Unset = UNSET,
     ) -> resources.Pcloud:
-        """Change the given members of a Pcloud; None removes a ratio."""
+        """Change the given members of a Pcloud.
+
+        None removes a ratio, and has servers stay during a maintenance.
+        """
         given = {'name': name, 'cpu_allocation_ratio': cpu_allocation_ratio,
-                 'ram_allocation_ratio': ram_allocation_ratio}
+                 'ram_allocation_ratio': ram_allocation_ratio,
+                 'maintenance_policy': maintenance_policy}
         changes = {member: value for member, value in given.items()
                    if value is not UNSET}
         return self._resource(resources.Pcloud, 'PUT', _pcloud_path(pcloud_id),

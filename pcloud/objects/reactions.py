@@ -153,7 +153,8 @@ def _attempt(
 ) -> None:
     what = rules.due(
         rules.policy(aggregate.metadata.get(names.MAINTENANCE_POLICY)),
-        maintenance, subject.reaction, CONF.pcloud.maintenance_lead,
+        None if maintenance is None else maintenance.begin,
+        subject.reaction, CONF.pcloud.maintenance_lead,
         timeutils.utcnow_ts())
     try:
         if what == rules.BEGIN and maintenance is not None:
@@ -212,7 +213,7 @@ def _write_begin(
         kept if joining is None else joining.compute.host, failed)
     wish = draining.Drain(
         int(timeutils.utcnow_ts()), draining.LIVE, deadline=rules.deadline(
-            maintenance, CONF.pcloud.maintenance_lead,
+            maintenance.begin, CONF.pcloud.maintenance_lead,
             timeutils.utcnow_ts()))
 
     def work(written: writes.Rows) -> list[due.Due] | None:

@@ -22,7 +22,6 @@ import dataclasses
 import re
 
 from pcloud import exception
-from pcloud.rules import maintenance as maintenances
 
 # Servers stay; they are moved within the Pcloud; a free host joins before.
 STAY, MIGRATE, REPLACE = 'stay', 'migrate', 'replace'
@@ -88,8 +87,8 @@ def policy(text: str | None) -> str:
 
 
 def due(
-    policy: str, maintenance: maintenances.Maintenance | None,
-    reaction: Reaction | None, lead: int, now: float,
+    policy: str, begin: int | None, reaction: Reaction | None, lead: int,
+    now: float,
 ) -> str:
     """Return what is due for a host.
 
@@ -105,29 +104,26 @@ def due(
     none counts  any                             `END`
     ===========  ==============================  =========
 
+    :param begin: when a maintenance begins, in seconds since the epoch; None
+        without a maintenance
     :param lead: seconds
     :param now: seconds since the epoch
     """
-    counts = (policy != STAY and maintenance is not None and
-              maintenance.has_begun(now + lead))
-    if not counts or maintenance is None:
+    if policy == STAY or begin is None or begin - lead > now:
         return NOTHING if reaction is None else END
-    if reaction is None or reaction.begin != maintenance.begin:
+    if reaction is None or reaction.begin != begin:
         return BEGIN
     return NOTHING
 
 
-def deadline(
-    maintenance: maintenances.Maintenance, lead: int, now: float,
-) -> int:
+def deadline(begin: int, lead: int, now: float) -> int:
     """Return until when servers are moved, in seconds since the epoch.
 
     That is until the maintenance begins; for `lead` seconds when it has begun
     already.
 
+    :param begin: when a maintenance begins, in seconds since the epoch
     :param lead: seconds
     :param now: seconds since the epoch
     """
-    if maintenance.has_begun(now):
-        return int(now) + lead
-    return maintenance.begin
+    return int(now) + lead if begin <= now else begin

@@ -73,10 +73,16 @@ def do_pcloud_show(cs: typing.Any, args: typing.Any) -> None:
            type=arguments.ratio_or_none, default=argparse.SUPPRESS,
            help='Memory given out for what its hosts have, or "none" for '
                 "the cloud's own ratio.")
+@utils.arg('--maintenance-policy', metavar='<policy>',
+           choices=arguments.MAINTENANCE_POLICIES, default=argparse.SUPPRESS,
+           help='What becomes of the servers of a host before a maintenance: '
+                '"stay", "migrate" to the other hosts, or "replace", where a '
+                'free host joins first.')
 def do_pcloud_update(cs: typing.Any, args: typing.Any) -> None:
-    """Change the name or the allocation ratios of a Pcloud."""
+    """Change the name, the ratios or the maintenance policy of a Pcloud."""
     changes = output.given(args, (
-        'name', 'cpu_allocation_ratio', 'ram_allocation_ratio'))
+        'name', 'cpu_allocation_ratio', 'ram_allocation_ratio',
+        'maintenance_policy'))
     client, pcloud_id = _find(cs, args)
     output.show(client.update_pcloud(pcloud_id, **changes), display.PCLOUD)
 

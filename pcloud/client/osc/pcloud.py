@@ -80,7 +80,7 @@ class ShowPcloud(common.ShowOne):
 
 
 class SetPcloud(common.PcloudCommand):
-    """Change the name or the allocation ratios of a Pcloud"""
+    """Change the name, the ratios or the maintenance policy of a Pcloud"""
 
     _epilog = ('Example:\n  openstack pcloud set render-farm '
                '--cpu-allocation-ratio 4')
@@ -99,40 +99,55 @@ class SetPcloud(common.PcloudCommand):
             '--ram-allocation-ratio', metavar='<ratio>',
             type=arguments.ratio,
             help='Memory given out for what its hosts have, for example 1')
+        parser.add_argument(
+            '--maintenance-policy', choices=arguments.MAINTENANCE_POLICIES,
+            help='What becomes of the servers of a host before a maintenance '
+                 'of the host: they stay, they migrate to the other hosts, '
+                 'or a free host joins first to replace the host')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Change the Pcloud."""
         changes = common.require_changes(
             {'name': parsed_args.name,
              'cpu_allocation_ratio': parsed_args.cpu_allocation_ratio,
-             'ram_allocation_ratio': parsed_args.ram_allocation_ratio},
-            '--name, --cpu-allocation-ratio and --ram-allocation-ratio')
+             'ram_allocation_ratio': parsed_args.ram_allocation_ratio,
+             'maintenance_policy': parsed_args.maintenance_policy},
+            '--name, --cpu-allocation-ratio, --ram-allocation-ratio and '
+            '--maintenance-policy')
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         self.client.update_pcloud(pcloud.id, **changes)
 
 
 class UnsetPcloud(common.PcloudCommand):
-    """Remove allocation ratios from a Pcloud; the cloud's own ratios hold"""
+    """Remove allocation ratios or the maintenance policy from a Pcloud
+
+    Without a ratio the cloud's own ratio holds; without a policy servers stay
+    on a host in maintenance.
+    """
 
     _epilog = ('Example:\n  openstack pcloud unset render-farm '
                '--cpu-allocation-ratio')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the Pcloud and the ratios."""
+        """Add the Pcloud and what is to be unset."""
         common.add_pcloud_argument(parser)
         for kind in ('cpu', 'ram'):
             parser.add_argument(
-                f'--{kind}-allocation-ratio', dest='ratios',
+                f'--{kind}-allocation-ratio', dest='members',
                 action='append_const', const=f'{kind}_allocation_ratio',
                 help=f'Unset the {kind.upper()} allocation ratio')
+        parser.add_argument(
+            '--maintenance-policy', dest='members', action='append_const',
+            const='maintenance_policy', help='Unset the maintenance policy')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Unset the ratios."""
+        """Unset the members."""
         given = common.require_changes(
-            {'ratios': parsed_args.ratios},
-            '--cpu-allocation-ratio and --ram-allocation-ratio')
+            {'members': parsed_args.members},
+            '--cpu-allocation-ratio, --ram-allocation-ratio and '
+            '--maintenance-policy')
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
-        nothing: dict[str, typing.Any] = dict.fromkeys(given['ratios'])
+        nothing: dict[str, typing.Any] = dict.fromkeys(given['members'])
         self.client.update_pcloud(pcloud.id, **nothing)
 
 

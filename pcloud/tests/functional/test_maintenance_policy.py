@@ -401,8 +401,7 @@ class ReplaceTest(PolicyTestCase):
         self.assertEqual([], self.kinds())
 
     def test_another_begins_while_one_reads(self):
-        """Who has read no reaction neither makes a second nor ends the first.
-        """
+        """Who has read no reaction makes no second, and ends none."""
         with mock.patch.object(reactions, '_attempt'):
             self.announce()
         others, wishes = [self.once], pcloud_rows.wishes

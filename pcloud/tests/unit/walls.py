@@ -59,12 +59,12 @@ _SCHEDULER = ('nova.scheduler.filters nova.scheduler.host_manager '
 ROOMS = {
     'rules': _room(
         'exception', '',
-        'moving reactions',
+        'moving',
         'colocation default_pcloud draining growth locality maintenance '
         'settling',
         'capacity constraints hints sticky',
         'access affinity attributes blockers choice counts forms ratios '
-        'reasons text turns units uuids'),
+        'reactions reasons text turns units uuids'),
     'backend': _room(
         _COMMON,
         f'{_OSLO} keystoneauth1 kombu nova oslo_db oslo_messaging '

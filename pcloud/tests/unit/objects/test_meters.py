@@ -89,7 +89,8 @@ class ZerosTest(base.BaseTestCase):
 
     def test_zeros(self):
         self.assertEqual(
-            [('a', 'call'), ('a', 'growth'), ('b', 'call'), ('b', 'growth')],
+            [(flavor, cause) for flavor in ('a', 'b')
+             for cause in ('call', 'growth', 'maintenance')],
             list(meters.zeros(meters.ALLOCATIONS, ['a', 'b'])))
         self.assertEqual([('a',)], list(meters.zeros(meters.RETRIES, ['a'])))
         self.assertEqual(

@@ -42,7 +42,8 @@ class DrainTest(base.BaseTestCase):
 
     @ddt.data(None, '', 'x', 't=1', 'v=none', 't=1 v=walk', 't=g v=none',
               't=-1 v=none', 't=1 v=none ', 't=1  v=none', 't=1 v=none r=0',
-              't=1 v=none o=1 r=1', 't=123456789 v=none', 't=1 v=none\n', 't=1 v=none m=', 't=1 v=none m=x',
+              't=1 v=none o=1 r=1', 't=123456789 v=none', 't=1 v=none\n',
+              't=1 v=none m=', 't=1 v=none m=x',
               't=1 v=none m=enabled r=1')
     def test_value_that_is_not_right(self, text):
         self.assertIsNone(draining.parse(text))

@@ -14,10 +14,9 @@
 from oslotest import base
 
 from pcloud import exception
-from pcloud.rules import maintenance
 from pcloud.rules import reactions as rules
 
-SOON, LATER = maintenance.Maintenance(100), maintenance.Maintenance(200)
+SOON, LATER = 100, 200
 
 
 class ValueTest(base.BaseTestCase):

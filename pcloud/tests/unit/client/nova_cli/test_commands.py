@@ -43,6 +43,7 @@ SHOWN_PCLOUD = {
     'id': base.PCLOUD_ID, 'name': 'farm', 'owner': base.PROJECT,
     'tenants': f'{base.PROJECT}, {base.OTHER_PROJECT}', 'host_count': '2',
     'units': '8', 'cpu_allocation_ratio': '4.0', 'ram_allocation_ratio': '-',
+    'maintenance_policy': '-',
 }
 SHOWN_HOST = {
     'drain': '-',
@@ -80,6 +81,10 @@ SHOWING = (
      '--ram-allocation-ratio none', 'PUT', FARM,
      {'pcloud': {'cpu_allocation_ratio': 4.0, 'ram_allocation_ratio': None}},
      {'pcloud': base.PCLOUD}, SHOWN_PCLOUD),
+    ('pcloud-update farm --maintenance-policy stay', 'PUT', FARM,
+     {'pcloud': {'maintenance_policy': 'stay'}},
+     {'pcloud': {**base.PCLOUD, 'maintenance_policy': 'migrate'}},
+     {**SHOWN_PCLOUD, 'maintenance_policy': 'migrate'}),
     ('pcloud-host-add farm web-1 --host-flavor gold', 'POST', HOSTS,
      {'host': {'name': 'web-1', 'host_flavor': 'gold'}},
      {'host': base.HOST}, SHOWN_HOST),

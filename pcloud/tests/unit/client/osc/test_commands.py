@@ -42,6 +42,10 @@ SILENT = (
     ('pcloud unset farm --cpu-allocation-ratio --ram-allocation-ratio',
      'PUT', FARM, {'pcloud': {'cpu_allocation_ratio': None,
                               'ram_allocation_ratio': None}}),
+    ('pcloud set farm --maintenance-policy replace', 'PUT', FARM,
+     {'pcloud': {'maintenance_policy': 'replace'}}),
+    ('pcloud unset farm --maintenance-policy', 'PUT', FARM,
+     {'pcloud': {'maintenance_policy': None}}),
     ('pcloud unset farm --ram-allocation-ratio', 'PUT', FARM,
      {'pcloud': {'ram_allocation_ratio': None}}),
     ('pcloud delete farm', 'DELETE', FARM, None),
@@ -154,7 +158,8 @@ class TestPclouds(base.CloudTestCase):
 
         result = self.openstack('pcloud', 'create', 'farm', '-f', 'json')
 
-        self.assertEqual(base.PCLOUD, result.json)
+        self.assertEqual({**base.PCLOUD, 'maintenance_policy': None},
+                         result.json)
         self.assertEqual(
             ('POST', '/os-pclouds', {'pcloud': {'name': 'farm'}}),
             self.last_call())
@@ -249,7 +254,8 @@ class TestPclouds(base.CloudTestCase):
             'owner': f'own ({base.PROJECT})',
             'tenants': f'own ({base.PROJECT})', '': base.OTHER_PROJECT,
             'host_count': '2', 'units': '8', 'cpu_allocation_ratio': '4.0',
-            'ram_allocation_ratio': '-', 'growth': '-'},
+            'ram_allocation_ratio': '-', 'maintenance_policy': '-',
+            'growth': '-'},
             base.properties(result.out))
         self.assertEqual(['farm'], self.calls()[0].query['name'])
 
