@@ -28,13 +28,16 @@ import functools
 import time
 
 from nova import context as nova_context
+from oslo_utils import timeutils
 
 from pcloud.audit import attribute_checks
 from pcloud.audit import findings
 from pcloud.audit import placement_checks
+from pcloud.audit import repair
 from pcloud.audit import row_checks
 from pcloud.audit import value_checks
 from pcloud.backend import arrivals
+from pcloud.backend import closed_services
 from pcloud.backend import computes
 from pcloud.backend import due
 from pcloud.backend import isolation
@@ -47,6 +50,7 @@ from pcloud import exception
 from pcloud import names
 from pcloud.objects import reconcile
 from pcloud.rules import counts
+from pcloud.rules import maintenance as maintenance_rules
 
 # Seconds after which what is due for a host is taken for stuck, and not for
 # a request at work. Nothing depends on the number: to reconcile a host twice
@@ -73,6 +77,7 @@ def find(
         ('what runs on hosts', functools.partial(_check_servers, known)),
         ('Placement', functools.partial(placement_checks.check, known)),
         ('services', functools.partial(_check_services, known)),
+        ('maintenances', functools.partial(_check_closed, known)),
         ('host attributes', functools.partial(
             attribute_checks.check, context)),
         ('values', functools.partial(value_checks.check, context)),
@@ -173,6 +178,23 @@ def _check_services(known: row_checks.Known) -> Iterator[findings.Finding]:
             'a compute service of this name is also in ' +
             ', '.join(cells) + ', to which Nova does not map the host; the '
             'service is ignored. Delete it there, or give it another name')
+
+
+def _check_closed(known: row_checks.Known) -> Iterator[findings.Finding]:
+    """Find hosts that are closed for a maintenance that is not there."""
+    values: dict[str, str] = {}
+    for aggregate in known.aggregates:
+        values |= names.maintenances(aggregate.metadata)
+    for host in sorted(closed_services.hosts(known.context)):
+        kept = maintenance_rules.parse(values.get(host))
+        if kept is None or not kept.reopen and not (
+                kept.maintenance and kept.maintenance.has_begun(
+                    timeutils.utcnow_ts())):
+            yield findings.Finding(
+                'closed-without-maintenance', '', host,
+                'its compute service is disabled for a maintenance that is '
+                'over, or has not begun',
+                functools.partial(repair.open_again, host))
 
 
 def _stuck(

@@ -35,6 +35,7 @@ from pcloud import names
 from pcloud.objects import allocation_ratios
 from pcloud.objects import emptiness
 from pcloud.objects import hosts
+from pcloud.objects import maintenance
 from pcloud.objects import pclouds
 from pcloud.objects import reconcile
 from pcloud.rules import access
@@ -144,6 +145,16 @@ def drop_maintenance(
         pool.metadata[names.FLAVOR_ID])], work)
     reconcile.announced(context, [pool.uuid])
     return 'the key is deleted' if done else _DONE
+
+
+def open_again(host: str, context: nova_context.RequestContext) -> str:
+    """Enable the compute service of a host without a maintenance.
+
+    :param host: the service host
+    """
+    if maintenance.reopen(context, host):
+        return 'the compute service is enabled'
+    return _DONE
 
 
 def end_drain(

@@ -261,6 +261,20 @@ def _is_begun(context: nova_context.RequestContext, host: str) -> bool:
         if (found := rules.of(row.value)) is not None)
 
 
+def reopen(context: nova_context.RequestContext, host: str) -> bool:
+    """Enable a compute service that a process has left disabled.
+
+    A process that dies while it disables the service, and whose maintenance is
+    withdrawn at that moment, cannot look again.
+
+    :param host: the service host
+    :returns: whether the service was enabled
+    :raises: `exception.Unavailable` and others of `outages.ANY`
+    """
+    return not _is_begun(context, host) and compute_calls.open_again(
+        context, host)
+
+
 def _open(
     context: nova_context.RequestContext, row: pool_rows.Kept,
     kept: rules.Kept,

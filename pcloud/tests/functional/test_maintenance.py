@@ -311,6 +311,28 @@ class StepsTest(MaintenanceTestCase):
             self.withdraw()
         self.assertTrue(self.service()[0])
 
+    def test_process_that_dies_while_another_withdraws(self):
+        """Who has died between disabling and looking again is audited."""
+        self.announce()
+        compute_calls.close(self.context, self.real)
+        self.assertEqual(['closed-without-maintenance'], self.kinds())
+        self.withdraw()
+        compute_calls.close(self.context, self.real)
+        found, = all_checks.find(self.context, settle=0)
+        self.assertEqual((self.real, 'closed-without-maintenance'),
+                         (found.subject, found.kind))
+        found.repair(self.context)
+        self.assertEqual((False, None), self.service())
+        self.assertEqual([], self.kinds())
+
+    def test_closed_hosts_without_a_finding(self):
+        self.announce(self.past())
+        self.assertTrue(self.service()[0])
+        self.assertEqual([], self.kinds())
+        self.disable('a broken fan')
+        self.withdraw()
+        self.assertEqual([], self.kinds())
+
     def test_a_clock_that_steps_back(self):
         self.after(2 * HOUR)
         self.announce(self.past())

@@ -73,7 +73,8 @@ ROOMS = {
         'isolation',
         'change occupancy past_moves pcloud_rows',
         'server_calls',
-        'announce arrivals census computes inherited_metadata journal '
+        'announce arrivals census closed_services computes '
+        'inherited_metadata journal '
         'readings servers writes',
         'availability_zones cells complaints compute_calls due flavors '
         'growth_rows inventories launch_rows outages request_specs rows '
