@@ -61,10 +61,10 @@ ROOMS = {
         'exception', '',
         'moving',
         'colocation default_pcloud draining growth locality maintenance '
-        'settling',
+        'settling shortages',
         'capacity constraints hints sticky',
-        'access affinity attributes blockers choice counts forms ratios '
-        'reactions reasons text turns units uuids'),
+        'access affinity attributes blockers choice counts forms '
+        'packing ratios reactions reasons text turns units uuids'),
     'backend': _room(
         _COMMON,
         f'{_OSLO} keystoneauth1 kombu nova oslo_db oslo_messaging '
@@ -262,6 +262,7 @@ ROOMS = {
         'azure_trace fleets server_list',
         'csv_tables weight_sets',
         'input_values text_files workload'),
+    'planner': _room('rules', 'eventlet highspy'),
     'metering': _room('', 'oslo_config oslo_log prometheus_client'),
     'names': _room('rules.forms exception', ''),
     'exception': _room('rules.text', ''),

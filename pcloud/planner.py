@@ -1,0 +1,146 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Solve the integer programs of plans, with HiGHS where it is installed.
+
+The extra ``planner`` installs HiGHS. Without the extra nothing is solved, and
+plans have bounds.
+
+Rule: reference-planning-exact
+"""
+
+from collections.abc import Callable
+import math
+import sys
+import time
+import typing
+
+from pcloud.rules import packing
+
+# Seconds for all programs of a call together.
+LIMIT = 2.0
+# A solver computes with rounded numbers: a bound is proven up to this share.
+_ROUNDING = 1e-6
+
+
+class Solver:
+    """A solver with a time limit for all its programs together."""
+
+    def __init__(self, seconds: float = LIMIT) -> None:
+        """Start the clock, with so many seconds for all programs."""
+        self._until = time.monotonic() + seconds
+
+    def __call__(self, program: packing.Program) -> packing.Solution:
+        """Return what is known of a program when the time is over."""
+        return self.within(LIMIT)(program)
+
+    def within(self, seconds: float) -> packing.Solver:
+        """Return the solver, with so many seconds at most for a program."""
+        def solve(program: packing.Program) -> packing.Solution:
+            left = min(seconds, self._until - time.monotonic())
+            highspy = _library()
+            if highspy is None or left <= 0:
+                return packing.Solution()
+            return _off_the_loop(lambda: _solve(highspy, program, left))
+
+        return solve
+
+
+def is_there() -> bool:
+    """Whether programs can be solved."""
+    return _library() is not None
+
+
+def _library() -> typing.Any:
+    # Half of a process's Pclouds never need the library, which takes a
+    # quarter of a second.
+    try:
+        import highspy
+    except ImportError:
+        return None
+    return highspy
+
+
+def _off_the_loop(
+    call: Callable[[], packing.Solution],
+) -> packing.Solution:
+    """Call while other requests of the process go on.
+
+    HiGHS lets other threads run. Under eventlet all requests share a thread,
+    so the call is made in another.
+    """
+    patcher = sys.modules.get('eventlet.patcher')
+    if patcher is None or not patcher.is_monkey_patched('thread'):
+        return call()
+    from eventlet import tpool
+    return tpool.execute(call)
+
+
+def _solve(
+    highspy: typing.Any, program: packing.Program, seconds: float,
+) -> packing.Solution:
+    # The class above tells standard output its version.
+    solver = highspy.Highs.__base__()
+    for name, value in (
+            ('output_flag', False), ('threads', 1), ('time_limit', seconds),
+            # The sums of gains are whole numbers, and none is near enough.
+            ('mip_rel_gap', 0.0), ('mip_abs_gap', 0.0)):
+        solver.setOptionValue(name, value)
+    if not program.limits:
+        return _empty(program)
+    _pass(highspy, solver, program)
+    solver.run()
+    status, known = solver.getModelStatus(), highspy.HighsModelStatus
+    if status == known.kInfeasible:
+        return packing.Solution(impossible=True)
+    if status not in (known.kOptimal, known.kTimeLimit):
+        return packing.Solution()
+    info = solver.getInfo()
+    bound = info.mip_dual_bound
+    return packing.Solution(
+        [round(value) for value in solver.getSolution().col_value]
+        if info.primal_solution_status == highspy.SolutionStatus
+        .kSolutionStatusFeasible else None,
+        math.floor(bound + _ROUNDING * max(1.0, abs(bound)))
+        if math.isfinite(bound) else None)
+
+
+def _empty(program: packing.Program) -> packing.Solution:
+    """Return the solution of a program without variables."""
+    if any((least or 0) > 0 or most < 0 for _, least, most in program.rows):
+        return packing.Solution(impossible=True)
+    return packing.Solution([], 0)
+
+
+def _pass(
+    highspy: typing.Any, solver: typing.Any, program: packing.Program,
+) -> None:
+    infinite = highspy.kHighsInf
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = len(program.limits), len(program.rows)
+    model.sense_ = highspy.ObjSense.kMaximize
+    model.col_cost_ = [float(gain) for gain in program.gains]
+    model.col_lower_ = [0.0] * len(program.limits)
+    model.col_upper_ = [float(limit) for limit in program.limits]
+    model.integrality_ = [highspy.HighsVarType.kInteger] * len(program.limits)
+    model.row_lower_ = [-infinite if least is None else float(least)
+                        for _, least, _ in program.rows]
+    model.row_upper_ = [float(most) for *_, most in program.rows]
+    starts, numbers, weights = [0], [], []
+    for row, *_ in program.rows:
+        numbers += list(row)
+        weights += [float(weight) for weight in row.values()]
+        starts.append(len(numbers))
+    matrix = model.a_matrix_
+    matrix.format_ = highspy.MatrixFormat.kRowwise
+    matrix.start_, matrix.index_, matrix.value_ = starts, numbers, weights
+    solver.passModel(model)

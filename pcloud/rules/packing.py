@@ -1,0 +1,454 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Where servers of several sizes have room together, and where they do not.
+
+All amounts are whole numbers. A placement that is found is a proof that the
+servers fit. That servers do not fit is proven by a bound: a volume, or an
+integer program, which a solver solves. Without a solver, or out of time, the
+bounds are further apart, and nothing is claimed.
+
+Rule: reference-planning-exact
+"""
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import math
+
+# The servers on each host, by kind: [host][kind].
+Counts = tuple[tuple[int, ...], ...]
+# A sum with limits: variable -> coefficient, the least sum (None for no limit)
+# and the largest sum.
+Row = tuple[Mapping[int, int], int | None, int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """Equal servers.
+
+    :ivar amounts: ``resource class -> amount`` of each server, without
+        amounts of 0
+    :ivar count: the number of servers
+    :ivar apart: whether each of the servers is on another host
+    """
+
+    amounts: Mapping[str, int]
+    count: int
+    apart: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Host:
+    """What a host takes.
+
+    :ivar free: ``resource class -> free amount``; nothing is free of a
+        missing class
+    :ivar most: ``resource class -> the largest amount of a server``, without
+        classes that have no such limit
+    :ivar refused: the places, in the sequence of kinds, of the kinds that the
+        host does not take however much is free
+    """
+
+    free: Mapping[str, int]
+    most: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    refused: frozenset[int] = frozenset()
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """An integer program. No variable is negative.
+
+    :ivar gains: for each variable what one more is worth; the sum is made as
+        large as possible
+    :ivar limits: the largest value of each variable
+    :ivar rows: sums that have limits
+    """
+
+    gains: Sequence[int]
+    limits: Sequence[int]
+    rows: Sequence[Row]
+
+
+@dataclasses.dataclass(frozen=True)
+class Solution:
+    """What a solver knows of a program.
+
+    :ivar values: the best values that were found, None without any
+    :ivar most: a sum of gains that no values exceed; None while no such sum
+        is proven
+    :ivar impossible: whether it is proven that there are no values
+    """
+
+    values: Sequence[int] | None = None
+    most: int | None = None
+    impossible: bool = False
+
+
+Solver = Callable[[Program], Solution]
+
+
+def no_solver(program: Program) -> Solution:
+    """Return that nothing is known of a program."""
+    return Solution()
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """How many servers have room.
+
+    :ivar counts: a placement of `least` servers
+    :ivar least: so many servers have room
+    :ivar most: more servers have no room
+    """
+
+    counts: Counts
+    least: int
+    most: int
+
+
+def room(kind: Kind, place: int, host: Host) -> int:
+    """Return for how many servers of a kind a host has room.
+
+    :param place: the place of the kind in the sequence of kinds
+    """
+    return _room(kind, place, host, host.free)
+
+
+def _room(
+    kind: Kind, place: int, host: Host, free: Mapping[str, int],
+) -> int:
+    """Return `room` of a host of which not all is free any more."""
+    number = min(kind.count, 1) if kind.apart else kind.count
+    if place in host.refused:
+        return 0
+    for name, each in kind.amounts.items():
+        if each > host.most.get(name, each):
+            return 0
+        number = min(number, max(free.get(name, 0), 0) // each)
+    return number
+
+
+def is_placement(
+    kinds: Sequence[Kind], hosts: Sequence[Host], counts: Counts,
+) -> bool:
+    """Whether all hosts have room for the servers that they are to take."""
+    return len(counts) == len(hosts) and all(
+        _has_room(kinds, host, numbers)
+        for host, numbers in zip(hosts, counts)
+    ) and all(sum(numbers) <= kind.count
+              for kind, numbers in zip(kinds, zip(*counts)))
+
+
+def _has_room(
+    kinds: Sequence[Kind], host: Host, numbers: Sequence[int],
+) -> bool:
+    return len(numbers) == len(kinds) and all(
+        0 <= number <= room(kind, place, host)
+        for place, (kind, number) in enumerate(zip(kinds, numbers))
+    ) and all(
+        amount(kinds, numbers, name) <= max(host.free.get(name, 0), 0)
+        for name in classes(kinds))
+
+
+def amount(
+    kinds: Iterable[Kind], numbers: Iterable[int], name: str,
+) -> int:
+    """Return how much some servers of each kind need of a class."""
+    return sum(kind.amounts.get(name, 0) * number
+               for kind, number in zip(kinds, numbers))
+
+
+def available(hosts: Iterable[Host], name: str) -> int:
+    """Return how much is free of a class on all hosts together."""
+    return sum(max(host.free.get(name, 0), 0) for host in hosts)
+
+
+def classes(kinds: Iterable[Kind]) -> list[str]:
+    """Return the resource classes that servers need."""
+    return sorted({name for kind in kinds for name in kind.amounts})
+
+
+def asked(kinds: Iterable[Kind]) -> int:
+    """Return the number of servers."""
+    return sum(kind.count for kind in kinds)
+
+
+def placed(counts: Counts) -> int:
+    """Return the number of servers in a placement."""
+    return sum(map(sum, counts))
+
+
+def plan(
+    kinds: Sequence[Kind], hosts: Sequence[Host], solve: Solver,
+) -> Plan:
+    """Return whether all servers have room, and where; else bounds.
+
+    The solver is asked only where simple ways of placing the servers leave
+    some out, and no volume proves that there is no room for all.
+    """
+    counts, number = max(tries(kinds, hosts), key=placed), asked(kinds)
+    least, most = placed(counts), volume(kinds, hosts)
+    if least < number == most:
+        variables = Variables.of(kinds, hosts)
+        found = solve(Program(
+            (0,) * len(variables.places), variables.limits,
+            [*variables.host_rows(), *variables.all_rows()]))
+        every = variables.counts(found.values)
+        if every is not None:
+            return Plan(every, number, number)
+        most -= found.impossible
+    return Plan(counts, least, most)
+
+
+def fits(
+    kinds: Sequence[Kind], hosts: Sequence[Host], solve: Solver,
+) -> bool | None:
+    """Whether all servers have room together; None while nothing is proven."""
+    made, number = plan(kinds, hosts, solve), asked(kinds)
+    return None if made.least < number == made.most else made.least == number
+
+
+def fuller(
+    kinds: Sequence[Kind], hosts: Sequence[Host], made: Plan, solve: Solver,
+) -> Plan:
+    """Return a plan with closer bounds: as many servers as have room.
+
+    :param made: the plan there is
+    """
+    if made.least == made.most:
+        return made
+    variables = Variables.of(kinds, hosts)
+    found = solve(Program(
+        (1,) * len(variables.places), variables.limits,
+        [*variables.host_rows(), *variables.kind_rows()]))
+    counts = variables.counts(found.values)
+    if counts is None or placed(counts) < made.least:
+        counts = made.counts
+    least = placed(counts)
+    return Plan(counts, least, max(least, made.most if found.most is None
+                                   else min(made.most, found.most)))
+
+
+def tries(
+    kinds: Sequence[Kind], hosts: Sequence[Host],
+) -> Iterator[Counts]:
+    """Yield placements, until one has all servers; at least one.
+
+    Each host in turn takes as many servers as it has room for, kind after
+    kind, in several orders of kinds and hosts.
+    """
+    number = asked(kinds)
+    for order in orders(kinds, hosts):
+        for counts in fillings(kinds, hosts, order):
+            yield counts
+            if placed(counts) == number:
+                return
+
+
+def fillings(
+    kinds: Sequence[Kind], hosts: Sequence[Host], order: Sequence[int],
+) -> Iterator[Counts]:
+    """Yield placements with one order of kinds; fuller hosts first, or last.
+
+    :param order: the places of the kinds
+    """
+    for turns in _turns(kinds, hosts):
+        yield _fill(kinds, hosts, order, turns)
+
+
+def filled(
+    kinds: Sequence[Kind], host: Host, order: Sequence[int],
+) -> tuple[int, ...]:
+    """Return how many servers of each kind a single host takes.
+
+    :param order: the places of the kinds
+    """
+    return _fill(kinds, [host], order, [0])[0]
+
+
+def orders(
+    kinds: Sequence[Kind], hosts: Sequence[Host],
+) -> list[tuple[int, ...]]:
+    """Return orders of the kinds to place them in, each order once.
+
+    Large servers come first, by each resource class, by the largest share of
+    a class and by the sum of the shares; at last small servers come first.
+    """
+    totals = _totals(kinds, hosts)
+    shares = [_shares(kind.amounts, totals) for kind in kinds]
+    keys = [
+        *([kind.amounts.get(name, 0) / total for kind in kinds]
+          for name, total in totals.items()),
+        [max(each, default=0) for each in shares],
+        [sum(each) for each in shares], [-sum(each) for each in shares]]
+    return list(dict.fromkeys(
+        tuple(sorted(range(len(kinds)), key=key.__getitem__, reverse=True))
+        for key in keys))
+
+
+def _turns(
+    kinds: Sequence[Kind], hosts: Sequence[Host],
+) -> list[tuple[int, ...]]:
+    """Return orders of the hosts: the fullest first, and the emptiest."""
+    totals = _totals(kinds, hosts)
+    order = sorted(range(len(hosts)), key=lambda place: sum(
+        _shares(hosts[place].free, totals)))
+    return list(dict.fromkeys([tuple(order), tuple(reversed(order))]))
+
+
+def _totals(
+    kinds: Sequence[Kind], hosts: Sequence[Host],
+) -> dict[str, int]:
+    return {name: available(hosts, name) or 1 for name in classes(kinds)}
+
+
+def _shares(
+    amounts: Mapping[str, int], totals: Mapping[str, int],
+) -> list[float]:
+    """Return the share that some amounts are of what is free of each class."""
+    return [amounts.get(name, 0) / total for name, total in totals.items()]
+
+
+def _fill(
+    kinds: Sequence[Kind], hosts: Sequence[Host], order: Iterable[int],
+    turns: Sequence[int],
+) -> Counts:
+    counts = [[0] * len(kinds) for _ in hosts]
+    free = [dict(host.free) for host in hosts]
+    for place in order:
+        kind, left = kinds[place], kinds[place].count
+        for turn in turns:
+            if not left:
+                break
+            number = min(left, _room(kind, place, hosts[turn], free[turn]))
+            counts[turn][place] = number
+            left -= number
+            for name, each in kind.amounts.items():
+                free[turn][name] = free[turn].get(name, 0) - number * each
+    return tuple(map(tuple, counts))
+
+
+def volume(kinds: Sequence[Kind], hosts: Sequence[Host]) -> int:
+    """Return a number of servers that is not exceeded by any placement.
+
+    As many servers of each kind as the hosts have room for when they have no
+    servers of other kinds, and as many small servers as all that is free of a
+    resource class is enough for.
+    """
+    limits = [min(kind.count, sum(room(kind, place, host) for host in hosts))
+              for place, kind in enumerate(kinds)]
+    return min([sum(limits), *(
+        _by_volume(kinds, limits, name, available(hosts, name))
+        for name in classes(kinds))])
+
+
+def _by_volume(
+    kinds: Sequence[Kind], limits: Sequence[int], name: str, left: int,
+) -> int:
+    number = 0
+    for each, limit in sorted(zip(
+            (kind.amounts.get(name, 0) for kind in kinds), limits)):
+        take = min(limit, left // each) if each else limit
+        number += take
+        left -= take * each
+    return number
+
+
+@dataclasses.dataclass(frozen=True)
+class Variables:
+    """The variables of a program: the servers of a kind on a host.
+
+    :ivar places: the host and the kind of each variable, as places in their
+        sequences; a host without room for a kind has no variable
+    :ivar limits: for how many servers the host alone has room
+    """
+
+    kinds: Sequence[Kind]
+    hosts: Sequence[Host]
+    places: tuple[tuple[int, int], ...]
+    limits: tuple[int, ...]
+
+    @classmethod
+    def of(cls, kinds: Sequence[Kind], hosts: Sequence[Host]) -> 'Variables':
+        """Return the variables for kinds and hosts."""
+        found = {(turn, place): limit for turn, host in enumerate(hosts)
+                 for place, kind in enumerate(kinds)
+                 if (limit := room(kind, place, host))}
+        return cls(kinds, hosts, tuple(found), tuple(found.values()))
+
+    def host_rows(self, *without: str) -> Iterator[Row]:
+        """Yield that no host takes more than is free.
+
+        :param without: resource classes to be left out
+        """
+        for turn, numbers in self.by_host().items():
+            for name in classes(self.kinds):
+                if name not in without:
+                    yield from self._row(
+                        self.weights(numbers, name),
+                        max(self.hosts[turn].free.get(name, 0), 0))
+
+    def by_host(self) -> dict[int, list[int]]:
+        """Return the variables of each host, by the place of the host."""
+        return self._grouped(0)
+
+    def weights(self, numbers: Iterable[int], name: str) -> dict[int, int]:
+        """Return how much of a class one more of some variables needs."""
+        each = {number: self.kinds[self.places[number][1]].amounts.get(name, 0)
+                for number in numbers}
+        return {number: amount for number, amount in each.items() if amount}
+
+    def _row(self, weights: Mapping[int, int], limit: int) -> Iterator[Row]:
+        """Yield a row, unless the limits of the variables say the same."""
+        if sum(weight * self.limits[number]
+               for number, weight in weights.items()) > limit:
+            # Small numbers keep the solver from rounding.
+            unit = math.gcd(*weights.values())
+            yield ({number: weight // unit
+                    for number, weight in weights.items()},
+                   None, limit // unit)
+
+    def kind_rows(self) -> Iterator[Row]:
+        """Yield that no more servers are placed than there are."""
+        for place, numbers in self._grouped(1).items():
+            yield from self._row(
+                dict.fromkeys(numbers, 1), self.kinds[place].count)
+
+    def all_rows(self) -> Iterator[Row]:
+        """Yield that all servers are placed."""
+        by_kind = self._grouped(1)
+        for place, kind in enumerate(self.kinds):
+            yield (dict.fromkeys(by_kind.get(place, ()), 1),
+                   kind.count, kind.count)
+
+    def _grouped(self, side: int) -> dict[int, list[int]]:
+        grouped: dict[int, list[int]] = {}
+        for number, pair in enumerate(self.places):
+            grouped.setdefault(pair[side], []).append(number)
+        return grouped
+
+    def counts(self, values: Sequence[int] | None) -> Counts | None:
+        """Return the placement in values, None unless the placement is right.
+
+        A solver computes with rounded numbers, so its word is not enough.
+        """
+        if values is None:
+            return None
+        counts = [[0] * len(self.kinds) for _ in self.hosts]
+        for (turn, place), value in zip(self.places, values):
+            counts[turn][place] = value
+        found = tuple(map(tuple, counts))
+        return found if is_placement(self.kinds, self.hosts, found) else None

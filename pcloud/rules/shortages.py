@@ -1,0 +1,233 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How much more there would have to be, for servers to fit.
+
+Rule: reference-planning-binding, reference-planning-more
+"""
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+import dataclasses
+import itertools
+
+from pcloud.rules import packing
+
+
+@dataclasses.dataclass(frozen=True)
+class Enough:
+    """A number that would be enough.
+
+    :ivar number: None when no number would be enough, or none was found
+    :ivar proven: whether no smaller number, or no number at all, is enough
+    """
+
+    number: int | None
+    proven: bool
+
+
+def of_class(
+    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host], name: str,
+    solve: packing.Solver,
+) -> Enough:
+    """Return how much more of a resource class alone would be enough.
+
+    The additional amount may be shared among the hosts as one likes, and a
+    server may have as much of the class as one likes.
+    """
+    demand = packing.amount(kinds, (kind.count for kind in kinds), name)
+    larger = [_with_plenty(host, name, demand) for host in hosts]
+    would_do = packing.fits(kinds, larger, solve)
+    if not would_do:
+        return Enough(None, would_do is not None)
+    least = max(0, demand - packing.available(hosts, name))
+    enough = min((_missing(kinds, hosts, counts, name) for counts
+                  in packing.tries(kinds, larger)
+                  if packing.placed(counts) == packing.asked(kinds)),
+                 default=None)
+    if enough is None or enough > least:
+        found, proven = _least_missing(kinds, hosts, larger, name, solve)
+        least = max(least, proven)
+        if found is not None and (enough is None or found < enough):
+            enough = found
+    return Enough(enough, enough is not None and enough <= least)
+
+
+def _with_plenty(
+    host: packing.Host, name: str, amount: int,
+) -> packing.Host:
+    return dataclasses.replace(
+        host, free={**host.free, name: max(amount, host.free.get(name, 0))},
+        most={other: most for other, most in host.most.items()
+              if other != name})
+
+
+def _missing(
+    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host],
+    counts: packing.Counts, name: str,
+) -> int:
+    """Return how much more of a class the hosts need for a placement."""
+    return sum(max(0, packing.amount(kinds, numbers, name) -
+                   max(host.free.get(name, 0), 0))
+               for host, numbers in zip(hosts, counts))
+
+
+def _least_missing(
+    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host],
+    larger: Sequence[packing.Host], name: str, solve: packing.Solver,
+) -> tuple[int | None, int]:
+    """Return how much more of a class is enough, and how much is needed.
+
+    The program has a variable more for each host: the additional amount.
+
+    :param larger: the hosts with more than enough of the class
+    :returns: an amount that is enough, None when none was found; and an
+        amount that is not exceeded by any smaller one that is enough
+    """
+    variables = packing.Variables.of(kinds, larger)
+    demand = packing.amount(kinds, (kind.count for kind in kinds), name)
+    rows, number = [], len(variables.places)
+    for turn, numbers in variables.by_host().items():
+        rows.append(({**variables.weights(numbers, name), number: -1}, None,
+                     max(hosts[turn].free.get(name, 0), 0)))
+        number += 1
+    more = number - len(variables.places)
+    found = solve(packing.Program(
+        (*itertools.repeat(0, len(variables.places)),
+         *itertools.repeat(-1, more)),
+        (*variables.limits, *itertools.repeat(demand, more)),
+        [*rows, *variables.host_rows(name), *variables.all_rows()]))
+    counts = variables.counts(
+        found.values and found.values[:len(variables.places)])
+    return (None if counts is None else
+            _missing(kinds, hosts, counts, name),
+            0 if found.most is None else -found.most)
+
+
+def of_hosts(
+    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host],
+    new: packing.Host, solve: packing.Solver,
+) -> Enough:
+    """Return how many more equal hosts would be enough.
+
+    :param hosts: the hosts that are there
+    :param new: one of the hosts that may come
+    """
+    least = _at_least(kinds, hosts, new)
+    if least is None:
+        return Enough(None, True)
+    enough = min(_simply(kinds, hosts, new), default=None)
+    if enough is not None and least < enough:
+        least = max(least, _relaxed(kinds, hosts, new, enough, solve))
+    for number in range(least, packing.asked(kinds) + 1):
+        if number == enough:
+            break
+        would_do = packing.fits(kinds, [*hosts, *[new] * number], solve)
+        if would_do:
+            return Enough(number, True)
+        if would_do is None:
+            return Enough(enough, False)
+    return Enough(enough, True)
+
+
+def _relaxed(
+    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host],
+    new: packing.Host, enough: int, solve: packing.Solver,
+) -> int:
+    """Return a number of hosts below which there is no room.
+
+    The new hosts share what they have as if they were one host.
+
+    :param enough: a number that is enough
+    """
+    number = len(hosts)
+    together = dataclasses.replace(new, free={
+        name: enough * free for name, free in new.free.items()})
+    variables = packing.Variables.of(
+        [dataclasses.replace(kind, apart=False) for kind in kinds],
+        [*hosts, together])
+    last = len(variables.places)
+    rows = []
+    for name in packing.classes(kinds):
+        rows.append(({**variables.weights(
+            variables.by_host().get(number, ()), name),
+            last: -max(new.free.get(name, 0), 0)}, None, 0))
+    for index in variables.by_host().get(number, ()):
+        place = variables.places[index][1]
+        rows.append(({index: 1, last: -packing.room(
+            kinds[place], place, new)}, None, 0))
+    found = solve(packing.Program(
+        (*itertools.repeat(0, last), -1), (*variables.limits, enough),
+        [*rows, *variables.host_rows(), *variables.all_rows()]))
+    return 0 if found.most is None else -found.most
+
+
+def _at_least(
+    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host],
+    new: packing.Host,
+) -> int | None:
+    """Return a number of hosts below which there is no room.
+
+    :returns: None when no number of hosts is enough
+    """
+    lacks = [(kind.count - sum(packing.room(kind, place, host)
+                               for host in hosts),
+              packing.room(kind, place, new))
+             for place, kind in enumerate(kinds)]
+    lacks += [(packing.amount(kinds, (kind.count for kind in kinds), name) -
+               packing.available(hosts, name), max(new.free.get(name, 0), 0))
+              for name in packing.classes(kinds)]
+    if any(lack > 0 and not each for lack, each in lacks):
+        return None
+    return max((-(-lack // each) for lack, each in lacks if lack > 0),
+               default=0)
+
+
+def _simply(
+    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host],
+    new: packing.Host,
+) -> Iterator[int]:
+    """Yield numbers of hosts that are enough, in simple placements.
+
+    Kinds that new hosts do not take are placed first on the hosts there are.
+    """
+    for order in packing.orders(kinds, [*hosts, new]):
+        first = sorted(order, key=lambda place: bool(
+            packing.room(kinds[place], place, new)))
+        for counts in packing.fillings(kinds, hosts, first):
+            left = [kind.count - sum(numbers[place] for numbers in counts)
+                    for place, kind in enumerate(kinds)]
+            number = _opened(kinds, left, new, first)
+            if number is not None:
+                yield number
+
+
+def _opened(
+    kinds: Sequence[packing.Kind], left: list[int], new: packing.Host,
+    order: Sequence[int],
+) -> int | None:
+    """Return how many new hosts take some servers, None when they do not.
+
+    :param left: the number of servers of each kind; the list is used up
+    """
+    opened = 0
+    while any(left):
+        pattern = packing.filled([
+            dataclasses.replace(kind, count=number)
+            for kind, number in zip(kinds, left)], new, order)
+        if not any(pattern):
+            return None
+        times = min(number // each for number, each in zip(left, pattern)
+                    if each)
+        left = [number - times * each for number, each in zip(left, pattern)]
+        opened += times
+    return opened

@@ -1,0 +1,127 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The solver of plans: there or not, in time or not."""
+
+import sys
+import threading
+import time
+import types
+from unittest import mock
+
+import testtools
+
+from pcloud import planner
+from pcloud.rules import packing
+
+# Two of three fit, and only one of the pairs.
+PROGRAM = packing.Program(
+    (1, 1, 1), (1, 1, 1), [({0: 5, 1: 4, 2: 4}, None, 9)])
+NEEDS_SOLVER = testtools.skipUnless(
+    planner.is_there(), 'highspy is not installed')
+
+
+class SolverTest(testtools.TestCase):
+
+    @NEEDS_SOLVER
+    def test_solved(self):
+        found = planner.Solver()(PROGRAM)
+        self.assertEqual((2, 2), (found.most, sum(found.values)))
+        self.assertFalse(found.impossible)
+
+    @NEEDS_SOLVER
+    def test_impossible(self):
+        self.assertTrue(planner.Solver()(packing.Program(
+            (0, 0), (1, 1), [({0: 2, 1: 2}, 3, 3)])).impossible)
+
+    @NEEDS_SOLVER
+    def test_without_variables(self):
+        solve = planner.Solver()
+        self.assertEqual(packing.Solution([], 0), solve(
+            packing.Program((), (), [({}, None, 4)])))
+        self.assertTrue(solve(
+            packing.Program((), (), [({}, 1, 1)])).impossible)
+
+    def test_nothing_is_known_without_the_library(self):
+        self._have(highspy=None)
+        self.assertFalse(planner.is_there())
+        self.assertEqual(packing.Solution(), planner.Solver()(PROGRAM))
+
+    def test_nothing_is_known_when_the_time_is_over(self):
+        self.assertEqual(packing.Solution(), planner.Solver(0)(PROGRAM))
+        self.assertEqual(
+            packing.Solution(), planner.Solver().within(0)(PROGRAM))
+
+    @NEEDS_SOLVER
+    def test_out_of_time_bounds_hold(self):
+        """A program of some seconds: what is known of it is true."""
+        program = _hard()
+        began = time.monotonic()
+        found = planner.Solver(0.2)(program)
+        self.assertThat(time.monotonic() - began,
+                        testtools.matchers.LessThan(1.5))
+        self.assertFalse(found.impossible)
+        if found.values is not None and found.most is not None:
+            self.assertThat(found.most, testtools.matchers.GreaterThan(sum(
+                gain * value for gain, value in zip(
+                    program.gains, found.values)) - 1))
+
+    @NEEDS_SOLVER
+    def test_other_threads_go_on(self):
+        seen, done = [], threading.Event()
+
+        def count():
+            while not done.is_set():
+                seen.append(threading.active_count())
+                time.sleep(0.001)
+
+        other = threading.Thread(target=count)
+        other.start()
+        try:
+            before = len(seen)
+            planner.Solver(0.5)(_hard())
+            during = len(seen) - before
+        finally:
+            done.set()
+            other.join()
+        self.assertThat(during, testtools.matchers.GreaterThan(20))
+
+    @NEEDS_SOLVER
+    def test_under_eventlet_another_thread_solves(self):
+        called = []
+
+        def execute(call):
+            called.append(call)
+            return call()
+
+        tpool = types.SimpleNamespace(execute=execute)
+        patcher = types.SimpleNamespace(is_monkey_patched=lambda name: True)
+        self._have(**{
+            'eventlet': types.SimpleNamespace(tpool=tpool, patcher=patcher),
+            'eventlet.tpool': tpool, 'eventlet.patcher': patcher})
+        self.assertEqual(2, planner.Solver()(PROGRAM).most)
+        self.assertEqual(1, len(called))
+
+    def _have(self, **modules):
+        patched = mock.patch.dict(sys.modules, modules)
+        patched.start()
+        self.addCleanup(patched.stop)
+
+
+def _hard():
+    """Return a program that takes longer than a test should."""
+    size, rows = 200, 30
+    weights = [[1000 + (number * 7919 + row * 104729) % 997
+                for number in range(size)] for row in range(rows)]
+    return packing.Program(
+        tuple(weights[0]), (5,) * size,
+        [(dict(enumerate(row)), None, 50001) for row in weights])
