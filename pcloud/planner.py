@@ -61,8 +61,8 @@ def is_there() -> bool:
 
 
 def _library() -> typing.Any:
-    # Half of a process's Pclouds never need the library, which takes a
-    # quarter of a second.
+    # The import takes a quarter of a second, and most processes never need
+    # the library.
     try:
         import highspy
     except ImportError:

@@ -104,6 +104,8 @@ ROUTES = [
 
     Route('GET', '/os-pclouds/{id}/explain', handlers.explain.show,
           policies.explain.SHOW, 200, query=schemas.explain.show_query),
+    Route('POST', '/os-pclouds/{id}/simulate', handlers.simulate.ask,
+          policies.simulate.ASK, 200, schemas.simulate.ask),
 
     Route('GET', '/os-pcloud-quotas/{project}', handlers.quotas.show,
           policies.quotas.SHOW, 200),

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import copy
@@ -125,12 +126,12 @@ def explain(
     :raises: `exception.Unavailable`, `exception.FlavorUnusable`,
         `exception.PcloudNotFound` when the Pcloud is deleted meanwhile
     """
-    spec = _spec(context, pcloud, flavor, domain)
-    refused = _refusal(context, pcloud, spec)
-    need = _need(spec)
+    spec = request_of(context, pcloud, flavor, domain)
+    refused = refusal(context, pcloud, spec)
+    need = need_of(spec)
     there = hosts.index(context, pcloud)
     seen = _Seen(
-        _access(context, pcloud), need,
+        access_of(context, pcloud), need,
         candidates.free(context, need.amounts, spec.requested_destination),
         candidates.offered(
             context, need, spec.requested_destination).keys(),
@@ -156,10 +157,20 @@ def passing(
     The hosts are loaded as by `host_states.load`. Filters on values that the
     owner of a host can change are not asked.
     """
-    states, its_spec = host_states.load(context, names), copy.deepcopy(spec)
+    return kept(host_states.load(context, names), asked(filtering.load()),
+                spec)
+
+
+def kept(
+    states: Sequence[host_manager.HostState],
+    filters: Iterable[nova_filters.BaseFilter], spec: objects.RequestSpec,
+) -> set[str]:
+    """Return which of some service hosts all of some filters would keep."""
+    its_spec = copy.deepcopy(spec)
     dropped = {
-        drop.host_state.host for filter_ in _asked(filtering.load())
-        for drop in _outcome(filter_, states, its_spec).dropped}
+        drop.host_state.host for filter_ in filters
+        for drop in _outcome(filter_, states, its_spec).dropped
+    } if states else set()
     return {state.host for state in states} - dropped
 
 
@@ -178,10 +189,15 @@ class _Seen:
     is_countable: bool
 
 
-def _spec(
+def request_of(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     flavor: objects.Flavor, domain: str | None,
 ) -> objects.RequestSpec:
+    """Return the request of a server of the owner, without hints.
+
+    :param domain: the domain of the owner's project, None when unknown
+    :raises: `exception.FlavorUnusable`
+    """
     request_hints = {hints.PCLOUD: [pcloud.id]}
     if domain is not None:
         request_hints[hints.DOMAIN_RECORD] = [domain]
@@ -192,7 +208,7 @@ def _spec(
     return spec
 
 
-def _refusal(
+def refusal(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     spec: objects.RequestSpec,
 ) -> str | None:
@@ -211,16 +227,21 @@ def _refusal(
     return None
 
 
-def _need(spec: objects.RequestSpec) -> capacity.Need:
+def need_of(spec: objects.RequestSpec) -> capacity.Need:
+    """Return what the server of a request needs, wherever it may start."""
     need = candidates.need(spec)
     # The status of a host shows maintenance.
     return dataclasses.replace(need, forbidden=need.forbidden - {
         os_traits.COMPUTE_STATUS_DISABLED})
 
 
-def _access(
+def access_of(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
 ) -> access.Pcloud:
+    """Return what decides who may be placed in a Pcloud.
+
+    :raises: `exception.PcloudNotFound` when the Pcloud is deleted meanwhile
+    """
     pair = isolation.pcloud_access(context, pcloud.id)
     if pair is None:
         raise exception.PcloudNotFound(pcloud=pcloud.id)
@@ -253,7 +274,7 @@ def _filtered(
     loaded = filtering.load()
     by_host: dict[str, list[Obstacle]] = collections.defaultdict(list)
     not_explained = set(loaded.missing)
-    for filter_ in _asked(loaded):
+    for filter_ in asked(loaded):
         name = filtering.name(filter_)
         for group, its_spec in groups:
             for dropped in _outcome(filter_, group, its_spec).dropped:
@@ -265,7 +286,8 @@ def _filtered(
     return by_host, tuple(sorted(not_explained))
 
 
-def _asked(loaded: filtering.Loaded) -> list[nova_filters.BaseFilter]:
+def asked(loaded: filtering.Loaded) -> list[nova_filters.BaseFilter]:
+    """Return the filters whose answers are not told in another way."""
     return [filter_ for filter_ in loaded.filters
             if filtering.name(filter_) not in _TOLD_OTHERWISE]
 
@@ -281,20 +303,22 @@ def _outcome(
 
 def _host(seen: _Seen, host: hosts.Host) -> HostRoom:
     if not host.compute.answered:
-        return HostRoom(host, 0, (*_state(seen, host), *_status(host)))
+        return HostRoom(
+            host, 0, (*state(seen.access, host), *status(host)))
     shortages = _shortages(seen, host)
     free_host = seen.free.get(host.node.uuid or '')
     room = (0 if shortages or free_host is None else
             capacity.fits(seen.need, free_host))
     return HostRoom(
         host, room if seen.is_countable else min(room, 1),
-        (*_state(seen, host), *_status(host),
+        (*state(seen.access, host), *status(host),
          *(Obstacle(ROOM, shortage) for shortage in shortages)))
 
 
-def _state(seen: _Seen, host: hosts.Host) -> list[Obstacle]:
+def state(pcloud: access.Pcloud, host: hosts.Host) -> list[Obstacle]:
+    """Return the obstacle that the rows are to servers on a host, if any."""
     verdict = access.host_verdict(
-        seen.access, host.compute.host, host.node.hypervisor_hostname)
+        pcloud, host.compute.host, host.node.hypervisor_hostname)
     if verdict:
         return []
     if verdict in (access.IS_DISABLED, access.IS_DUE):
@@ -304,7 +328,8 @@ def _state(seen: _Seen, host: hosts.Host) -> list[Obstacle]:
                                    'together; ask its operator')]
 
 
-def _status(host: hosts.Host) -> list[Obstacle]:
+def status(host: hosts.Host) -> list[Obstacle]:
+    """Return the obstacle that the status of a host is, if any."""
     return [Obstacle(STATUS, _STATUS[host.status])
             ] if host.status in _STATUS else []
 

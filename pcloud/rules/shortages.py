@@ -122,7 +122,7 @@ def of_hosts(
     :param hosts: the hosts that are there
     :param new: one of the hosts that may come
     """
-    least = _at_least(kinds, hosts, new)
+    least = least_hosts(kinds, hosts, new)
     if least is None:
         return Enough(None, True)
     enough = min(_simply(kinds, hosts, new), default=None)
@@ -171,12 +171,13 @@ def _relaxed(
     return 0 if found.most is None else -found.most
 
 
-def _at_least(
+def least_hosts(
     kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host],
     new: packing.Host,
 ) -> int | None:
-    """Return a number of hosts below which there is no room.
+    """Return a number of equal hosts below which there is no room.
 
+    :param new: one of the hosts that may come
     :returns: None when no number of hosts is enough
     """
     lacks = [(kind.count - sum(packing.room(kind, place, host)

@@ -23,4 +23,5 @@ from pcloud.api.handlers import pclouds  # noqa: F401
 from pcloud.api.handlers import quotas  # noqa: F401
 from pcloud.api.handlers import room  # noqa: F401
 from pcloud.api.handlers import scoped_policies  # noqa: F401
+from pcloud.api.handlers import simulate  # noqa: F401
 from pcloud.api.handlers import tenants  # noqa: F401

@@ -32,6 +32,7 @@ EXTENSIONS = (
     'pcloud-details',
     'room',
     'settling',
+    'simulate',
 )
 
 

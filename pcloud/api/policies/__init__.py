@@ -26,6 +26,7 @@ from pcloud.api.policies import pclouds
 from pcloud.api.policies import quotas
 from pcloud.api.policies import room
 from pcloud.api.policies import scoped_policies
+from pcloud.api.policies import simulate
 from pcloud.api.policies import tenants
 
 
@@ -35,4 +36,4 @@ def list_rules() -> list:
         host_flavors.rules, pclouds.rules, hosts.rules, tenants.rules,
         quotas.rules, attributes.rules, scoped_policies.rules,
         host_constraint.rules, room.rules, explain.rules,
-        hidden_servers.rules, about.rules, audit.rules))
+        simulate.rules, hidden_servers.rules, about.rules, audit.rules))

@@ -20,3 +20,4 @@ from pcloud.api.schemas import pclouds  # noqa: F401
 from pcloud.api.schemas import quotas  # noqa: F401
 from pcloud.api.schemas import room  # noqa: F401
 from pcloud.api.schemas import scoped_policies  # noqa: F401
+from pcloud.api.schemas import simulate  # noqa: F401

@@ -163,6 +163,12 @@ class ApiSamplesTest(base.PcloudTestCase):
         self._run_periodics()
         self._sample('explain/show', self.alice, 'GET',
                      f'/os-pclouds/{pcloud}/explain?flavor=3')
+        self._sample('simulate/ask', self.alice, 'POST',
+                     f'/os-pclouds/{pcloud}/simulate', {'simulate': {
+                         'servers': [
+                             {'flavor': '2', 'count': 2, 'apart': True},
+                             {'flavor': '3', 'count': 3}],
+                         'include_disabled': True}})
 
     def _attributes(self):
         path = '/os-pcloud-attributes'

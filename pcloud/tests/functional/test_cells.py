@@ -343,6 +343,16 @@ class HostsTest(CellsTestCase):
         room = self.alice.get_json(
             f'/os-pcloud-room?flavor={flavor}&pcloud={self.pcloud}&count=99')
         self.assertEqual(alive['fits'], room['room']['groups'])
+        for count, told in ((alive['fits'], (True, True)),
+                            (99, (False, False))):
+            found = self.alice.call_json(
+                'POST', f'/os-pclouds/{self.pcloud}/simulate', {'simulate': {
+                    'servers': [{'flavor': flavor, 'count': count}]}}
+            )['simulate']
+            self.assertEqual(told, (found['fits'], found['exact']))
+            self.assertEqual({'least': alive['fits'], 'most': count},
+                             found['bounds'])
+        self.assertIn(dead['name'], found['not_explained'][0])
 
 
 class StaleServiceTest(CellsTestCase):

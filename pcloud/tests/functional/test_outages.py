@@ -70,6 +70,8 @@ CALLS = {
         admin('GET', FLAVORS), alice('GET', f'{FLAVORS}/gpu')],
     'Explain a Pcloud; look for room': [
         alice('GET', f'{PCLOUD}/explain?flavor=small'),
+        alice('POST', f'{PCLOUD}/simulate', simulate={'servers': [
+            {'flavor': 'small', 'count': 99}]}),
         alice('GET', '/os-pcloud-room?flavor=small&pcloud={mine}'),
         admin('GET', '/os-pcloud-room?flavor=small')],
     'Create, rename or delete a Pcloud': [
@@ -127,7 +129,8 @@ BEFORE = {'Enable a host that is closed':
           alice('PUT', PCLOUD, pcloud={'cpu_allocation_ratio': 4})}
 
 # What else than a host's size and state tells of a cell that is silent.
-_REASONS = {'in_the_way', 'changes', 'reason', 'available'}
+_REASONS = {'in_the_way', 'changes', 'reason', 'available',
+            'exact', 'placed', 'binding', 'more', 'bounds', 'not_explained'}
 _UNKNOWN = (None, 0, 'down', 'unknown')
 
 

@@ -185,6 +185,9 @@ class ValuesTestCase(shared_cloud.SharedCloudTestCase):
                      f'/os-pcloud-policies/project/{base.ALICE}?effective=1',
                      f'/os-pcloud-policies/pcloud/{self.pcloud}?effective=1'):
             yield self.admin, 'GET', path, None
+        yield self.alice, 'POST', f'{self.path}/simulate', {'simulate': {
+            'servers': [{'flavor': '1', 'count': 99}],
+            'include_disabled': True}}
         for path in ('/os-pclouds', f'{self.path}/hosts', '/os-host-flavors'):
             yield self.alice, 'GET', path, None
         yield self.bob, 'GET', '/os-pclouds', None

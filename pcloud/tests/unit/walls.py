@@ -118,11 +118,13 @@ ROOMS = {
         'affinity hardware_class least_waste platform preference reboot',
         'base'),
     'explain': _room(
-        f'{_COMMON} backend objects scheduler',
+        f'{_COMMON} backend objects planner scheduler',
         f'{_OSLO} {_SCHEDULER} nova.context nova.exception nova.filters '
         'nova.loadables nova.objects nova.pci nova.virt nova.weights '
         'os_traits',
-        'changes',
+        'bundles changes',
+        'new_hosts',
+        'bundle_requests',
         'obstacles schedule',
         'filtering group_room offers weighing',
         'conductor host_states loading'),
@@ -165,7 +167,7 @@ ROOMS = {
     'api/handlers': _room(
         '', '',
         'about attributes audit explain hidden_servers host_flavors hosts '
-        'pclouds quotas room scoped_policies tenants'),
+        'pclouds quotas room scoped_policies simulate tenants'),
     'api/nova_calls': _room(
         '', '',
         'forced_moves metadata servers',
@@ -174,18 +176,19 @@ ROOMS = {
     'api/policies': _room(
         '', '',
         'about attributes audit explain hidden_servers host_constraint '
-        'host_flavors hosts pclouds quotas room scoped_policies tenants',
+        'host_flavors hosts pclouds quotas room scoped_policies simulate '
+        'tenants',
         'base'),
     'api/schemas': _room(
         '', '',
         'attributes explain host_flavors hosts pclouds quotas room '
-        'scoped_policies',
+        'scoped_policies simulate',
         'types'),
     'api/views': _room(
         '', '',
         'host_flavors hosts',
         'attributes blockers explain findings maintenance pclouds '
-        'scoped_policies',
+        'scoped_policies simulate',
         'times'),
     'client': _room(
         'rules', 'keystoneauth1 requests novaclient cliff osc_lib '

@@ -1,0 +1,50 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``/os-pclouds/{id}/simulate``."""
+
+from pcloud.api import call as api_call
+from pcloud.api import ownership
+from pcloud.api import projects
+from pcloud.api.schemas import simulate as schemas
+from pcloud.api.views import simulate as views
+from pcloud.backend import flavors
+from pcloud import exception
+from pcloud.explain import bundle_requests
+from pcloud.explain import bundles
+
+
+def ask(call: api_call.Call) -> dict:
+    """Return whether servers fit together, and what would make them fit.
+
+    :raises: `exception.FlavorNotFound`, `exception.HostNotFound`,
+        `exception.InvalidBody` for too many servers
+
+    Rule: reference-planning-simulate
+    """
+    pcloud = ownership.own_pcloud(call)
+    asked = call.body['servers']
+    # To JSON's schemas 2.0 is a whole number.
+    counts = [int(each['count']) for each in asked]
+    if sum(counts) > schemas.MOST_SERVERS:
+        raise exception.InvalidBody(
+            reason=f'{sum(counts)} servers are too many; there may be '
+                   f'{schemas.MOST_SERVERS} at most.')
+    wanted = flavors.by_ids(call.context, [each['flavor'] for each in asked])
+    bundle = bundle_requests.make(call.context, pcloud, [
+        bundle_requests.Entry(flavor, count, each.get('apart', False))
+        for flavor, count, each in zip(wanted, counts, asked)],
+        projects.known_domain(call.context, pcloud.owner))
+    return {'simulate': views.show(bundles.simulate(
+        call.context, pcloud, bundles.Question(
+            bundle, call.body.get('include_disabled', False),
+            call.body.get('without', ()))))}

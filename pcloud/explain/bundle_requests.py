@@ -1,0 +1,277 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The servers of a bundle: what they need, and what no plan knows of them.
+
+Rule: reference-planning-simulate, reference-planning-unknown
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+
+from nova import context as nova_context
+from nova import filters as nova_filters
+from nova import objects
+from nova.scheduler import host_manager
+
+from pcloud import exception
+from pcloud.explain import filtering
+from pcloud.explain import obstacles
+from pcloud.objects import pclouds
+from pcloud.rules import capacity
+from pcloud.rules import colocation
+from pcloud.rules import packing
+from pcloud.scheduler import request_keys
+
+# Filters that keep a host, or drop a host, however many servers come. The
+# builds that IoOpsFilter counts end by themselves.
+_SETTLED = frozenset((
+    'AggregateImagePropertiesIsolation', 'AggregateInstanceExtraSpecsFilter',
+    'AggregateIoOpsFilter', 'AggregateTypeAffinityFilter', 'AllHostsFilter',
+    'ColocationFilter', 'ComputeCapabilitiesFilter', 'ComputeFilter',
+    'ConstraintsFilter', 'DifferentHostFilter', 'ImagePropertiesFilter',
+    'IoOpsFilter', 'IsolatedHostsFilter', 'LocalityFilter', 'PcloudFilter',
+    'RebootFilter', 'SameHostFilter', 'ServerGroupAffinityFilter',
+    'ServerGroupAntiAffinityFilter', 'SimpleCIDRAffinityFilter'))
+# Filters of which the flavor tells whether they count.
+_ASK_FLAVOR = frozenset((
+    'AffinityFilter', 'NUMATopologyFilter', 'PciPassthroughFilter'))
+_AFFINITY = 'AffinityFilter'
+
+# How many resource classes Placement is asked about.
+_CLASSES = 2
+_FIRST = capacity.VCPU, capacity.MEMORY, capacity.DISK
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """Equal servers that are asked about.
+
+    :ivar apart: whether each of the servers is on another host
+    """
+
+    flavor: objects.Flavor
+    count: int
+    apart: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Bundle:
+    """All servers that are asked about.
+
+    :ivar specs: ``flavor id -> request``
+    :ivar needs: ``flavor id -> need``
+    :ivar filters: the filters that are asked about each host
+    :ivar missing: the filters that this process cannot load
+    """
+
+    entries: Sequence[Entry]
+    specs: Mapping[str, objects.RequestSpec]
+    needs: Mapping[str, capacity.Need]
+    filters: Sequence[nova_filters.BaseFilter]
+    missing: Collection[str]
+
+    @property
+    def kinds(self) -> tuple[packing.Kind, ...]:
+        """The entries as they are packed."""
+        return tuple(packing.Kind(
+            {name: amount for name, amount
+             in self.needs[entry.flavor.flavorid].amounts.items() if amount},
+            entry.count, entry.apart) for entry in self.entries)
+
+    @property
+    def classes(self) -> list[str]:
+        """The resource classes to ask Placement about.
+
+        Placement tells of hosts with a little free of one class. A host that
+        is left out has nothing free of the class, so each flavor needs one of
+        the classes.
+
+        :raises: `exception.FlavorUnusable` when a flavor needs none
+        """
+        chosen: list[str] = []
+        left = list(self.needs.values())
+        for _ in range(_CLASSES):
+            best = _commonest(left or self.needs.values(), chosen)
+            if best is not None:
+                chosen.append(best)
+                left = [need for need in left if best not in need.amounts]
+        for flavor, need in self.needs.items():
+            if need.amounts.keys().isdisjoint(chosen):
+                raise exception.FlavorUnusable(
+                    flavor=flavor, reason='it needs none of the resources '
+                    'that the other flavors need; ask about it alone.')
+        return chosen
+
+    @property
+    def destination(self) -> objects.Destination:
+        """Where the servers go; of one of them, where they differ."""
+        return next(iter(self.specs.values())).requested_destination
+
+    def amounts(self, host: capacity.Host) -> dict[str, int]:
+        """Return what is free on a host of each class that servers need.
+
+        Where it is not known, it is not less.
+        """
+        return {name: self._amount(name, host)
+                for name in packing.classes(self.kinds)}
+
+    def _amount(self, name: str, host: capacity.Host) -> int:
+        free = [max(amount, 0) for amount in host.free.get(name, ())]
+        if self._may_be_shared(name, host):
+            return packing.amount(
+                self.kinds, (kind.count for kind in self.kinds), name)
+        sizes = self._sizes(name)
+        if len(free) < 2 or len(sizes) > 1:
+            return sum(free)
+        size, = sizes
+        return sum(amount // size * size for amount in free)
+
+    def _sizes(self, name: str) -> set[int]:
+        return {kind.amounts[name] for kind in self.kinds
+                if name in kind.amounts}
+
+    def _may_be_shared(self, name: str, host: capacity.Host) -> bool:
+        """Whether a provider of several hosts may have a class for a host.
+
+        Nova knows this for disks.
+        """
+        return (name == capacity.DISK and bool(host.free) and
+                name not in host.free)
+
+    def doubts(self, host: capacity.Host) -> list[str]:
+        """Return, in words, what is not known of the amounts on a host."""
+        return [
+            *(f'{name} may come from a provider that hosts share'
+              for name in packing.classes(self.kinds)
+              if self._may_be_shared(name, host)),
+            *(f'several providers of a host have {name}'
+              for name in packing.classes(self.kinds)
+              if len(host.free.get(name, ())) > 1 and
+              len(self._sizes(name)) > 1)]
+
+    def refused(
+        self, traits: frozenset[str], host: str,
+        kept: Mapping[str, Collection[str]],
+    ) -> frozenset[int]:
+        """Return the places of the entries that a host does not take.
+
+        :param traits: the traits of the host
+        :param host: the service host
+        :param kept: ``flavor id -> service hosts`` that filters keep
+        """
+        known = capacity.Host({}, traits)
+        return frozenset(
+            place for place, entry in enumerate(self.entries)
+            if host not in kept[entry.flavor.flavorid] or
+            capacity.wrong_traits(self.needs[entry.flavor.flavorid], known))
+
+    def kept(
+        self, states: Sequence[host_manager.HostState],
+    ) -> dict[str, set[str]]:
+        """Return ``flavor id -> service hosts`` that all filters keep."""
+        return {flavor: obstacles.kept(states, self.filters, spec)
+                for flavor, spec in self.specs.items()}
+
+
+def _commonest(
+    needs: Iterable[capacity.Need], but: Collection[str],
+) -> str | None:
+    """Return the class that most needs have; cpus, memory and disk first."""
+    counts: dict[str, int] = {}
+    for need in needs:
+        for name, amount in need.amounts.items():
+            if amount and name not in but:
+                counts[name] = counts.get(name, 0) + 1
+    return min(counts, key=lambda name: (
+        -counts[name],
+        _FIRST.index(name) if name in _FIRST else len(_FIRST), name),
+        default=None)
+
+
+def make(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    entries: Sequence[Entry], domain: str | None,
+) -> Bundle:
+    """Return a bundle of servers of the owner.
+
+    :param domain: the domain of the owner's project, None when unknown
+    :raises: `exception.FlavorUnusable`; `exception.PcloudUnusable` when no
+        host at all is right for the servers of the owner
+    """
+    flavors = {entry.flavor.flavorid: entry.flavor for entry in entries}
+    specs = {flavor_id: obstacles.request_of(context, pcloud, flavor, domain)
+             for flavor_id, flavor in flavors.items()}
+    for spec in specs.values():
+        refusal = obstacles.refusal(context, pcloud, spec)
+        if refusal is not None:
+            raise exception.PcloudUnusable(pcloud=pcloud.id, reason=refusal)
+    loaded = filtering.load()
+    return Bundle(
+        entries, specs,
+        {flavor: obstacles.need_of(spec) for flavor, spec in specs.items()},
+        obstacles.asked(loaded), loaded.missing.keys())
+
+
+def unknown(
+    bundle: Bundle, states: Sequence[host_manager.HostState],
+) -> list[str]:
+    """Return, in words, what may keep servers away and no plan knows.
+
+    :param states: hosts of the Pcloud
+    """
+    named = [filtering.name(filter_) for filter_ in bundle.filters]
+    return [
+        *(f'{name} cannot be asked' for name in sorted(bundle.missing)),
+        *(f'{name} may count servers' for name in named
+          if name not in _SETTLED | _ASK_FLAVOR),
+        *(f'flavor {flavor} {text}' for flavor, spec in bundle.specs.items()
+          for text in _of_flavor(
+              spec, states if _AFFINITY in named else None)),
+        *(['flavors are for different aggregates']
+          if len({_where(spec) for spec in bundle.specs.values()}) > 1
+          else [])]
+
+
+def _where(spec: objects.RequestSpec) -> tuple:
+    destination = spec.requested_destination
+    return (tuple(destination.aggregates or ()),
+            tuple(sorted(destination.forbidden_aggregates or ())))
+
+
+def _of_flavor(
+    spec: objects.RequestSpec,
+    states: Sequence[host_manager.HostState] | None,
+) -> Iterator[str]:
+    """Yield what no plan knows of a flavor, in words.
+
+    :param states: hosts, None where placement keys drop no host
+    """
+    if spec.numa_topology is not None:
+        yield 'asks for NUMA cells'
+    if spec.pci_requests is not None and spec.pci_requests.requests:
+        yield 'asks for PCI devices'
+    extra_specs = spec.flavor.extra_specs
+    if any(name.partition(':')[0] not in ('resources', 'trait') and
+           name.startswith(('resources', 'trait')) for name in extra_specs):
+        yield 'asks for resources in groups'
+    if colocation.EXTRA_SPEC in extra_specs:
+        yield 'has a rule of co-location'
+    if states and request_keys.compiled(spec, states).system:
+        yield 'has placement keys'

@@ -1,0 +1,286 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Whether a bundle of servers fits a Pcloud, and what would make it fit.
+
+The reader is the owner of the Pcloud: hosts have the owner's names, and no
+fact about other hosts of the cloud is shown.
+
+Rule: reference-planning-simulate
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Sequence
+import dataclasses
+
+from nova import context as nova_context
+from nova.scheduler import host_manager
+
+from pcloud import exception
+from pcloud.explain import bundle_requests
+from pcloud.explain import host_states
+from pcloud.explain import new_hosts
+from pcloud.explain import obstacles
+from pcloud.objects import hosts
+from pcloud.objects import pclouds
+from pcloud import planner
+from pcloud.rules import access
+from pcloud.rules import capacity
+from pcloud.rules import packing
+from pcloud.rules import shortages
+from pcloud.scheduler import candidates
+
+HOSTS = 'hosts'
+
+# Seconds for the program that decides, and for each of the others.
+_DECIDING, _TELLING = 1.0, 0.1
+
+
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """A bundle, and the hosts that count.
+
+    :ivar include_disabled: whether hosts count that the owner has disabled
+    :ivar without: the owner's names of hosts that do not count
+    """
+
+    bundle: bundle_requests.Bundle
+    include_disabled: bool = False
+    without: Collection[str] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Placed:
+    """Servers on a host.
+
+    :ivar host: the owner's name of the host
+    :ivar flavor: the id of the flavor
+    """
+
+    host: str
+    flavor: str
+    count: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Binding:
+    """A resource class of which more alone would be enough.
+
+    :ivar resource: the class, or `HOSTS`
+    """
+
+    resource: str
+    short_by: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Simulation:
+    """Whether a bundle fits.
+
+    :ivar fits: whether all servers have room; true is proven
+    :ivar exact: whether it is proven that the servers fit, or do not
+    :ivar placed: a placement of `least` servers, or of more
+    :ivar least: so many servers have room
+    :ivar most: more servers have no room
+    :ivar not_explained: what may be otherwise, in words
+    """
+
+    fits: bool
+    exact: bool
+    placed: Sequence[Placed]
+    binding: Sequence[Binding]
+    more: Sequence[new_hosts.Option]
+    least: int
+    most: int
+    not_explained: Sequence[str]
+
+
+def simulate(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    question: Question,
+) -> Simulation:
+    """Return whether a bundle fits a Pcloud, and what would make it fit.
+
+    Placement is called at most three times. The number of queries does not
+    depend on the number of hosts or servers, but for those of filters for each
+    flavor.
+
+    :raises: `exception.HostNotFound` for an unknown name in `without`,
+        `exception.FlavorUnusable`, `exception.PcloudNotFound`,
+        `exception.Unavailable`
+    """
+    there, kinds = _there(context, pcloud, question), question.bundle.kinds
+    solver = planner.Solver()
+    made = packing.plan(kinds, there.packed, solver.within(_DECIDING))
+    if made.least == packing.asked(kinds) or there.silent:
+        return _shown(question, there, made, _Advice((), (), ()))
+    solve = solver.within(_TELLING)
+    advice = _advice(context, pcloud, question.bundle, there.packed, solve)
+    return _shown(question, there, packing.fuller(
+        kinds, there.packed, made, solve), advice)
+
+
+def _shown(
+    question: Question, there: _There, made: packing.Plan, advice: _Advice,
+) -> Simulation:
+    number = packing.asked(question.bundle.kinds)
+    most = number if there.silent else made.most
+    fits = made.least == number and not there.unknown
+    return Simulation(
+        fits, fits or most < number, _placed(question, there, made),
+        advice.binding, advice.more, 0 if there.unknown else made.least, most,
+        [*there.unknown, *(
+            f'the part of the cloud with host {name} does not answer'
+            for name in there.silent), *advice.unproven, *(
+            ['whether more servers have room than bounds.least']
+            if made.least < made.most and not there.silent else [])])
+
+
+@dataclasses.dataclass(frozen=True)
+class _Advice:
+    """What would make a bundle fit.
+
+    :ivar unproven: what may be less than stated, in words
+    """
+
+    binding: Sequence[Binding]
+    more: Sequence[new_hosts.Option]
+    unproven: Sequence[str]
+
+
+def _advice(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    bundle: bundle_requests.Bundle, packed: Sequence[packing.Host],
+    solve: packing.Solver,
+) -> _Advice:
+    more, doubts = new_hosts.options(context, pcloud, bundle, packed, solve)
+    binding, unproven = _binding(bundle.kinds, packed, solve)
+    return _Advice(binding, more, [*unproven, *doubts])
+
+
+@dataclasses.dataclass(frozen=True)
+class _There:
+    """The hosts that count.
+
+    :ivar names: the owner's names of the hosts
+    :ivar packed: the hosts in the same order
+    :ivar unknown: what may keep servers away and no plan knows, in words
+    :ivar silent: the owner's names of further hosts that may have room, in
+        cells that do not answer
+    """
+
+    names: Sequence[str]
+    packed: Sequence[packing.Host]
+    unknown: Sequence[str]
+    silent: Sequence[str]
+
+
+def _there(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    question: Question,
+) -> _There:
+    bundle, able = question.bundle, _able(context, pcloud, question)
+    counted = [host for host in able if not obstacles.status(host)]
+    free = candidates.free(
+        context, bundle.classes, bundle.destination) if counted else {}
+    states = _states(context, counted)
+    kept, unknown = bundle.kept(states), bundle_requests.unknown(
+        bundle, states)
+    packed = []
+    for host in counted:
+        found = free.get(host.node.uuid or '', capacity.Host({}, frozenset()))
+        unknown += bundle.doubts(found)
+        packed.append(packing.Host(
+            bundle.amounts(found),
+            new_hosts.largest(host.node.vcpus, host.node.memory_mb,
+                              host.node.disk_gb),
+            bundle.refused(found.traits, host.compute.host, kept)))
+    return _There([host.name for host in counted], packed,
+                  list(dict.fromkeys(unknown)),
+                  [host.name for host in able if not host.compute.answered])
+
+
+def _able(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    question: Question,
+) -> list[hosts.Host]:
+    """Return the hosts that count as far as their owner decides.
+
+    :raises: `exception.HostNotFound`
+    """
+    access_ = obstacles.access_of(context, pcloud)
+    there = hosts.index(context, pcloud)
+    known = {host.name.casefold() for host in there}
+    without = {name.casefold(): name for name in question.without}
+    for folded, name in without.items():
+        if folded not in known:
+            raise exception.HostNotFound(name=name, pcloud=pcloud.id)
+    return [host for host in there if host.name.casefold() not in without and
+            _is_open(access_, host, question.include_disabled)]
+
+
+def _is_open(
+    pcloud: access.Pcloud, host: hosts.Host, include_disabled: bool,
+) -> bool:
+    verdict = access.host_verdict(
+        pcloud, host.compute.host, host.node.hypervisor_hostname)
+    return bool(verdict) or (
+        include_disabled and verdict == access.IS_DISABLED and
+        host.drain is None)
+
+
+def _states(
+    context: nova_context.RequestContext, counted: Sequence[hosts.Host],
+) -> list[host_manager.HostState]:
+    nodes = {host.node.uuid for host in counted}
+    return [state for state in host_states.load(
+        context, [host.compute.host for host in counted])
+        if state.uuid in nodes]
+
+
+def _binding(
+    kinds: Sequence[packing.Kind], packed: Sequence[packing.Host],
+    solve: packing.Solver,
+) -> tuple[list[Binding], list[str]]:
+    """Return what binds, and what is not proven about that, in words."""
+    binding, unproven = [], []
+    lacking = max((kind.count - sum(
+        place not in host.refused for host in packed)
+        for place, kind in enumerate(kinds) if kind.apart), default=0)
+    if lacking > 0:
+        binding.append(Binding(HOSTS, lacking))
+    for name in packing.classes(kinds):
+        enough = shortages.of_class(kinds, packed, name, solve)
+        if enough.number is not None:
+            binding.append(Binding(name, enough.number))
+        if not enough.proven:
+            unproven.append(
+                f'whether more of {name} alone is enough'
+                if enough.number is None else
+                f'whether less of {name} is enough')
+    return binding, unproven
+
+
+def _placed(
+    question: Question, there: _There, made: packing.Plan,
+) -> list[Placed]:
+    """Return a placement, host after host."""
+    placed: dict[tuple[str, str], int] = {}
+    for name, numbers in zip(there.names, made.counts):
+        for entry, number in zip(question.bundle.entries, numbers):
+            if number:
+                pair = name, entry.flavor.flavorid
+                placed[pair] = placed.get(pair, 0) + number
+    return [Placed(*pair, number) for pair, number in placed.items()]

@@ -1,0 +1,185 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which host flavors would make room for a bundle, and how many hosts.
+
+Rule: reference-planning-more
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+
+from nova import context as nova_context
+from nova import objects
+
+from pcloud.backend import isolation
+from pcloud.explain import bundle_requests
+from pcloud.explain import host_states
+from pcloud.objects import host_flavors
+from pcloud.objects import pclouds
+from pcloud.objects import quotas
+from pcloud.rules import capacity
+from pcloud.rules import packing
+from pcloud.rules import shortages
+from pcloud.scheduler import candidates
+
+# So many host flavors are looked at, the most promising first.
+_MOST = 10
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """Hosts of a host flavor that would make room for all servers.
+
+    :ivar host_flavor: the id of the host flavor
+    :ivar hosts: so many hosts are enough
+    :ivar units: the units of the hosts together
+    :ivar free: so many hosts of the host flavor are free
+    :ivar quota_short_by: the units by which the quota is too small
+    """
+
+    host_flavor: str
+    hosts: int
+    units: int
+    free: int
+    quota_short_by: int
+
+
+@dataclasses.dataclass(frozen=True)
+class _Offer:
+    """A host flavor with what one of its hosts would take."""
+
+    pool: host_flavors.Pool
+    host: packing.Host
+    free: int
+
+
+def options(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    bundle: bundle_requests.Bundle, there: Sequence[packing.Host],
+    solve: packing.Solver,
+) -> tuple[list[Option], list[str]]:
+    """Return the host flavors that would make room, the cheapest first.
+
+    Placement is called once, when there is a pool.
+
+    :param there: the hosts that count already
+    :returns: the options, and what is not proven about them, in words
+    :raises: `exception.Unavailable`
+    """
+    pools = host_flavors.pools(context)
+    # The size of a host flavor is unknown while no cell of its hosts answers.
+    offers = _offers(context, pcloud, bundle, [
+        pool for pool in pools if pool.vcpus is not None])
+    quota = quotas.show(context, pcloud.owner)
+    kinds = bundle.kinds
+    promising = sorted(
+        ((least * offer.pool.units, least, offer.pool.id, offer)
+         for offer in offers
+         if (least := shortages.least_hosts(
+             kinds, there, offer.host)) is not None),
+        key=lambda each: each[:-1])
+    found, unproven = [], [
+        f'whether host flavor {pool_id} makes room' for pool_id in (
+            *(pool.id for pool in pools if pool.hosts and pool.vcpus is None),
+            *(offer.pool.id for *_, offer in promising[_MOST:]))]
+    for *_, offer in promising[:_MOST]:
+        enough = shortages.of_hosts(kinds, there, offer.host, solve)
+        if enough.number:
+            found.append((_order(offer, enough.number),
+                          _option(offer, enough.number, quota)))
+        if not enough.proven:
+            unproven.append(
+                f'whether host flavor {offer.pool.id} makes room'
+                if enough.number is None else
+                f'whether fewer hosts of host flavor {offer.pool.id} are '
+                'enough')
+    return [option for _, option in sorted(
+        found, key=lambda pair: pair[0])], unproven
+
+
+def _option(offer: _Offer, number: int, quota: quotas.Quota) -> Option:
+    units = number * offer.pool.units
+    return Option(
+        offer.pool.id, number, units, offer.free,
+        0 if quota.allows(units) else quota.in_use + units - quota.limit)
+
+
+def _order(offer: _Offer, number: int) -> tuple:
+    """Return units, hosts and what is offered, which the servers do not use.
+
+    All options take the same servers.
+    """
+    return (number * offer.pool.units, number, *(
+        number * offer.host.free.get(name, 0) for name in (
+            capacity.MEMORY, capacity.VCPU, capacity.DISK)), offer.pool.id)
+
+
+def _offers(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    bundle: bundle_requests.Bundle, pools: Sequence[host_flavors.Pool],
+) -> list[_Offer]:
+    uuids = sorted(isolation.pool_uuids(context))
+    if not uuids:
+        return []
+    known = candidates.free(
+        context, bundle.classes[:1],
+        objects.Destination(aggregates=[','.join(uuids)]))
+    free = {pool.id: [
+        host for host in host_flavors.free(pool)
+        if host.compute.nodes[0].uuid in known] for pool in pools}
+    first = {pool_id: its[0].compute.host
+             for pool_id, its in free.items() if its}
+    kept = bundle.kept(host_states.load(context, list(first.values())))
+    return [
+        _offer(pcloud, bundle, pool, [
+            known[host.compute.nodes[0].uuid] for host in free[pool.id]],
+            frozenset() if pool.id not in first else bundle.refused(
+                known[free[pool.id][0].compute.nodes[0].uuid].traits,
+                first[pool.id], kept))
+        for pool in pools]
+
+
+def _offer(
+    pcloud: pclouds.Pcloud, bundle: bundle_requests.Bundle,
+    pool: host_flavors.Pool, known: Sequence[capacity.Host],
+    refused: frozenset[int],
+) -> _Offer:
+    """Return what a new host would take.
+
+    :param known: what Placement has on the free hosts of the pool
+    """
+    sizes = largest(pool.vcpus, pool.memory_mb, pool.disk_gb)
+    seen = [bundle.amounts(host) for host in known]
+    ratios = {capacity.VCPU: pcloud.cpu_allocation_ratio,
+              capacity.MEMORY: pcloud.ram_allocation_ratio}
+    free = {}
+    for name in packing.classes(bundle.kinds):
+        amount = min((each.get(name, 0) for each in seen),
+                     default=sizes.get(name, 0))
+        ratio = ratios.get(name)
+        free[name] = amount if ratio is None else int(
+            min(amount, sizes[name]) * ratio)
+    return _Offer(pool, packing.Host(free, sizes, refused),
+                  len(host_flavors.free(pool)))
+
+
+def largest(
+    vcpus: int | None, memory_mb: int | None, disk_gb: int | None,
+) -> dict[str, int]:
+    """Return how much a server may have of what a host has."""
+    sizes = {capacity.VCPU: vcpus, capacity.MEMORY: memory_mb,
+             capacity.DISK: disk_gb}
+    return {name: size for name, size in sizes.items() if size is not None}

@@ -1,0 +1,419 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Whether servers fit a Pcloud together, told by and tried on real Nova."""
+
+import functools
+import random
+from unittest import mock
+
+import ddt
+
+from pcloud.backend import inventories
+from pcloud import exception
+from pcloud import planner
+from pcloud.tests import counting
+from pcloud.tests.functional import base
+from pcloud.tests.functional import shared_cloud
+
+HOSTS = {f'node-{number}': f'az{number % 2 + 1}' for number in range(1, 5)}
+
+
+class SimulateTestCase(shared_cloud.SharedCloudTestCase):
+    """Every host has 10 cpus, 7680 MiB and 1028 GiB of disk to give.
+
+    The ratio of the Pcloud is 1 for cpus; the hosts' own is 4.
+    """
+
+    hosts = HOSTS
+
+    def furnish(self):
+        super().furnish()
+        for name, vcpus, memory_mb in (
+                ('s', 1, 2048), ('m', 2, 4096), ('wide', 4, 512),
+                ('xl', 1, 7000), ('huge', 1, 99999)):
+            self.make_flavor(name, vcpus=vcpus, memory_mb=memory_mb)
+        self.make_pool('gpu', 'node-1', 'node-2', 'node-3', units=2)
+        self.make_pool('big', 'node-4', units=7)
+        self.pcloud = self.make_pcloud(self.alice)
+        self.path = f'/os-pclouds/{self.pcloud}'
+        self.set_ratios(cpu_allocation_ratio=1)
+
+    def add(self, name, enable=True, pool='gpu'):
+        return self.add_host(self.alice, self.pcloud, name, pool, enable)
+
+    def set_ratios(self, **ratios):
+        self.alice.call_json('PUT', self.path, {'pcloud': ratios})
+
+    def set_state(self, name, state):
+        self.alice.call_json('PUT', f'{self.path}/hosts/{name}', {
+            'host': {'state': state}})
+
+    def ask(self, *servers, **more):
+        return self._ask(*servers, **more).json()['simulate']
+
+    def _ask(self, *servers, user=None, **more):
+        asked = [dict(zip(('flavor', 'count', 'apart'), each))
+                 for each in servers]
+        return (user or self.alice).call(
+            'POST', f'{self.path}/simulate',
+            {'simulate': {'servers': asked, **more}})
+
+
+@ddt.ddt
+class SimulateTest(SimulateTestCase):
+
+    def test_several_flavors_fit_together(self):
+        self.add('web')
+        self.add('db')
+        found = self.ask(('m', 2), ('s', 2), ('wide', 2))
+        self.assertEqual(
+            (True, True, [], [], {'least': 6, 'most': 6}, []),
+            tuple(found[name] for name in (
+                'fits', 'exact', 'binding', 'more', 'bounds',
+                'not_explained')))
+        self.assertEqual(6, sum(each['count'] for each in found['placed']))
+        self.assertEqual({'web', 'db'},
+                         {each['host'] for each in found['placed']})
+        # Each flavor alone fits, and both do not.
+        self.assertTrue(self.ask(('xl', 2))['fits'])
+        self.assertTrue(self.ask(('m', 2))['fits'])
+        both = self.ask(('xl', 2), ('m', 2))
+        self.assertEqual((False, True), (both['fits'], both['exact']))
+        self.assertEqual({'least': 2, 'most': 2}, both['bounds'])
+        self.assertEqual(2, sum(each['count'] for each in both['placed']))
+
+    def test_it_says_what_explain_says(self):
+        host = self.add('web')
+        self.add('db')
+        self.add('log', enable=False)
+        self.boot(self.alice, {'pcloud': self.pcloud}, flavorRef='m')
+        for ratio in (None, 0.5, 2.5):
+            self.set_ratios(
+                ram_allocation_ratio=ratio, cpu_allocation_ratio=ratio)
+            for flavor in ('s', 'm', 'wide', 'xl', 'huge'):
+                fits = self.alice.get_json(
+                    f'{self.path}/explain?flavor={flavor}')['explain']['fits']
+                found = self.ask((flavor, 1000))
+                self.assertEqual(
+                    {'least': fits, 'most': fits}, found['bounds'], flavor)
+                self.assertEqual((False, True),
+                                 (found['fits'], found['exact']))
+                if fits:
+                    self.assertTrue(self.ask((flavor, fits))['fits'])
+                    room = self.alice.get_json(
+                        f'/os-pcloud-room?pcloud={self.pcloud}'
+                        f'&flavor={flavor}&count=1000')['room']['groups']
+                    self.assertEqual(room, fits)
+        self.set_down(host)
+        self.assertEqual(self.alice.get_json(
+            f'{self.path}/explain?flavor=s')['explain']['fits'],
+            self.ask(('s', 1000))['bounds']['most'])
+
+    def test_what_binds(self):
+        self.add('web')
+        self.add('db')
+        found = self.ask(('s', 7))
+        self.assertEqual(
+            [{'resource': 'MEMORY_MB', 'short_by': 512}], found['binding'])
+        found = self.ask(('wide', 5))
+        self.assertEqual(
+            [{'resource': 'VCPU', 'short_by': 2}], found['binding'])
+        # More of neither alone is enough.
+        found = self.ask(('wide', 5), ('xl', 2))
+        self.assertEqual([], found['binding'])
+        self.assertFalse(found['fits'])
+        # A server that is larger than the hosts.
+        self.assertEqual(
+            [{'resource': 'MEMORY_MB', 'short_by': 99999 - 7680}],
+            self.ask(('huge', 1))['binding'])
+
+    def test_servers_that_are_to_be_apart(self):
+        self.add('web')
+        self.add('db')
+        self.assertTrue(self.ask(('s', 3))['fits'])
+        self.assertTrue(self.ask(('s', 2, True), ('s', 4))['fits'])
+        found = self.ask(('s', 3, True))
+        self.assertEqual(
+            (False, True, {'least': 2, 'most': 2},
+             [{'resource': 'hosts', 'short_by': 1}]),
+            tuple(found[name] for name in (
+                'fits', 'exact', 'bounds', 'binding')))
+
+    def test_which_hosts_to_add(self):
+        self.add('web')
+        self.admin.call_json('PUT', f'/os-pcloud-quotas/{base.ALICE}', {
+            'quota': {'units': {'limit': 5}}})
+        found = self.ask(('xl', 4))
+        self.assertEqual([
+            {'host_flavor': 'gpu', 'hosts': 3, 'units': 6, 'free': 2,
+             'quota_short_by': 3},
+            {'host_flavor': 'big', 'hosts': 3, 'units': 21, 'free': 1,
+             'quota_short_by': 18}], found['more'])
+        self.assertEqual([], self.ask(('huge', 1))['more'])
+        # A new host has the ratios of the Pcloud.
+        self.set_ratios(cpu_allocation_ratio=2)
+        found = self.ask(('wide', 15))
+        self.assertEqual([('gpu', 2), ('big', 2)], [
+            (each['host_flavor'], each['hosts']) for each in found['more']])
+        # The hosts are what they were said to be.
+        self.admin.call_json('DELETE', f'/os-pcloud-quotas/{base.ALICE}')
+        self.add('db')
+        self.add('log')
+        self.assertTrue(self.ask(('wide', 15))['fits'])
+        self.assertFalse(self.ask(('wide', 16))['fits'])
+
+    def test_an_empty_pcloud(self):
+        found = self.ask(('s', 4), ('m', 1))
+        self.assertEqual(
+            (False, True, [], {'least': 0, 'most': 0}),
+            tuple(found[name] for name in (
+                'fits', 'exact', 'placed', 'bounds')))
+        self.assertEqual([('gpu', 2), ('big', 2)], [
+            (each['host_flavor'], each['hosts']) for each in found['more']])
+
+    def test_which_hosts_count(self):
+        self.add('web')
+        self.add('db', enable=False)
+        self.assertFalse(self.ask(('xl', 2))['fits'])
+        found = self.ask(('xl', 2), include_disabled=True)
+        self.assertTrue(found['fits'])
+        self.assertEqual({'web', 'db'},
+                         {each['host'] for each in found['placed']})
+        found = self.ask(('xl', 2), include_disabled=True, without=['WEB'])
+        self.assertEqual({'db'}, {each['host'] for each in found['placed']})
+        self.set_state('db', 'enabled')
+        self.assertTrue(self.ask(('xl', 2))['fits'])
+        self.alice.call_json('PUT', f'{self.path}/hosts/db', {
+            'host': {'state': 'draining', 'drain': {'move': 'none'}}})
+        self.assertFalse(self.ask(('xl', 2), include_disabled=True)['fits'])
+
+    def test_filters_are_asked(self):
+        self.flags(enabled_filters=['ComputeFilter', 'PcloudFilter',
+                                    'AggregateInstanceExtraSpecsFilter'],
+                   group='filter_scheduler')
+        host = self.add('web')
+        self.add('db')
+        self.make_flavor('ssd', memory_mb=2048, extra_specs={
+            'aggregate_instance_extra_specs:ssd': 'yes'})
+        self.assertEqual(0, self.ask(('ssd', 1))['bounds']['most'])
+        aggregate = self.make_aggregate('ssd', ssd='yes')
+        self.admin.add_host_to_aggregate(aggregate, host)
+        found = self.ask(('ssd', 2), ('s', 4))
+        self.assertTrue(found['fits'])
+        self.assertEqual({'web'}, {each['host'] for each in found['placed']
+                                   if each['flavor'] == 'ssd'})
+        self.assertFalse(self.ask(('ssd', 4))['fits'])
+
+    @ddt.data(
+        ({'hw:numa_nodes': '1'}, 'NUMA'),
+        ({'resources1:VCPU': '1', 'group_policy': 'none'}, 'groups'),
+        ({'pcloud:co_located': 'allow'}, 'co-location'))
+    @ddt.unpack
+    def test_what_is_not_known_is_no_proof(self, extra_specs, word):
+        self.add('web')
+        self.make_flavor('odd', extra_specs=extra_specs)
+        found = self.ask(('s', 1), ('odd', 1))
+        self.assertEqual((False, False, 0), (
+            found['fits'], found['exact'], found['bounds']['least']))
+        text, = found['not_explained']
+        self.assertIn('flavor odd', text)
+        self.assertIn(word, text)
+        # That there is no room is a proof all the same.
+        found = self.ask(('s', 1), ('odd', 1), ('xl', 2))
+        self.assertEqual((False, True), (found['fits'], found['exact']))
+
+    def test_a_filter_that_counts_is_no_proof(self):
+        self.flags(enabled_filters=['PcloudFilter', 'NumInstancesFilter'],
+                   group='filter_scheduler')
+        self.add('web')
+        found = self.ask(('s', 1))
+        self.assertEqual((False, False), (found['fits'], found['exact']))
+        self.assertIn('NumInstancesFilter', found['not_explained'][0])
+
+    def test_bad_questions(self):
+        self.add('web')
+        for servers, status in (
+                ([], 400), ([('s', 0)], 400), ([('s', 1001)], 400),
+                ([('s', 600), ('m', 401)], 400), ([('s', 1)] * 21, 400),
+                ([('s', 1.5)], 400), ([('s', True)], 400),
+                ([('nothing', 1)], 404)):
+            self.assertEqual(
+                status, self._ask(*servers).status_code, servers)
+        self.assertEqual(200, self._ask(('s', 600), ('m', 400)).status_code)
+        refused = self._ask(('s', 1), without=['nothing'])
+        self.assertEqual(404, refused.status_code)
+        self.assertIn("'nothing'", refused.text)
+        for more in ({'without': 'web'}, {'include_disabled': 1},
+                     {'more': 1}):
+            self.assertEqual(400, self._ask(('s', 1), **more).status_code)
+
+    def test_a_flavor_that_the_project_cannot_see(self):
+        self.add('web')
+        self.make_flavor('secret', is_public=False)
+        self.assertEqual(404, self._ask(('secret', 1)).status_code)
+        self.assertEqual(200, self._ask(
+            ('secret', 1), user=self.admin).status_code)
+
+    def test_flavors_without_a_common_resource(self):
+        self.add('web')
+        self.make_flavor('metal', extra_specs={
+            'resources:VCPU': '0', 'resources:MEMORY_MB': '0',
+            'resources:DISK_GB': '0', 'resources:VGPU': '1'})
+        found = self.ask(('metal', 1), ('s', 1))
+        self.assertEqual((False, True, 1), (
+            found['fits'], found['exact'], found['bounds']['most']))
+
+    def test_for_whom(self):
+        host = self.add('web')
+        for user, status in ((self.bob, 404), (self.alice, 200),
+                             (self.admin, 200)):
+            answer = self._ask(('xl', 3), user=user)
+            self.assertEqual(status, answer.status_code)
+            self.assertNotIn(host, answer.text)
+        self.alice.call_json(
+            'PUT', f'{self.path}/tenants/{base.BOB}')
+        self.assertEqual(
+            403, self._ask(('s', 1), user=self.bob).status_code)
+        self.alice.call_json(
+            'DELETE', f'{self.path}/tenants/{base.ALICE}')
+        refused = self._ask(('s', 1))
+        self.assertEqual(404, refused.status_code)
+        self.assertIn('not one of its tenants', refused.text)
+
+    def test_without_placement(self):
+        self.add('web')
+        with mock.patch.object(inventories, 'candidates',
+                               side_effect=exception.PlacementSilent):
+            self.assertEqual(503, self._ask(('s', 1)).status_code)
+
+    def test_without_a_solver_there_are_bounds(self):
+        """Neither simple placements nor a volume decide this."""
+        self.add('web')
+        self.add('db')
+        self.make_flavor('seven', vcpus=7, memory_mb=256)
+        servers = ('seven', 2), ('wide', 1), ('m', 1)
+        exact = planner.is_there()
+        with mock.patch.object(planner, '_library', return_value=None):
+            found = self.ask(*servers)
+        self.assertEqual((False, False, {'least': 3, 'most': 4}), tuple(
+            found[name] for name in ('fits', 'exact', 'bounds')))
+        self.assertEqual((False, exact), tuple(
+            self.ask(*servers)[name] for name in ('fits', 'exact')))
+
+    def test_nothing_is_written(self):
+        self.add('web')
+        before = self.dump()
+        self.ask(('xl', 4), include_disabled=True)
+        self.assertEqual(before, self.dump())
+
+    def test_costs(self):
+        """Placement is asked three times; hosts and servers cost nothing."""
+        self.add('web')
+        self.admin.call_json('PUT', f'/os-pcloud-quotas/{base.ALICE}', {
+            'quota': {'units': {'limit': -1}}})
+        few = self._costs()
+        self.assertEqual(3, few[1].http)
+        self.assertEqual(2, few[0].http)
+        self.add('db')
+        self.add_host(self.alice, self.pcloud, 'log', 'big')
+        for _ in range(3):
+            self.boot(self.alice, {'pcloud': self.pcloud})
+        self.assertEqual(few, self._costs())
+
+    def _costs(self):
+        """Return what it costs when all fit, and when they do not."""
+        return [counting.least(functools.partial(self.ask, *servers))
+                for servers in ([('s', 1), ('wide', 1)],
+                                [('s', 500), ('huge', 9)])]
+
+
+class StartTest(SimulateTestCase):
+    """What is said to fit starts, and what starts was said to fit."""
+
+    def furnish(self):
+        super().furnish()
+        for name in ('web', 'db', 'log'):
+            self.add(name)
+
+    def _bundle(self, seed):
+        """Return a bundle of one server too many, at random."""
+        chance = random.Random(seed)
+        servers = []
+        for number in range(chance.randint(2, 3)):
+            flavor = self.make_flavor(
+                f'f{seed}-{number}', vcpus=chance.randint(2, 5),
+                memory_mb=256 * chance.randint(4, 14))
+            servers.append([flavor, chance.randint(1, 2)])
+        while self.ask(*servers)['bounds']['least'] == sum(
+                count for _, count in servers):
+            servers[chance.randrange(len(servers))][1] += 1
+        return servers
+
+    def _launch(self, flavor, expected='ACTIVE'):
+        return self.boot(self.alice, {'pcloud': self.pcloud}, expected,
+                         flavorRef=flavor)
+
+    def test_by_the_plan(self):
+        """The owner leads servers by enabling a host after the other."""
+        for seed in (1, 2):
+            servers = self._bundle(seed)
+            if seed == 2:
+                servers[-1][1] -= 1
+            found = self.ask(*servers)
+            self.assertTrue(found['exact'])
+            started = []
+            for name in ('web', 'db', 'log'):
+                for other in ('web', 'db', 'log'):
+                    self.set_state(
+                        other, 'enabled' if other == name else 'disabled')
+                for each in found['placed']:
+                    if each['host'] == name:
+                        started += [self._launch(each['flavor'])
+                                    for _ in range(each['count'])]
+            self.assertEqual(found['bounds']['least'], len(started))
+            for name in ('web', 'db', 'log'):
+                self.set_state(name, 'enabled')
+            left = {flavor: count - sum(
+                each['count'] for each in found['placed']
+                if each['flavor'] == flavor) for flavor, count in servers}
+            self.assertEqual(found['fits'], not any(left.values()))
+            for flavor, count in left.items():
+                if count:
+                    self._launch(flavor, 'ERROR')
+            for server in started:
+                self._delete_server(server)
+
+    def test_in_the_given_order(self):
+        """Whatever Nova starts whole was not said to be impossible."""
+        outcomes = []
+        for seed in range(3, 8):
+            servers = self._bundle(seed)
+            # Nova spreads servers, and leaves some room unused.
+            for _ in range(seed % 3 * 2):
+                max(servers, key=lambda each: each[1])[1] -= 1
+            found = self.ask(*servers)
+            began = [self._any_state(flavor) for flavor, count in servers
+                     for _ in range(count)]
+            whole = all(server['status'] == 'ACTIVE' for server in began)
+            outcomes.append((found['fits'], whole))
+            for server in began:
+                self._delete_server(server)
+        self.assertNotIn((False, True), outcomes)
+        self.assertIn((True, True), outcomes)
+
+    def _any_state(self, flavor):
+        server = self._build_server(flavor_id=flavor, networks='none')
+        made = self.alice.post_server({
+            'server': server,
+            'os:scheduler_hints': {'pcloud': self.pcloud}})
+        return self.wait_until(lambda: self._built(made))
