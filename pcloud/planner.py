@@ -19,6 +19,7 @@ Rule: reference-planning-exact
 """
 
 from collections.abc import Callable
+import itertools
 import math
 import sys
 import time
@@ -43,10 +44,15 @@ class Solver:
         """Return what is known of a program when the time is over."""
         return self.within(LIMIT)(program)
 
-    def within(self, seconds: float) -> packing.Solver:
-        """Return the solver, with so many seconds at most for a program."""
+    def within(self, *seconds: float) -> packing.Solver:
+        """Return the solver, with so many seconds at most for each program.
+
+        The last number holds for all further programs.
+        """
+        limits = itertools.chain(seconds, itertools.repeat(seconds[-1]))
+
         def solve(program: packing.Program) -> packing.Solution:
-            left = min(seconds, self._until - time.monotonic())
+            left = min(next(limits), self._until - time.monotonic())
             highspy = _library()
             if highspy is None or left <= 0:
                 return packing.Solution()

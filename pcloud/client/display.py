@@ -25,6 +25,10 @@ if typing.TYPE_CHECKING:
     from pcloud.client import resources
 
 
+# The signs of a bar.
+_WIDTH = 20
+
+
 def text(value: object) -> str:
     """Format a plain value; a dash for an empty value."""
     return '-' if value is None or value == '' else str(value)
@@ -109,6 +113,43 @@ def explained_hosts(values: Sequence[resources.ExplainedHost]) -> str:
 def changes(values: Sequence[resources.HelpfulChange]) -> str:
     """Format helpful changes, a line for each change."""
     return '\n'.join(change.text for change in values) or '-'
+
+
+def binding(values: Sequence[resources.BindingResource]) -> str:
+    """Format what binds, a line for each resource."""
+    return '\n'.join(f'{each.resource}: {each.short_by} more'
+                     for each in values) or '-'
+
+
+def more_hosts(values: Sequence[resources.MoreHosts]) -> str:
+    """Format the hosts to add, a line for each host flavor."""
+    return '\n'.join(
+        f'{each.hosts} of {each.host_flavor}: {each.units} units, '
+        f'{each.free} free' + (
+            f', quota short by {each.quota_short_by}'
+            if each.quota_short_by else '')
+        for each in values) or '-'
+
+
+def lines(values: Sequence[str]) -> str:
+    """Format a list, a line for each item."""
+    return '\n'.join(values) or '-'
+
+
+def bounds(value: Mapping[str, int]) -> str:
+    """Format between which numbers a number is."""
+    least, most = value['least'], value['most']
+    return str(least) if least == most else f'{least} to {most}'
+
+
+def bar(used: int, planned: int, size: int) -> str:
+    """Draw how much of a host is used, planned and free.
+
+    :param size: how much the host has, without an allocation ratio
+    """
+    whole = max(size, used + planned, 1)
+    ends = [round(part * _WIDTH / whole) for part in (used, used + planned)]
+    return ('#' * ends[0] + '+' * (ends[1] - ends[0])).ljust(_WIDTH, '.')
 
 
 def drain(value: Mapping[str, typing.Any] | None) -> str:

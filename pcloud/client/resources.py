@@ -352,6 +352,67 @@ class Explanation(Resource):
 
 
 @dataclasses.dataclass(frozen=True)
+class PlacedServers(Resource):
+    """Servers of a flavor that have room on a host of the Pcloud."""
+
+    host: str
+    flavor: str
+    count: int
+
+
+@dataclasses.dataclass(frozen=True)
+class BindingResource(Resource):
+    """A resource of which more alone would be enough.
+
+    :ivar resource: a resource class of Placement, or "hosts"
+    """
+
+    resource: str
+    short_by: int
+
+
+@dataclasses.dataclass(frozen=True)
+class MoreHosts(Resource):
+    """Hosts of a host flavor that would make room for all servers.
+
+    :ivar hosts: how many hosts are enough
+    :ivar units: the units of these hosts together
+    :ivar free: how many hosts of the host flavor are free
+    :ivar quota_short_by: the units by which the quota is too small
+    """
+
+    host_flavor: str
+    hosts: int
+    units: int
+    free: int
+    quota_short_by: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Simulation(Resource):
+    """Whether servers fit a Pcloud together.
+
+    :ivar fits: whether all servers have room
+    :ivar exact: whether it is proven that they fit, or that they do not
+    :ivar more: the host flavors to add hosts of, the cheapest first
+    :ivar bounds: "least" servers have room, more than "most" have none
+    :ivar not_explained: what may be otherwise, in words
+    """
+
+    MEMBER = 'simulate'
+    PARTS = {'placed': PlacedServers, 'binding': BindingResource,
+             'more': MoreHosts}
+
+    fits: bool
+    exact: bool
+    bounds: Mapping[str, int]
+    placed: tuple[PlacedServers, ...] = ()
+    binding: tuple[BindingResource, ...] = ()
+    more: tuple[MoreHosts, ...] = ()
+    not_explained: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
 class Tenant:
     """A project that may start servers in a Pcloud."""
 

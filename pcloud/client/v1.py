@@ -34,6 +34,7 @@ endpoint, a wrong password), the method raises an exception of keystoneauth1.
 
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
 import enum
 import typing
@@ -561,6 +562,30 @@ class Client:
         return self._resource(
             resources.Explanation, 'GET', _pcloud_path(pcloud_id, 'explain'),
             params={'flavor': flavor_id})
+
+    def simulate(
+            self, pcloud_id: str,
+            servers: Sequence[Mapping[str, typing.Any]],
+            include_disabled: bool = False,
+            without: Sequence[str] = ()) -> resources.Simulation:
+        """Return whether servers fit a Pcloud of the caller's project.
+
+        :param servers: entries with "flavor" (an id), "count" and perhaps
+            "apart", for servers each on another host
+        :param include_disabled: whether disabled hosts count
+        :param without: names of hosts that do not count
+        :raises exceptions.NotFound: when there is no such flavor or host, or
+            no such Pcloud for the caller
+        :raises exceptions.Forbidden: for a tenant that is not the owner
+        """
+        question: dict[str, typing.Any] = {'servers': list(servers)}
+        if include_disabled:
+            question['include_disabled'] = True
+        if without:
+            question['without'] = list(without)
+        return self._resource(
+            resources.Simulation, 'POST', _pcloud_path(pcloud_id, 'simulate'),
+            json={'simulate': question})
 
     # Policies for the servers of a scope
 

@@ -197,20 +197,23 @@ def plan(
     """Return whether all servers have room, and where; else bounds.
 
     The solver is asked only where simple ways of placing the servers leave
-    some out, and no volume proves that there is no room for all.
+    some out, and no volume proves that there is no room for all. Two programs
+    say the same, for each is sometimes much faster than the other.
     """
     counts, number = max(tries(kinds, hosts), key=placed), asked(kinds)
-    least, most = placed(counts), volume(kinds, hosts)
-    if least < number == most:
+    made = Plan(counts, placed(counts), volume(kinds, hosts))
+    if made.least < number == made.most:
+        made = fuller(kinds, hosts, made, solve)
+    if made.least < number == made.most:
         variables = Variables.of(kinds, hosts)
         found = solve(Program(
             (0,) * len(variables.places), variables.limits,
             [*variables.host_rows(), *variables.all_rows()]))
         every = variables.counts(found.values)
-        if every is not None:
+        if every is not None and placed(every) == number:
             return Plan(every, number, number)
-        most -= found.impossible
-    return Plan(counts, least, most)
+        return dataclasses.replace(made, most=number - found.impossible)
+    return made
 
 
 def fits(
@@ -428,11 +431,15 @@ class Variables:
                 dict.fromkeys(numbers, 1), self.kinds[place].count)
 
     def all_rows(self) -> Iterator[Row]:
-        """Yield that all servers are placed."""
+        """Yield that all servers are placed.
+
+        More servers than there are do no harm, and solvers are faster so.
+        """
         by_kind = self._grouped(1)
         for place, kind in enumerate(self.kinds):
-            yield (dict.fromkeys(by_kind.get(place, ()), 1),
-                   kind.count, kind.count)
+            numbers = by_kind.get(place, ())
+            yield (dict.fromkeys(numbers, 1), kind.count,
+                   sum(self.limits[number] for number in numbers))
 
     def _grouped(self, side: int) -> dict[int, list[int]]:
         grouped: dict[int, list[int]] = {}
@@ -448,7 +455,9 @@ class Variables:
         if values is None:
             return None
         counts = [[0] * len(self.kinds) for _ in self.hosts]
+        left = [kind.count for kind in self.kinds]
         for (turn, place), value in zip(self.places, values):
-            counts[turn][place] = value
+            counts[turn][place] = min(value, left[place])
+            left[place] -= counts[turn][place]
         found = tuple(map(tuple, counts))
         return found if is_placement(self.kinds, self.hosts, found) else None

@@ -215,7 +215,8 @@ ROOMS = {
         'pcloud_service',
         'host_flavor pcloud pcloud_attribute pcloud_default pcloud_explain '
         'pcloud_host '
-        'pcloud_policy pcloud_quota pcloud_service_deploy pcloud_tenant',
+        'pcloud_policy pcloud_quota pcloud_service_deploy pcloud_simulate '
+        'pcloud_tenant',
         'scaling',
         'common host_forecasts images plugin projects'),
     'cmd': _room(

@@ -459,6 +459,74 @@ class TestHosts(base.CloudTestCase):
                      '  state: it is disabled'):
             self.assertIn(line, result.out)
 
+    def _answer_simulate(self, *answers):
+        for flavor, vcpus, ram in (('xl', 4, 8192), ('s', 1, 1024)):
+            self.answer('GET', f'/flavors/{flavor}', json={'flavor': {
+                'id': flavor, 'name': f'm1.{flavor}', 'vcpus': vcpus,
+                'ram': ram}})
+        self.answer('GET', f'{FARM}/hosts', json={'hosts': [
+            {'name': 'db', 'state': 'disabled', 'vcpus': 8, 'vcpus_used': 0,
+             'memory_mb': 16384, 'memory_mb_used': 0},
+            {'name': 'web', 'state': 'enabled', 'vcpus': 8, 'vcpus_used': 2,
+             'memory_mb': 16384, 'memory_mb_used': 4096}]})
+        return self.answer('POST', f'{FARM}/simulate', *(
+            {'json': {'simulate': answer}} for answer in answers))
+
+    def test_simulate(self):
+        asked = self._answer_simulate({
+            'fits': True, 'exact': True, 'binding': [], 'more': [],
+            'bounds': {'least': 2, 'most': 2}, 'not_explained': [],
+            'placed': [{'host': 'web', 'flavor': 'xl', 'count': 1},
+                       {'host': 'web', 'flavor': 's', 'count': 1}]})
+
+        result = self.openstack(
+            'pcloud', 'simulate', 'farm', '--server', 'xl=1', '--server',
+            's=1', '--apart', '--include-disabled', '--without', 'db')
+
+        self.assertEqual({'simulate': {
+            'servers': [{'flavor': 'xl', 'count': 1, 'apart': True},
+                        {'flavor': 's', 'count': 1, 'apart': True}],
+            'include_disabled': True, 'without': ['db']}},
+            asked.last_request.json())
+        shown = base.properties(result.out)
+        self.assertEqual(('True', 'True', '2', '-', '-'), tuple(
+            shown[name] for name in (
+                'fits', 'exact', 'bounds', 'changes', 'more')))
+        for line in ('web (enabled): 1 m1.xl, 1 m1.s', 'db (disabled): -',
+                     '  cpus   #####+++++++++++++.. 2 + 5 of 8',
+                     '  memory #####+++++++++++.... 4096 + 9216 of 16384'):
+            self.assertIn(line, result.out)
+
+    def test_simulate_servers_that_do_not_fit(self):
+        refused = {
+            'fits': False, 'exact': True,
+            'binding': [{'resource': 'MEMORY_MB', 'short_by': 4096}],
+            'more': [{'host_flavor': 'gold', 'hosts': 1, 'units': 2,
+                      'free': 0, 'quota_short_by': 1}],
+            'bounds': {'least': 1, 'most': 1}, 'not_explained': ['x may'],
+            'placed': [{'host': 'web', 'flavor': 'xl', 'count': 1}]}
+        both = {**refused, 'fits': True, 'placed': [
+            *refused['placed'], {'host': 'db', 'flavor': 'xl', 'count': 1}]}
+        asked = self._answer_simulate(refused, both)
+
+        result = self.openstack('pcloud', 'simulate', 'farm', '--server',
+                                'xl=2')
+
+        self.assertTrue(
+            asked.last_request.json()['simulate']['include_disabled'])
+        shown = base.properties(result.out)
+        self.assertEqual(
+            ('False', 'enable db', 'MEMORY_MB: 4096 more',
+             '1 of gold: 2 units, 0 free, quota short by 1', 'x may'),
+            tuple(shown[name] for name in (
+                'fits', 'changes', 'binding', 'more', 'not_explained')))
+
+    @ddt.data('xl', 'xl=', '=3', 'xl=0', 'xl=-1', 'xl=1.5')
+    def test_simulate_wants_a_flavor_and_a_number(self, servers):
+        result = self.openstack(
+            'pcloud', 'simulate', 'farm', '--server', servers)
+        self.assertEqual(2, result.status)
+
     @ddt.data((), ('--enable', '--disable'))
     def test_set_wants_one_state(self, states):
         result = self.openstack(
@@ -795,7 +863,7 @@ class TestHelp(base.CloudTestCase):
         commands = [line.strip() for line in listed.splitlines()
                     if line.startswith(('  pcloud ', '  host flavor '))]
 
-        self.assertEqual(41, len(commands))
+        self.assertEqual(42, len(commands))
         for command in commands:
             text = self.openstack(*command.split(), '--help').out
             self.assertIn(f'Example:\n  openstack {command}', text)

@@ -1,0 +1,148 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The command that shows whether servers fit a Pcloud together."""
+
+import argparse
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import typing
+
+from pcloud.client import display
+from pcloud.client.osc import common
+from pcloud.client import resources
+from pcloud.client import servers
+
+
+class SimulatePcloud(common.ShowOne):
+    """Show whether servers of several flavors fit a Pcloud together
+
+    For each host a bar shows what is used (#), what the servers would take (+)
+    and what is free (.). When the servers do not fit, the hosts to enable are
+    shown, which costs nothing, what there is too little of, and which hosts to
+    add, the cheapest first.
+    """
+
+    _epilog = ('Example:\n  openstack pcloud simulate render-farm '
+               '--server m1.large=40 --server m1.small=10')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the Pcloud, the servers and the hosts that count."""
+        common.add_pcloud_argument(parser)
+        parser.add_argument(
+            '--server', metavar='<flavor>=<count>', dest='servers',
+            action='append', required=True, type=_servers,
+            help='Servers of a flavor (id or name); repeat for several '
+                 'flavors')
+        parser.add_argument(
+            '--apart', action='store_true',
+            help='Each of the servers of a flavor on another host')
+        parser.add_argument(
+            '--include-disabled', action='store_true',
+            help='Disabled hosts count too')
+        parser.add_argument(
+            '--without', metavar='<host>', action='append', default=[],
+            help='A host of the Pcloud that does not count; may be repeated')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
+        """Show the simulation."""
+        pcloud = self.client.find_pcloud(parsed_args.pcloud)
+        flavors = {name: self.client.servers.find_flavor(name)
+                   for name, _ in parsed_args.servers}
+        asked = [
+            {'flavor': flavors[name].id, 'count': count,
+             **({'apart': True} if parsed_args.apart else {})}
+            for name, count in parsed_args.servers]
+        found = self.client.simulate(
+            pcloud.id, asked, parsed_args.include_disabled,
+            parsed_args.without)
+        hosts = self.client.list_hosts(pcloud.id)
+        changes = [] if found.fits or parsed_args.include_disabled else list(
+            self._to_enable(pcloud.id, asked, parsed_args.without, hosts))
+        by_id = {flavor.id: flavor for flavor in flavors.values()}
+        bars = _bars(hosts, found, by_id)
+        named = tuple(dataclasses.replace(
+            each, flavor=by_id[each.flavor].name) for each in found.placed)
+        return _shown(found, named, bars, changes)
+
+    def _to_enable(
+        self, pcloud_id: str, asked: Sequence[Mapping[str, typing.Any]],
+        without: Sequence[str], hosts: Sequence[resources.Host],
+    ) -> Iterator[str]:
+        """Yield the hosts that only have to be enabled, in words."""
+        disabled = {host.name for host in hosts if host.state == 'disabled'}
+        if disabled:
+            found = self.client.simulate(
+                pcloud_id, asked, include_disabled=True, without=without)
+            if found.fits:
+                for name in sorted(disabled.intersection(
+                        each.host for each in found.placed)):
+                    yield f'enable {name}'
+
+
+def _servers(text: str) -> tuple[str, int]:
+    """Read a flavor and a number of servers.
+
+    :raises argparse.ArgumentTypeError: for any other text
+    """
+    flavor, equals, count = text.rpartition('=')
+    if not (flavor and equals and count.isdecimal() and int(count)):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a flavor, '=' and a number of 1 or more")
+    return flavor, int(count)
+
+
+def _shown(
+    found: resources.Simulation, placed: Sequence[resources.PlacedServers],
+    bars: str, changes: Sequence[str],
+) -> common.Shown:
+    members = (
+        ('fits', found.fits, display.text),
+        ('exact', found.exact, display.text),
+        ('bounds', found.bounds, display.bounds),
+        ('placed', placed, lambda _: bars),
+        ('changes', changes, display.lines),
+        ('binding', found.binding, display.binding),
+        ('more', found.more, display.more_hosts),
+        ('not_explained', found.not_explained, display.lines))
+    return ([name for name, *_ in members],
+            [common.Readable(value, human) for _, value, human in members])
+
+
+def _bars(
+    hosts: Sequence[resources.Host], found: resources.Simulation,
+    flavors: Mapping[str, servers.Flavor],
+) -> str:
+    """Return two bars for each host, and what servers it would take."""
+    return '\n'.join(
+        line for host in hosts for line in _of_host(
+            host, [each for each in found.placed if each.host == host.name],
+            flavors)) or '-'
+
+
+def _of_host(
+    host: resources.Host, placed: Sequence[resources.PlacedServers],
+    flavors: Mapping[str, servers.Flavor],
+) -> Iterator[str]:
+    taken = ', '.join(f'{each.count} {flavors[each.flavor].name}'
+                      for each in placed)
+    yield f'{host.name} ({display.text(host.state)}): {taken or "-"}'
+    for name, size, used, planned in (
+            ('cpus  ', host.vcpus, host.vcpus_used, sum(
+                each.count * flavors[each.flavor].vcpus for each in placed)),
+            ('memory', host.memory_mb, host.memory_mb_used, sum(
+                each.count * flavors[each.flavor].ram for each in placed))):
+        if size is not None:
+            yield (f'  {name} {display.bar(used or 0, planned, size)} '
+                   f'{used or 0} + {planned} of {size}')

@@ -1,0 +1,82 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How long plans take: ``python -m pcloud.tests.benchmarks.packing``.
+
+500 servers of up to 20 flavors on 100 hosts, each of which has something else
+free, at random. Printed for each world: how many servers have room, and the
+seconds until that was decided, and until the advice was there too.
+"""
+
+import random
+import sys
+import time
+
+from pcloud import planner
+from pcloud.rules import capacity
+from pcloud.rules import packing
+from pcloud.rules import shortages
+
+_HOSTS, _SERVERS, _WORLDS = 100, 500, 20
+_NEW = packing.Host({capacity.VCPU: 64, capacity.MEMORY: 256 * 1024,
+                     capacity.DISK: 1000})
+
+
+def _host(chance: random.Random) -> packing.Host:
+    used = chance.random() * 0.7 if chance.random() < 0.6 else 0
+    size = {capacity.VCPU: chance.choice([64, 96, 128]),
+            capacity.MEMORY: chance.choice([256, 384, 512]) * 1024 - 512,
+            capacity.DISK: chance.choice([1000, 2000])}
+    return packing.Host({name: int(amount * (1 - used * chance.random()))
+                         for name, amount in size.items()}, size)
+
+
+def _kinds(chance: random.Random) -> list[packing.Kind]:
+    number = chance.randint(3, 20)
+    cuts = sorted(chance.sample(range(1, _SERVERS), number - 1))
+    return [packing.Kind(
+        {capacity.VCPU: chance.randint(1, 32),
+         capacity.MEMORY: chance.choice([2, 4, 8, 16, 24, 32, 48]) * 1024,
+         capacity.DISK: chance.randint(10, 400)}, end - begin,
+        chance.random() < 0.1 and end - begin < _HOSTS)
+        for begin, end in zip([0, *cuts], [*cuts, _SERVERS])]
+
+
+def _measure(seed: int) -> float:
+    """Print a line about a world, and return the seconds to decide."""
+    chance = random.Random(seed)
+    hosts = [_host(chance) for _ in range(_HOSTS)]
+    kinds = _kinds(chance)
+    solver, began = planner.Solver(), time.perf_counter()
+    made = packing.plan(kinds, hosts, solver.within(0.5, 1.4))
+    decided = time.perf_counter() - began
+    if made.least < _SERVERS:
+        solve = solver.within(0.1)
+        shortages.of_hosts(kinds, hosts, _NEW, solve)
+        for name in packing.classes(kinds):
+            shortages.of_class(kinds, hosts, name, solve)
+        made = packing.fuller(kinds, hosts, made, solve)
+    print(f'{made.least} to {made.most} of {_SERVERS} fit; decided in '
+          f'{decided:.2f} s, all in {time.perf_counter() - began:.2f} s')
+    return decided
+
+
+def main() -> int:
+    """Print the measurements; fail when a decision takes longer than 2 s."""
+    if not planner.is_there():
+        print('highspy is not installed')
+        return 1
+    return int(max(map(_measure, range(_WORLDS))) > planner.LIMIT + 0.5)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
