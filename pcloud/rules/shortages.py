@@ -23,6 +23,10 @@ import itertools
 from pcloud.rules import packing
 
 
+# To place more servers one by one, each on one of more hosts, takes too long.
+_MOST_STEPS = 10_000
+
+
 @dataclasses.dataclass(frozen=True)
 class Enough:
     """A number that would be enough.
@@ -50,8 +54,10 @@ def of_class(
     if not would_do:
         return Enough(None, would_do is not None)
     least = max(0, demand - packing.available(hosts, name))
-    enough = min((_missing(kinds, hosts, counts, name) for counts
-                  in packing.tries(kinds, larger)
+    simple = [*packing.tries(kinds, larger), _added(
+        kinds, hosts, larger, name,
+        max(packing.tries(kinds, hosts), key=packing.placed))]
+    enough = min((_missing(kinds, hosts, counts, name) for counts in simple
                   if packing.placed(counts) == packing.asked(kinds)),
                  default=None)
     if enough is None or enough > least:
@@ -69,6 +75,44 @@ def _with_plenty(
         host, free={**host.free, name: max(amount, host.free.get(name, 0))},
         most={other: most for other, most in host.most.items()
               if other != name})
+
+
+def _added(
+    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host],
+    larger: Sequence[packing.Host], name: str, counts: packing.Counts,
+) -> packing.Counts:
+    """Return a placement with as many of the other servers as have room.
+
+    Each server comes to the host that has most left of a class.
+
+    :param larger: the hosts with more than enough of the class
+    :param counts: a placement on the hosts as they are
+    """
+    left = packing.asked(kinds) - packing.placed(counts)
+    if left * len(hosts) > _MOST_STEPS:
+        return counts
+    numbers = [list(each) for each in counts]
+    for place, kind in enumerate(kinds):
+        for _ in range(kind.count - sum(each[place] for each in numbers)):
+            turns = [turn for turn, host in enumerate(larger)
+                     if _takes(kinds, place, host, numbers[turn])]
+            if not turns:
+                break
+            numbers[max(turns, key=lambda turn: hosts[turn].free.get(
+                name, 0) - packing.amount(kinds, numbers[turn], name))][
+                    place] += 1
+    return tuple(map(tuple, numbers))
+
+
+def _takes(
+    kinds: Sequence[packing.Kind], place: int, host: packing.Host,
+    numbers: Sequence[int],
+) -> bool:
+    """Whether a host takes one more server of a kind."""
+    return numbers[place] < packing.room(kinds[place], place, host) and all(
+        packing.amount(kinds, numbers, name) + amount <=
+        host.free.get(name, 0)
+        for name, amount in kinds[place].amounts.items())
 
 
 def _missing(
@@ -127,7 +171,10 @@ def of_hosts(
         return Enough(None, True)
     enough = min(_simply(kinds, hosts, new), default=None)
     if enough is not None and least < enough:
-        least = max(least, _relaxed(kinds, hosts, new, enough, solve))
+        needed = _relaxed(kinds, hosts, new, enough, solve)
+        if needed is None:
+            return Enough(enough, False)
+        least = max(least, min(needed, enough))
     for number in range(least, packing.asked(kinds) + 1):
         if number == enough:
             break
@@ -142,8 +189,8 @@ def of_hosts(
 def _relaxed(
     kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host],
     new: packing.Host, enough: int, solve: packing.Solver,
-) -> int:
-    """Return a number of hosts below which there is no room.
+) -> int | None:
+    """Return a number of hosts below which there is no room; None if unknown.
 
     The new hosts share what they have as if they were one host.
 
@@ -168,7 +215,7 @@ def _relaxed(
     found = solve(packing.Program(
         (*itertools.repeat(0, last), -1), (*variables.limits, enough),
         [*rows, *variables.host_rows(), *variables.all_rows()]))
-    return 0 if found.most is None else -found.most
+    return None if found.most is None else -found.most
 
 
 def least_hosts(

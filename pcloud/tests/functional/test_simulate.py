@@ -89,7 +89,9 @@ class SimulateTest(SimulateTestCase):
         self.assertTrue(self.ask(('m', 2))['fits'])
         both = self.ask(('xl', 2), ('m', 2))
         self.assertEqual((False, True), (both['fits'], both['exact']))
-        self.assertEqual({'least': 2, 'most': 2}, both['bounds'])
+        self.assertEqual(2, both['bounds']['least'])
+        self.assertEqual(2 if planner.is_there() else 3,
+                         both['bounds']['most'])
         self.assertEqual(2, sum(each['count'] for each in both['placed']))
 
     def test_it_says_what_explain_says(self):
