@@ -62,9 +62,43 @@ def follow_listed(client: v1.Client, listed: Sequence[servers.Server],
     :returns: the changes; empty when nothing was changed
     :raises KeyboardInterrupt: when the user interrupts; reported as a failure
     """
+    all_services = services.Services(listed)
+    return _look(client, all_services, all_services.names(), pace)
+
+
+def follow_some(client: v1.Client, names: Iterable[str],
+                pace: server_runs.Pace) -> list[scaling.Change]:
+    """List the project's servers, and do what is due for some services.
+
+    :param names: the scaled services; other services are left alone
+    :param pace: as for :func:`follow_listed`
+    :returns: the changes; empty when nothing was changed
+    """
+    try:
+        all_services = services.Services(client.servers.list_all())
+    except scaling.FAILURES as error:
+        pace.report(f'Scaled services were not looked at: {_reason(error)}')
+        return []
+    return _look(client, all_services, names, pace)
+
+
+def due(all_services: services.Services,
+        names: Iterable[str]) -> list[scaling.Scaled]:
+    """Return the scaled services with units to start or to remove.
+
+    :param names: the services that are looked at
+    """
+    return [scaled for name in names
+            for scaled in scaling.scaled_services(all_services, name)
+            if scaled.missing or unneeded(all_services, scaled)]
+
+
+def _look(client: v1.Client, all_services: services.Services,
+          names: Iterable[str],
+          pace: server_runs.Pace) -> list[scaling.Change]:
     look = _Look(client, pace.timeout)
     try:
-        look.act(services.Services(listed))
+        look.act(all_services, names)
     except scaling.FAILURES as error:
         look.leave('the rest', error)
     except KeyboardInterrupt:
@@ -106,24 +140,21 @@ class _Look:
         """Note what is due and was not done."""
         self._undone.append(f'{task} ({_reason(reason)})')
 
-    def act(self, all_services: services.Services) -> None:
+    def act(self, all_services: services.Services,
+            names: Iterable[str]) -> None:
         """Start missing units, and remove units that are not needed.
 
+        :param names: the services that are looked at
         :raises exceptions.ClientError: when Nova cannot be asked
         """
-        everything = [scaled for name in all_services.names()
-                      for scaled in scaling.scaled_services(
-                          all_services, name)]
-        due = [scaled for scaled in everything
-               if scaled.missing or _unneeded(all_services, scaled)]
-        ready = [scaled for scaled in due
+        ready = [scaled for scaled in due(all_services, names)
                  if self._is_ready(all_services, scaled)]
         for scaled in ready:
-            for unit in _failed(all_services, scaled):
+            for unit in failed(all_services, scaled):
                 self._discard(unit, unit.fault or 'its build had failed')
             self._start_missing(all_services, scaled)
         before = {unit.id for scaled in ready
-                  for unit in _unneeded(all_services, scaled)}
+                  for unit in unneeded(all_services, scaled)}
         if before or self._added:
             self._look_again(ready, before)
 
@@ -133,7 +164,7 @@ class _Look:
         reason = None
         if all_services.hidden:
             reason = 'a part of the cloud does not tell where servers are'
-        elif _has_mark(all_services.units(scaled.service)):
+        elif is_being_deployed(all_services, scaled.service):
             reason = ('it is being deployed; if the deployment was killed, '
                       'use "openstack pcloud service sync"')
         if reason:
@@ -265,17 +296,17 @@ class _Look:
                     scaling.removed(server), f'{server.name} is removed'))
 
 
-def _unneeded(all_services: services.Services,
-              scaled: scaling.Scaled) -> list[servers.Server]:
+def unneeded(all_services: services.Services,
+             scaled: scaling.Scaled) -> list[servers.Server]:
     """Return the units of a scaled service that are to be removed."""
-    return [*_failed(all_services, scaled),
+    return [*failed(all_services, scaled),
             *_building_doubles(all_services, scaled),
             *scaling.removable(
                 all_services, scaled.service, scaled.scale_with)]
 
 
-def _failed(all_services: services.Services,
-            scaled: scaling.Scaled) -> list[servers.Server]:
+def failed(all_services: services.Services,
+           scaled: scaling.Scaled) -> list[servers.Server]:
     """Return the units that a look has started, and that never ran."""
     units = scaling.started(
         all_services, scaled.service, scaled.scale_with)
@@ -313,8 +344,11 @@ def _check_model(all_services: services.Services,
             f'started from')
 
 
-def _has_mark(units: Iterable[servers.Server]) -> bool:
-    return any(services.DEPLOYING in unit.metadata for unit in units)
+def is_being_deployed(all_services: services.Services,
+                      service: str) -> bool:
+    """Whether a service is left alone, as its deployment has not ended."""
+    return any(services.DEPLOYING in unit.metadata
+               for unit in all_services.units(service))
 
 
 def _reason(error: object) -> str:
