@@ -619,3 +619,21 @@ class LibraryMissing(Conflict):
 class CannotListen(Conflict):
     message = ('Nothing can be served at %(address)s: %(reason)s. Free the '
                'port, or take another address with --listen.')
+
+
+class WorkerWithoutToken(PcloudError):
+    """A worker cannot act in the name of a project."""
+
+
+class WorkerWithoutUser(WorkerWithoutToken):
+    message = ('Scaled services are left to "openstack pcloud service sync": '
+               'a worker cannot log in to the projects, as [service_user] in '
+               'nova.conf %(reason)s.')
+
+
+class WorkerHasNoRole(WorkerWithoutToken):
+    message = ('The scaled services of project %(project)s are left to '
+               '"openstack pcloud service sync": the user of [service_user] '
+               'in nova.conf cannot log in to the project (%(reason)s). Give '
+               'the user the role of members in the project, or in the domain '
+               'and inherited.')

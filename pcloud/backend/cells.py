@@ -182,7 +182,16 @@ def ask(
     :param read: gets the context of a cell and the question
     :param timeout: seconds; None for as long as Nova waits for a cell
     """
-    cells = [cell for cell in _mappings(questions) if not cell.is_cell0()]
+    return _ask([cell for cell in _mappings(questions)
+                 if not cell.is_cell0()], questions, read, timeout)
+
+
+def _ask(
+    cells: Collection[objects.CellMapping],
+    questions: Mapping[int | None, _Question],
+    read: Callable[[nova_context.RequestContext, _Question], _Answer],
+    timeout: float | None,
+) -> Answers[_Question, _Answer]:
     if not cells:
         return Answers({}, {})
     asked = {cell.uuid: questions[cell.id] for cell in cells}
@@ -219,6 +228,19 @@ def ask_all(
     nova_context.load_cells()
     return ask({cell.id: None for cell in nova_context.CELLS},
                lambda context, _: read(context))
+
+
+def ask_all_and_cell0(
+    read: Callable[[nova_context.RequestContext], _Answer],
+) -> Answers[None, _Answer]:
+    """Ask all cells the same, and cell0, as `ask_all`.
+
+    The servers that no host was found for are in cell0.
+    """
+    nova_context.load_cells()
+    questions = {cell.id: None for cell in nova_context.CELLS}
+    return _ask(_mappings(questions), questions,
+                lambda context, _: read(context), None)
 
 
 def _is_silence(answer: object) -> bool:

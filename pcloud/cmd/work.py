@@ -32,9 +32,10 @@ _INTERVAL = 10.0
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand ``work`` to the command line."""
     parser = subparsers.add_parser(
-        'work', help='do what is due: settling, drains',
+        'work', help='do what is due: settling, drains, scaled services',
         description='Settle hosts, move servers of drained hosts, release '
-                    'empty hosts, tell of deadlines. Any number may run at '
+                    'empty hosts, tell of deadlines, let scaled services '
+                    'follow others. Any number may run at '
                     'once, anywhere, and may be killed at any moment. With '
                     '--once it exits with 0, and with 1 when a part of the '
                     'cloud was away and something has to be done later.')

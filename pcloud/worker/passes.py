@@ -32,6 +32,7 @@ from pcloud.moving import steps
 from pcloud.objects import maintenance
 from pcloud.objects import pclouds
 from pcloud.objects import reconcile
+from pcloud.worker import scaled_services
 
 LOG = logging.getLogger(__name__)
 
@@ -44,7 +45,26 @@ def once(context: nova_context.RequestContext) -> bool:
 
     :returns: whether no part of the cloud was away
     """
+    return all([hosts(context),
+                services(context, scaled_services.Memory())])
+
+
+def hosts(context: nova_context.RequestContext) -> bool:
+    """Do what is due for hosts, as `once`."""
     return all([_done(context, step) for step in _STEPS])
+
+
+def services(
+    context: nova_context.RequestContext, memory: scaled_services.Memory,
+) -> bool:
+    """Do what is due for scaled services, as `once`.
+
+    Servers that are stopped are waited for, which takes a while.
+    """
+    def _follow(context: nova_context.RequestContext) -> None:
+        scaled_services.follow(context, memory)
+
+    return _done(context, _follow)
 
 
 def _done(

@@ -74,8 +74,7 @@ ROOMS = {
         'change occupancy past_moves pcloud_rows',
         'server_calls',
         'announce arrivals census closed_services computes '
-        'inherited_metadata journal '
-        'readings servers writes',
+        'inherited_metadata journal readings servers unit_rows writes',
         'availability_zones cells complaints compute_calls due flavors '
         'growth_rows inventories launch_rows outages request_specs rows '
         'sticky_rows stray_services',
@@ -141,9 +140,12 @@ ROOMS = {
         'shown steps',
         'plans'),
     'worker': _room(
-        'backend exception moving objects', 'nova.context oslo_log',
+        'api backend client exception moving objects rules',
+        f'{_OSLO} keystoneauth1 nova.api nova.context requests webob',
         'loop',
-        'passes'),
+        'passes',
+        'scaled_services',
+        'credentials tenant_calls'),
     'metrics': _room(
         'audit exception metering objects',
         'nova.context oslo_log prometheus_client',

@@ -53,9 +53,11 @@ class WorkTest(testtools.TestCase):
                 return True
 
             self.addCleanup(signal.signal, number, signal.getsignal(number))
-            with mock.patch.object(passes, 'once', look):
+            with mock.patch.object(passes, 'hosts', look), mock.patch.object(
+                    passes, 'services') as services:
                 self.assertEqual(0, self._run('--interval', '0.01'))
             self.assertEqual(2, len(seen))
+            services.assert_called()
 
     def test_intervals(self):
         for text in ('0', '-1', 'nan', 'inf', 'soon', '86401'):
@@ -64,6 +66,34 @@ class WorkTest(testtools.TestCase):
     def test_a_worker_that_is_asked_to_end_before(self):
         end = threading.Event()
         end.set()
-        with mock.patch.object(passes, 'once') as once:
+        with mock.patch.object(passes, 'hosts') as hosts, mock.patch.object(
+                passes, 'services') as services:
             loop.run(1, end)
-        once.assert_not_called()
+        hosts.assert_not_called()
+        services.assert_not_called()
+
+    def test_a_server_that_is_slow_to_stop(self):
+        """Hosts are looked at while a pass over services goes on."""
+        end, seen, is_slow = threading.Event(), [], threading.Event()
+
+        def look(context):
+            seen.append(context)
+            if len(seen) == 3:
+                is_slow.set()
+                end.set()
+            return True
+
+        with mock.patch.object(passes, 'hosts', look), mock.patch.object(
+                passes, 'services',
+                lambda context, memory: is_slow.wait()):
+            loop.run(0.01, end)
+        self.assertEqual(3, len(seen))
+
+    def test_a_pass_that_fails_as_nobody_expects(self):
+        """The worker ends as a whole, and whoever watches starts another."""
+        end = threading.Event()
+        with mock.patch.object(passes, 'hosts'), mock.patch.object(
+                passes, 'services', side_effect=KeyError), mock.patch.object(
+                    threading, 'excepthook'):
+            loop.run(0.01, end)
+        self.assertTrue(end.is_set())

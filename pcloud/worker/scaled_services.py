@@ -1,0 +1,257 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Scaled services follow other services, although no user looks.
+
+A worker reads from the databases whether anything is due, by the rules of the
+client. Where something is due, the worker looks as a command of the project
+would (`pcloud.client.deploy.follower`): any number of looks may happen at the
+same time, and any of them may die.
+
+Rule: reference-worker-follow
+"""
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import datetime
+
+from nova import context as nova_context
+from oslo_log import log as logging
+from oslo_utils import timeutils
+
+from pcloud.backend import complaints
+from pcloud.backend import outages
+from pcloud.backend import server_calls
+from pcloud.backend import unit_rows
+from pcloud.client.deploy import follower
+from pcloud.client.deploy import scaling
+from pcloud.client.deploy import server_runs
+from pcloud.client.deploy import services
+from pcloud.client import servers
+from pcloud import exception
+from pcloud.rules import hints
+from pcloud.worker import credentials
+from pcloud.worker import tenant_calls
+
+LOG = logging.getLogger(__name__)
+
+_KEYS = (services.SCALE_WITH, services.SCALED_AT, services.DEPLOYING,
+         services.RUN)
+
+# Seconds to wait for each server that is stopped or deleted.
+_PATIENCE = 120
+# Seconds until what could not be done is tried again: after the first look,
+# and at most. Each look that does not help doubles the time.
+_FIRST, _LONGEST = 10, 300
+# Seconds until a unit whose build has failed is replaced.
+_UNTIL_REPLACED = 300
+
+# What is due: the service, "added" or "removed", and the server beside which a
+# unit is missing or the unit that is not needed.
+_Item = tuple[str, str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Tried:
+    """What looks have left undone in a project.
+
+    :ivar items: what was due
+    :ivar until: the time before which a look for these items is not worth its
+        cost, as `time.time`
+    :ivar wait: how many seconds that was from the last look
+    """
+
+    items: frozenset[_Item]
+    until: float
+    wait: float
+
+
+@dataclasses.dataclass
+class Memory:
+    """What a worker remembers, so that the next pass costs less.
+
+    A worker that has forgotten all does the same, at more cost.
+
+    :ivar hints: the hints of the servers that were seen
+    :ivar tried: project -> what was tried in vain
+    """
+
+    hints: unit_rows.Hints = dataclasses.field(default_factory=dict)
+    tried: dict[str, _Tried] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Due:
+    """What is due in a project.
+
+    :ivar names: user -> the services that are due, whose new units are like
+        units of the user
+    """
+
+    items: frozenset[_Item]
+    names: Mapping[str, Sequence[str]]
+
+
+def follow(context: nova_context.RequestContext, memory: Memory) -> None:
+    """Let the scaled services of all projects follow others.
+
+    The queries of `unit_rows.read` where nothing is due. What cannot be done
+    in a project does not keep other projects from being looked after.
+
+    :raises: `exception.Unavailable` when something has to be done later, as a
+        part of the cloud is away
+    """
+    found = unit_rows.read(context, services.SCALE_WITH, _KEYS, memory.hints)
+    due = {project: its for project, its in (
+        (project, _due(rows)) for project, rows in found.projects.items())
+        if its.items}
+    memory.tried = {project: tried for project, tried in memory.tried.items()
+                    if project in due}
+    ready = [project for project in sorted(due)
+             if _is_time(memory.tried.get(project), due[project].items)]
+    if ready:
+        server_calls.check_services(context)
+    is_done = [_looked(memory, project, due[project]) for project in ready]
+    if not (found.is_whole and all(is_done)):
+        raise exception.Unavailable()
+
+
+def _is_time(tried: _Tried | None, items: frozenset[_Item]) -> bool:
+    return (tried is None or not items <= tried.items
+            or timeutils.utcnow_ts() >= tried.until)
+
+
+def _looked(memory: Memory, project: str, due: _Due) -> bool:
+    """Look after a project; return whether no part of the cloud was away."""
+    tried = memory.tried.get(project)
+    wait = (min(2 * tried.wait, _LONGEST)
+            if tried and due.items <= tried.items else _FIRST)
+    failure = None
+    try:
+        for user, names in due.names.items():
+            _look(project, user, names)
+    except outages.ANY as error:
+        failure = error
+    except Exception:
+        # What nobody expected in one project must not stop all others.
+        LOG.exception('The scaled services of project %s cannot be looked '
+                      'at', project)
+    if isinstance(failure, exception.WorkerWithoutToken):
+        wait = _LONGEST
+        complaints.once(str(failure))
+    elif failure is not None:
+        LOG.warning('The scaled services of project %(project)s have to be '
+                    'looked at later: %(error)s',
+                    {'project': project, 'error': failure})
+        return False
+    memory.tried[project] = _Tried(
+        due.items, timeutils.utcnow_ts() + wait, wait)
+    return True
+
+
+def _look(project: str, user: str, names: Sequence[str]) -> None:
+    """Look as a user of a project would."""
+    told: list[str] = []
+    changes = follower.follow_some(
+        tenant_calls.Client(credentials.context(project, user)), names,
+        server_runs.Pace(_PATIENCE, told.append))
+    text = f'Project {project}: {"".join(told)}'
+    if changes:
+        LOG.info('%s', text)
+    elif told:
+        complaints.once(text)
+
+
+def _due(rows: Iterable[unit_rows.Row]) -> _Due:
+    """Return what is due in a project, but for what can wait."""
+    found = {row.server: row for row in rows}
+    listed = {server: _server(row) for server, row in found.items()}
+    all_services = services.Services(listed.values())
+    items: set[_Item] = set()
+    names: dict[str, list[str]] = {}
+    for scaled in follower.due(all_services, all_services.names()):
+        its_items = set(_items(all_services, listed, scaled))
+        user = found[scaled.model.id].user
+        if its_items and user:
+            items |= its_items
+            of_user = names.setdefault(user, [])
+            if scaled.service not in of_user:
+                of_user.append(scaled.service)
+    return _Due(frozenset(items), names)
+
+
+def _items(
+    all_services: services.Services, listed: Mapping[str, servers.Server],
+    scaled: scaling.Scaled,
+) -> Iterator[_Item]:
+    """Yield what is due for a service, but for what can wait."""
+    service = scaled.service
+    if follower.is_being_deployed(all_services, service):
+        return
+    resting = [unit for unit in follower.failed(all_services, scaled)
+               if _is_recent(unit)]
+    if _is_running(all_services, service):
+        closed = {_host_of_anchor(listed, unit) for unit in resting}
+        for anchor in scaled.missing:
+            if anchor.host_id not in closed:
+                yield service, scaling.ADDED, anchor.id
+    for unit in follower.unneeded(all_services, scaled):
+        if unit not in resting:
+            yield service, scaling.REMOVED, unit.id
+
+
+def _is_running(all_services: services.Services, service: str) -> bool:
+    """Whether a unit of a service runs.
+
+    A user who removes a service stops all units, and then deletes one after
+    the other.
+    """
+    return any(unit.status == servers.ACTIVE
+               for unit in all_services.units(service))
+
+
+def _is_recent(unit: servers.Server) -> bool:
+    """Whether a unit was asked for a short time ago.
+
+    The time is in metadata, which a user may have changed, and by the clock
+    of another machine.
+    """
+    try:
+        asked = datetime.datetime.fromisoformat(
+            unit.metadata[services.SCALED_AT]).timestamp()
+    except (KeyError, ValueError, OverflowError):
+        return False
+    return abs(timeutils.utcnow_ts() - asked) < _UNTIL_REPLACED
+
+
+def _host_of_anchor(
+    listed: Mapping[str, servers.Server], unit: servers.Server,
+) -> str:
+    """Return the host of the server that a unit was to be started beside."""
+    anchor = listed.get(unit.hint(hints.IN) or '')
+    return anchor.host_id if anchor else ''
+
+
+def _server(row: unit_rows.Row) -> servers.Server:
+    """Return a server as the project would see it, but for the host's id."""
+    return servers.Server(
+        id=row.server, name=row.name, status=row.status, host_id=row.host,
+        hints={name: tuple(values) for name, values in row.hints.items()},
+        metadata=row.metadata, task=row.task, created=_text(row.created),
+        launched=_text(row.launched))
+
+
+def _text(moment: datetime.datetime | None) -> str:
+    return f'{moment.isoformat()}Z' if moment else ''
