@@ -101,6 +101,15 @@ function pcloud_link_commands {
     fi
 }
 
+# The worker logs in to the projects in which scaled services follow others.
+function pcloud_let_worker_in {
+    local domain
+    for domain in $(openstack --os-cloud devstack-admin domain list -f value -c ID); do
+        openstack --os-cloud devstack-admin role add --user nova \
+            --user-domain "$SERVICE_DOMAIN_NAME" --domain $domain --inherited member
+    done
+}
+
 # Two kinds of host to look at. Which hosts go into their pools is left to you.
 function pcloud_create_demo {
     local flavor
@@ -197,6 +206,9 @@ if is_service_enabled pcloud; then
             pcloud_configure_api
         fi
     elif [[ "$1" == "stack" && "$2" == "extra" ]]; then
+        if is_service_enabled pcloud-worker; then
+            pcloud_let_worker_in
+        fi
         # It does nothing where the service is disabled.
         run_process pcloud-worker "$NOVA_BIN_DIR/pcloud-manage --config-file $NOVA_CONF work"
         if is_service_enabled n-api && [[ "$PCLOUD_DEMO" == "True" ]]; then

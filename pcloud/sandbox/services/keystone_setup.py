@@ -69,14 +69,25 @@ def create_project(name: str) -> str:
 
 
 def create_user(name: str, password: str, project_id: str,
-                role_ids: list[str]) -> None:
-    """Create a user of the default domain, with roles in a project."""
+                role_ids: list[str]) -> str:
+    """Create a user of the default domain, with roles in a project.
+
+    :returns: the user's id
+    """
     user = PROVIDERS.identity_api.create_user({
         'name': name, 'password': password, 'domain_id': settings.DOMAIN,
         'default_project_id': project_id, 'enabled': True})
     for role_id in role_ids:
         PROVIDERS.assignment_api.add_role_to_user_and_project(
             user['id'], project_id, role_id)
+    return user['id']
+
+
+def let_into_projects(user_id: str, role_id: str) -> None:
+    """Give a user a role in all projects of the default domain."""
+    PROVIDERS.assignment_api.create_grant(
+        role_id, user_id=user_id, domain_id=settings.DOMAIN,
+        inherited_to_projects=True)
 
 
 def create_endpoint(name: str, kind: str, url: str) -> None:
@@ -107,8 +118,11 @@ def main() -> None:
                         [roles.member_role_id])
     services = create_project('service')
     for name, (kind, path) in ENDPOINTS.items():
-        create_user(name, chosen.password, services,
-                    [roles.admin_role_id, roles.service_role_id])
+        user_id = create_user(name, chosen.password, services, [
+            roles.admin_role_id, roles.service_role_id])
+        if name == 'nova':
+            # The worker starts and removes units of scaled services.
+            let_into_projects(user_id, roles.member_role_id)
         create_endpoint(name, kind, chosen.url(name) + path)
 
 
