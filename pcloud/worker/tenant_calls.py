@@ -105,7 +105,7 @@ class _Adapter:
         """
         url = requests.Request(method, f'{_BASE}{path}', params=params)
         request = webob.Request.blank(
-            url.prepare().url.removeprefix(_BASE), base_url=_BASE,
+            (url.prepare().url or _BASE).removeprefix(_BASE), base_url=_BASE,
             method=method, headers=_headers(options, microversion))
         if json is not None:
             request.json = json
