@@ -183,7 +183,7 @@ def _begin(
     joining, failed = None, False
     if kept is None and aggregate.metadata.get(
             names.MAINTENANCE_POLICY) == rules.REPLACE:
-        joining = _replacement(context, pcloud, subject)
+        joining = _find_replacement(context, pcloud, subject, maintenance)
         failed = joining is None
     try:
         _write_begin(context, pcloud, aggregate, subject, maintenance,
@@ -235,6 +235,28 @@ def _write_begin(
             [joining.host_flavor or '', meters.MAINTENANCE])
         reconcile.finish_written(context, joining.compute.host, dues[0])
     _tell(context, pcloud, subject, 'is drained for a maintenance')
+
+
+def _find_replacement(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    subject: _Subject, maintenance: maintenance_rules.Maintenance,
+) -> hosts.Host | None:
+    """Choose a free host, if there is one, and time to wait for an answer.
+
+    :raises: as `outages.ANY` while a part of the cloud is away, for the first
+        half of the time in which the maintenance counts
+    """
+    try:
+        return _replacement(context, pcloud, subject)
+    except outages.ANY as error:
+        left = maintenance.begin - timeutils.utcnow_ts()
+        if 2 * left > CONF.pcloud.maintenance_lead:
+            raise
+        LOG.warning('No host replaces host %(host)s of Pcloud %(pcloud)s in '
+                    'its maintenance: %(error)s', {
+                        'host': subject.host, 'pcloud': pcloud.id,
+                        'error': error})
+        return None
 
 
 def _replacement(

@@ -25,6 +25,7 @@ import sqlalchemy as sa
 from pcloud.api import enforcer
 from pcloud.api.policies import hosts as policies
 from pcloud.backend import pcloud_rows
+from pcloud import exception
 from pcloud.objects import allocation
 from pcloud.objects import reactions
 from pcloud.tests.functional import outages
@@ -433,7 +434,21 @@ class ReplaceTest(PolicyTestCase):
             self.once()
         self.assertEqual(1, len(self.joined()))
 
+    def test_free_hosts_whose_cell_is_silent(self):
+        """There is time to wait for the answer, but not for ever."""
+        silent = mock.patch.object(
+            allocation, 'choose', side_effect=exception.Unavailable())
+        self.flags(maintenance_lead=3700, group='pcloud')
+        with silent:
+            self.announce()
+            self.assertEqual({'a': 'enabled', 'b': 'disabled'}, self.names())
+            self.flags(maintenance_lead=7300, group='pcloud')
+            self.once()
+        self.assertEqual({'a': 'draining', 'b': 'disabled'}, self.names())
+        self.assertIn('problem', self.get()['maintenance'])
+
     def test_part_that_is_away(self):
+        self.flags(maintenance_lead=3700, group='pcloud')
         with outages.SilentPlacement(self.placement.fixture._client):
             self.announce()
         self.once()
