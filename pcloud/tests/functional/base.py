@@ -14,6 +14,7 @@
 
 from collections.abc import Callable
 import json
+import os
 import pathlib
 import sqlite3
 import time
@@ -47,7 +48,9 @@ CONF = nova_conf.CONF
 
 economies.spare_modules()
 # The library looks at the machine when it is imported, which Nova's fixtures
-# forbid to a test.
+# forbid to a test. Threads of numpy would keep the tests of small worlds from
+# copying their process.
+os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 planner.is_there()
 
 ALICE = 'a' * 32
