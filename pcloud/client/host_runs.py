@@ -132,6 +132,26 @@ def drain_and_remove(client: v1.Client, pcloud_id: str, names: Iterable[str],
     run.check()
 
 
+def drain_together(client: v1.Client, pcloud_id: str, names: Iterable[str],
+                   wish: Mapping[str, str | bool | None]) -> None:
+    """Drain hosts; no server moves from one of them to another of them.
+
+    Several hosts are closed before the first server looks for a place; unless
+    all of them can be, no server moves.
+
+    :param wish: as for :meth:`v1.Client.drain_host`
+    :raises runs.PartlyDone: when hosts of several could not be drained
+    :raises exceptions.Interrupted: on Ctrl-C
+    """
+    names = list(dict.fromkeys(names))
+    if len(names) > 1 and wish['move'] not in (None, 'none'):
+        runs.run_each(names, lambda name: client.drain_host(pcloud_id, name),
+                      'closed')
+    runs.run_each(
+        names, lambda name: client.drain_host(pcloud_id, name, **wish),
+        'drained')
+
+
 def wait_until_drained(client: v1.Client, pcloud_id: str,
                        names: Iterable[str],
                        report: Callable[[str], object]) -> None:
@@ -176,18 +196,21 @@ def _look_at_drain(client: v1.Client, pcloud_id: str, run: runs.Run,
         reported[name] = obstacle
 
 
-def try_draining(client: v1.Client, pcloud_id: str, names: Iterable[str],
+def try_draining(client: v1.Client, pcloud_id: str, names: Sequence[str],
                  wish: Mapping[str, str | bool | None],
                  report: Callable[[str], object]) -> None:
-    """Tell what drains of hosts would do, each as if it were the only one.
+    """Tell what drains of all these hosts at once would do.
 
     :param wish: as for :meth:`v1.Client.drain_host`
     :param report: called with each line for the user
     :raises runs.PartlyDone: with each host that cannot be drained
     """
     def look(name: str) -> str | None:
+        others = [each for each in names if each != name]
         try:
-            host = client.drain_host(pcloud_id, name, dry_run=True, **wish)
+            host = client.drain_host(
+                pcloud_id, name, dry_run=True, together_with=others or None,
+                **wish)
         except exceptions.ClientError as error:
             return str(error)
         for line in _forecast(host.drain or {}):

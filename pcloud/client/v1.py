@@ -361,7 +361,9 @@ class Client:
             stopped servers too; "release", whether the host leaves the Pcloud
             when it is empty; "deadline", ISO 8601, a moment to come;
             "dry_run", whether the answer is only to tell, with "moves" in the
-            host's drain, what would happen. A wish of None counts as not given
+            host's drain, what would happen; "together_with", the names of
+            other hosts that a dry run takes for drained too. A wish of None
+            counts as not given
         :raises exceptions.BadRequest: when the deadline has passed
         """
         return self._resource(

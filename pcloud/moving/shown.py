@@ -15,11 +15,13 @@
 Rule: reference-draining-blockers
 """
 
+from collections.abc import Iterable
 from collections.abc import Sequence
 import dataclasses
 
 from nova import context as nova_context
 
+from pcloud import exception
 from pcloud.moving import plans
 from pcloud.objects import drains
 from pcloud.objects import hosts
@@ -78,23 +80,37 @@ def _with_blockers(host: hosts.Host, plan: plans.Plan) -> hosts.Host:
 
 def trial(
     context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
-    wish: draining.Drain,
+    wish: draining.Drain, together_with: Iterable[str] = (),
 ) -> Trial:
     """Tell what a drain would do now, and change nothing.
 
+    :param together_with: the owner's names of other hosts that would be
+        drained with the same wish
     :raises: `exception.HostNotFound`
     """
     host = hosts.drained(context, hosts.show(context, pcloud, name), wish)
     if not _moves(host):
         return Trial(host, {})
+    there = hosts.index(context, pclouds.show(context, pcloud.id))
+    wished = {each.compute.host: plans.Drained(
+        each.compute.host, each.node.hypervisor_hostname, wish)
+        for each in [host, *_named(there, pcloud.id, together_with)]}
     plan = plans.read(context, pcloud.id, [
         *(each for each in _drained(context, pcloud)
-          if each.host != host.compute.host),
-        plans.Drained(host.compute.host, host.node.hypervisor_hostname, wish)])
+          if each.host not in wished), *wished.values()])
     here = {} if host.occupied is None else dict.fromkeys(
         host.occupied.servers)
-    name_of = {each.compute.host: each.name for each in hosts.index(
-        context, pclouds.show(context, pcloud.id))}
+    name_of = {each.compute.host: each.name for each in there}
     return Trial(_with_blockers(host, plan), {
         each.server: name_of[each.place] for each in plan.moves
         if each.server in here and each.place in name_of})
+
+
+def _named(
+    there: Iterable[hosts.Host], pcloud_id: str, wanted: Iterable[str],
+) -> list[hosts.Host]:
+    by_name = {host.name.casefold(): host for host in there}
+    for name in wanted:
+        if name.casefold() not in by_name:
+            raise exception.HostNotFound(name=name, pcloud=pcloud_id)
+    return [by_name[name.casefold()] for name in wanted]

@@ -115,7 +115,8 @@ def _drain(call: api_call.Call, pcloud: pclouds.Head, name: str) -> dict:
     if wish.move != draining.NONE and not call.can(policies.MOVE):
         raise exception.PolicyForbids(rule=policies.MOVE)
     if body.get('dry_run'):
-        trial = shown.trial(call.context, pcloud, name, wish)
+        trial = shown.trial(call.context, pcloud, name, wish,
+                            body.get('together_with', ()))
         return views.tried(_view(call)(trial.host), trial.places)
     steps.step(call.context, pcloud, name)
     if wish.move == draining.NONE:

@@ -34,6 +34,12 @@ update = types.body(
              'move': {'type': 'string', 'enum': [*draining.MOVES]},
              'release': {'type': 'boolean'},
              'deadline': types.text,
-             'dry_run': {'type': 'boolean'}},
+             'dry_run': {'type': 'boolean'},
+             'together_with': {
+                 'type': 'array', 'items': types.host_name,
+                 'maxItems': 1000}},
+         'dependentSchemas': {'together_with': {
+             'properties': {'dry_run': {'const': True}},
+             'required': ['dry_run']}},
          'additionalProperties': False}},
     required=['state'])

@@ -222,10 +222,8 @@ class DrainPcloudHost(common.PcloudCommand):
             host_runs.try_draining(
                 self.client, pcloud.id, parsed_args.names, wish, self.say)
             return
-        runs.run_each(
-            parsed_args.names,
-            lambda name: self.client.drain_host(pcloud.id, name, **wish),
-            'drained')
+        host_runs.drain_together(
+            self.client, pcloud.id, parsed_args.names, wish)
         if parsed_args.wait:
             host_runs.wait_until_drained(
                 self.client, pcloud.id, parsed_args.names, self.tell)

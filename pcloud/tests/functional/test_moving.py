@@ -366,6 +366,28 @@ class TrialTest(MovingTestCase):
             shown['drain']['moves'],
             [each['rule'] for each in shown['drain']['blockers']]))
 
+    def test_hosts_that_would_be_drained_together(self):
+        self.start()
+        self.only('a', 'b')
+        before = self.dump()
+        for others, rules in ((['c'], []), (['C', 'B'], ['no_room'])):
+            shown = self.drain(
+                move='live', dry_run=True, together_with=others)
+            self.assertEqual(rules, [
+                each['rule'] for each in shown['drain']['blockers']])
+        self.assertEqual(before, self.dump())
+
+    def test_hosts_of_a_trial_that_are_not_there(self):
+        for status, wish in (
+                (404, {'dry_run': True, 'together_with': ['nope']}),
+                (400, {'dry_run': False, 'together_with': ['b']}),
+                (400, {'together_with': ['b']}),
+                (400, {'dry_run': True, 'together_with': 'b'}),
+                (400, {'dry_run': True, 'together_with': ['b b']})):
+            with self.subTest(wish=wish):
+                answer = self.put('a', move='live', **wish)
+                self.assertEqual(status, answer.status_code, answer.text)
+
     def test_hosts_that_are_drained_already(self):
         self.start()
         self.only('a', 'b')

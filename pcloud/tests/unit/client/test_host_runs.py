@@ -396,6 +396,38 @@ class TestDrained(WaitTestCase):
             'move': 'live', 'dry_run': True}}}], [
                 call.body for call in self.calls() if call.method == 'PUT'])
 
+    def test_dry_run_of_several_hosts_takes_all_for_drained(self):
+        for url in (self.WEB, f'{HOSTS}/web-2'):
+            self.answer('PUT', url, json={'host': {
+                **base.HOST, 'drain': {'remaining': []}}})
+        self.assertEqual(0, self._drain(
+            'web-2', '--dry-run', '--move', 'live').status)
+        self.assertEqual([['web-2'], ['web-1']], [
+            call.body['host']['drain']['together_with']
+            for call in self.calls() if call.method == 'PUT'])
+
+    def test_several_hosts_are_closed_before_servers_move(self):
+        self.answer('PUT', f'{HOSTS}/web-2', json={'host': base.HOST})
+        self.assertEqual((0, '', ''), self._drain(
+            'web-2', '--move', 'live', '--release'))
+        moving = {'move': 'live', 'release': True}
+        self.assertEqual(
+            [(self.WEB, {}), (f'{HOSTS}/web-2', {}),
+             (self.WEB, moving), (f'{HOSTS}/web-2', moving)],
+            [(call.path, call.body['host']['drain'])
+             for call in self.calls() if call.method == 'PUT'])
+
+    def test_no_server_moves_unless_all_hosts_can_be_closed(self):
+        self.answer('PUT', f'{HOSTS}/web-2', status_code=404, json={
+            'itemNotFound': {'code': 404, 'message': 'no such host'}})
+        result = self._drain('web-2', '--move', 'live')
+        self.assertEqual(1, result.status)
+        self.assertIn('1 of 2 not closed. web-2: no such host (HTTP 404). '
+                      'Closed: web-1.',
+                      result.err)
+        self.assertEqual([('PUT', self.WEB), ('PUT', f'{HOSTS}/web-2')],
+                         self.changes())
+
     def test_dry_run_for_an_unknown_host(self):
         self.answer('PUT', self.WEB, status_code=404, json={
             'itemNotFound': {'code': 404, 'message': 'gone'}})
