@@ -187,6 +187,8 @@ def _play(stage: soak_stage.Stage, clients: list[soak_client.Client],
     ending.check_rows(stage, reader)
     ending.check_placement(stage, reader, ratios)
     ending.check_services(stage, reader, services)
+    for kind, status, number in reader.migrations():
+        stage.figures.count(f'{kind} -> {status}', number)
     for what, number in stage.proxies.counts().items():
         stage.figures.count(what, number)
 

@@ -30,6 +30,7 @@ from pcloud.tests.soak import launches
 from pcloud.tests.soak import stage as soak_stage
 
 _SILENT = 300
+_WORKERS = 2
 
 
 def kill(stage: soak_stage.Stage) -> None:
@@ -61,6 +62,41 @@ def audit(stage: soak_stage.Stage) -> None:
             stage.figures.count(f'audit {done}: {finding["kind"]}')
 
 
+def work(stage: soak_stage.Stage) -> None:
+    """Run two workers beside all calls, and kill one now and then."""
+    chance = random.Random(f'{stage.seed} work')
+    running: list[subprocess.Popen] = []
+    try:
+        while True:
+            while len(running) < _WORKERS:
+                running.append(_worker(stage))
+            if not stage.wait_for_calls(chance.randint(100, 400)):
+                return
+            killed = running.pop(chance.randrange(_WORKERS))
+            if killed.poll() is not None:
+                stage.figures.violation(
+                    'a worker ended', f'at {soak_stage.now():.3f}',
+                    f'exit {killed.returncode}')
+            killed.kill()
+            killed.wait()
+            stage.figures.count('workers killed')
+    finally:
+        for each in running:
+            each.kill()
+            each.wait()
+
+
+def _worker(stage: soak_stage.Stage) -> subprocess.Popen:
+    return subprocess.Popen(
+        [_command(), '--config-file', str(stage.computes.config), 'work',
+         '--interval', '1'],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def _command() -> str:
+    return os.path.join(os.path.dirname(sys.executable), 'pcloud-manage')
+
+
 def run_audit(
     stage: soak_stage.Stage, *options: str,
 ) -> tuple[int | None, list[dict]]:
@@ -70,9 +106,8 @@ def run_audit(
     """
     try:
         done = subprocess.run(
-            [os.path.join(os.path.dirname(sys.executable), 'pcloud-manage'),
-             '--config-file', stage.cloud.config, 'audit', '--format',
-             'json', *options], stdout=subprocess.PIPE,
+            [_command(), '--config-file', stage.cloud.config, 'audit',
+             '--format', 'json', *options], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, timeout=_SILENT, check=False)
     except subprocess.TimeoutExpired:
         stage.figures.violation('audit could not look', 'no end',
@@ -88,4 +123,4 @@ def run_audit(
 
 
 ACTORS: list[Callable[[soak_stage.Stage], None]] = [
-    kill, take_away, audit, *launches.SENDERS, launches.swing]
+    kill, take_away, audit, work, *launches.SENDERS, launches.swing]

@@ -88,16 +88,35 @@ def add_host(pcloud: str, name: str, by: str, **wish: str) -> Call:
 
 def set_state(pcloud: str, name: str, state: str) -> Call:
     """Enable or disable a host."""
-    # Until Placement agrees a new host cannot be enabled.
+    # Until Placement agrees a new host cannot be enabled; a host that is
+    # drained with a release may have left.
     return _call('PUT host', f'/os-pclouds/{pcloud}/hosts/{name}',
                  {'host': {'state': state}},
-                 {(pcloud, 'host', name): state}, (409,))
+                 {(pcloud, 'host', name): state}, (404, 409))
+
+
+def drain(pcloud: str, name: str, wish: Mapping[str, object]) -> Call:
+    """Drain a host."""
+    release = bool(wish.get('release'))
+    return _call(f'PUT drain{" and release" * release}',
+                 f'/os-pclouds/{pcloud}/hosts/{name}',
+                 {'host': {'state': 'draining', 'drain': dict(wish)}},
+                 {(pcloud, 'host', name):
+                  registers.LEAVING if release else 'disabled'}, (404,))
+
+
+def announce(flavor: str, host: str, maintenance: object) -> Call:
+    """Announce or withdraw the maintenance of a host."""
+    return _call('PUT maintenance', f'/os-host-flavors/{flavor}/hosts/{host}',
+                 {'host': {'maintenance': maintenance}}, refusals=(404,),
+                 admin=True)
 
 
 def remove_host(pcloud: str, name: str) -> Call:
     """Remove a host."""
     return _call('DELETE host', f'/os-pclouds/{pcloud}/hosts/{name}',
-                 effects={(pcloud, 'host', name): None}, refusals=(409,))
+                 effects={(pcloud, 'host', name): None},
+                 refusals=(404, 409))
 
 
 def add_tenant(pcloud: str, project: str) -> Call:

@@ -60,6 +60,7 @@ class Computes:
     broken connections: the soak test does not judge how Nova handles faults.
 
     :param hosts: the names of the compute services' hosts
+    :ivar config: the nova.conf of all these services
     """
 
     def __init__(self, cloud: concurrency_cloud.Cloud,
@@ -68,16 +69,16 @@ class Computes:
         self._hosts = hosts
         self._port, = concurrency_cloud.free_ports(1)
         self.url = f'http://127.0.0.1:{self._port}'
+        self.config = cloud.folder / 'services.conf'
         self._services: dict[str, str] = {}
         self._admin = self.user(_ADMIN, admin=True)
 
     def start(self) -> None:
         """Start all services, and wait until servers can be requested."""
-        config = self._cloud.folder / 'services.conf'
-        config.write_text(self._cloud.config.read_text() + _OPTIONS)
-        self._cloud.spawn('services', 'control', config)
-        self._cloud.spawn('services', 'computes', config, *self._hosts)
-        self._cloud.serve('launching-nova', config, self._port)
+        self.config.write_text(self._cloud.config.read_text() + _OPTIONS)
+        self._cloud.spawn('services', 'control', self.config)
+        self._cloud.spawn('services', 'computes', self.config, *self._hosts)
+        self._cloud.serve('launching-nova', self.config, self._port)
         self._cloud.wait_for(self.url)
         context = nova_context.get_admin_context()
         while not set(self._hosts) <= _reported(context):

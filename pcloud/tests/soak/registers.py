@@ -25,7 +25,10 @@ from pcloud.tests.soak import rows
 Register = tuple[str, str, str]
 
 HALF = 'half-made: '
-STATES = ('enabled', 'disabled')
+# The state of a drained host that leaves as soon as it is empty.
+LEAVING = 'leaving'
+STATES = ('enabled', 'disabled', LEAVING)
+_DRAIN, _RELEASE = 'pcloud:drain:', ' r=1'
 _HOST, _STATE = 'pcloud:host:', 'pcloud:host_state:'
 _TENANT, _ATTRIBUTE, _QUOTA = 'pcloud:', 'pcloud:attr:', 'pcloud:quota:units'
 _RATIOS = ('cpu_allocation_ratio', 'ram_allocation_ratio')
@@ -117,6 +120,9 @@ def hosts(aggregate: rows.Aggregate) -> dict[str, str]:
             names[node].append(key.removeprefix(_HOST).lower())
     states = {key.removeprefix(_STATE): value
               for key, value in metadata.items() if key.startswith(_STATE)}
+    states |= {node: LEAVING for node, state in states.items()
+               if state == 'disabled' and
+               _RELEASE in metadata.get(_DRAIN + node, '')}
     members = {host + cloud.NODE_SUFFIX for host in aggregate.hosts}
     found = {}
     for node in names.keys() | states.keys() | members:

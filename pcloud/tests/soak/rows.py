@@ -138,6 +138,13 @@ class Reader:
                     'WHERE i.deleted = 0 AND i.host IS NOT NULL '
                     "AND i.vm_state IN ('active', 'resized')")]
 
+    def migrations(self) -> list[tuple[str, str, int]]:
+        """Return how many migrations there were of each type and status."""
+        return self.query(
+            'SELECT migration_type, status, COUNT(*) '
+            f'FROM {mariadb.own("nova_cell1")}.migrations '
+            'GROUP BY migration_type, status')
+
     def left_of(self, name: str) -> dict[str, str | None]:
         """Return uuid -> state of the servers whose names have a prefix.
 

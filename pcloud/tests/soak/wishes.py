@@ -22,6 +22,8 @@ from pcloud.tests.soak import calls
 from pcloud.tests.soak import registers
 
 _MOST_PCLOUDS = 3
+# So far away that the compute service stays as it is during a run.
+_FAR = {'from': '2090-01-01T00:00:00Z', 'reason': 'firmware'}
 _STRANGERS = [f'{number:032x}' for number in range(4)]
 
 
@@ -57,7 +59,8 @@ class Wishes:
         self._weights = {
             self._host: 200, self._pcloud: 6, self._tenant: 4,
             self._quota: 4, self._policy: 6, self._attribute: 3,
-            self._flavor: 3, self._pool: 5, self._read: 6}
+            self._flavor: 3, self._pool: 5, self._read: 6,
+            self._maintenance: 3}
 
     def draw(self, values: dict, in_use: int) -> list[calls.Call]:
         """Return the next calls: sometimes several calls at the same time.
@@ -115,6 +118,10 @@ class Wishes:
             return calls.read(f'/os-pclouds/{pcloud}/hosts')
         name = self._chance.choice(hosts)
         state = self._values[pcloud, 'host', name]
+        if self._chance.random() < 0.2:
+            return calls.drain(pcloud, name, {
+                'move': self._chance.choice(('none', 'live', 'any')),
+                'release': self._chance.random() < 0.5})
         if state == 'enabled':
             return calls.set_state(pcloud, name, 'disabled')
         if self._chance.random() < self._enabling:
@@ -214,6 +221,14 @@ class Wishes:
         if inside and (not outside or self._chance.random() < 0.5):
             return calls.empty_pool(flavor, self._chance.choice(inside))
         return calls.fill_pool(flavor, self._chance.choice(outside))
+
+    def _maintenance(self) -> calls.Call | None:
+        flavor = self._some('flavor')
+        inside = self._details(flavor, 'pool') if flavor else []
+        if not flavor or not inside:
+            return None
+        return calls.announce(flavor, self._chance.choice(inside),
+                              self._chance.choice((None, _FAR)))
 
     def _read(self) -> calls.Call:
         paths = ['/os-pclouds', '/os-host-flavors',
