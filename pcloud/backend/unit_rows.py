@@ -38,12 +38,25 @@ import sqlalchemy as sa
 
 from pcloud.backend import bulk
 from pcloud.backend import cells
+from pcloud.backend import marked_projects
 from pcloud.backend import request_specs
 
 _BUILD = 'BUILD'
 
 # Server uuid -> scheduler hints.
 Hints = dict[str, Mapping[str, Sequence[str]]]
+
+
+@dataclasses.dataclass
+class Memory:
+    """What a worker remembers of servers, so that the next read costs less.
+
+    :ivar hints: the hints of the servers that were seen, which never change
+    """
+
+    marked: marked_projects.Memory = dataclasses.field(
+        default_factory=marked_projects.Memory)
+    hints: Hints = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,26 +101,26 @@ class Found:
 
 def read(
     context: nova_context.RequestContext, mark: str, keys: Collection[str],
-    known: Hints,
+    memory: Memory,
 ) -> Found:
     """Return the servers of the projects that have a server with a mark.
 
     What is missing or not needed in a project cannot be told while a cell with
     servers of the project is silent.
 
-    One query in each cell. Where there are such projects, two more queries in
-    each cell and in cell0, one more query, and one query for five hundred
-    servers whose hints are not known. With a silent cell another query.
+    The queries of `marked_projects.read`. Where there are such projects, two
+    more queries in each cell and in cell0, one more query, and one query for
+    five hundred servers whose hints are not known. With a silent cell another
+    query.
 
     :param mark: a key of the metadata of servers
     :param keys: the keys of the metadata that are returned
-    :param known: the hints that were read before, which never change; brought
-        up to date
+    :param memory: of earlier calls with the same mark; brought up to date
     """
-    marked = cells.ask_all(lambda cell: _projects(cell, mark))
+    marked = marked_projects.read(mark, memory.marked)
     projects: frozenset[str] = frozenset().union(*marked.known.values())
     if not projects:
-        known.clear()
+        memory.hints.clear()
         return Found({}, not marked.silent)
     # A server goes from the API's database into a cell, and not back: read in
     # this order none is missed.
@@ -121,7 +134,7 @@ def read(
     # Databases that compare without case find other projects too.
     return Found(_by_project(_with_hints(
         context, [row for row in rows.values() if row.project in projects],
-        known)), not silent)
+        memory.hints)), not silent)
 
 
 def _by_project(rows: Iterable[Row]) -> dict[str, list[Row]]:
@@ -129,17 +142,6 @@ def _by_project(rows: Iterable[Row]) -> dict[str, list[Row]]:
     for row in rows:
         groups[row.project].append(row)
     return groups
-
-
-@main_db.pick_context_manager_reader
-def _projects(
-    context: nova_context.RequestContext, mark: str,
-) -> frozenset[str]:
-    server, item = models.Instance, models.InstanceMetadata
-    return frozenset(context.session.scalars(
-        sa.select(server.project_id).distinct()
-        .join(item, item.instance_uuid == server.uuid)
-        .where(server.deleted == 0, item.deleted == 0, item.key == mark)))
 
 
 def _queued(

@@ -84,11 +84,12 @@ class Memory:
 
     A worker that has forgotten all does the same, at more cost.
 
-    :ivar hints: the hints of the servers that were seen
+    :ivar servers: of the servers that were seen
     :ivar tried: project -> what was tried in vain
     """
 
-    hints: unit_rows.Hints = dataclasses.field(default_factory=dict)
+    servers: unit_rows.Memory = dataclasses.field(
+        default_factory=unit_rows.Memory)
     tried: dict[str, _Tried] = dataclasses.field(default_factory=dict)
 
 
@@ -113,7 +114,7 @@ def follow(context: nova_context.RequestContext, memory: Memory) -> None:
     :raises: `exception.Unavailable` when something has to be done later, as a
         part of the cloud is away
     """
-    found = unit_rows.read(context, services.SCALE_WITH, _KEYS, memory.hints)
+    found = unit_rows.read(context, services.SCALE_WITH, _KEYS, memory.servers)
     due = {project: its for project, its in (
         (project, _due(rows)) for project, rows in found.projects.items())
         if its.items}

@@ -134,15 +134,17 @@ class FollowingTest(FollowingTestCase):
         few = counting.least(self.once)
         for name in ('log', 'trace'):
             self._deploy(name)
+        # What has been added in the last minute is looked up once more.
+        self.memory = scaled_services.Memory()
         self.assertEqual(few, counting.least(self.once))
-        # One for the cell, and where there are scaled services two for each
+        # Three for the cell, and where there are scaled services two for each
         # cell, and the servers in no cell.
-        self.assertEqual(counting.Count(6, 0), few)
+        self.assertEqual(counting.Count(8, 0), few)
         self.log_in.assert_not_called()
 
     def test_without_scaled_services(self):
         deployments.undeploy(self.client, 'agent', self.pace)
-        self.assertEqual(counting.Count(1, 0), counting.least(self.once))
+        self.assertEqual(counting.Count(2, 0), counting.least(self.once))
 
     def test_a_cell_that_is_silent(self):
         self._have_db(2)

@@ -72,9 +72,9 @@ ROOMS = {
         'pool_rows',
         'isolation',
         'change occupancy past_moves pcloud_rows',
-        'server_calls',
+        'server_calls unit_rows',
         'announce arrivals census closed_services computes '
-        'inherited_metadata journal readings servers unit_rows writes',
+        'inherited_metadata journal marked_projects readings servers writes',
         'availability_zones cells complaints compute_calls due flavors '
         'growth_rows inventories launch_rows outages request_specs rows '
         'sticky_rows stray_services',
