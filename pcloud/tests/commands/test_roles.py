@@ -221,7 +221,7 @@ class RolesTest(base.SharedSandboxTest):
     def test_completion(self):
         shown = self._done('alice', 'openstack complete')
         self.assertIn('cmds_pcloud_host=', shown)
-        self.assertIn("cmds_host_flavor_host='add remove'", shown)
+        self.assertIn("cmds_host_flavor_host='add maintenance remove'", shown)
 
     def test_one_line_that_says_what_to_do(self):
         for command, expected in [
