@@ -19,7 +19,6 @@ Rule: reference-planning-exact
 """
 
 from collections.abc import Callable
-import itertools
 import math
 import sys
 import time
@@ -44,16 +43,15 @@ class Solver:
         """Return what is known of a program when the time is over."""
         return self.within(LIMIT)(program)
 
-    def within(self, *seconds: float) -> packing.Solver:
+    def within(self, seconds: float) -> packing.Solver:
         """Return the solver, with so many seconds at most for each program.
 
-        The last number holds for all further programs.
+        A program that asks for a part of the time gets that part.
         """
-        limits = itertools.chain(seconds, itertools.repeat(seconds[-1]))
-
         def solve(program: packing.Program) -> packing.Solution:
-            left = min(next(limits), self._until - time.monotonic())
             highspy = _library()
+            left = program.share * min(
+                seconds, self._until - time.monotonic())
             if highspy is None or left <= 0:
                 return packing.Solution()
             return _off_the_loop(lambda: _solve(highspy, program, left))

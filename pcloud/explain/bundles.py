@@ -44,8 +44,9 @@ from pcloud.scheduler import candidates
 
 HOSTS = 'hosts'
 
-# Seconds for the programs that decide, and for each of the others.
-_DECIDING, _TELLING = (0.5, 1.4), 0.1
+# Seconds for the programs that decide, for the others together, and for each
+# of the others.
+_DECIDING, _TELLING, _EACH = 0.4, 0.25, 0.06
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,14 +123,14 @@ def simulate(
         `exception.Unavailable`
     """
     there, kinds = _there(context, pcloud, question), question.bundle.kinds
-    solver = planner.Solver()
-    made = packing.plan(kinds, there.packed, solver.within(*_DECIDING))
+    made = packing.plan(kinds, there.packed, planner.Solver(_DECIDING))
     if made.least == packing.asked(kinds) or there.silent:
         return _shown(question, there, made, _Advice((), (), ()))
-    solve = solver.within(_TELLING)
-    advice = _advice(context, pcloud, question.bundle, there.packed, solve)
+    solver = planner.Solver(_TELLING)
+    advice = _advice(context, pcloud, question.bundle, there.packed,
+                     solver.within(_EACH))
     return _shown(question, there, packing.fuller(
-        kinds, there.packed, made, solve), advice)
+        kinds, there.packed, made, solver), advice)
 
 
 def _shown(

@@ -27,12 +27,20 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 import math
+import operator
 
 # The servers on each host, by kind: [host][kind].
 Counts = tuple[tuple[int, ...], ...]
 # A sum with limits: variable -> coefficient, the least sum (None for no limit)
 # and the largest sum.
 Row = tuple[Mapping[int, int], int | None, int]
+
+# Hosts that are filled anew together, and how many times that is tried, while
+# no larger part than one of so many servers has no room.
+_FEW, _REPAIRS, _LITTLE = 10, 6, 50
+# Which part of the time that is left a few hosts may take, and the first
+# program about all hosts.
+_SOME, _FIRST = 0.1, 0.7
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,11 +83,13 @@ class Program:
         large as possible
     :ivar limits: the largest value of each variable
     :ivar rows: sums that have limits
+    :ivar share: which part of the time that is left the program may take
     """
 
     gains: Sequence[int]
     limits: Sequence[int]
     rows: Sequence[Row]
+    share: float = 1.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,21 +134,12 @@ def room(kind: Kind, place: int, host: Host) -> int:
 
     :param place: the place of the kind in the sequence of kinds
     """
-    return _room(kind, place, host, host.free)
-
-
-def _room(
-    kind: Kind, place: int, host: Host, free: Mapping[str, int],
-) -> int:
-    """Return `room` of a host of which not all is free any more."""
     number = min(kind.count, 1) if kind.apart else kind.count
-    if place in host.refused:
-        return 0
     for name, each in kind.amounts.items():
-        if each > host.most.get(name, each):
+        number = min(number, max(host.free.get(name, 0), 0) // each)
+        if not number:
             return 0
-        number = min(number, max(free.get(name, 0), 0) // each)
-    return number
+    return number if _takes(kind, place, host) else 0
 
 
 def is_placement(
@@ -197,13 +198,18 @@ def plan(
     """Return whether all servers have room, and where; else bounds.
 
     The solver is asked only where simple ways of placing the servers leave
-    some out, and no volume proves that there is no room for all. Two programs
-    say the same, for each is sometimes much faster than the other.
+    some out, and no volume proves that there is no room for all: first about
+    few hosts at a time, then about all hosts. Two programs say the same, for
+    each is sometimes much faster than the other.
     """
-    counts, number = max(tries(kinds, hosts), key=placed), asked(kinds)
-    made = Plan(counts, placed(counts), volume(kinds, hosts))
+    made, number = simple_plan(kinds, hosts), asked(kinds)
+    if made.least < number:
+        made = _at_least(made, max(
+            made.counts, *matched(kinds, hosts), key=placed))
     if made.least < number == made.most:
-        made = fuller(kinds, hosts, made, solve)
+        made = _at_least(made, repaired(kinds, hosts, made.counts, solve))
+    if made.least < number == made.most:
+        made = fuller(kinds, hosts, made, solve, _FIRST)
     if made.least < number == made.most:
         variables = Variables.of(kinds, hosts)
         found = solve(Program(
@@ -216,6 +222,19 @@ def plan(
     return made
 
 
+def simple_plan(kinds: Sequence[Kind], hosts: Sequence[Host]) -> Plan:
+    """Return what is known when hosts are filled in simple ways alone."""
+    counts, number = max(tries(kinds, hosts), key=placed), asked(kinds)
+    least = placed(counts)
+    return Plan(counts, least, number if least == number else
+                volume(kinds, hosts))
+
+
+def _at_least(made: Plan, counts: Counts) -> Plan:
+    """Return a plan with a placement of as many servers, or of more."""
+    return dataclasses.replace(made, counts=counts, least=placed(counts))
+
+
 def fits(
     kinds: Sequence[Kind], hosts: Sequence[Host], solve: Solver,
 ) -> bool | None:
@@ -226,17 +245,19 @@ def fits(
 
 def fuller(
     kinds: Sequence[Kind], hosts: Sequence[Host], made: Plan, solve: Solver,
+    share: float = 1.0,
 ) -> Plan:
     """Return a plan with closer bounds: as many servers as have room.
 
     :param made: the plan there is
+    :param share: which part of the time that is left the program may take
     """
     if made.least == made.most:
         return made
     variables = Variables.of(kinds, hosts)
     found = solve(Program(
         (1,) * len(variables.places), variables.limits,
-        [*variables.host_rows(), *variables.kind_rows()]))
+        [*variables.host_rows(), *variables.kind_rows()], share))
     counts = variables.counts(found.values)
     if counts is None or placed(counts) < made.least:
         counts = made.counts
@@ -259,6 +280,107 @@ def tries(
             yield counts
             if placed(counts) == number:
                 return
+
+
+def matched(
+    kinds: Sequence[Kind], hosts: Sequence[Host],
+) -> Iterator[Counts]:
+    """Yield placements in which each host takes what suits it best.
+
+    A host has much left of some classes and little of others; the servers that
+    need most of what there is much of come first. Where the servers fill the
+    hosts nearly, more of the servers find room so than by filling host after
+    host with one kind after the other.
+    """
+    for turns in _turns(kinds, hosts):
+        for power in (0.5, 1.0):
+            yield _match(kinds, hosts, turns, power)
+
+
+def _match(
+    kinds: Sequence[Kind], hosts: Sequence[Host], turns: Sequence[int],
+    power: float,
+) -> Counts:
+    """Return a placement in which each host takes what suits it best.
+
+    :param power: how much sooner large servers come
+    """
+    names, totals = classes(kinds), list(_totals(kinds, hosts).values())
+    counts = [[0] * len(kinds) for _ in hosts]
+    needs = [[kind.amounts.get(name, 0) for name in names] for kind in kinds]
+    shares = [[each / total for each, total in zip(need, totals)]
+              for need in needs]
+    norms = [max(sum(share * share for share in each) ** 0.5, 1e-12)
+             for each in shares]
+    left = [kind.count for kind in kinds]
+    for turn in turns:
+        free, numbers = _row(hosts[turn], names), counts[turn]
+        fitting = [place for place, kind in enumerate(kinds)
+                   if left[place] and room(kind, place, hosts[turn])]
+        while fitting:
+            now = [each / total for each, total in zip(free, totals)]
+            best = max(fitting, key=lambda place: norms[place] ** (
+                power - 1) * sum(map(operator.mul, shares[place], now)))
+            numbers[best] += 1
+            left[best] -= 1
+            free = list(map(operator.sub, free, needs[best]))
+            fitting = [
+                place for place in fitting if left[place] and
+                not (kinds[place].apart and numbers[place]) and
+                all(map(operator.le, needs[place], free))]
+    return tuple(map(tuple, counts))
+
+
+def repaired(
+    kinds: Sequence[Kind], hosts: Sequence[Host], counts: Counts,
+    solve: Solver,
+) -> Counts:
+    """Return a placement with more servers, or with as many.
+
+    A few hosts at a time are filled anew, as well as they can be. Where only
+    some servers have no room, that is much faster than to fill all hosts.
+
+    :param counts: the placement there is
+    """
+    found = list(counts)
+    for number in range(_REPAIRS):
+        left = [kind.count - sum(each) for kind, each in zip(
+            kinds, zip(*found))]
+        if not any(left) or sum(left) * _LITTLE > asked(kinds):
+            break
+        turns = _few(kinds, hosts, found, left, number)
+        some = [dataclasses.replace(kind, count=its + sum(
+            found[turn][place] for turn in turns))
+            for place, (kind, its) in enumerate(zip(kinds, left))]
+        part = tuple(found[turn] for turn in turns)
+        made = fuller(some, [hosts[turn] for turn in turns], Plan(
+            part, placed(part), asked(some)), solve, _SOME)
+        for turn, numbers in zip(turns, made.counts):
+            found[turn] = numbers
+    return tuple(found)
+
+
+def _few(
+    kinds: Sequence[Kind], hosts: Sequence[Host], counts: Sequence[tuple],
+    left: Sequence[int], number: int,
+) -> list[int]:
+    """Return which hosts are to be filled anew.
+
+    Some hosts have most left, and others take turns.
+
+    :param left: how many servers of each kind have no room
+    :param number: how many times hosts were filled anew
+    """
+    totals = _totals(kinds, hosts)
+    useful = [turn for turn, host in enumerate(hosts) if any(
+        its and room(kind, place, host)
+        for place, (kind, its) in enumerate(zip(kinds, left)))]
+    useful.sort(key=lambda turn: sum(
+        (hosts[turn].free.get(name, 0) - amount(kinds, counts[turn], name)) /
+        total for name, total in totals.items()), reverse=True)
+    first, others = useful[:_FEW // 2], useful[_FEW // 2:]
+    start = number * (_FEW - _FEW // 2) % max(len(others), 1)
+    return first + [*others[start:], *others[:start]][:_FEW - _FEW // 2]
 
 
 def fillings(
@@ -330,18 +452,55 @@ def _fill(
     turns: Sequence[int],
 ) -> Counts:
     counts = [[0] * len(kinds) for _ in hosts]
-    free = [dict(host.free) for host in hosts]
+    names = classes(kinds)
+    free = [_row(host, names) for host in hosts]
     for place in order:
         kind, left = kinds[place], kinds[place].count
-        for turn in turns:
+        needs = _needs(kind, names)
+        for turn in turns if left else ():
+            number = min(left, 1) if kind.apart else left
+            its = free[turn]
+            for index, each in needs:
+                if its[index] < each:
+                    number = 0
+                    break
+                number = min(number, its[index] // each)
+            # Whether the host takes the kind at all takes longest to find.
+            if not number or not _takes(kind, place, hosts[turn]):
+                continue
+            counts[turn][place] = number
+            for index, each in needs:
+                its[index] -= number * each
+            left -= number
             if not left:
                 break
-            number = min(left, _room(kind, place, hosts[turn], free[turn]))
-            counts[turn][place] = number
-            left -= number
-            for name, each in kind.amounts.items():
-                free[turn][name] = free[turn].get(name, 0) - number * each
     return tuple(map(tuple, counts))
+
+
+def _row(host: Host, names: Sequence[str]) -> list[int]:
+    """Return what is free on a host, in the order of the classes."""
+    return [max(host.free.get(name, 0), 0) for name in names]
+
+
+def remaining(
+    kinds: Sequence[Kind], host: Host, numbers: Sequence[int],
+) -> dict[str, int]:
+    """Return what is left on a host of each class after some servers."""
+    return {name: max(host.free.get(name, 0), 0) -
+            amount(kinds, numbers, name) for name in classes(kinds)}
+
+
+def _needs(kind: Kind, names: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the places of the classes that a server needs, with amounts."""
+    return [(index, kind.amounts[name]) for index, name in enumerate(names)
+            if kind.amounts.get(name)]
+
+
+def _takes(kind: Kind, place: int, host: Host) -> bool:
+    """Whether a host takes servers of a kind, if enough is free."""
+    return place not in host.refused and all(
+        each <= host.most.get(name, each)
+        for name, each in kind.amounts.items())
 
 
 def volume(kinds: Sequence[Kind], hosts: Sequence[Host]) -> int:

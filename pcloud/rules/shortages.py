@@ -54,18 +54,29 @@ def of_class(
     if not would_do:
         return Enough(None, would_do is not None)
     least = max(0, demand - packing.available(hosts, name))
-    simple = [*packing.tries(kinds, larger), _added(
-        kinds, hosts, larger, name,
-        max(packing.tries(kinds, hosts), key=packing.placed))]
-    enough = min((_missing(kinds, hosts, counts, name) for counts in simple
-                  if packing.placed(counts) == packing.asked(kinds)),
-                 default=None)
+    enough = None
+    for counts in _simple(kinds, hosts, larger, name):
+        if packing.placed(counts) == packing.asked(kinds):
+            missing = _missing(kinds, hosts, counts, name)
+            enough = missing if enough is None else min(enough, missing)
+        if enough is not None and enough <= least:
+            break
     if enough is None or enough > least:
         found, proven = _least_missing(kinds, hosts, larger, name, solve)
         least = max(least, proven)
         if found is not None and (enough is None or found < enough):
             enough = found
     return Enough(enough, enough is not None and enough <= least)
+
+
+def _simple(
+    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host],
+    larger: Sequence[packing.Host], name: str,
+) -> Iterator[packing.Counts]:
+    """Yield placements on larger hosts, of which some may need little."""
+    yield from packing.tries(kinds, larger)
+    yield _added(kinds, hosts, larger, name,
+                 max(packing.tries(kinds, hosts), key=packing.placed))
 
 
 def _with_plenty(
@@ -92,27 +103,26 @@ def _added(
     if left * len(hosts) > _MOST_STEPS:
         return counts
     numbers = [list(each) for each in counts]
+    free = [packing.remaining(kinds, host, its)
+            for host, its in zip(larger, counts)]
+    own = [packing.remaining(kinds, host, its)[name]
+           for host, its in zip(hosts, counts)]
     for place, kind in enumerate(kinds):
+        able = [turn for turn, host in enumerate(larger)
+                if packing.room(kind, place, host)]
         for _ in range(kind.count - sum(each[place] for each in numbers)):
-            turns = [turn for turn, host in enumerate(larger)
-                     if _takes(kinds, place, host, numbers[turn])]
-            if not turns:
+            able = [turn for turn in able
+                    if not (kind.apart and numbers[turn][place]) and
+                    all(each <= free[turn][its]
+                        for its, each in kind.amounts.items())]
+            if not able:
                 break
-            numbers[max(turns, key=lambda turn: hosts[turn].free.get(
-                name, 0) - packing.amount(kinds, numbers[turn], name))][
-                    place] += 1
+            best = max(able, key=own.__getitem__)
+            numbers[best][place] += 1
+            own[best] -= kind.amounts.get(name, 0)
+            for its, each in kind.amounts.items():
+                free[best][its] -= each
     return tuple(map(tuple, numbers))
-
-
-def _takes(
-    kinds: Sequence[packing.Kind], place: int, host: packing.Host,
-    numbers: Sequence[int],
-) -> bool:
-    """Whether a host takes one more server of a kind."""
-    return numbers[place] < packing.room(kinds[place], place, host) and all(
-        packing.amount(kinds, numbers, name) + amount <=
-        host.free.get(name, 0)
-        for name, amount in kinds[place].amounts.items())
 
 
 def _missing(
@@ -257,6 +267,19 @@ def _simply(
             number = _opened(kinds, left, new, first)
             if number is not None:
                 yield number
+
+
+def opened(
+    kinds: Sequence[packing.Kind], left: Sequence[int], new: packing.Host,
+) -> int | None:
+    """Return how many new hosts surely take some servers, None if unknown.
+
+    :param left: the number of servers of each kind
+    """
+    found = (_opened(kinds, list(left), new, order)
+             for order in packing.orders(kinds, [new]))
+    return min((number for number in found if number is not None),
+               default=None)
 
 
 def _opened(
