@@ -104,6 +104,8 @@ ROUTES = [
 
     Route('GET', '/os-pclouds/{id}/explain', handlers.explain.show,
           policies.explain.SHOW, 200, query=schemas.explain.show_query),
+    Route('GET', '/os-pclouds/{id}/rehearsal', handlers.rehearsal.show,
+          policies.rehearsal.SHOW, 200, query=schemas.rehearsal.show_query),
     Route('POST', '/os-pclouds/{id}/simulate', handlers.simulate.ask,
           policies.simulate.ASK, 200, schemas.simulate.ask),
 

@@ -155,6 +155,43 @@ def asked(
     return {server: _asked(data) for server, data in _read(context, servers)}
 
 
+@dataclasses.dataclass(frozen=True)
+class Stored:
+    """What Nova would find another host for a server with.
+
+    :ivar flavor: the primitive of the flavor, as the image is of the image
+    :ivar on_volume: whether the root disk is a volume
+    :ivar zone: the availability zone that was asked for, None for any
+    :ivar has_devices: whether PCI devices were asked for
+    """
+
+    project: str
+    flavor: Mapping
+    image: Mapping | None
+    on_volume: bool
+    zone: str | None
+    hints: Mapping[str, Sequence[str]]
+    has_devices: bool
+
+
+def stored(
+    context: nova_context.RequestContext, servers: Collection[str],
+) -> dict[str, Stored]:
+    """Return what Nova would find other hosts for servers with.
+
+    One query for five hundred servers. A server without a request spec has no
+    entry.
+
+    :returns: ``server uuid -> request``
+    """
+    return {server: Stored(
+        data.get('project_id') or '', data['flavor'], data.get('image'),
+        bool(data.get('is_bfv')), data.get('availability_zone'),
+        data.get('scheduler_hints') or {},
+        bool(_data(data.get('pci_requests')).get('requests')))
+        for server, data in _read(context, servers)}
+
+
 def queued(
     context: nova_context.RequestContext, pcloud_id: str,
 ) -> dict[str, Asked]:

@@ -152,6 +152,41 @@ def bar(used: int, planned: int, size: int) -> str:
     return ('#' * ends[0] + '+' * (ends[1] - ends[0])).ljust(_WIDTH, '.')
 
 
+def loss(value: resources.LostServers) -> str:
+    """Format whether the servers of a lost host or rack find room."""
+    name = value.host or f'rack {value.rack}'
+    return f'{name}: {_verdict(value)}'
+
+
+def _verdict(value: resources.LostServers) -> str:
+    from pcloud.rules import counts
+    least, most = value.no_room['least'], value.no_room['most']
+    number = text(value.servers)
+    if value.survives:
+        return f'survives, {number} of {number} servers find room'
+    if value.survives is False:
+        have = counts.words(least or 0, 'server has', 'servers have')
+        return (f'{have} no room' if least == most else
+                f'at least {have} no room')
+    return ('not known' if most is None else
+            'not proven, up to '
+            f'{counts.words(most, "server has", "servers have")} no room')
+
+
+def refused_servers(values: Sequence[resources.RefusedServer]) -> str:
+    """Format the servers that no host takes again, a line each."""
+    return '\n'.join(f'{each.server} on {each.host}: {each.reason}'
+                     for each in values) or '-'
+
+
+def worst(value: Mapping[str, typing.Any] | None) -> str:
+    """Format what leaves most servers without room."""
+    if value is None:
+        return '-'
+    name = value.get('host') or f"rack {value.get('rack')}"
+    return f"{name}: {value['servers']} without room"
+
+
 def drain(value: Mapping[str, typing.Any] | None) -> str:
     """Format a drain, a line for each member and each blocker."""
     drain = dict(value or {})

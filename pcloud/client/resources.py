@@ -397,6 +397,7 @@ class Simulation(Resource):
     :ivar more: the host flavors to add hosts of, the cheapest first
     :ivar bounds: "least" servers have room, more than "most" have none
     :ivar not_explained: what may be otherwise, in words
+    :ivar refused: why no host at all would do, None in general
     """
 
     MEMBER = 'simulate'
@@ -409,6 +410,63 @@ class Simulation(Resource):
     placed: tuple[PlacedServers, ...] = ()
     binding: tuple[BindingResource, ...] = ()
     more: tuple[MoreHosts, ...] = ()
+    not_explained: tuple[str, ...] = ()
+    refused: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class LostServers(Resource):
+    """What happens when a host or a rack of a Pcloud fails.
+
+    :ivar host: the host that fails, None for a rack
+    :ivar rack: the rack that fails, None for a host
+    :ivar hosts: the hosts of the rack
+    :ivar servers: the servers on the hosts, None while unknown
+    :ivar survives: whether all servers find room, None while not proven
+    :ivar no_room: "least" servers and no more than "most" find no room; "most"
+        is None while unknown
+    """
+
+    no_room: Mapping[str, int | None]
+    host: str | None = None
+    rack: int | None = None
+    hosts: tuple[str, ...] = ()
+    servers: int | None = None
+    survives: bool | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class RefusedServer(Resource):
+    """A server that no host of the Pcloud takes again."""
+
+    host: str
+    server: str
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Rehearsal(Resource):
+    """Which hosts or racks of a Pcloud may fail, one at a time.
+
+    :ivar survives: so many may fail, and all servers find room
+    :ivar of: the number of hosts, or of racks
+    :ivar exact: whether it is proven of each of them
+    :ivar worst: the "host" or "rack" that leaves most "servers" without room
+    :ivar more: the host flavors to add hosts of, so that any may fail
+    """
+
+    MEMBER = 'rehearsal'
+    PARTS = {'losses': LostServers, 'more': MoreHosts,
+             'refused_servers': RefusedServer}
+
+    survives: int
+    of: int
+    exact: bool
+    bounds: Mapping[str, int]
+    worst: Mapping[str, typing.Any] | None = None
+    losses: tuple[LostServers, ...] = ()
+    more: tuple[MoreHosts, ...] = ()
+    refused_servers: tuple[RefusedServer, ...] = ()
     not_explained: tuple[str, ...] = ()
 
 

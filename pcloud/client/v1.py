@@ -589,6 +589,20 @@ class Client:
             resources.Simulation, 'POST', _pcloud_path(pcloud_id, 'simulate'),
             json={'simulate': question})
 
+    def rehearse(
+            self, pcloud_id: str, lose: str | None = None,
+    ) -> resources.Rehearsal:
+        """Return which hosts of a Pcloud of the caller's project may fail.
+
+        :param lose: "host" or "rack"; by default each host by itself fails
+        :raises exceptions.NotFound: when there is no such Pcloud for the
+            caller
+        :raises exceptions.Forbidden: for a tenant that is not the owner
+        """
+        return self._resource(
+            resources.Rehearsal, 'GET', _pcloud_path(pcloud_id, 'rehearsal'),
+            params={} if lose is None else {'lose': lose})
+
     # Policies for the servers of a scope
 
     def get_policy(self, scope: str, scope_id: str) -> resources.Policy:

@@ -64,19 +64,27 @@ class Entry:
     """Equal servers that are asked about.
 
     :ivar apart: whether each of the servers is on another host
+    :ivar label: what tells the request of the servers from the requests of
+        other servers of the flavor, None for a request of the flavor alone
     """
 
     flavor: objects.Flavor
     count: int
     apart: bool
+    label: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The key of the request in a bundle."""
+        return self.flavor.flavorid if self.label is None else self.label
 
 
 @dataclasses.dataclass(frozen=True)
 class Bundle:
     """All servers that are asked about.
 
-    :ivar specs: ``flavor id -> request``
-    :ivar needs: ``flavor id -> need``
+    :ivar specs: ``key of an entry -> request``
+    :ivar needs: ``key of an entry -> need``
     :ivar filters: the filters that are asked about each host
     :ivar missing: the filters that this process cannot load
     """
@@ -92,7 +100,7 @@ class Bundle:
         """The entries as they are packed."""
         return tuple(packing.Kind(
             {name: amount for name, amount
-             in self.needs[entry.flavor.flavorid].amounts.items() if amount},
+             in self.needs[entry.key].amounts.items() if amount},
             entry.count, entry.apart) for entry in self.entries)
 
     @property
@@ -105,17 +113,12 @@ class Bundle:
 
         :raises: `exception.FlavorUnusable` when a flavor needs none
         """
-        chosen: list[str] = []
-        left = list(self.needs.values())
-        for _ in range(_CLASSES):
-            best = _commonest(left or self.needs.values(), chosen)
-            if best is not None:
-                chosen.append(best)
-                left = [need for need in left if best not in need.amounts]
-        for flavor, need in self.needs.items():
+        chosen = common_classes(self.needs.values())
+        for key, need in self.needs.items():
             if need.amounts.keys().isdisjoint(chosen):
                 raise exception.FlavorUnusable(
-                    flavor=flavor, reason='it needs none of the resources '
+                    flavor=self.specs[key].flavor.flavorid,
+                    reason='it needs none of the resources '
                     'that the other flavors need; ask about it alone.')
         return chosen
 
@@ -174,20 +177,35 @@ class Bundle:
 
         :param traits: the traits of the host
         :param host: the service host
-        :param kept: ``flavor id -> service hosts`` that filters keep
+        :param kept: ``key -> service hosts`` that filters keep
         """
         known = capacity.Host({}, traits)
         return frozenset(
             place for place, entry in enumerate(self.entries)
-            if host not in kept[entry.flavor.flavorid] or
-            capacity.wrong_traits(self.needs[entry.flavor.flavorid], known))
+            if host not in kept[entry.key] or
+            capacity.wrong_traits(self.needs[entry.key], known))
 
     def kept(
         self, states: Sequence[host_manager.HostState],
     ) -> dict[str, set[str]]:
-        """Return ``flavor id -> service hosts`` that all filters keep."""
-        return {flavor: obstacles.kept(states, self.filters, spec)
-                for flavor, spec in self.specs.items()}
+        """Return ``key -> service hosts`` that all filters keep."""
+        return {key: obstacles.kept(states, self.filters, spec)
+                for key, spec in self.specs.items()}
+
+
+def common_classes(needs: Collection[capacity.Need]) -> list[str]:
+    """Return the resource classes that Placement is asked about.
+
+    There are two at most, so a need may have none of the classes.
+    """
+    chosen: list[str] = []
+    left = list(needs)
+    for _ in range(_CLASSES):
+        best = _commonest(left or needs, chosen)
+        if best is not None:
+            chosen.append(best)
+            left = [need for need in left if best not in need.amounts]
+    return chosen
 
 
 def _commonest(
@@ -215,17 +233,27 @@ def make(
     :raises: `exception.FlavorUnusable`; `exception.PcloudUnusable` when no
         host at all is right for the servers of the owner
     """
-    flavors = {entry.flavor.flavorid: entry.flavor for entry in entries}
-    specs = {flavor_id: obstacles.request_of(context, pcloud, flavor, domain)
-             for flavor_id, flavor in flavors.items()}
+    flavors = {entry.key: entry.flavor for entry in entries}
+    specs = {key: obstacles.request_of(context, pcloud, flavor, domain)
+             for key, flavor in flavors.items()}
     for spec in specs.values():
         refusal = obstacles.refusal(context, pcloud, spec)
         if refusal is not None:
             raise exception.PcloudUnusable(pcloud=pcloud.id, reason=refusal)
+    return of_requests(entries, specs)
+
+
+def of_requests(
+    entries: Sequence[Entry], specs: Mapping[str, objects.RequestSpec],
+) -> Bundle:
+    """Return a bundle of servers whose requests are known.
+
+    :param specs: ``key of an entry -> request``
+    """
     loaded = filtering.load()
     return Bundle(
         entries, specs,
-        {flavor: obstacles.need_of(spec) for flavor, spec in specs.items()},
+        {key: obstacles.need_of(spec) for key, spec in specs.items()},
         obstacles.asked(loaded), loaded.missing.keys())
 
 
@@ -236,17 +264,36 @@ def unknown(
 
     :param states: hosts of the Pcloud
     """
-    named = [filtering.name(filter_) for filter_ in bundle.filters]
+    return [*unknown_of_all(bundle), *(
+        text for key in bundle.specs
+        for text in unknown_of(bundle, key, states))]
+
+
+def unknown_of_all(bundle: Bundle) -> list[str]:
+    """Return what may keep any of the servers away, as `unknown`."""
     return [
         *(f'{name} cannot be asked' for name in sorted(bundle.missing)),
-        *(f'{name} may count servers' for name in named
+        *(f'{name} may count servers' for name in _named(bundle)
           if name not in _SETTLED | _ASK_FLAVOR),
-        *(f'flavor {flavor} {text}' for flavor, spec in bundle.specs.items()
-          for text in _of_flavor(
-              spec, states if _AFFINITY in named else None)),
         *(['flavors are for different aggregates']
           if len({_where(spec) for spec in bundle.specs.values()}) > 1
           else [])]
+
+
+def unknown_of(
+    bundle: Bundle, key: str, states: Sequence[host_manager.HostState],
+) -> list[str]:
+    """Return what may keep the servers of an entry away, as `unknown`.
+
+    :param key: the key of the entry
+    """
+    spec = bundle.specs[key]
+    return [f'flavor {spec.flavor.flavorid} {text}' for text in _of_flavor(
+        spec, states if _AFFINITY in _named(bundle) else None)]
+
+
+def _named(bundle: Bundle) -> list[str]:
+    return [filtering.name(filter_) for filter_ in bundle.filters]
 
 
 def _where(spec: objects.RequestSpec) -> tuple:

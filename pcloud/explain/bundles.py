@@ -26,21 +26,19 @@ from collections.abc import Sequence
 import dataclasses
 
 from nova import context as nova_context
-from nova.scheduler import host_manager
 
 from pcloud import exception
 from pcloud.explain import bundle_requests
-from pcloud.explain import host_states
+from pcloud.explain import counted_hosts
 from pcloud.explain import new_hosts
 from pcloud.explain import obstacles
 from pcloud.objects import hosts
 from pcloud.objects import pclouds
 from pcloud import planner
 from pcloud.rules import access
-from pcloud.rules import capacity
+from pcloud.rules import losses
 from pcloud.rules import packing
 from pcloud.rules import shortages
-from pcloud.scheduler import candidates
 
 HOSTS = 'hosts'
 
@@ -96,6 +94,7 @@ class Simulation:
     :ivar least: so many servers have room
     :ivar most: more servers have no room
     :ivar not_explained: what may be otherwise, in words
+    :ivar refused: why no host at all is right, None when some host may be
     """
 
     fits: bool
@@ -106,6 +105,15 @@ class Simulation:
     least: int
     most: int
     not_explained: Sequence[str]
+    refused: str | None = None
+
+
+def refused(reason: str) -> Simulation:
+    """Return that no host at all is right for the servers of the owner.
+
+    :param reason: as of `exception.PcloudUnusable`
+    """
+    return Simulation(False, True, (), (), (), 0, 0, (), reason)
 
 
 def simulate(
@@ -122,27 +130,32 @@ def simulate(
         `exception.FlavorUnusable`, `exception.PcloudNotFound`,
         `exception.Unavailable`
     """
-    there, kinds = _there(context, pcloud, question), question.bundle.kinds
+    able = _able(context, pcloud, question)
+    there = counted_hosts.read(context, able, question.bundle)
+    kinds = question.bundle.kinds
     made = packing.plan(kinds, there.packed, planner.Solver(_DECIDING))
     if made.least == packing.asked(kinds) or there.silent:
         return _shown(question, there, made, _Advice((), (), ()))
     solver = planner.Solver(_TELLING)
-    advice = _advice(context, pcloud, question.bundle, there.packed,
-                     solver.within(_EACH))
+    advice = _advice(context, pcloud, question.bundle, losses.Case(
+        kinds, there.packed, made), solver.within(_EACH))
     return _shown(question, there, packing.fuller(
         kinds, there.packed, made, solver), advice)
 
 
 def _shown(
-    question: Question, there: _There, made: packing.Plan, advice: _Advice,
+    question: Question, there: counted_hosts.Counted, made: packing.Plan,
+    advice: _Advice,
 ) -> Simulation:
     number = packing.asked(question.bundle.kinds)
+    unknown = [*bundle_requests.unknown(question.bundle, there.states),
+               *there.doubts]
     most = number if there.silent else made.most
-    fits = made.least == number and not there.unknown
+    fits = made.least == number and not unknown
     return Simulation(
         fits, fits or most < number, _placed(question, there, made),
-        advice.binding, advice.more, 0 if there.unknown else made.least, most,
-        [*there.unknown, *(
+        advice.binding, advice.more, 0 if unknown else made.least, most,
+        [*unknown, *(
             f'the part of the cloud with host {name} does not answer'
             for name in there.silent), *advice.unproven, *(
             ['whether more servers have room than bounds.least']
@@ -163,54 +176,12 @@ class _Advice:
 
 def _advice(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
-    bundle: bundle_requests.Bundle, packed: Sequence[packing.Host],
+    bundle: bundle_requests.Bundle, case: losses.Case,
     solve: packing.Solver,
 ) -> _Advice:
-    more, doubts = new_hosts.options(context, pcloud, bundle, packed, solve)
-    binding, unproven = _binding(bundle.kinds, packed, solve)
+    more, doubts = new_hosts.options(context, pcloud, bundle, [case], solve)
+    binding, unproven = _binding(case.kinds, case.hosts, solve)
     return _Advice(binding, more, [*unproven, *doubts])
-
-
-@dataclasses.dataclass(frozen=True)
-class _There:
-    """The hosts that count.
-
-    :ivar names: the owner's names of the hosts
-    :ivar packed: the hosts in the same order
-    :ivar unknown: what may keep servers away and no plan knows, in words
-    :ivar silent: the owner's names of further hosts that may have room, in
-        cells that do not answer
-    """
-
-    names: Sequence[str]
-    packed: Sequence[packing.Host]
-    unknown: Sequence[str]
-    silent: Sequence[str]
-
-
-def _there(
-    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
-    question: Question,
-) -> _There:
-    bundle, able = question.bundle, _able(context, pcloud, question)
-    counted = [host for host in able if not obstacles.status(host)]
-    free = candidates.free(
-        context, bundle.classes, bundle.destination) if counted else {}
-    states = _states(context, counted)
-    kept, unknown = bundle.kept(states), bundle_requests.unknown(
-        bundle, states)
-    packed = []
-    for host in counted:
-        found = free.get(host.node.uuid or '', capacity.Host({}, frozenset()))
-        unknown += bundle.doubts(found)
-        packed.append(packing.Host(
-            bundle.amounts(found),
-            new_hosts.largest(host.node.vcpus, host.node.memory_mb,
-                              host.node.disk_gb),
-            bundle.refused(found.traits, host.compute.host, kept)))
-    return _There([host.name for host in counted], packed,
-                  list(dict.fromkeys(unknown)),
-                  [host.name for host in able if not host.compute.answered])
 
 
 def _able(
@@ -242,15 +213,6 @@ def _is_open(
         host.drain is None)
 
 
-def _states(
-    context: nova_context.RequestContext, counted: Sequence[hosts.Host],
-) -> list[host_manager.HostState]:
-    nodes = {host.node.uuid for host in counted}
-    return [state for state in host_states.load(
-        context, [host.compute.host for host in counted])
-        if state.uuid in nodes]
-
-
 def _binding(
     kinds: Sequence[packing.Kind], packed: Sequence[packing.Host],
     solve: packing.Solver,
@@ -275,13 +237,13 @@ def _binding(
 
 
 def _placed(
-    question: Question, there: _There, made: packing.Plan,
+    question: Question, there: counted_hosts.Counted, made: packing.Plan,
 ) -> list[Placed]:
     """Return a placement, host after host."""
     placed: dict[tuple[str, str], int] = {}
-    for name, numbers in zip(there.names, made.counts):
+    for host, numbers in zip(there.there, made.counts):
         for entry, number in zip(question.bundle.entries, numbers):
             if number:
-                pair = name, entry.flavor.flavorid
+                pair = host.name, entry.flavor.flavorid
                 placed[pair] = placed.get(pair, 0) + number
     return [Placed(*pair, number) for pair, number in placed.items()]

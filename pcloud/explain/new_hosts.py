@@ -31,12 +31,14 @@ from pcloud.objects import host_flavors
 from pcloud.objects import pclouds
 from pcloud.objects import quotas
 from pcloud.rules import capacity
+from pcloud.rules import losses
 from pcloud.rules import packing
 from pcloud.rules import shortages
 from pcloud.scheduler import candidates
 
 # So many host flavors are looked at, the most promising first.
-_MOST = 10
+# How many host flavors are looked at.
+_MOST, _MOST_OF_SEVERAL = 10, 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,14 +70,16 @@ class _Offer:
 
 def options(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
-    bundle: bundle_requests.Bundle, there: Sequence[packing.Host],
+    bundle: bundle_requests.Bundle, cases: Sequence[losses.Case],
     solve: packing.Solver,
 ) -> tuple[list[Option], list[str]]:
     """Return the host flavors that would make room, the cheapest first.
 
     Placement is called once, when there is a pool.
 
-    :param there: the hosts that count already
+    :param bundle: all servers of all cases
+    :param cases: servers without room, each beside the hosts that count
+        already; best the case that needs most hosts first
     :returns: the options, and what is not proven about them, in words
     :raises: `exception.Unavailable`
     """
@@ -84,19 +88,19 @@ def options(
     offers = _offers(context, pcloud, bundle, [
         pool for pool in pools if pool.vcpus is not None])
     quota = quotas.show(context, pcloud.owner)
-    kinds = bundle.kinds
+    most = _MOST if len(cases) == 1 else _MOST_OF_SEVERAL
     promising = sorted(
         ((least * offer.pool.units, least, offer.pool.id, offer)
          for offer in offers
          if (least := shortages.least_hosts(
-             kinds, there, offer.host)) is not None),
+             cases[0].kinds, cases[0].hosts, offer.host)) is not None),
         key=lambda each: each[:-1])
     found, unproven = [], [
         f'whether host flavor {pool_id} makes room' for pool_id in (
             *(pool.id for pool in pools if pool.hosts and pool.vcpus is None),
-            *(offer.pool.id for *_, offer in promising[_MOST:]))]
-    for *_, offer in promising[:_MOST]:
-        enough = shortages.of_hosts(kinds, there, offer.host, solve)
+            *(offer.pool.id for *_, offer in promising[most:]))]
+    for *_, offer in promising[:most]:
+        enough = losses.more_hosts(cases, offer.host, solve)
         if enough.number:
             found.append((_order(offer, enough.number),
                           _option(offer, enough.number, quota)))

@@ -34,7 +34,6 @@ from nova import exception as nova_exception
 from nova import filters as nova_filters
 from nova import objects
 from nova.scheduler import host_manager
-from nova.scheduler import request_filter
 import os_traits
 
 from pcloud.backend import isolation
@@ -48,7 +47,6 @@ from pcloud.rules import access
 from pcloud.rules import capacity
 from pcloud.rules import hints
 from pcloud.scheduler import candidates
-from pcloud.scheduler import prefilter
 
 STATE, STATUS, ROOM, INCONSISTENT = 'state', 'status', 'room', 'inconsistent'
 
@@ -218,10 +216,15 @@ def refusal(
     """
     if pcloud.owner not in pcloud.tenants:
         return 'the project that owns it is not one of its tenants'
+    return refusal_of_nova(context, spec)
+
+
+def refusal_of_nova(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+) -> str | None:
+    """Return why Nova finds no host right, None when some host may be."""
     try:
-        for filter_ in request_filter.ALL_REQUEST_FILTERS:
-            if filter_ is not prefilter.pcloud_aggregates:
-                filter_(context, spec)
+        conductor.narrow_as_nova(context, spec)
     except nova_exception.RequestFilterFailed as error:
         return conductor.reason(error)
     return None

@@ -40,10 +40,14 @@ def ask(call: api_call.Call) -> dict:
             reason=f'{sum(counts)} servers are too many; there may be '
                    f'{schemas.MOST_SERVERS} at most.')
     wanted = flavors.by_ids(call.context, [each['flavor'] for each in asked])
-    bundle = bundle_requests.make(call.context, pcloud, [
-        bundle_requests.Entry(flavor, count, each.get('apart', False))
-        for flavor, count, each in zip(wanted, counts, asked)],
-        projects.known_domain(call.context, pcloud.owner))
+    try:
+        bundle = bundle_requests.make(call.context, pcloud, [
+            bundle_requests.Entry(flavor, count, each.get('apart', False))
+            for flavor, count, each in zip(wanted, counts, asked)],
+            projects.known_domain(call.context, pcloud.owner))
+    except exception.PcloudUnusable as error:
+        return {'simulate': views.show(bundles.refused(
+            str(error.details['reason'])))}
     return {'simulate': views.show(bundles.simulate(
         call.context, pcloud, bundles.Question(
             bundle, call.body.get('include_disabled', False),

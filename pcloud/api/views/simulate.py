@@ -21,6 +21,7 @@ def show(simulation: bundles.Simulation) -> dict:
     """Return a simulation for the owner, with the owner's names of hosts."""
     return {
         'fits': simulation.fits,
+        'refused': simulation.refused,
         'exact': simulation.exact,
         'placed': [dataclasses.asdict(each) for each in simulation.placed],
         'binding': [dataclasses.asdict(each) for each in simulation.binding],

@@ -109,6 +109,7 @@ def _shown(
 ) -> common.Shown:
     members = (
         ('fits', found.fits, display.text),
+        ('refused', found.refused, display.text),
         ('exact', found.exact, display.text),
         ('bounds', found.bounds, display.bounds),
         ('placed', placed, lambda _: bars),

@@ -14,15 +14,19 @@
 
 500 servers of up to 20 flavors on 100 hosts, each of which has something else
 free, at random. Printed for each world: how many servers have room, and the
-seconds until that was decided, and until the advice was there too.
+seconds until that was decided, and until the advice was there too. Then, for
+hosts that are filled more and more: how many of the hosts may fail alone, and
+the seconds until that was known, and until the advice was there too.
 """
 
+import dataclasses
 import random
 import sys
 import time
 
 from pcloud import planner
 from pcloud.rules import capacity
+from pcloud.rules import losses
 from pcloud.rules import packing
 from pcloud.rules import shortages
 
@@ -52,7 +56,7 @@ def _kinds(chance: random.Random) -> list[packing.Kind]:
 
 
 def _measure(seed: int) -> float:
-    """Print a line about a world, and return the seconds to decide."""
+    """Print a line about a world, and return the seconds for all."""
     chance = random.Random(seed)
     hosts = [_host(chance) for _ in range(_HOSTS)]
     kinds = _kinds(chance)
@@ -65,17 +69,64 @@ def _measure(seed: int) -> float:
         for name in packing.classes(kinds):
             shortages.of_class(kinds, hosts, name, solve)
         made = packing.fuller(kinds, hosts, made, solve)
+    taken = time.perf_counter() - began
     print(f'{made.least} to {made.most} of {_SERVERS} fit; decided in '
-          f'{decided:.2f} s, all in {time.perf_counter() - began:.2f} s')
-    return decided
+          f'{decided:.2f} s, all in {taken:.2f} s')
+    return taken
+
+
+def _filled(
+    chance: random.Random, kinds: list[packing.Kind], share: float,
+) -> tuple[packing.Host, tuple[int, ...]]:
+    """Return what is left on a host, and the servers on the host.
+
+    :param share: how much of the host is filled, roughly
+    """
+    host = _host(chance)
+    order = chance.sample(range(len(kinds)), len(kinds))
+    numbers = packing.filled([dataclasses.replace(
+        kind, count=chance.randint(0, 3)) for kind in kinds],
+        dataclasses.replace(host, free={
+            name: int(amount * share) for name, amount in host.free.items()}),
+        order)
+    return dataclasses.replace(host, free={
+        name: amount - packing.amount(kinds, numbers, name)
+        for name, amount in host.free.items()}), numbers
+
+
+def _rehearse(seed: int) -> float:
+    """Print a line about a world, and return the seconds for all."""
+    chance = random.Random(seed)
+    kinds = [dataclasses.replace(kind, apart=False)
+             for kind in _kinds(chance)]
+    share = 0.3 + 0.7 * seed / _WORLDS
+    hosts, numbers = zip(*(
+        _filled(chance, kinds, share) for _ in range(_HOSTS)))
+    began = time.perf_counter()
+    made = losses.cases(kinds, hosts, [
+        losses.Loss(its, frozenset([place]))
+        for place, its in enumerate(numbers)], planner.Solver(0.4))
+    decided = time.perf_counter() - began
+    losses.more_hosts(sorted(
+        (each for each in made if each.survives is not True),
+        key=lambda each: each.left, reverse=True), _NEW,
+        planner.Solver(0.25).within(0.06))
+    taken = time.perf_counter() - began
+    verdicts = [each.survives for each in made]
+    print(f'{sum(map(sum, numbers))} servers: {verdicts.count(True)} hosts '
+          f'may fail, {verdicts.count(None)} are undecided; decided in '
+          f'{decided:.2f} s, all in {taken:.2f} s')
+    return taken
 
 
 def main() -> int:
-    """Print the measurements; fail when a decision takes longer than 2 s."""
+    """Print the measurements; fail when an answer takes longer than 1 s."""
     if not planner.is_there():
         print('highspy is not installed')
         return 1
-    return int(max(map(_measure, range(_WORLDS))) > planner.LIMIT + 0.5)
+    longest = max(*map(_measure, range(_WORLDS)),
+                  *map(_rehearse, range(_WORLDS)))
+    return int(longest > 1.0)
 
 
 if __name__ == '__main__':

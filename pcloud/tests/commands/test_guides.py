@@ -41,7 +41,8 @@ class GuidesTest(base.SharedSandboxTest):
         environment['PCLOUD_SANDBOX_DIR'] = str(self.folder)
         return environment
 
-    @ddt.data('user/openstack.rst', 'user/nova.rst', 'user/services.rst')
+    @ddt.data('user/openstack.rst', 'user/nova.rst', 'user/services.rst',
+              'user/sizing.rst')
     def test_commands(self, name):
         path = GUIDES / name
         shell = guide.Shell(self._environment())

@@ -63,6 +63,7 @@ COMMANDS = [
     ('pcloud quota set {bob} --units 99',
      'pcloud-quota-update {bob} --units 99', ADMIN, ADMIN),
     ('pcloud explain {id} --flavor m1.tiny', None, OWNER, GONE),
+    ('pcloud rehearse {id}', None, OWNER, GONE),
     ('pcloud simulate {id} --server m1.tiny=1', None, OWNER, GONE),
     ('pcloud attribute list', None, ADMIN, ADMIN),
     ('pcloud attribute set rack r1 --host node-1', None, ADMIN, ADMIN),

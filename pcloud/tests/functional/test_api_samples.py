@@ -169,6 +169,14 @@ class ApiSamplesTest(base.PcloudTestCase):
                              {'flavor': '2', 'count': 2, 'apart': True},
                              {'flavor': '3', 'count': 3}],
                          'include_disabled': True}})
+        self._sample('rehearsal/show', self.alice, 'GET',
+                     f'/os-pclouds/{pcloud}/rehearsal')
+        rack = '/os-pcloud-attributes/rack'
+        self.admin.call_json('PUT', rack, {
+            'attribute': {'value': 'r12', 'hosts': ['node-1']}})
+        self._sample('rehearsal/racks', self.alice, 'GET',
+                     f'/os-pclouds/{pcloud}/rehearsal?lose=rack')
+        self.admin.call_json('DELETE', f'{rack}?host=node-1')
 
     def _attributes(self):
         path = '/os-pcloud-attributes'

@@ -353,6 +353,24 @@ class HostsTest(CellsTestCase):
             self.assertEqual({'least': alive['fits'], 'most': count},
                              found['bounds'])
         self.assertIn(dead['name'], found['not_explained'][0])
+        # The servers of the dead cell are not known, nor whether its hosts
+        # take servers.
+        for lose in ('host', 'rack'):
+            found = self.alice.get_json(
+                f'/os-pclouds/{self.pcloud}/rehearsal?lose={lose}',
+            )['rehearsal']
+            self.assertEqual((0, None, []), tuple(
+                found[name] for name in ('survives', 'worst', 'more')))
+            self.assertIn(dead['name'], str(found['not_explained']))
+        found = self.alice.get_json(
+            f'/os-pclouds/{self.pcloud}/rehearsal')['rehearsal']
+        self.assertEqual(
+            {alive['name']: (1, None, {'least': 0, 'most': 1}),
+             dead['name']: (None, None, {'least': 0, 'most': None})},
+            {each['host']: (each['servers'], each['survives'],
+                            each['no_room']) for each in found['losses']})
+        self.assertEqual((False, {'least': 0, 'most': 2}),
+                         (found['exact'], found['bounds']))
 
 
 class StaleServiceTest(CellsTestCase):

@@ -65,7 +65,7 @@ GROUPS = {
               '/os-host-flavors/{id}/hosts/{host}'],
     'pclouds': ['/os-pclouds', '/os-pclouds/{id}',
                 '/os-pclouds/{id}/explain', '/os-pclouds/{id}/simulate',
-                '/os-pcloud-room',
+                '/os-pclouds/{id}/rehearsal', '/os-pcloud-room',
                 '/os-pcloud-hidden-servers', '/os-pcloud',
                 '/os-pcloud-audit'],
     'hosts': ['/os-pclouds/{id}/hosts', '/os-pclouds/{id}/hosts/{name}'],

@@ -288,9 +288,20 @@ class SimulateTest(SimulateTestCase):
             403, self._ask(('s', 1), user=self.bob).status_code)
         self.alice.call_json(
             'DELETE', f'{self.path}/tenants/{base.ALICE}')
-        refused = self._ask(('s', 1))
-        self.assertEqual(404, refused.status_code)
-        self.assertIn('not one of its tenants', refused.text)
+        # Each question about the owner's servers has the same answer.
+        told = self.alice.get_json(
+            f'{self.path}/explain?flavor=s')['explain']
+        self.assertEqual((0, []), (told['fits'], told['changes']))
+        self.assertIn('not one of its tenants', told['refused'])
+        self.assertEqual({
+            'fits': False, 'refused': told['refused'], 'exact': True,
+            'placed': [], 'binding': [], 'more': [],
+            'bounds': {'least': 0, 'most': 0}, 'not_explained': []},
+            self.ask(('s', 1)))
+        room = self.alice.get_json(
+            f'/os-pcloud-room?pcloud={self.pcloud}&flavor=s')['room']
+        self.assertEqual(0, room['groups'])
+        self.assertIn('tenant', room['reason'])
 
     def test_without_placement(self):
         self.add('web')

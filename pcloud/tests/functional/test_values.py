@@ -177,6 +177,8 @@ class ValuesTestCase(shared_cloud.SharedCloudTestCase):
         for path in ('/os-pclouds?all_tenants=1', self.path,
                      f'{self.path}/hosts', f'{self.path}/hosts/a',
                      f'{self.path}/tenants', f'{self.path}/explain?flavor=1',
+                     f'{self.path}/rehearsal',
+                     f'{self.path}/rehearsal?lose=rack',
                      '/os-host-flavors', '/os-host-flavors/gpu',
                      f'/os-pcloud-quotas/{base.ALICE}',
                      f'/os-pcloud-room?flavor=1&pcloud={self.pcloud}',

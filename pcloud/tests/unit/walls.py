@@ -59,7 +59,7 @@ _SCHEDULER = ('nova.scheduler.filters nova.scheduler.host_manager '
 ROOMS = {
     'rules': _room(
         'exception', '',
-        'moving',
+        'losses moving',
         'colocation default_pcloud draining growth locality maintenance '
         'settling shortages',
         'capacity constraints hints sticky',
@@ -120,9 +120,10 @@ ROOMS = {
         f'{_COMMON} backend objects planner scheduler',
         f'{_OSLO} {_SCHEDULER} nova.context nova.exception nova.filters '
         'nova.loadables nova.objects nova.pci nova.virt nova.weights '
-        'os_traits',
-        'bundles changes',
-        'new_hosts',
+        'os_traits oslo_serialization',
+        'bundles changes rehearsals',
+        'counted_hosts',
+        'lost_servers new_hosts',
         'bundle_requests',
         'obstacles schedule',
         'filtering group_room offers weighing',
@@ -169,7 +170,7 @@ ROOMS = {
     'api/handlers': _room(
         '', '',
         'about attributes audit explain hidden_servers host_flavors hosts '
-        'pclouds quotas room scoped_policies simulate tenants'),
+        'pclouds quotas rehearsal room scoped_policies simulate tenants'),
     'api/nova_calls': _room(
         '', '',
         'forced_moves metadata servers',
@@ -178,19 +179,19 @@ ROOMS = {
     'api/policies': _room(
         '', '',
         'about attributes audit explain hidden_servers host_constraint '
-        'host_flavors hosts pclouds quotas room scoped_policies simulate '
-        'tenants',
+        'host_flavors hosts pclouds quotas rehearsal room scoped_policies '
+        'simulate tenants',
         'base'),
     'api/schemas': _room(
         '', '',
-        'attributes explain host_flavors hosts pclouds quotas room '
-        'scoped_policies simulate',
+        'attributes explain host_flavors hosts pclouds quotas rehearsal '
+        'room scoped_policies simulate',
         'types'),
     'api/views': _room(
         '', '',
         'host_flavors hosts',
         'attributes blockers explain findings maintenance pclouds '
-        'scoped_policies simulate',
+        'rehearsal scoped_policies simulate',
         'times'),
     'client': _room(
         'rules', 'keystoneauth1 requests novaclient cliff osc_lib '
@@ -217,8 +218,8 @@ ROOMS = {
         'pcloud_service',
         'host_flavor pcloud pcloud_attribute pcloud_default pcloud_explain '
         'pcloud_host '
-        'pcloud_policy pcloud_quota pcloud_service_deploy pcloud_simulate '
-        'pcloud_tenant',
+        'pcloud_policy pcloud_quota pcloud_rehearse pcloud_service_deploy '
+        'pcloud_simulate pcloud_tenant',
         'scaling',
         'common host_forecasts images plugin projects'),
     'cmd': _room(

@@ -12,6 +12,8 @@
 
 """Every command of openstack, through its real shell."""
 
+import json
+
 import ddt
 
 from pcloud.tests.unit.client import base
@@ -521,6 +523,78 @@ class TestHosts(base.CloudTestCase):
             tuple(shown[name] for name in (
                 'fits', 'changes', 'binding', 'more', 'not_explained')))
 
+    def _answer_rehearsal(self, **members):
+        self.answer('GET', f'{FARM}/hosts', json={'hosts': [
+            {'name': 'db', 'state': 'disabled', 'vcpus': 8, 'vcpus_used': 0,
+             'memory_mb': 16384, 'memory_mb_used': 0, 'instances': []},
+            {'name': 'web', 'state': 'enabled', 'vcpus': 8, 'vcpus_used': 2,
+             'memory_mb': 16384, 'memory_mb_used': 4096,
+             'instances': ['1']}]})
+        return self.answer('GET', f'{FARM}/rehearsal', json={'rehearsal': {
+            'exact': True, 'more': [], 'refused_servers': [],
+            'not_explained': [], **members}})
+
+    def test_rehearse(self):
+        asked = self._answer_rehearsal(
+            survives=1, of=2, bounds={'least': 1, 'most': 1},
+            worst={'host': 'web', 'servers': 1},
+            losses=[{'host': 'db', 'servers': 0, 'survives': True,
+                     'no_room': {'least': 0, 'most': 0}},
+                    {'host': 'web', 'servers': 3, 'survives': False,
+                     'no_room': {'least': 1, 'most': 2}}],
+            more=[{'host_flavor': 'gold', 'hosts': 1, 'units': 2, 'free': 0,
+                   'quota_short_by': 1}],
+            refused_servers=[{'host': 'web', 'server': '1', 'reason': 'why'}])
+        result = self.openstack('pcloud', 'rehearse', 'farm')
+        self.assertEqual('lose=host', asked.last_request.query)
+        shown = base.properties(result.out)
+        self.assertEqual(
+            ('1 of 2 hosts may fail', 'web: 1 without room',
+             'enable db, and rehearse again',
+             '1 of gold: 2 units, 0 free, quota short by 1', '1 on web: why'),
+            tuple(shown[name] for name in (
+                'survives', 'worst', 'changes', 'more', 'refused_servers')))
+        for line in ('db: survives, 0 of 0 servers find room',
+                     'web: at least 1 server has no room',
+                     '  cpus   #####............... 2 of 8',
+                     '  memory #####............... 4096 of 16384'):
+            self.assertIn(line, result.out)
+        result = self.openstack('pcloud', 'rehearse', 'farm', '-f', 'json')
+        self.assertEqual((1, {'host': 'web', 'servers': 1}), tuple(
+            json.loads(result.out)[name] for name in ('survives', 'worst')))
+
+    def test_rehearse_racks(self):
+        asked = self._answer_rehearsal(
+            survives=1, of=2, exact=False, bounds={'least': 1, 'most': 2},
+            worst=None, losses=[
+                {'rack': 1, 'hosts': ['db'], 'servers': 0, 'survives': True,
+                 'no_room': {'least': 0, 'most': 0}},
+                {'rack': 2, 'hosts': ['web'], 'servers': 1, 'survives': None,
+                 'no_room': {'least': 0, 'most': 1}}])
+        result = self.openstack(
+            'pcloud', 'rehearse', 'farm', '--lose', 'rack')
+        self.assertEqual('lose=rack', asked.last_request.query)
+        self.assertEqual(
+            '1 of 2 racks may fail, as far as is proven',
+            base.properties(result.out)['survives'])
+        for line in ('rack 2: not proven, up to 1 server has no room',
+                     '  web cpus   #####'):
+            self.assertIn(line, result.out)
+
+    @ddt.data((2, 'any of 2 hosts may fail: all servers find room'),
+              (0, 'there is no host that may fail'))
+    @ddt.unpack
+    def test_rehearse_with_room_for_all(self, of, sentence):
+        self._answer_rehearsal(
+            survives=of, of=of, bounds={'least': of, 'most': of}, losses=[
+                {'host': name, 'servers': None, 'survives': None,
+                 'no_room': {'least': 0, 'most': None}}
+                for name in ('db', 'web')[:of]])
+        shown = base.properties(self.openstack(
+            'pcloud', 'rehearse', 'farm').out)
+        self.assertEqual((sentence, '-'), (
+            shown['survives'], shown['changes']))
+
     @ddt.data('xl', 'xl=', '=3', 'xl=0', 'xl=-1', 'xl=1.5')
     def test_simulate_wants_a_flavor_and_a_number(self, servers):
         result = self.openstack(
@@ -863,7 +937,7 @@ class TestHelp(base.CloudTestCase):
         commands = [line.strip() for line in listed.splitlines()
                     if line.startswith(('  pcloud ', '  host flavor '))]
 
-        self.assertEqual(42, len(commands))
+        self.assertEqual(43, len(commands))
         for command in commands:
             text = self.openstack(*command.split(), '--help').out
             self.assertIn(f'Example:\n  openstack {command}', text)

@@ -1,0 +1,28 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``/os-pclouds/{id}/rehearsal``."""
+
+from pcloud.api import call as api_call
+from pcloud.api import ownership
+from pcloud.api.views import rehearsal as views
+from pcloud.explain import rehearsals
+
+
+def show(call: api_call.Call) -> dict:
+    """Return which hosts or racks may fail with room for their servers.
+
+    Rule: reference-planning-rehearsal
+    """
+    pcloud = ownership.own_pcloud(call)
+    return {'rehearsal': views.show(rehearsals.rehearse(
+        call.context, pcloud, call.query.get('lose', rehearsals.HOST)))}

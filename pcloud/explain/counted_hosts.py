@@ -1,0 +1,92 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The hosts of a Pcloud that count in a plan, and what they take.
+
+Rule: reference-planning-simulate
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Sequence
+import dataclasses
+
+from nova import context as nova_context
+from nova.scheduler import host_manager
+
+from pcloud.explain import bundle_requests
+from pcloud.explain import host_states
+from pcloud.explain import new_hosts
+from pcloud.explain import obstacles
+from pcloud.objects import hosts
+from pcloud.rules import capacity
+from pcloud.rules import packing
+from pcloud.scheduler import candidates
+
+
+@dataclasses.dataclass(frozen=True)
+class Counted:
+    """The hosts that count.
+
+    :ivar there: the hosts that take servers now
+    :ivar packed: the same hosts as they are packed
+    :ivar states: the same hosts for filters
+    :ivar doubts: what is not known of the amounts on the hosts, in words
+    :ivar silent: the owner's names of further hosts that may have room, in
+        cells that do not answer
+    """
+
+    there: Sequence[hosts.Host]
+    packed: Sequence[packing.Host]
+    states: Sequence[host_manager.HostState]
+    doubts: Sequence[str]
+    silent: Sequence[str]
+
+
+def read(
+    context: nova_context.RequestContext, able: Sequence[hosts.Host],
+    bundle: bundle_requests.Bundle,
+) -> Counted:
+    """Return what hosts take of a bundle.
+
+    Placement is called twice at most.
+
+    :param able: the hosts that count as far as their owner decides
+    :raises: `exception.FlavorUnusable`, `exception.Unavailable`
+    """
+    counted = [host for host in able if not obstacles.status(host)]
+    free = candidates.free(
+        context, bundle.classes, bundle.destination) if counted else {}
+    states = _states(context, counted)
+    kept = bundle.kept(states)
+    packed, doubts = [], []
+    for host in counted:
+        found = free.get(host.node.uuid or '', capacity.Host({}, frozenset()))
+        doubts += bundle.doubts(found)
+        packed.append(packing.Host(
+            bundle.amounts(found),
+            new_hosts.largest(host.node.vcpus, host.node.memory_mb,
+                              host.node.disk_gb),
+            bundle.refused(found.traits, host.compute.host, kept)))
+    return Counted(
+        counted, packed, states, list(dict.fromkeys(doubts)),
+        [host.name for host in able if not host.compute.answered])
+
+
+def _states(
+    context: nova_context.RequestContext, counted: Sequence[hosts.Host],
+) -> list[host_manager.HostState]:
+    nodes = {host.node.uuid for host in counted}
+    return [state for state in host_states.load(
+        context, [host.compute.host for host in counted])
+        if state.uuid in nodes]

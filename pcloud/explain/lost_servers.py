@@ -1,0 +1,231 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The servers on hosts, as servers that have to be placed again.
+
+Rule: reference-planning-rehearsal
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+
+from nova import context as nova_context
+from nova import objects
+from oslo_serialization import jsonutils
+
+from pcloud.backend import request_specs
+from pcloud import exception
+from pcloud.explain import bundle_requests
+from pcloud.explain import conductor
+from pcloud.explain import obstacles
+from pcloud.objects import hosts
+from pcloud.objects import pclouds
+from pcloud.rules import counts
+from pcloud.rules import hints
+
+# Hints of which a plan knows all, beside the hosts of the Pcloud.
+_KNOWN = frozenset((hints.PCLOUD, hints.PREFER, hints.DOMAIN_RECORD))
+
+_NOT_A_TENANT = 'its project is not one of the tenants of the Pcloud any more'
+_NOT_FOR_PCLOUD = ('it was not started for the Pcloud, so Nova would place it '
+                   'outside')
+
+
+@dataclasses.dataclass(frozen=True)
+class Refused:
+    """A server that no host of the Pcloud takes again.
+
+    :ivar server: the uuid
+    :ivar reason: a sentence for the owner of the Pcloud
+    """
+
+    server: str
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """Servers that have to be placed again alike.
+
+    :ivar zone: the only availability zone for the servers, None for any
+    :ivar unknown: what no plan knows of the servers, in words
+    :ivar numbers: ``owner's name of a host -> number of servers``
+    """
+
+    zone: str | None
+    unknown: Sequence[str]
+    numbers: Mapping[str, int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Servers:
+    """All servers on some hosts.
+
+    :ivar groups: the servers that may be placed again, group after group
+    :ivar bundle: an entry for each group, in the same order
+    :ivar refused: ``owner's name of a host -> servers``
+    :ivar strange: ``owner's name of a host -> number of servers`` of which
+        nothing is known
+    """
+
+    groups: Sequence[Group]
+    bundle: bundle_requests.Bundle
+    refused: Mapping[str, Sequence[Refused]]
+    strange: Mapping[str, int]
+
+
+def read(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    there: Sequence[hosts.Host],
+) -> Servers:
+    """Return the servers on hosts of a Pcloud.
+
+    One query for five hundred servers. Servers in any state count: all of them
+    have allocations in Placement.
+
+    :param there: hosts; the servers on a host in a silent cell are not known
+    """
+    on = {server: host.name for host in there
+          for server in host.instances or ()}
+    stored = request_specs.stored(context, on.keys())
+    found = _Found(context, pcloud)
+    for server, name in on.items():
+        found.add(server, name, stored.get(server))
+    return found.servers()
+
+
+class _Found:
+    """Servers that are sorted into groups, one after the other."""
+
+    def __init__(
+        self, context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    ) -> None:
+        self._context, self._pcloud = context, pcloud
+        self._specs: dict[str, objects.RequestSpec] = {}
+        self._reasons: dict[str, str | None] = {}
+        self._stored: dict[str, request_specs.Stored] = {}
+        self._numbers: dict[str, dict[str, int]] = {}
+        self._refused: dict[str, list[Refused]] = {}
+        self._strange: dict[str, int] = {}
+
+    def add(
+        self, server: str, host: str, stored: request_specs.Stored | None,
+    ) -> None:
+        """Add a server on a host.
+
+        :param host: the owner's name
+        :param stored: None for a server of which Nova does not know what it
+            was started with
+        """
+        if stored is None:
+            self._strange[host] = self._strange.get(host, 0) + 1
+            return
+        reason, key = self._wrong(stored), _key(stored)
+        if reason is None:
+            if key not in self._reasons:
+                self._reasons[key] = self._request(key, stored)
+            reason = self._reasons[key]
+        if reason is not None:
+            self._refused.setdefault(host, []).append(Refused(server, reason))
+            return
+        numbers = self._numbers.setdefault(key, {})
+        numbers[host] = numbers.get(host, 0) + 1
+
+    def _wrong(self, stored: request_specs.Stored) -> str | None:
+        """Return why the Pcloud does not take a server, None when it does."""
+        if stored.project not in self._pcloud.tenants:
+            return _NOT_A_TENANT
+        try:
+            is_inside = self._pcloud.id in hints.places(stored.hints)
+        except exception.InvalidHint:
+            is_inside = False
+        return None if is_inside else _NOT_FOR_PCLOUD
+
+    def _request(self, key: str, stored: request_specs.Stored) -> str | None:
+        """Keep the request of servers, or return why there is none."""
+        try:
+            spec = _spec(self._context, self._pcloud, stored)
+        except exception.FlavorUnusable as error:
+            return str(error)
+        self._specs[key], self._stored[key] = spec, stored
+        return obstacles.refusal_of_nova(self._context, spec)
+
+    def servers(self) -> Servers:
+        """Return the servers that were added."""
+        keys = list(self._countable())
+        bundle = bundle_requests.of_requests([
+            bundle_requests.Entry(
+                self._specs[key].flavor, sum(self._numbers[key].values()),
+                False, key) for key in keys],
+            {key: self._specs[key] for key in keys})
+        return Servers([
+            Group(self._stored[key].zone,
+                  list(_unknown(self._stored[key],
+                                sum(self._numbers[key].values()))),
+                  self._numbers[key]) for key in keys],
+            bundle, self._refused, self._strange)
+
+    def _countable(self) -> Iterator[str]:
+        """Yield the groups that need what Placement is asked about."""
+        needs = {key: obstacles.need_of(self._specs[key])
+                 for key in self._numbers}
+        classes = bundle_requests.common_classes(needs.values())
+        for key, need in needs.items():
+            if not need.amounts.keys().isdisjoint(classes):
+                yield key
+                continue
+            for host, number in self._numbers[key].items():
+                self._strange[host] = self._strange.get(host, 0) + number
+
+
+def _key(stored: request_specs.Stored) -> str:
+    """Return a text that servers share which are placed again alike."""
+    return jsonutils.dumps([
+        stored.project, stored.flavor, stored.image, stored.on_volume,
+        stored.zone, stored.hints.get(hints.DOMAIN_RECORD),
+        stored.has_devices, not _KNOWN.issuperset(stored.hints)],
+        sort_keys=True)
+
+
+def _spec(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    stored: request_specs.Stored,
+) -> objects.RequestSpec:
+    """Return the request that Nova would have for a server.
+
+    :raises: `exception.FlavorUnusable`
+    """
+    records = {name: stored.hints[name] for name in [hints.DOMAIN_RECORD]
+               if name in stored.hints}
+    spec = conductor.make(
+        context, objects.Flavor.obj_from_primitive(stored.flavor),
+        conductor.no_image() if stored.image is None else
+        objects.ImageMeta.obj_from_primitive(stored.image),
+        stored.project, {hints.PCLOUD: [pcloud.id], **records})
+    spec.is_bfv = stored.on_volume
+    spec.requested_destination = objects.Destination(
+        aggregates=[pcloud.aggregate.uuid])
+    return spec
+
+
+def _unknown(stored: request_specs.Stored, number: int) -> Iterator[str]:
+    """Yield what no plan knows of a group of servers, in words."""
+    servers = counts.words(number, 'server has', 'servers have')
+    if not _KNOWN.issuperset(stored.hints):
+        yield f'{servers} scheduler hints, which may keep hosts away'
+    if stored.has_devices:
+        yield f'{servers} PCI devices'
