@@ -161,6 +161,10 @@ class InvalidDrain(Invalid):
     message = ('Drain %(value)r is not right; it has to be %(expected)s.')
 
 
+class InvalidRebalance(Invalid):
+    message = 'Rebalance %(value)r is not right; it has to be %(expected)s.'
+
+
 class InvalidMaintenance(Invalid):
     message = ('Maintenance %(value)r is not right; it has to be '
                '%(expected)s.')
@@ -542,6 +546,11 @@ class HostNotReleased(Conflict):
 class HostChanged(Conflict):
     message = ("Host '%(name)s' was enabled or removed by another request "
                'at the same moment; look at it again.')
+
+
+class RebalanceOutdated(Conflict):
+    message = ('Pcloud %(pcloud)s is not as it was when the rebalance was '
+               'planned; have it planned again.')
 
 
 class ForcedMoveRefused(Conflict):

@@ -60,6 +60,10 @@ OWN_PREFIX = 'pcloud:own_ratios:'
 SAVED_PREFIX = 'pcloud:saved:'
 # Which process moves the servers of drained hosts now.
 MOVING_TURN = 'pcloud:moving:turn'
+# Where a server is to be moved so that hosts get empty, or others fit.
+REBALANCE_PREFIX = 'pcloud:rebalance:'
+# Why the latest such rebalance has ended before its end.
+REBALANCE_STOPPED = 'pcloud:stopped:rebalance'
 # Which launch may let a Pcloud grow now, and the room kept for launches.
 GROWTH_PREFIX = 'pcloud:growth:'
 GROWTH_TURN = 'pcloud:growth:turn'
@@ -197,6 +201,14 @@ def growth_key(token: str) -> str:
     return GROWTH_PREFIX + token
 
 
+def rebalance_key(server: str) -> str:
+    """Return the metadata key of where a server is to be moved.
+
+    :param server: the uuid
+    """
+    return REBALANCE_PREFIX + server
+
+
 def saved_ratio_key(ratio: str, node: str) -> str:
     """Return the metadata key of one own ratio, in the form with two keys.
 
@@ -317,6 +329,11 @@ def reactions(metadata: Mapping[str, str]) -> dict[str, str]:
 def replaced(metadata: Mapping[str, str]) -> dict[str, str]:
     """Return the replacements: ``service host -> replaced service host``."""
     return stripped(metadata, REPLACES_PREFIX)
+
+
+def rebalance(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return the servers to be moved: ``server uuid -> value``."""
+    return stripped(metadata, REBALANCE_PREFIX)
 
 
 def nodes(metadata: Mapping[str, str]) -> dict[str, str]:

@@ -108,6 +108,10 @@ ROUTES = [
           policies.rehearsal.SHOW, 200, query=schemas.rehearsal.show_query),
     Route('POST', '/os-pclouds/{id}/simulate', handlers.simulate.ask,
           policies.simulate.ASK, 200, schemas.simulate.ask),
+    Route('GET', '/os-pclouds/{id}/rebalance', handlers.rebalance.show,
+          policies.rebalance.SHOW, 200, query=schemas.rebalance.show_query),
+    Route('POST', '/os-pclouds/{id}/rebalance', handlers.rebalance.begin,
+          policies.hosts.MOVE, 202, schemas.rebalance.begin),
 
     Route('GET', '/os-pcloud-quotas/{project}', handlers.quotas.show,
           policies.quotas.SHOW, 200),

@@ -127,6 +127,17 @@ def drop_key(
     return 'the key is deleted' if done else _DONE
 
 
+def drop_rebalance(
+    aggregate: rows.Aggregate, key: str,
+    context: nova_context.RequestContext,
+) -> str:
+    """Delete where a server is to be moved, unless that has changed."""
+    if change.run(context, [_anchor(aggregate)], lambda written: (
+            written.drop_if(aggregate.id, key, aggregate.metadata[key]))):
+        return 'the key is deleted'
+    return _DONE
+
+
 def drop_maintenance(
     pool: rows.Aggregate, host: str, context: nova_context.RequestContext,
 ) -> str:

@@ -34,6 +34,7 @@ from pcloud.rules import access
 from pcloud.rules import counts
 from pcloud.rules import growth
 from pcloud.rules import hints as hint_rules
+from pcloud.rules import rebalance_rows
 from pcloud.rules import turns
 
 
@@ -217,12 +218,38 @@ def _check_keys(
                 'its host is enabled; an earlier version has enabled it and '
                 'left the drain, which would go on with the next disabling',
                 functools.partial(repair.end_drain, aggregate, node))
+    yield from _check_rebalance(known, aggregate)
     for key, node in sorted(names.nodes_of_own_ratios(metadata).items()):
         if node not in nodes:
             yield findings.KeyFinding(
                 'ratio-not-given-back', aggregate.name, key,
                 f'{node} has left the Pcloud with its ratio',
                 functools.partial(repair.give_back_ratio, aggregate, key))
+
+
+def _check_rebalance(
+    known: Known, aggregate: rows.Aggregate,
+) -> Iterator[findings.Finding]:
+    """Find servers that are to be moved from or to a host that has left.
+
+    A worker ends such a rebalance. While a cell is silent nothing is found.
+    """
+    there = [known.computes[host] for host in aggregate.hosts
+             if host in known.computes]
+    uuids = {node.uuid for compute in there for node in compute.nodes}
+    for server, text in sorted(names.rebalance(aggregate.metadata).items()):
+        row = rebalance_rows.parse(text)
+        # The check of the values finds a row that nobody can read.
+        if row is not None and all(
+                compute.answered for compute in there) and not (
+                {row.source, row.target} <= uuids):
+            yield findings.KeyFinding(
+                'rebalance-without-host', aggregate.name,
+                names.rebalance_key(server),
+                f'server {server} is to be moved from or to a host that is '
+                'not in the Pcloud',
+                functools.partial(repair.drop_rebalance, aggregate,
+                                  names.rebalance_key(server)))
 
 
 def _check_growth(aggregate: rows.Aggregate) -> Iterator[findings.Finding]:

@@ -168,6 +168,8 @@ def _effect(key: str) -> str:
         return 'The host is disabled, and not drained.'
     if key.startswith((names.REACTION_PREFIX, names.REPLACES_PREFIX)):
         return 'Nothing was done for a maintenance of the host.'
+    if key.startswith(names.REBALANCE_PREFIX):
+        return 'The rebalance of the Pcloud ends.'
     if key.startswith(names.MAINTENANCE_PREFIX):
         return 'The host has no announced maintenance.'
     if key.startswith(names.DEFAULT_PREFIX):

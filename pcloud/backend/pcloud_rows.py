@@ -213,12 +213,23 @@ def draining(
 def wishes(
     context: nova_context.RequestContext, aggregate_id: int,
 ) -> dict[str, str]:
-    """Return the metadata of drains and of reactions to maintenances.
+    """Return the metadata of drains, reactions to maintenances, rebalances.
 
     One query. The values are as written, right or not.
     """
     return _with_prefixes(context, aggregate_id, names.DRAIN_PREFIX,
-                          names.REACTION_PREFIX)
+                          names.REACTION_PREFIX, names.REBALANCE_PREFIX)
+
+
+def rebalance(
+    context: nova_context.RequestContext, aggregate_id: int,
+) -> dict[str, str]:
+    """Return ``server uuid -> where to move the server`` (one query).
+
+    The values are as written, right or not.
+    """
+    return names.rebalance(_with_prefixes(
+        context, aggregate_id, names.REBALANCE_PREFIX))
 
 
 def name_of(
@@ -249,14 +260,15 @@ def value(
 def with_steps(context: nova_context.RequestContext) -> list[str]:
     """Return the ids of the Pclouds for whose hosts something may be due.
 
-    A Pcloud with a drain or a reaction to a maintenance, or with a maintenance
-    policy and a host in or before a maintenance. Two queries.
+    A Pcloud with a drain, a reaction to a maintenance or a rebalance, or with
+    a maintenance policy and a host in or before a maintenance. Two queries.
     """
     id_, kept = (orm.aliased(models.AggregateMetadata) for _ in range(2))
     of_hosts = sa.select(id_.value).distinct().where(
         id_.key == names.ID, id_.aggregate_id == kept.aggregate_id,
         sa.or_(*(kept.key.startswith(prefix, autoescape=True) for prefix
-                 in (names.DRAIN_PREFIX, names.REACTION_PREFIX))))
+                 in (names.DRAIN_PREFIX, names.REACTION_PREFIX,
+                     names.REBALANCE_PREFIX))))
     with api_db.context_manager.reader.using(context) as session:
         return sorted({*session.scalars(of_hosts),
                        *session.scalars(_reacting())})

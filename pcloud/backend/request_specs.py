@@ -20,6 +20,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+import copy
 import dataclasses
 import datetime
 import itertools
@@ -192,6 +193,54 @@ def stored(
         for server, data in _read(context, servers)}
 
 
+@dataclasses.dataclass(frozen=True)
+class Kept:
+    """A request as Nova keeps it.
+
+    :ivar key: equal for servers that were asked for with the same
+    :ivar asked: what the server was asked for with
+    """
+
+    key: str
+    asked: Asked
+    primitive: Mapping
+
+    def spec(self) -> objects.RequestSpec:
+        """Return the request, fresh, without the server's group."""
+        spec = objects.RequestSpec.obj_from_primitive(
+            copy.deepcopy(self.primitive))
+        # Nova does not keep these fields.
+        spec.requested_destination = None
+        spec.requested_resources = []
+        spec.request_level_params = objects.RequestLevelParams()
+        spec.instance_group = None
+        for name in ('retry', 'ignore_hosts', 'force_hosts', 'force_nodes'):
+            setattr(spec, name, None)
+        return spec
+
+
+# What differs between servers that were asked for with the same.
+_OWN = ('id', 'instance_uuid', 'num_instances', 'retry', 'ignore_hosts',
+        'force_hosts', 'force_nodes', 'requested_destination')
+
+
+def kept(
+    context: nova_context.RequestContext, servers: Collection[str],
+) -> dict[str, Kept]:
+    """Return the requests of servers.
+
+    One query for five hundred servers. A server without a request spec has no
+    entry.
+
+    :returns: ``server uuid -> request``
+    """
+    return {server: Kept(jsonutils.dumps({
+        name: value for name, value in _data(primitive).items()
+        if name not in _OWN}, sort_keys=True),
+        _asked(_data(primitive)), primitive)
+        for server, primitive in _primitives(context, servers)}
+
+
 def queued(
     context: nova_context.RequestContext, pcloud_id: str,
 ) -> dict[str, Asked]:
@@ -234,13 +283,22 @@ def _read(
     *criteria: sa.ColumnElement[bool],
 ) -> Iterator[tuple[str, Mapping]]:
     """Yield each server uuid with the primitives of the request spec."""
+    for server, primitive in _primitives(context, servers, *criteria):
+        yield server, _data(primitive)
+
+
+def _primitives(
+    context: nova_context.RequestContext, servers: Collection[str],
+    *criteria: sa.ColumnElement[bool],
+) -> Iterator[tuple[str, Mapping]]:
+    """Yield each server uuid with the request spec, as Nova keeps it."""
     row = models.RequestSpec
     for batch in batches(sorted(servers)):
         statement = sa.select(row.instance_uuid, row.spec).where(
             row.instance_uuid.in_(batch), *criteria)
         with api_db.context_manager.reader.using(context) as session:
             for server, spec in session.execute(statement):
-                yield server, _data(jsonutils.loads(spec))
+                yield server, jsonutils.loads(spec)
 
 
 def batches(servers: Iterable[_T]) -> Iterator[tuple[_T, ...]]:

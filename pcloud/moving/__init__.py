@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Servers that Nova moves from drained hosts to other hosts of the Pcloud.
+"""Servers that Nova moves to other hosts of their Pcloud.
 
-Rule: reference-draining-moving
+Rule: reference-draining-moving, reference-rebalancing
 """

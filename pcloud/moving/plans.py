@@ -153,9 +153,7 @@ class _Case:
     @property
     def is_under_way(self) -> bool:
         """Whether the server is being moved."""
-        state = self.occupant.state
-        return state.task_state in past_moves.SETTING_OFF or (
-            blocker_rules.why(state) or ('',))[0] == blocker_rules.MIGRATION
+        return is_under_way(self.occupant.state)
 
     def blocker(
         self, places: Mapping[str, str] | None, now: float,
@@ -212,11 +210,11 @@ def _cases(
     asked = request_specs.asked(context, {
         occupant.uuid for there in found.values() for occupant in there})
     pasts = past_moves.of_hosts(context, drains, now)
-    needs = _Needs()
+    needs = Needs()
     for host, there in found.items():
         for occupant in there:
             its = asked.get(occupant.uuid)
-            obstacle = _obstacle(pcloud, drains[host].move, occupant, its)
+            obstacle = obstacle_of(pcloud, drains[host].move, occupant, its)
             need = None
             if obstacle is None and its is not None:
                 need, obstacle = needs.of(its)
@@ -226,7 +224,13 @@ def _cases(
                 its is not None and hints.PCLOUD not in its.hints)
 
 
-class _Needs:
+def is_under_way(state: blocker_rules.Server) -> bool:
+    """Whether a server is being moved."""
+    return state.task_state in past_moves.SETTING_OFF or (
+        blocker_rules.why(state) or ('',))[0] == blocker_rules.MIGRATION
+
+
+class Needs:
     """What servers need; most servers have the same flavor."""
 
     def __init__(self) -> None:
@@ -248,10 +252,17 @@ class _Needs:
         return self._known[kind]
 
 
-def _obstacle(
+def obstacle_of(
     pcloud: access.Pcloud, move: str, occupant: occupancy.Occupant,
     asked: request_specs.Asked | None,
 ) -> tuple[str, str] | None:
+    """Return the rule and the reason that keep a server from being moved.
+
+    :param move: `draining.LIVE` or `draining.ANY`
+    :param asked: what the server was asked for with; None while unknown
+
+    Rule: reference-draining-blockers
+    """
     try:
         is_inside = asked is not None and pcloud.id in hints.places(
             asked.hints)

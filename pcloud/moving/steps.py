@@ -18,13 +18,11 @@ begins a move does not wait for its end.
 Rule: reference-draining-moving
 """
 
-from collections.abc import Callable
 from collections.abc import Sequence
 import secrets
 import time
 
 from nova import context as nova_context
-from nova import exception as nova_exception
 from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_utils import timeutils
@@ -34,7 +32,9 @@ from pcloud.backend import outages
 from pcloud.backend import past_moves
 from pcloud.backend import pcloud_rows
 from pcloud.backend import server_calls
+from pcloud.moving import asking
 from pcloud.moving import plans
+from pcloud.moving import rebalancer
 from pcloud import names
 from pcloud.objects import drains
 from pcloud.objects import maintenance
@@ -73,11 +73,12 @@ def step(
     if announced is not None and (seen or announced and (
             pcloud.maintenance_policy != rules.STAY)):
         reactions.step(context, pcloud, seen, announced, but)
-    elif not names.drains(wishes):
+    elif not (names.drains(wishes) or names.rebalance(wishes)):
         return
     there = drains.drained(context, pcloud, but)
     drains.step(context, pcloud, there)
-    if any(drain.move != draining.NONE for _, drain in there):
+    if names.rebalance(wishes) or any(
+            drain.move != draining.NONE for _, drain in there):
         move(context, pcloud, but)
 
 
@@ -97,7 +98,10 @@ def move(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     but: str | None = None,
 ) -> None:
-    """Move servers of the drained hosts of a Pcloud, as far as possible.
+    """Move servers of a Pcloud, as far as possible.
+
+    Servers of drained hosts come first, then those of a rebalance. A call that
+    is about a host makes no move of a rebalance: the call may close the host.
 
     :param but: as for `step`
     """
@@ -105,12 +109,13 @@ def move(
         drained = [plans.Drained(row.host, row.node, drain) for row, drain
                    in drains.drained(context, pcloud, but)
                    if drain.move != draining.NONE]
-        if drained:
-            _move(context, pcloud, drained)
+        rebalances = but is None and bool(pcloud_rows.rebalance(
+            context, pcloud.aggregate.id))
+        if drained or rebalances:
+            _move(context, pcloud, drained, rebalances)
     except outages.ANY as error:
-        LOG.warning('Servers of drained hosts of Pcloud %(pcloud)s have still '
-                    'to be moved: %(error)s',
-                    {'pcloud': pcloud.id, 'error': error})
+        LOG.warning('Servers of Pcloud %(pcloud)s have still to be moved: '
+                    '%(error)s', {'pcloud': pcloud.id, 'error': error})
 
 
 def confirm(context: nova_context.RequestContext) -> None:
@@ -119,12 +124,12 @@ def confirm(context: nova_context.RequestContext) -> None:
     Who cancels a drain leaves a server that has moved already.
     """
     for server in past_moves.to_confirm_anywhere():
-        _ask(server_calls.confirm, context, server)
+        asking.ask(server_calls.confirm, context, server)
 
 
 def _move(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    drained: Sequence[plans.Drained],
+    drained: Sequence[plans.Drained], rebalances: bool,
 ) -> None:
     turn = turns.Turn(
         pcloud, names.MOVING_TURN, journal.moving_anchor(pcloud.id),
@@ -132,23 +137,29 @@ def _move(
     if not (turns.is_free(context, turn) and turns.take(context, turn)):
         return
     try:
-        _move_some(context, pcloud, drained)
+        end = time.monotonic() + _LASTS / 2
+        if drained:
+            _move_some(context, pcloud, drained, end)
+        if rebalances:
+            rebalancer.step(context, pcloud, end)
     finally:
         turns.end(context, turn)
 
 
 def _move_some(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    drained: Sequence[plans.Drained],
+    drained: Sequence[plans.Drained], end: float,
 ) -> None:
-    """Confirm the moves that have arrived, and begin the next moves."""
-    end = time.monotonic() + _LASTS / 2
+    """Confirm the moves that have arrived, and begin the next moves.
+
+    :param end: no server sets off later, by the monotonic clock
+    """
     hosts = [each.host for each in drained]
     for server in past_moves.to_confirm(context, hosts):
-        _ask(server_calls.confirm, context, server)
+        asking.ask(server_calls.confirm, context, server)
     for server in past_moves.lost(
             context, hosts, timeutils.utcnow_ts() - CONF.pcloud.settle_limit):
-        _ask(server_calls.forget_move, context, server)
+        asking.ask(server_calls.forget_move, context, server)
     if all(each.drain.is_overdue(timeutils.utcnow_ts()) for each in drained):
         return
     plan = plans.read(context, pcloud.id, drained)
@@ -159,24 +170,7 @@ def _move_some(
             return
         if not begun:
             server_calls.check_services(context)
-        begun += _ask(
+        begun += asking.ask(
             server_calls.move_live if each.is_live else
             server_calls.move_cold, context, each.server,
             each.place if each.only_there else None)
-
-
-def _ask(
-    call: Callable[..., None],
-    context: nova_context.RequestContext, server: str, *target: str | None,
-) -> bool:
-    """Ask Nova for something, and return whether Nova has begun.
-
-    A server that was locked, deleted or got busy meanwhile is left alone.
-    """
-    try:
-        call(context, server, *target)
-    except nova_exception.NovaException as error:
-        LOG.info('Server %(server)s on a drained host stays for now: '
-                 '%(error)s', {'server': server, 'error': error})
-        return False
-    return True

@@ -42,6 +42,7 @@ from pcloud.rules import hints
 from pcloud.rules import maintenance
 from pcloud.rules import ratios
 from pcloud.rules import reactions
+from pcloud.rules import rebalance_rows
 from pcloud.rules import turns
 from pcloud.rules import units
 
@@ -222,6 +223,7 @@ _EXACT: Mapping[str, Check] = {
     names.SCOPE_ID: _check_name,
     names.OWN_FORM: _choice(names.ONE_KEY),
     names.MOVING_TURN: lambda key, value: turns.parse(value),
+    names.REBALANCE_STOPPED: rebalance_rows.check_stopped,
     names.QUOTA_UNITS: lambda key, value: units.limit(value)}
 _KEYS: Mapping[str, Check] = {
     names.SYSTEM_KEY_PREFIX: _check_system_key,
@@ -237,6 +239,7 @@ _PREFIXES: Mapping[str, Check] = {
     names.DRAIN_PREFIX: draining.check,
     names.REACTION_PREFIX: reactions.check,
     names.REPLACES_PREFIX: _check_name,
+    names.REBALANCE_PREFIX: rebalance_rows.check,
     names.MAINTENANCE_PREFIX: maintenance.check,
     names.OWN_PREFIX: _check_own_ratios,
     names.SAVED_PREFIX: _check_saved,

@@ -21,6 +21,7 @@ from pcloud.api.handlers import host_flavors  # noqa: F401
 from pcloud.api.handlers import hosts  # noqa: F401
 from pcloud.api.handlers import pclouds  # noqa: F401
 from pcloud.api.handlers import quotas  # noqa: F401
+from pcloud.api.handlers import rebalance  # noqa: F401
 from pcloud.api.handlers import rehearsal  # noqa: F401
 from pcloud.api.handlers import room  # noqa: F401
 from pcloud.api.handlers import scoped_policies  # noqa: F401

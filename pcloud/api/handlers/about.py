@@ -30,6 +30,7 @@ EXTENSIONS = (
     'hidden-servers',
     'maintenance',
     'pcloud-details',
+    'rebalance',
     'rehearsal',
     'room',
     'settling',

@@ -24,6 +24,7 @@ from pcloud.api.policies import host_flavors
 from pcloud.api.policies import hosts
 from pcloud.api.policies import pclouds
 from pcloud.api.policies import quotas
+from pcloud.api.policies import rebalance
 from pcloud.api.policies import rehearsal
 from pcloud.api.policies import room
 from pcloud.api.policies import scoped_policies
@@ -37,5 +38,5 @@ def list_rules() -> list:
         host_flavors.rules, pclouds.rules, hosts.rules, tenants.rules,
         quotas.rules, attributes.rules, scoped_policies.rules,
         host_constraint.rules, room.rules, explain.rules,
-        simulate.rules, rehearsal.rules, hidden_servers.rules, about.rules,
-        audit.rules))
+        simulate.rules, rebalance.rules, rehearsal.rules, hidden_servers.rules,
+        about.rules, audit.rules))

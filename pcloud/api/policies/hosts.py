@@ -45,8 +45,11 @@ rules = [
     policy.DocumentedRuleDefault(
         MOVE, base.MEMBER,
         "Have the servers of a drained host of the project's own Pcloud moved "
-        'to other hosts of the Pcloud.',
-        [{'path': _ITEM, 'method': 'PUT'}], scope_types=base.SCOPES),
+        'to other hosts of the Pcloud, and have a rebalance of the Pcloud '
+        'made.',
+        [{'path': _ITEM, 'method': 'PUT'},
+         {'path': '/os-pclouds/{id}/rebalance', 'method': 'POST'}],
+        scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
         REASON, base.READER,
         "See why a host of the project's own Pcloud is going to be in "

@@ -18,6 +18,7 @@ from pcloud.api.schemas import host_flavors  # noqa: F401
 from pcloud.api.schemas import hosts  # noqa: F401
 from pcloud.api.schemas import pclouds  # noqa: F401
 from pcloud.api.schemas import quotas  # noqa: F401
+from pcloud.api.schemas import rebalance  # noqa: F401
 from pcloud.api.schemas import rehearsal  # noqa: F401
 from pcloud.api.schemas import room  # noqa: F401
 from pcloud.api.schemas import scoped_policies  # noqa: F401

@@ -26,9 +26,11 @@ from pcloud.tests.functional import base
 FOLDER = pathlib.Path(__file__).parents[3] / 'doc' / 'api_samples'
 UUID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 SINCE = re.compile('("since": )"[^"]*"')
+VALID = re.compile('("valid_for": )"[^"]*"')
 # What the ids of a run are called in the samples, in order of appearance.
 STABLE = ('7f3c8a52-4a0e-4c35-9d6e-5b1f2c7e8a90',
-          'c1d9e4b6-0b7f-4f0e-8c2a-9e6d3f5a1b47')
+          'c1d9e4b6-0b7f-4f0e-8c2a-9e6d3f5a1b47',
+          '2e6b7a19-d5c8-4b3f-a1e0-6f9c4d2b8e35')
 PROJECTS = {base.ALICE: '0f8e9d7c6b5a49388271605f4e3d2c1b',
             base.BOB: '5a1c3e7f9b2d4c6e8f0a1b3c5d7e9f21'}
 
@@ -36,7 +38,7 @@ PROJECTS = {base.ALICE: '0f8e9d7c6b5a49388271605f4e3d2c1b',
 class ApiSamplesTest(base.PcloudTestCase):
     """An administrator and an owner make every call that has a body."""
 
-    hosts = {'node-1': 'az1'}
+    hosts = {'node-1': 'az1', 'node-2': 'az1'}
     maxDiff = None
 
     def setUp(self):
@@ -60,6 +62,9 @@ class ApiSamplesTest(base.PcloudTestCase):
     def _compare(self, name, body):
         text = UUID.sub(self._stable, json.dumps(body, indent=4)) + '\n'
         text = SINCE.sub(r'\1"2026-11-24T18:00:00Z"', text)
+        text = VALID.sub(
+            r'\1"e30cc54814ad18f999b759db38ef3b4e.eJyLLikqTdUBE9GxsQApFgVJ"',
+            text)
         for project, stable in PROJECTS.items():
             text = text.replace(project, stable)
         path = FOLDER / name
@@ -82,6 +87,7 @@ class ApiSamplesTest(base.PcloudTestCase):
         self._attributes()
         self._policies(pcloud)
         self._about(pcloud)
+        self._rebalance(pcloud)
         self._endings(pcloud)
         self.assertEqual(
             set(), {(route.method, route.path) for route in routes.ROUTES} -
@@ -210,6 +216,29 @@ class ApiSamplesTest(base.PcloudTestCase):
         aggregate.update_metadata({key: 'enabled'})
         self._sample('audit/list', self.admin, 'GET', '/os-pcloud-audit')
         aggregate.update_metadata({key: None})
+
+    def _rebalance(self, pcloud):
+        hosts = f'/os-pclouds/{pcloud}/hosts'
+        self.disable_service('node-2')
+        self.admin.call_json('POST', '/os-host-flavors/gpu/hosts',
+                             {'host': {'host': 'node-2'}})
+        self.add_host(self.alice, pcloud, 'web-2', 'gpu')
+        self.alice.call_json('PUT', f'{hosts}/web-1', {
+            'host': {'state': 'disabled'}})
+        server = self.boot(self.alice, {'pcloud': pcloud})
+        self.alice.call_json('PUT', f'{hosts}/web-1', {
+            'host': {'state': 'enabled'}})
+        path = f'/os-pclouds/{pcloud}/rebalance'
+        plan = self._sample('rebalance/show', self.alice, 'GET',
+                            f'{path}?goal=free_hosts&max_moves=1')
+        self._sample('rebalance/begin', self.alice, 'POST', path, {
+            'rebalance': {'valid_for': plan['rebalance']['valid_for'],
+                          'goal': 'free_hosts', 'max_moves': 1}})
+        self.wait_for(server, **{'OS-EXT-SRV-ATTR:host': 'node-1'})
+        self.alice.call_json('PUT', f'{hosts}/web-2', {
+            'host': {'state': 'disabled'}})
+        self.alice.call_json('DELETE', f'{hosts}/web-2')
+        self.admin.call_json('DELETE', '/os-host-flavors/gpu/hosts/node-2')
 
     def _endings(self, pcloud):
         path = f'/os-pclouds/{pcloud}'

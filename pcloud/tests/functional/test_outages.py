@@ -72,6 +72,7 @@ CALLS = {
         alice('GET', f'{PCLOUD}/explain?flavor=small'),
         alice('POST', f'{PCLOUD}/simulate', simulate={'servers': [
             {'flavor': 'small', 'count': 99}]}),
+        alice('GET', f'{PCLOUD}/rebalance?goal=fit&flavor=small'),
         alice('GET', '/os-pcloud-room?flavor=small&pcloud={mine}'),
         admin('GET', '/os-pcloud-room?flavor=small')],
     'Create, rename or delete a Pcloud': [
@@ -130,7 +131,8 @@ BEFORE = {'Enable a host that is closed':
 
 # What else than a host's size and state tells of a cell that is silent.
 _REASONS = {'in_the_way', 'changes', 'reason', 'available',
-            'exact', 'placed', 'binding', 'more', 'bounds', 'not_explained'}
+            'exact', 'placed', 'binding', 'more', 'bounds', 'not_explained',
+            'moves', 'steps', 'frees', 'pinned', 'valid_for'}
 _UNKNOWN = (None, 0, 'down', 'unknown')
 
 

@@ -59,9 +59,11 @@ _SCHEDULER = ('nova.scheduler.filters nova.scheduler.host_manager '
 ROOMS = {
     'rules': _room(
         'exception', '',
-        'losses moving',
+        'losses moving rebalance_plans rebalance_rows',
+        'rebalance_programs',
         'colocation default_pcloud draining growth locality maintenance '
-        'settling shortages',
+        'rebalance_orders settling shortages',
+        'rebalancing',
         'capacity constraints hints sticky',
         'access affinity attributes blockers choice counts forms '
         'packing ratios reactions reasons text turns units uuids'),
@@ -136,10 +138,12 @@ ROOMS = {
         'room',
         'tickets'),
     'moving': _room(
-        f'{_COMMON} backend objects scheduler',
-        f'{_OSLO} nova.context nova.exception nova.objects',
-        'shown steps',
-        'plans'),
+        f'{_COMMON} backend explain objects planner scheduler',
+        f'{_OSLO} nova.context nova.exception nova.filters nova.objects '
+        'nova.scheduler.host_manager',
+        'rebalances shown steps',
+        'layouts rebalancer',
+        'asking plans'),
     'worker': _room(
         'api backend client exception moving objects rules',
         f'{_OSLO} keystoneauth1 nova.api nova.context requests webob',
@@ -170,7 +174,8 @@ ROOMS = {
     'api/handlers': _room(
         '', '',
         'about attributes audit explain hidden_servers host_flavors hosts '
-        'pclouds quotas rehearsal room scoped_policies simulate tenants'),
+        'pclouds quotas rebalance rehearsal room scoped_policies simulate '
+        'tenants'),
     'api/nova_calls': _room(
         '', '',
         'forced_moves metadata servers',
@@ -179,19 +184,19 @@ ROOMS = {
     'api/policies': _room(
         '', '',
         'about attributes audit explain hidden_servers host_constraint '
-        'host_flavors hosts pclouds quotas rehearsal room scoped_policies '
-        'simulate tenants',
+        'host_flavors hosts pclouds quotas rebalance rehearsal room '
+        'scoped_policies simulate tenants',
         'base'),
     'api/schemas': _room(
         '', '',
-        'attributes explain host_flavors hosts pclouds quotas rehearsal '
-        'room scoped_policies simulate',
+        'attributes explain host_flavors hosts pclouds quotas rebalance '
+        'rehearsal room scoped_policies simulate',
         'types'),
     'api/views': _room(
         '', '',
         'host_flavors hosts',
         'attributes blockers explain findings maintenance pclouds '
-        'rehearsal scoped_policies simulate',
+        'rebalance rehearsal scoped_policies simulate',
         'times'),
     'client': _room(
         'rules', 'keystoneauth1 requests novaclient cliff osc_lib '

@@ -1,0 +1,94 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``/os-pclouds/{id}/rebalance``."""
+
+from collections.abc import Mapping
+
+from pcloud.api import call as api_call
+from pcloud.api import ownership
+from pcloud.api import projects
+from pcloud.api.schemas import rebalance as schemas
+from pcloud.api.views import rebalance as views
+from pcloud.backend import flavors
+from pcloud import exception
+from pcloud.explain import bundle_requests
+from pcloud.moving import rebalances
+from pcloud.moving import steps
+from pcloud.objects import pclouds
+from pcloud.rules import draining
+from pcloud.rules import rebalancing
+
+
+def show(call: api_call.Call) -> dict:
+    """Show which servers to move so that a goal is reached.
+
+    :raises: `exception.FlavorNotFound`, `exception.InvalidBody`
+
+    Rule: reference-rebalancing
+    """
+    pcloud = ownership.own_pcloud(call)
+    return {'rebalance': views.show(rebalances.propose(
+        call.context, pcloud, _question(call, pcloud, call.query)))}
+
+
+def begin(call: api_call.Call) -> dict:
+    """Have the servers of a plan moved.
+
+    :raises: `exception.FlavorNotFound`, `exception.InvalidBody`,
+        `exception.RebalanceOutdated`
+
+    Rule: reference-rebalancing-begin
+    """
+    pcloud = ownership.own_pcloud(call)
+    begun = rebalances.begin(
+        call.context, pcloud, _question(call, pcloud, call.body),
+        call.body['valid_for'])
+    steps.move(call.context, pcloud)
+    return {'rebalance': views.show(begun)}
+
+
+def _question(
+    call: api_call.Call, pcloud: pclouds.Pcloud, asked: Mapping,
+) -> rebalances.Question:
+    """Read a goal.
+
+    :param asked: the query, or the body
+    :raises: `exception.InvalidBody`, `exception.FlavorNotFound`,
+        `exception.FlavorUnusable`
+    """
+    fits = asked['goal'] == rebalancing.FIT
+    given = {'flavor', 'count'} & asked.keys()
+    if fits and 'flavor' not in given:
+        raise exception.InvalidBody(
+            reason='Invalid input for field/attribute flavor. The goal '
+                   f'{rebalancing.FIT} needs a flavor.')
+    if given and not fits:
+        raise exception.InvalidBody(
+            reason='Invalid input for field/attribute goal. A flavor and a '
+                   f'count are for the goal {rebalancing.FIT}.')
+    # A query has texts; to JSON's schemas 2.0 is a whole number.
+    return rebalances.Question(
+        int(asked.get('max_moves', schemas.MOST_SERVERS)),
+        asked.get('move', draining.LIVE),
+        _bundle(call, pcloud, asked['flavor'], int(asked.get('count', 1)))
+        if fits else None)
+
+
+def _bundle(
+    call: api_call.Call, pcloud: pclouds.Pcloud, flavor_id: str, count: int,
+) -> bundle_requests.Bundle:
+    flavor, = flavors.by_ids(call.context, [flavor_id])
+    return bundle_requests.make(
+        call.context, pcloud,
+        [bundle_requests.Entry(flavor, count, False)],
+        projects.known_domain(call.context, pcloud.owner))

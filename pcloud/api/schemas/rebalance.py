@@ -1,0 +1,52 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Query and body of ``/os-pclouds/{id}/rebalance``."""
+
+from pcloud.api.schemas import types
+from pcloud.moving import rebalances
+from pcloud.rules import draining
+from pcloud.rules import rebalancing
+
+MOST_SERVERS = 1000
+
+_NUMBER = {'type': 'string',
+           'pattern': rf'^([1-9][0-9]{{0,2}}|{MOST_SERVERS})\Z',
+           'description': f'a whole number from 1 to {MOST_SERVERS}'}
+_GOAL = {'type': 'string', 'enum': list(rebalancing.GOALS),
+         'description': f'one of {", ".join(rebalancing.GOALS)}'}
+_MOVES = [draining.LIVE, draining.ANY]
+_MOVE = {'type': 'string', 'enum': _MOVES,
+         'description': f'one of {", ".join(_MOVES)}'}
+_COUNT = {'type': 'integer', 'minimum': 1, 'maximum': MOST_SERVERS}
+
+show_query = {
+    'type': 'object',
+    'properties': {
+        'goal': _GOAL,
+        'flavor': types.flavor_id,
+        'count': _NUMBER,
+        'max_moves': _NUMBER,
+        'move': _MOVE,
+    },
+    'required': ['goal'],
+    'additionalProperties': False,
+}
+
+begin = types.body(
+    'rebalance',
+    {'valid_for': {'type': 'string', 'maxLength': rebalances.LONGEST,
+                   'pattern': r'^[A-Za-z0-9._=-]+\Z',
+                   'description': 'as the plan has it'},
+     'goal': _GOAL, 'flavor': types.flavor_id, 'count': _COUNT,
+     'max_moves': _COUNT, 'move': _MOVE},
+    required=['valid_for', 'goal'])

@@ -1,0 +1,57 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How the API shows which servers to move."""
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+import dataclasses
+import itertools
+
+from pcloud.api.views import times
+from pcloud.moving import rebalances
+from pcloud.rules import rebalance_rows
+
+
+def show(proposal: rebalances.Proposal) -> dict:
+    """Return a plan for the owner, with the owner's names of hosts."""
+    return {
+        'moves': [{'server': each.server, 'from': each.source.name,
+                   'to': each.target.name}
+                  for step in proposal.steps for each in step],
+        'steps': list(_steps(proposal.steps)),
+        'frees': [host.name for host in proposal.frees],
+        'units_saved': sum(host.units for host in proposal.frees),
+        'fits': proposal.fits,
+        'exact': proposal.exact,
+        'pinned': [dataclasses.asdict(each) for each in proposal.pinned],
+        'not_explained': list(proposal.unknown),
+        'valid_for': proposal.valid_for,
+        'under_way': [{'server': each.server, 'from': each.source,
+                       'to': each.target, 'step': each.step}
+                      for each in proposal.under_way],
+        'stopped': _stopped(proposal.stopped)}
+
+
+def _steps(
+    steps: Sequence[Sequence[rebalances.ServerMove]],
+) -> Iterator[list[int]]:
+    """Yield the places of each step's moves in the list of all moves."""
+    number = itertools.count()
+    for step in steps:
+        yield [next(number) for _ in step]
+
+
+def _stopped(stopped: rebalance_rows.Stopped | None) -> dict | None:
+    if stopped is None:
+        return None
+    return {'at': times.shown_seconds(stopped.at), 'reason': stopped.reason}

@@ -1,0 +1,320 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Plans that move servers so that hosts become empty, or others fit.
+
+Rule: reference-rebalancing
+"""
+
+import base64
+import binascii
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import hashlib
+import itertools
+import json
+import secrets
+import zlib
+
+from nova import context as nova_context
+from oslo_utils import timeutils
+
+from pcloud.backend import change
+from pcloud.backend import journal
+from pcloud.backend import writes
+from pcloud import exception
+from pcloud.explain import bundle_requests
+from pcloud.moving import layouts
+from pcloud import names
+from pcloud.objects import hosts
+from pcloud.objects import pclouds
+from pcloud import planner
+from pcloud.rules import rebalance_plans
+from pcloud.rules import rebalance_rows
+from pcloud.rules import rebalancing
+
+# Seconds for all programs of a call, and for each.
+_ALL, _EACH = 1.2, 0.5
+# The most characters of `valid_for`.
+LONGEST = 65535
+# What plans do not depend on: who does something now.
+_TURNS = (names.MOVING_TURN, names.GROWTH_PREFIX, names.REBALANCE_STOPPED)
+
+
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """What a plan is for.
+
+    :ivar move: `draining.LIVE`, or `draining.ANY` where stopped servers are
+        moved too
+    :ivar bundle: the equal servers that are to have room; None for a plan that
+        makes hosts empty
+    """
+
+    max_moves: int
+    move: str
+    bundle: bundle_requests.Bundle | None
+
+    @property
+    def goal(self) -> rebalancing.Goal:
+        """The goal, as the rules have it."""
+        if self.bundle is None:
+            return rebalancing.Goal(self.max_moves)
+        entry, = self.bundle.entries
+        need, = self.bundle.needs.values()
+        return rebalancing.Goal(self.max_moves, entry.count, {
+            name: amount for name, amount in need.amounts.items() if amount})
+
+    def __str__(self) -> str:
+        """Return all that tells the question from others."""
+        flavor = '' if self.bundle is None else (
+            self.bundle.entries[0].flavor.flavorid)
+        goal = self.goal
+        return json.dumps([self.max_moves, self.move, flavor, goal.count,
+                           sorted(goal.amounts.items())])
+
+
+@dataclasses.dataclass(frozen=True)
+class ServerMove:
+    """A move of a server, by the owner's names of hosts."""
+
+    server: str
+    source: hosts.Host
+    target: hosts.Host
+
+
+@dataclasses.dataclass(frozen=True)
+class UnderWay:
+    """A move of a rebalance under way that is not done.
+
+    :ivar source: the owner's name of the host; None for a host that has left
+        the Pcloud, and in a silent cell; so is `target`
+    """
+
+    server: str
+    source: str | None
+    target: str | None
+    step: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Proposal:
+    """A plan.
+
+    :ivar steps: groups of moves that may run at once, one after the other
+    :ivar frees: the hosts that become empty
+    :ivar fits: whether the new servers have room afterwards; None for a plan
+        that makes hosts empty
+    :ivar exact: whether it is proven that no plan is better
+    :ivar unknown: what may be otherwise, in words
+    :ivar valid_for: what the plan depends on, and the plan
+    :ivar under_way: the moves that an earlier plan has still to make
+    :ivar stopped: why an earlier plan has ended before its end
+    """
+
+    steps: Sequence[Sequence[ServerMove]]
+    frees: Sequence[hosts.Host]
+    fits: bool | None
+    exact: bool
+    pinned: Sequence[layouts.Pinned]
+    unknown: Sequence[str]
+    valid_for: str
+    under_way: Sequence[UnderWay]
+    stopped: rebalance_rows.Stopped | None
+
+
+def propose(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    question: Question,
+) -> Proposal:
+    """Return the best plan that is found, and write nothing.
+
+    The cost is that of `layouts.read`, and about a second of a solver.
+
+    :raises: as `layouts.read`
+    """
+    layout = layouts.read(context, pcloud, question.move, question.bundle)
+    return _proposal(pcloud, question, layout, rebalance_plans.best(
+        layout.world, question.goal, planner.Solver(_ALL).within(_EACH)))
+
+
+def begin(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    question: Question, valid_for: str,
+) -> Proposal:
+    """Have the servers of a plan moved, in one change.
+
+    An earlier rebalance of the Pcloud ends.
+
+    :param valid_for: as `propose` has returned it
+    :returns: the plan, which is under way
+    :raises: `exception.RebalanceOutdated` when anything that the plan depends
+        on has changed; as `layouts.read` and `change.run`
+    """
+    layout = layouts.read(context, pcloud, question.move, question.bundle)
+    plan = _planned(pcloud, question, layout, valid_for)
+    proposal = _proposal(pcloud, question, layout, plan)
+    _write(context, pcloud, question, proposal)
+    return dataclasses.replace(proposal, stopped=None, under_way=[
+        UnderWay(each.server, each.source.name, each.target.name, number)
+        for number, step in zip(itertools.count(1), proposal.steps)
+        for each in step])
+
+
+def _proposal(
+    pcloud: pclouds.Pcloud, question: Question, layout: layouts.Layout,
+    plan: rebalancing.Plan,
+) -> Proposal:
+    steps = _server_moves(layout, plan.steps)
+    return Proposal(
+        steps, [layout.hosts[place] for place in rebalancing.freed(
+            layout.world, plan.moves)],
+        None if question.bundle is None else
+        plan.reached and not layout.unknown,
+        plan.exact and not (layout.unknown or layout.silent), layout.pinned,
+        [*layout.unknown, *layout.silent],
+        f'{_fingerprint(pcloud, question, layout)}.{_encoded(plan)}',
+        _under_way(pcloud, layout.hosts),
+        rebalance_rows.parse_stopped(
+            pcloud.aggregate.metadata.get(names.REBALANCE_STOPPED)))
+
+
+def _server_moves(
+    layout: layouts.Layout, steps: rebalancing.Steps,
+) -> list[list[ServerMove]]:
+    """Return moves of servers; of equal servers the first are moved first."""
+    left = [[iter(servers) for servers in there] for there in layout.servers]
+    return [[ServerMove(next(left[move.kind][move.source]),
+                        layout.hosts[move.source], layout.hosts[move.target])
+             for move in step] for step in steps]
+
+
+def _under_way(
+    pcloud: pclouds.Pcloud, there: Sequence[hosts.Host],
+) -> list[UnderWay]:
+    name_of = {host.node.uuid: host.name for host in there}
+    rows = {server: row for server, text
+            in names.rebalance(pcloud.aggregate.metadata).items()
+            if (row := rebalance_rows.parse(text)) is not None}
+    return sorted(
+        (UnderWay(server, name_of.get(row.source), name_of.get(row.target),
+                  row.step) for server, row in rows.items()),
+        key=lambda each: (each.step, each.server))
+
+
+def _state(metadata: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in metadata.items()
+            if not key.startswith(_TURNS)}
+
+
+def _fingerprint(
+    pcloud: pclouds.Pcloud, question: Question, layout: layouts.Layout,
+) -> str:
+    text = json.dumps([str(question), layout.facts,
+                       sorted(_state(pcloud.aggregate.metadata).items())])
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _encoded(plan: rebalancing.Plan) -> str:
+    """Return a plan as text, which `_decoded` reads."""
+    text = json.dumps([plan.reached, plan.exact, plan.steps],
+                      separators=(',', ':'))
+    return base64.urlsafe_b64encode(zlib.compress(text.encode())).decode()
+
+
+def _decoded(text: str) -> rebalancing.Plan | None:
+    """Read a plan, None for a text that is no plan.
+
+    Users may write any text. What is read is checked by the caller.
+    """
+    try:
+        unpacker = zlib.decompressobj()
+        data = unpacker.decompress(base64.urlsafe_b64decode(text), LONGEST)
+        reached, exact, steps = json.loads(data)
+        return rebalancing.Plan(tuple(
+            tuple(rebalancing.Move(*map(int, move)) for move in step)
+            for step in steps), bool(reached), bool(exact))
+    except (binascii.Error, zlib.error, ValueError, TypeError,
+            OverflowError, RecursionError):
+        return None
+
+
+def _planned(
+    pcloud: pclouds.Pcloud, question: Question, layout: layouts.Layout,
+    valid_for: str,
+) -> rebalancing.Plan:
+    """Return the plan in `valid_for`, checked.
+
+    :raises: `exception.RebalanceOutdated`
+    """
+    fingerprint, _, text = valid_for.partition('.')
+    plan = _decoded(text)
+    if (fingerprint != _fingerprint(pcloud, question, layout) or
+            plan is None or not _is_right(layout, question, plan)):
+        raise exception.RebalanceOutdated(pcloud=pcloud.id)
+    return dataclasses.replace(plan, reached=rebalancing.reaches(
+        layout.world, plan.steps, question.goal))
+
+
+def _is_right(
+    layout: layouts.Layout, question: Question, plan: rebalancing.Plan,
+) -> bool:
+    goal = question.goal
+    places = range(len(layout.hosts))
+    return len(plan.moves) <= goal.max_moves and all(
+        move.kind in range(len(layout.world.kinds)) and
+        move.source in places and move.target in places
+        for move in plan.moves
+    ) and all(plan.steps) and rebalancing.is_executable(
+        layout.world, plan.steps) and (
+        not plan.moves or rebalancing.reaches(
+            layout.world, plan.steps, goal))
+
+
+def _write(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    question: Question, proposal: Proposal,
+) -> None:
+    """Write what is to be moved, unless the Pcloud has changed.
+
+    :raises: `exception.RebalanceOutdated`, and as `change.run`
+    """
+    aggregate = pcloud.aggregate
+    assigned = dict(_assigned(question, proposal))
+
+    def work(written: writes.Rows) -> None:
+        if (_state(written.metadata(aggregate.id)) != _state(
+                aggregate.metadata) or
+                frozenset(written.members(aggregate.id)) != aggregate.hosts):
+            raise exception.RebalanceOutdated(pcloud=pcloud.id)
+        written.drop(aggregate.id, [names.REBALANCE_STOPPED, *(
+            names.rebalance_key(server) for server
+            in names.rebalance(aggregate.metadata))])
+        written.insert(aggregate.id, assigned)
+
+    change.run(context, [journal.pcloud_anchor(pcloud.id),
+                         journal.moving_anchor(pcloud.id)], work)
+
+
+def _assigned(
+    question: Question, proposal: Proposal,
+) -> Iterator[tuple[str, str]]:
+    """Yield metadata keys and values of servers to be moved."""
+    plan, now = secrets.token_hex(4), int(timeutils.utcnow_ts())
+    for number, step in zip(itertools.count(1), proposal.steps):
+        for each in step:
+            yield names.rebalance_key(each.server), str(
+                rebalance_rows.Assignment(
+                    plan, number, now, question.move,
+                    each.source.node.uuid or '', each.target.node.uuid or ''))

@@ -1,0 +1,217 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The best plan that is found for moving servers, and whether it is proven.
+
+Simple ways give a plan that can be executed. A solver then says which servers
+to move were there no order; mostly there is one. Where none is found, programs
+with few steps are solved. Each plan is checked in whole numbers.
+
+Rule: reference-rebalancing-exact
+"""
+
+from collections.abc import Callable
+
+from pcloud.rules import capacity
+from pcloud.rules import packing
+from pcloud.rules import rebalance_orders as orders
+from pcloud.rules import rebalance_programs as programs
+from pcloud.rules import rebalancing
+
+# The numbers of steps of programs with steps.
+_STEPS = 2, 3, 6
+
+
+def best(
+    world: rebalancing.World, goal: rebalancing.Goal, solver: packing.Solver,
+) -> rebalancing.Plan:
+    """Return the best plan that is found.
+
+    A plan that does not reach its goal has no moves.
+    """
+    if goal.count and rebalancing.reaches(world, (), goal):
+        return rebalancing.Plan(exact=True)
+    if not goal.count and not any(
+            host.can_be_freed for host in world.hosts):
+        return rebalancing.Plan(exact=True)
+    found = _Found(world, goal)
+    found.add(_simple(world, goal))
+    relaxed = programs.solve(world, goal, 0, solver)
+    if relaxed.impossible:
+        return rebalancing.Plan(reached=False, exact=True)
+    limit = None
+    if relaxed.flows is not None:
+        flows, = relaxed.flows
+        if relaxed.proven:
+            limit = rebalancing.score(world, goal, orders.at_once(flows))
+        found.add(orders.in_steps(world, flows))
+    for number in _STEPS:
+        if limit is not None and found.best == limit:
+            break
+        _add_ordered(found, number, solver)
+    return found.plan(limit)
+
+
+class _Found:
+    """The best of the plans that have been found."""
+
+    def __init__(
+        self, world: rebalancing.World, goal: rebalancing.Goal,
+    ) -> None:
+        self.world, self.goal = world, goal
+        self._steps: rebalancing.Steps | None = None if goal.count else ()
+        self.best = None if goal.count else rebalancing.score(world, goal, ())
+        self.proven = False
+
+    @property
+    def most_steps(self) -> int:
+        """No plan has more steps."""
+        return min(self.goal.max_moves, self.world.movable)
+
+    def add(self, steps: rebalancing.Steps | None) -> None:
+        """Keep a plan that is right and better."""
+        if steps is None or not rebalancing.is_executable(self.world, steps):
+            return
+        moves = [move for step in steps for move in step]
+        its = rebalancing.score(self.world, self.goal, moves)
+        if (len(moves) <= self.goal.max_moves and
+                rebalancing.reaches(self.world, steps, self.goal) and
+                (self.best is None or its > self.best)):
+            self._steps, self.best = steps, its
+
+    def plan(self, limit: rebalancing.Score | None) -> rebalancing.Plan:
+        """Return the best plan.
+
+        :param limit: no plan is better; None while not known
+        """
+        exact = self.proven or limit is not None and self.best == limit
+        if self._steps is None:
+            return rebalancing.Plan(reached=False, exact=exact)
+        return rebalancing.Plan(self._steps, exact=exact)
+
+
+def _add_ordered(
+    found: _Found, number: int, solver: packing.Solver,
+) -> None:
+    """Look among the plans of a number of steps."""
+    number = min(number, found.most_steps)
+    if found.proven or not number:
+        return
+    answer = programs.solve(found.world, found.goal, number, solver)
+    if answer.flows is not None:
+        steps = tuple(filter(None, map(orders.at_once, answer.flows)))
+        found.add(steps)
+        proven = answer.proven and found.best == rebalancing.score(
+            found.world, found.goal, [move for step in steps for move in step])
+    else:
+        proven = answer.impossible
+    found.proven = proven and number == found.most_steps
+
+
+def _simple(
+    world: rebalancing.World, goal: rebalancing.Goal,
+) -> rebalancing.Steps:
+    """Return a plan of one step that simple means find, if any."""
+    trial = _Trial(world, goal)
+    if goal.count:
+        trial.make_room()
+    else:
+        trial.free_hosts()
+    return (tuple(trial.moves),) if trial.moves else ()
+
+
+class _Trial:
+    """Moves of one step, each where it fits.
+
+    :ivar _free: what is free on each host for servers that come
+    :ivar _later: what is free on each host once all moves have been made
+    """
+
+    def __init__(
+        self, world: rebalancing.World, goal: rebalancing.Goal,
+    ) -> None:
+        self._world, self._goal = world, goal
+        self._free = rebalancing.amounts_left(world)
+        self._later = rebalancing.amounts_left(world)
+        self._left = [list(kind.there) for kind in world.kinds]
+        self.moves: list[rebalancing.Move] = []
+
+    def free_hosts(self) -> None:
+        """Empty host after host, those with the fewest servers first."""
+        hosts = [place for place, host in enumerate(self._world.hosts)
+                 if host.can_be_freed]
+        for host in sorted(hosts, key=self._number):
+            if all(move.target != host for move in self.moves):
+                self._attempt(self._empty, host)
+
+    def _number(self, host: int) -> int:
+        return sum(numbers[host] for numbers in self._left)
+
+    def _empty(self, host: int) -> bool:
+        return all(self._send(kind, host)
+                   for kind in self._by_memory()[::-1]
+                   for _ in range(self._left[kind][host]))
+
+    def make_room(self) -> None:
+        """Make room for one new server after the other."""
+        hosts = [host for host in range(len(self._world.hosts))
+                 if self._world.takes_new(host, self._goal.amounts)]
+        for _ in range(self._goal.count):
+            if not any(self._attempt(self._place_new, host)
+                       for host in sorted(hosts, key=self._missing)):
+                return
+
+    def _missing(self, host: int) -> int:
+        return sum(max(0, amount - self._later[host].get(name, 0))
+                   for name, amount in self._goal.amounts.items())
+
+    def _place_new(self, host: int) -> bool:
+        while not rebalancing.has_room(
+                self._later[host], self._goal.amounts):
+            if not any(self._left[kind][host] and self._send(kind, host)
+                       for kind in self._by_memory()):
+                return False
+        rebalancing.take(self._free[host], self._goal.amounts)
+        rebalancing.take(self._later[host], self._goal.amounts)
+        return True
+
+    def _by_memory(self) -> list[int]:
+        return sorted(range(len(self._world.kinds)),
+                      key=lambda kind: self._world.kinds[kind].memory)
+
+    def _attempt(self, work: Callable[[int], bool], host: int) -> bool:
+        """Do something for a host wholly, or not at all."""
+        before = (list(map(dict, self._free)), list(map(dict, self._later)),
+                  list(map(list, self._left)), list(self.moves))
+        if work(host) and len(self.moves) <= self._goal.max_moves:
+            return True
+        self._free, self._later, self._left, self.moves = before
+        return False
+
+    def _send(self, kind: int, source: int) -> bool:
+        """Move a server to the fullest host that has room for it."""
+        amounts = self._world.kinds[kind].amounts
+        sources = {source, *(move.source for move in self.moves)}
+        fitting = [
+            (self._free[target].get(capacity.MEMORY, 0), target)
+            for target in range(len(self._world.hosts))
+            if target not in sources and self._world.takes(target, kind) and
+            rebalancing.has_room(self._free[target], amounts)]
+        if not fitting:
+            return False
+        _, target = min(fitting)
+        self.moves.append(rebalancing.Move(kind, source, target))
+        self._left[kind][source] -= 1
+        rebalancing.take(self._free[target], amounts)
+        rebalancing.take(self._later[target], amounts)
+        rebalancing.take(self._later[source], amounts, -1)
+        return True

@@ -1,0 +1,98 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What is kept of a rebalance, and what is next."""
+
+import ddt
+from oslotest import base
+
+from pcloud import exception
+from pcloud.rules import rebalance_rows as rules
+
+SERVER = '5f0b3bd4-8f3a-4d0c-b4a4-31d5cf1d6a3b'
+A, B, C = (f'{number}1111111-2222-3333-4444-555555555555'
+           for number in range(3))
+ROW = rules.Assignment('0123abcd', 2, 255, 'live', A, B)
+TEXT = f'p=0123abcd n=2 t=ff v=live f={A} h={B}'
+
+
+@ddt.ddt
+class ValueTest(base.BaseTestCase):
+
+    def test_value(self):
+        self.assertEqual(TEXT, str(ROW))
+        self.assertEqual(ROW, rules.parse(TEXT))
+        rules.check(SERVER, TEXT)
+
+    @ddt.data('', 'x', TEXT + ' ', TEXT + '\n', TEXT.replace('n=2', 'n=0'),
+              TEXT.replace('n=2', 'n=12345'), TEXT.replace('live', 'none'),
+              TEXT.replace('t=ff', 't=fg'), TEXT.replace('p=', 'q='),
+              TEXT.upper())
+    def test_value_that_is_not_right(self, text):
+        self.assertIsNone(rules.parse(text))
+        self.assertRaises(
+            exception.InvalidRebalance, rules.check, SERVER, text)
+
+    def test_key_that_is_not_right(self):
+        self.assertRaises(
+            exception.InvalidRebalance, rules.check, 'web', TEXT)
+
+    def test_longest_value(self):
+        longest = rules.Assignment('0' * 8, 9999, 0xffffffff, 'live', A, B)
+        self.assertLessEqual(len(str(longest)), 255)
+        stopped = rules.Stopped(0xffffffff, 'x' * 999)
+        self.assertLessEqual(len(str(stopped)), 255)
+        self.assertIsNotNone(rules.parse_stopped(str(stopped)))
+
+    @ddt.data(None, '', 't=1', 't=1 ', 'no room', 't=x no room')
+    def test_end_that_is_not_right(self, text):
+        self.assertIsNone(rules.parse_stopped(text))
+        self.assertRaises(
+            exception.InvalidRebalance, rules.check_stopped, 'k', text or '')
+
+    def test_present_step(self):
+        rows = {'x': ROW, 'y': rules.Assignment(
+            '0123abcd', 3, 255, 'live', A, B)}
+        self.assertEqual({'x': ROW}, rules.current(rows))
+        self.assertEqual({}, rules.current({}))
+
+
+STOP = None
+LOCKED, TASK = ('locked', 'it is locked'), ('task', 'it is busy')
+
+
+@ddt.ddt
+class NextTest(base.BaseTestCase):
+    """The rows of the table."""
+
+    @ddt.data(
+        (None, False, False, None, STOP), (None, True, False, None, STOP),
+        (A, True, True, LOCKED, rules.WAIT), (B, True, False, None,
+                                              rules.WAIT),
+        (B, False, False, None, rules.DONE), (B, False, True, LOCKED,
+                                              rules.DONE),
+        (C, False, False, None, STOP), (A, False, True, None, STOP),
+        (A, False, False, TASK, rules.WAIT),
+        (A, False, False, ('migration', ''), rules.WAIT),
+        (A, False, False, LOCKED, STOP), (A, False, False, None, rules.GO))
+    @ddt.unpack
+    def test_next(self, place, is_under_way, failed, obstacle, expected):
+        seen = rules.Seen(place, is_under_way, failed, obstacle)
+        if expected is STOP:
+            self.assertRaises(rules.Stop, rules.next_of, ROW, seen)
+        else:
+            self.assertEqual(expected, rules.next_of(ROW, seen))
+
+    @ddt.data(((), False), ((39,), False), ((41,), True), ((9, 99), True))
+    @ddt.unpack
+    def test_room_that_comes_back(self, ended, waits):
+        self.assertEqual(waits, rules.waits_for_room(ended, 100))
