@@ -471,6 +471,41 @@ class Rehearsal(Resource):
 
 
 @dataclasses.dataclass(frozen=True)
+class Rebalance(Resource):
+    """Which servers of a Pcloud to move.
+
+    :ivar moves: each with "server", "from" and "to", names of hosts
+    :ivar steps: the moves that may run at once, one group after the other, by
+        their places in `moves`
+    :ivar frees: the names of hosts that become empty
+    :ivar units_saved: the units of these hosts
+    :ivar valid_for: what has to be given to have the servers moved
+    :ivar exact: whether no plan is better
+    :ivar fits: whether the servers of the goal "fit" have room then
+    :ivar pinned: the servers that stay, each with "server", "host", "rule" and
+        "reason"
+    :ivar not_explained: what may be otherwise, in words
+    :ivar under_way: what an earlier plan has still to move
+    :ivar stopped: "at" and "reason" of an earlier plan that has ended before
+        its end, or None
+    """
+
+    MEMBER = 'rebalance'
+
+    moves: tuple[Mapping[str, str], ...]
+    steps: tuple[list[int], ...]
+    frees: tuple[str, ...]
+    units_saved: int
+    valid_for: str
+    exact: bool = False
+    fits: bool | None = None
+    pinned: tuple[Mapping[str, str], ...] = ()
+    not_explained: tuple[str, ...] = ()
+    under_way: tuple[Mapping[str, typing.Any], ...] = ()
+    stopped: Mapping[str, str] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Tenant:
     """A project that may start servers in a Pcloud."""
 

@@ -603,6 +603,38 @@ class Client:
             resources.Rehearsal, 'GET', _pcloud_path(pcloud_id, 'rehearsal'),
             params={} if lose is None else {'lose': lose})
 
+    def plan_rebalance(
+            self, pcloud_id: str, goal: str,
+            **more: typing.Any) -> resources.Rebalance:
+        """Return which servers of a Pcloud to move, and move nothing.
+
+        :param goal: "free_hosts", or "fit"
+        :param more: "flavor" (an id) and perhaps "count" for the goal "fit";
+            perhaps "max_moves", and "move": "live", or "any" for stopped
+            servers too
+        :raises exceptions.NotFound: when there is no such flavor, or no such
+            Pcloud for the caller
+        :raises exceptions.Forbidden: for a tenant that is not the owner
+        """
+        return self._resource(
+            resources.Rebalance, 'GET', _pcloud_path(pcloud_id, 'rebalance'),
+            params={'goal': goal, **more})
+
+    def rebalance(
+            self, pcloud_id: str, valid_for: str, goal: str,
+            **more: typing.Any) -> resources.Rebalance:
+        """Have the servers of a plan moved; the call does not wait.
+
+        :param valid_for: as the plan has it
+        :param goal: as for :meth:`plan_rebalance`, like `more`
+        :raises exceptions.Conflict: when the Pcloud has changed
+        :raises exceptions.Forbidden: for a caller who may not have servers
+            moved
+        """
+        return self._resource(
+            resources.Rebalance, 'POST', _pcloud_path(pcloud_id, 'rebalance'),
+            json={'rebalance': {'valid_for': valid_for, 'goal': goal, **more}})
+
     # Policies for the servers of a scope
 
     def get_policy(self, scope: str, scope_id: str) -> resources.Policy:

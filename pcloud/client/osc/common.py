@@ -116,6 +116,18 @@ class ShowOne(PcloudCommand, command.ShowOne):
     """A command that shows a single resource."""
 
 
+def flavor_count(text: str) -> tuple[str, int]:
+    """Read a flavor and a number of servers.
+
+    :raises argparse.ArgumentTypeError: for any other text
+    """
+    flavor, equals, count = text.rpartition('=')
+    if not (flavor and equals and count.isdecimal() and int(count)):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a flavor, '=' and a number of 1 or more")
+    return flavor, int(count)
+
+
 def record(resource: object, fields: Sequence[display.Field]) -> Shown:
     """Return a resource as the result of a ShowOne."""
     return [field.name for field in fields], _row(resource, fields)

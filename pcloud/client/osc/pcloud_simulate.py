@@ -42,7 +42,7 @@ class SimulatePcloud(common.ShowOne):
         common.add_pcloud_argument(parser)
         parser.add_argument(
             '--server', metavar='<flavor>=<count>', dest='servers',
-            action='append', required=True, type=_servers,
+            action='append', required=True, type=common.flavor_count,
             help='Servers of a flavor (id or name); repeat for several '
                  'flavors')
         parser.add_argument(
@@ -89,18 +89,6 @@ class SimulatePcloud(common.ShowOne):
                 for name in sorted(disabled.intersection(
                         each.host for each in found.placed)):
                     yield f'enable {name}'
-
-
-def _servers(text: str) -> tuple[str, int]:
-    """Read a flavor and a number of servers.
-
-    :raises argparse.ArgumentTypeError: for any other text
-    """
-    flavor, equals, count = text.rpartition('=')
-    if not (flavor and equals and count.isdecimal() and int(count)):
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is not a flavor, '=' and a number of 1 or more")
-    return flavor, int(count)
 
 
 def _shown(

@@ -65,6 +65,7 @@ COMMANDS = [
     ('pcloud explain {id} --flavor m1.tiny', None, OWNER, GONE),
     ('pcloud rehearse {id}', None, OWNER, GONE),
     ('pcloud simulate {id} --server m1.tiny=1', None, OWNER, GONE),
+    ('pcloud rebalance {id}', None, OWNER, GONE),
     ('pcloud attribute list', None, ADMIN, ADMIN),
     ('pcloud attribute set rack r1 --host node-1', None, ADMIN, ADMIN),
     ('pcloud attribute unset rack --host node-1', None, ADMIN, ADMIN),

@@ -202,7 +202,7 @@ ROOMS = {
         'rules', 'keystoneauth1 requests novaclient cliff osc_lib '
         'openstack openstackclient',
         'osc',
-        'deploy host_runs nova_cli',
+        'deploy host_runs nova_cli rebalance_runs',
         'v1',
         'display servers',
         'resources runs transport',
@@ -223,7 +223,8 @@ ROOMS = {
         'pcloud_service',
         'host_flavor pcloud pcloud_attribute pcloud_default pcloud_explain '
         'pcloud_host '
-        'pcloud_policy pcloud_quota pcloud_rehearse pcloud_service_deploy '
+        'pcloud_policy pcloud_quota pcloud_rebalance pcloud_rehearse '
+        'pcloud_service_deploy '
         'pcloud_simulate pcloud_tenant',
         'scaling',
         'common host_forecasts images plugin projects'),

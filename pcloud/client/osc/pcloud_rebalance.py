@@ -1,0 +1,122 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The command that shows which servers to move, and has them moved."""
+
+import argparse
+from collections.abc import Iterator
+import typing
+
+from osc_lib import exceptions as osc_exceptions
+
+from pcloud.client import display
+from pcloud.client.osc import common
+from pcloud.client import rebalance_runs
+from pcloud.client import resources
+from pcloud.rules import counts
+
+_COLUMNS = ['Step', 'Server', 'From', 'To']
+
+
+class RebalancePcloud(common.Lister):
+    """Show which servers to move so that hosts become empty, or others fit
+
+    The moves of a step may run at once. Nothing is moved without --apply.
+    Hosts that become empty stay in the Pcloud, enabled: remove them.
+    """
+
+    _epilog = ('Example:\n  openstack pcloud rebalance render-farm '
+               '--fit m1.large=4 --max-moves 10 --apply --wait')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the Pcloud, the goal and what may be done."""
+        common.add_pcloud_argument(parser)
+        goal = parser.add_mutually_exclusive_group()
+        goal.add_argument(
+            '--free-hosts', action='store_true',
+            help='Make as many hosts empty as possible (default)')
+        goal.add_argument(
+            '--fit', metavar='<flavor>=<count>', type=common.flavor_count,
+            help='Make room for servers of a flavor (id or name)')
+        parser.add_argument(
+            '--max-moves', metavar='<count>', type=int,
+            help='Move so many servers at most')
+        parser.add_argument(
+            '--move', choices=('live', 'any'),
+            help='Which servers may be moved: those that run (live, the '
+                 'default), or stopped ones too (any)')
+        parser.add_argument(
+            '--apply', action='store_true', help='Have the servers moved')
+        parser.add_argument(
+            '--wait', action='store_true',
+            help='With --apply, wait until they have been moved')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
+        """Show the moves, and have them made."""
+        if parsed_args.wait and not parsed_args.apply:
+            raise osc_exceptions.CommandError(
+                '--wait says to wait for --apply; give both')
+        pcloud = self.client.find_pcloud(parsed_args.pcloud)
+        goal = self._goal(parsed_args)
+        found = self.client.plan_rebalance(pcloud.id, **goal)
+        if parsed_args.apply and found.moves:
+            self.client.rebalance(pcloud.id, found.valid_for, **goal)
+            if parsed_args.wait:
+                rebalance_runs.wait(self.client, pcloud.id, goal, self.tell)
+        for line in _sentences(found, parsed_args.apply):
+            self.tell(line)
+        return _COLUMNS, [
+            [common.Readable(value, display.text) for value in (
+                step, move['server'], move['from'], move['to'])]
+            for step, places in enumerate(found.steps, 1)
+            for move in (found.moves[place] for place in places)]
+
+    def _goal(self, parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
+        goal: dict[str, typing.Any] = {
+            name: value for name, value in (
+                ('max_moves', parsed_args.max_moves),
+                ('move', parsed_args.move)) if value is not None}
+        if parsed_args.fit is None:
+            return {'goal': 'free_hosts', **goal}
+        name, count = parsed_args.fit
+        return {'goal': 'fit', **goal, 'count': count,
+                'flavor': self.client.servers.find_flavor(name).id}
+
+
+def _sentences(
+    found: resources.Rebalance, is_applied: bool,
+) -> Iterator[str]:
+    """Yield what a plan is good for, and what it leaves, in sentences."""
+    if found.frees:
+        yield (f'{display.joined(list(found.frees))} '
+               f'{"becomes" if len(found.frees) == 1 else "become"} empty: '
+               f'{counts.words(found.units_saved, "unit", "units")} to give '
+               'back.')
+    if found.fits is not None:
+        yield ('All the servers fit' if found.fits else
+               'No such moves are known to make room for all the servers'
+               ) + (' then.' if found.fits and found.moves else '.')
+    elif not found.moves:
+        yield 'No host can be made empty.'
+    if not found.exact:
+        yield 'There may be a better plan.'
+    for pin in found.pinned:
+        yield (f"{pin['server']} stays on {pin['host']}: {pin['rule']}: "
+               f"{pin['reason']}")
+    for text in found.not_explained:
+        yield f'Not known: {text}'
+    if found.under_way and not is_applied:
+        yield (f'{counts.words(len(found.under_way), "server", "servers")} '
+               'of an earlier rebalance still to be moved.')
+    if found.stopped and not is_applied:
+        yield (f"An earlier rebalance stopped at {found.stopped['at']}: "
+               f"{found.stopped['reason']}")

@@ -1,0 +1,60 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Wait for a rebalance of a Pcloud."""
+
+from collections.abc import Callable
+from collections.abc import Mapping
+import time
+import typing
+
+from pcloud.client import exceptions
+from pcloud.client import v1
+
+# Seconds between two looks. A look has the cloud make a plan.
+POLL_INTERVAL = 5
+
+
+class NotRebalanced(exceptions.ClientError):
+    """A rebalance has ended before its end."""
+
+
+def wait(
+    client: v1.Client, pcloud_id: str, goal: Mapping[str, typing.Any],
+    report: Callable[[str], object],
+) -> None:
+    """Wait until all servers of a rebalance have been moved.
+
+    The end of the wait ends no rebalance.
+
+    :param goal: as for :meth:`v1.Client.plan_rebalance`
+    :param report: called with a line whenever fewer servers are left
+    :raises NotRebalanced: when the rebalance has ended before its end
+    :raises exceptions.Interrupted: on Ctrl-C
+    """
+    left = -1
+    try:
+        while True:
+            found = client.plan_rebalance(pcloud_id, **goal)
+            if not found.under_way:
+                break
+            if len(found.under_way) != left:
+                left = len(found.under_way)
+                report(f'Waiting for servers to be moved: {left} left')
+            time.sleep(POLL_INTERVAL)
+    except KeyboardInterrupt:
+        raise exceptions.Interrupted(
+            f'Interrupted. The servers are still moved: {left} left') from None
+    if found.stopped:
+        raise NotRebalanced(
+            'The rebalance has stopped before its end: '
+            f"{found.stopped['reason']}")
