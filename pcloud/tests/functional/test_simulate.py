@@ -13,6 +13,7 @@
 """Whether servers fit a Pcloud together, told by and tried on real Nova."""
 
 import functools
+import os
 import random
 from unittest import mock
 
@@ -25,6 +26,8 @@ from pcloud.tests import counting
 from pcloud.tests.functional import base
 from pcloud.tests.functional import shared_cloud
 
+# How many bundles are started; the suite of what takes long starts more.
+BUNDLES = int(os.environ.get('PCLOUD_TEST_BUNDLES', 5))
 HOSTS = {f'node-{number}': f'az{number % 2 + 1}' for number in range(1, 5)}
 
 
@@ -406,19 +409,28 @@ class StartTest(SimulateTestCase):
             for server in started:
                 self._delete_server(server)
 
-    def test_in_the_given_order(self):
-        """Whatever Nova starts whole was not said to be impossible."""
+    def test_in_any_order(self):
+        """Whatever Nova starts was not said to be impossible.
+
+        The other way round is not promised: Nova spreads servers, so the last
+        of the servers that fit may find what is free in pieces.
+        """
         outcomes = []
-        for seed in range(3, 8):
+        for seed in range(3, 3 + BUNDLES):
             servers = self._bundle(seed)
             # Nova spreads servers, and leaves some room unused.
             for _ in range(seed % 3 * 2):
                 max(servers, key=lambda each: each[1])[1] -= 1
             found = self.ask(*servers)
-            began = [self._any_state(flavor) for flavor, count in servers
+            self.assertTrue(found['exact'] or not planner.is_there(), seed)
+            order = [flavor for flavor, count in servers
                      for _ in range(count)]
-            whole = all(server['status'] == 'ACTIVE' for server in began)
-            outcomes.append((found['fits'], whole))
+            if seed % 2:
+                random.Random(seed).shuffle(order)
+            began = [self._any_state(flavor) for flavor in order]
+            active = [server['status'] for server in began].count('ACTIVE')
+            self.assertLessEqual(active, found['bounds']['most'], seed)
+            outcomes.append((found['fits'], active == len(order)))
             for server in began:
                 self._delete_server(server)
         self.assertNotIn((False, True), outcomes)
