@@ -124,6 +124,9 @@ class Pcloud(Resource):
         likewise ram_allocation_ratio
     :ivar maintenance_policy: "migrate" or "replace"; None where servers stay
         on a host in maintenance
+    :ivar free: "hosts" without servers, "vcpus" and "memory_mb" (MiB) that are
+        free; None unless requested, and while the cell of a host is silent
+    :ivar servers: how many servers run in the Pcloud; None likewise
     """
 
     MEMBER = 'pcloud'
@@ -137,6 +140,8 @@ class Pcloud(Resource):
     cpu_allocation_ratio: float | None = None
     ram_allocation_ratio: float | None = None
     maintenance_policy: str | None = None
+    free: Mapping[str, int] | None = None
+    servers: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -199,6 +204,23 @@ class Attribute(Resource):
     name: str
     value: str
     hosts: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding(Resource):
+    """Something in the rows of the cloud that does not fit together.
+
+    :ivar kind: such as "state-without-host"
+    :ivar aggregate: the name of the aggregate, or None
+    :ivar host: the name of the host's compute service, or None
+    :ivar repair: what repairs it, or None where nothing does by itself
+    """
+
+    kind: str
+    text: str
+    aggregate: str | None = None
+    host: str | None = None
+    repair: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -29,6 +29,7 @@ ATTRIBUTES = '/os-pcloud-attributes'
 POLICIES = '/os-pcloud-policies'
 HIDDEN_SERVERS = '/os-pcloud-hidden-servers'
 ROOM = '/os-pcloud-room'
+AUDIT = '/os-pcloud-audit'
 
 _COLLECTIONS = (PCLOUDS, HOST_FLAVORS, ATTRIBUTES)
 # The beginnings of Pcloud's own paths; all other paths are Nova's.

@@ -224,15 +224,20 @@ class Client:
     # Pclouds
 
     def list_pclouds(self, *, all_tenants: bool = False,
-                     name: str | None = None) -> list[resources.Pcloud]:
+                     name: str | None = None,
+                     detail: bool = False) -> list[resources.Pcloud]:
         """List the Pclouds that a project owns or is a tenant of.
 
         :param all_tenants: list the Pclouds of every project instead. Admin.
+        :param detail: tell what is free in each Pcloud that the caller may
+            see into
         :param name: list only the Pclouds with this name
         """
         query: dict[str, typing.Any] = {}
         if all_tenants:
             query['all_tenants'] = 1
+        if detail:
+            query['detail'] = 1
         if name is not None:
             query['name'] = name
         return [resources.Pcloud.from_body(body) for body in
@@ -512,6 +517,11 @@ class Client:
         """
         query = {} if hosts is None else {'host': list(hosts)}
         self._transport.request('DELETE', _attribute_path(name), params=query)
+
+    def audit(self) -> list[resources.Finding]:
+        """List what does not fit together in the cloud. Admin."""
+        bodies = self._transport.member('findings', 'GET', transport.AUDIT)
+        return [resources.Finding.from_body(body) for body in bodies]
 
     # Room for servers
 

@@ -150,6 +150,24 @@ class TestFinding(base.CloudTestCase):
         self.assertEqual(2, len(self.client.list_pclouds()))
         self.assertEqual(2, len(self.calls()))
 
+    def test_what_is_free(self):
+        free = {'hosts': 1, 'vcpus': 9, 'memory_mb': 7168}
+        self.answer('GET', '/os-pclouds', json={'pclouds': [
+            {**_pcloud(1), 'free': free, 'servers': 2}]})
+
+        pcloud, = self.client.list_pclouds(detail=True)
+
+        self.assertEqual((free, 2), (pcloud.free, pcloud.servers))
+        for call in self.calls():
+            self.assertEqual(['1'], call.query['detail'])
+
+    def test_findings(self):
+        finding = {'kind': 'state-without-host', 'text': 'gone is no host'}
+        self.answer('GET', '/os-pcloud-audit', json={'findings': [finding]})
+
+        self.assertEqual(
+            [resources.Finding(**finding)], self.client.audit())
+
     def test_no_pclouds(self):
         self.answer('GET', '/os-pclouds', json={'pclouds': []})
 
