@@ -1,0 +1,27 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tests of the dashboard without a cloud and without a browser.
+
+Django needs its settings before a module of the dashboard is imported, and
+its tests need a database, which is in memory.
+"""
+
+import os
+
+import django
+from django.test import utils
+
+os.environ['DJANGO_SETTINGS_MODULE'] = (
+    'pcloud.tests.dashboard.unit.settings')
+django.setup()
+utils.setup_test_environment()

@@ -1,0 +1,87 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Pages of the dashboard, over answers of the API as it documents them."""
+
+import json
+import pathlib
+
+from django import urls
+from openstack_dashboard.api import base as horizon_base
+from openstack_dashboard.test import helpers
+import requests_mock
+
+SAMPLES = pathlib.Path(__file__).parents[4] / 'doc/api_samples'
+
+
+def sample(name):
+    """Return a body of the reference of the API."""
+    return json.loads((SAMPLES / f'{name}.json').read_text())
+
+
+class PageTest(helpers.TestCase):
+    """Asks Horizon for pages; the compute API answers with samples."""
+
+    def setUp(self):
+        super().setUp()
+        self.http = self.useMocker()
+        self.owner = self.tenant.id
+        self.pcloud = {**sample('pclouds/show-resp')['pcloud'],
+                       'owner': self.owner}
+        self.pcloud_id = self.pcloud['id']
+        self.at = f'/os-pclouds/{self.pcloud_id}'
+        self.answer('GET', '/os-pclouds', json={'pclouds': []})
+        self.answer('GET', self.at, json={'pcloud': self.pcloud})
+        self.answer('GET', f'{self.at}/hosts', json=sample(
+            'hosts/list-resp'))
+        self.answer('GET', f'/os-pcloud-quotas/{self.owner}',
+                    json=sample('quotas/show-resp'))
+        self.answer('GET', '/os-host-flavors', json=sample(
+            'host-flavors/list-resp'))
+
+    def useMocker(self):
+        """Answer all requests of HTTP, and return the mocker."""
+        mocker = requests_mock.Mocker()
+        mocker.start()
+        self.addCleanup(mocker.stop)
+        return mocker
+
+    def answer(self, method, path, *answers, **answer):
+        """Answer a call of the compute API.
+
+        :param answers: lists of answers, one after the other
+        """
+        return self.http.register_uri(
+            method, f'{self.compute}{path}', *answers, **answer)
+
+    @property
+    def compute(self):
+        """The address of the compute API."""
+        return horizon_base.url_for(
+            self.factory.get('/'), 'compute')
+
+    def page(self, route, *arguments, **query):
+        """Return the answer of Horizon for a page of the panel."""
+        return self.client.get(urls.reverse(
+            f'horizon:project:pclouds:{route}', args=arguments), query)
+
+    def send(self, route, *arguments, **form):
+        """Send a form of the panel, as JavaScript does."""
+        return self.client.post(urls.reverse(
+            f'horizon:project:pclouds:{route}', args=arguments), form,
+            HTTP_X_REQUESTED_WITH='XMLHttpRequest')
+
+    def calls(self):
+        """Return the calls of the API so far: method and path."""
+        return [(request.method, request.url.removeprefix(self.compute)
+                 .partition('?')[0])
+                for request in self.http.request_history]

@@ -1,0 +1,314 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The pages of owners and tenants."""
+
+import json
+from unittest import mock
+
+import ddt
+from django.core import cache
+from keystoneauth1 import exceptions as ksa_exceptions
+
+from openstack_dashboard import api as horizon_api
+from pcloud.tests.dashboard.unit import base
+from pcloud_dashboard import api
+from pcloud_dashboard.launch import rest
+
+REFUSED = {'conflictingRequest': {'code': 409, 'message': 'It is in use.'}}
+
+
+@ddt.ddt
+class ListTest(base.PageTest):
+
+    def setUp(self):
+        super().setUp()
+        cache.cache.clear()
+        self.addCleanup(cache.cache.clear)
+
+    def pclouds(self, count):
+        body = base.sample('pclouds/list-detail-resp')['pclouds'][0]
+        return {'pclouds': [
+            {**body, 'owner': self.owner, 'name': f'farm {number}',
+             'id': f'00000000-0000-4000-8000-{number:012}'}
+            for number in range(count)]}
+
+    @ddt.data(0, 1, 60)
+    def test_list(self, count):
+        # The client asks once more for a page without new Pclouds.
+        self.answer('GET', '/os-pclouds', [
+            {'json': {'pclouds': []}}, {'json': self.pclouds(count)},
+            {'json': {'pclouds': []}}])
+        page = self.page('index')
+
+        self.assertEqual(count, len(page.context['table'].data))
+        self.assertLessEqual(len(self.calls()), 4)
+        if count:
+            self.assertContains(page, '7 GiB')
+            self.assertContains(page, '1 (0 empty)')
+
+    def test_a_borrowed_pcloud_shows_nothing_else(self):
+        self.answer('GET', '/os-pclouds', json={'pclouds': [
+            base.sample('pclouds/show-tenant-resp')['pcloud']]})
+        page = self.page('index')
+
+        self.assertContains(page, 'lent to you')
+        self.assertNotContains(page, 'add-hosts')
+        self.assertNotContains(page, '/delete')
+
+    def test_a_name_is_text(self):
+        body = self.pclouds(1)
+        body['pclouds'][0]['name'] = '<script>{$ 1 $}</script>'
+        self.answer('GET', '/os-pclouds', json=body)
+        page = self.page('index')
+
+        self.assertContains(page, '&lt;script&gt;')
+        # Angular would evaluate what is in such braces.
+        self.assertNotContains(page, '{$ 1 $}')
+
+    def test_a_reader_sees_no_button(self):
+        self.setActiveUser(
+            id=self.user.id, token=self.token, username=self.user.name,
+            domain_id=self.domain.id, tenant_id=self.tenant.id,
+            service_catalog=self.service_catalog, authorized_tenants=[],
+            roles=[{'id': '3', 'name': 'reader'}])
+        self.answer('GET', '/os-pclouds', json=self.pclouds(1))
+        page = self.page('index')
+
+        self.assertContains(page, 'farm 0')
+        for button in ('Create Pcloud', 'add-hosts', '/delete',
+                       'openLaunchInstanceWizard'):
+            self.assertNotContains(page, button)
+
+    def test_a_cloud_without_pclouds(self):
+        self.answer('GET', '/os-pclouds', status_code=404)
+
+        request = self.factory.get('/')
+        for _ in range(2):
+            self.assertFalse(api.has_pclouds(request))
+        # The answer is remembered.
+        self.assertEqual(1, len(self.calls()))
+        self.assertNotEqual(200, self.page('index').status_code)
+
+    def test_nobody_answers(self):
+        self.answer('GET', '/os-pclouds', exc=ksa_exceptions.ConnectFailure)
+        self.answer('GET', f'/os-pcloud-quotas/{self.owner}',
+                    exc=ksa_exceptions.ConnectFailure)
+        page = self.page('index')
+
+        self.assertEqual(200, page.status_code)
+        self.assertIn('The compute service does not answer.', ' '.join(
+            str(each) for each in page.context['messages']))
+
+
+@ddt.ddt
+class PcloudTest(base.PageTest):
+
+    def setUp(self):
+        super().setUp()
+        patch = mock.patch.object(
+            horizon_api.nova, 'server_list', return_value=([], False))
+        self.server_list = patch.start()
+
+    def test_hosts(self):
+        page = self.page('detail', self.pcloud_id)
+
+        self.assertContains(page, '1 of 40 (10 × 4)')
+        self.assertContains(page, '1 GiB of 8 GiB')
+        self.assertContains(page, 'role="switch"')
+        self.assertContains(page, 'c1d9e4b6')
+        self.assertEqual(1, self.server_list.call_count)
+
+    @ddt.data(1, 50)
+    def test_as_many_calls_for_any_number_of_hosts(self, count):
+        host = base.sample('hosts/list-resp')['hosts'][0]
+        self.answer('GET', f'{self.at}/hosts', json={'hosts': [
+            {**host, 'name': f'web-{number}'} for number in range(count)]})
+        self.page('detail', self.pcloud_id)
+
+        self.assertEqual(
+            [('GET', self.at), ('GET', f'{self.at}/hosts')],
+            [call for call in self.calls() if call[1] != '/os-pclouds'])
+        self.assertEqual(1, self.server_list.call_count)
+
+    def test_real_hosts_are_left_out(self):
+        self.answer('GET', f'{self.at}/hosts', json={'hosts': [
+            base.sample('hosts/show-admin-resp')['host']]})
+        real = base.sample('hosts/show-admin-resp')['host'][
+            'hypervisor_hostname']
+
+        self.assertNotContains(self.page('detail', self.pcloud_id), real)
+
+    def test_a_tab_that_cannot_be_read(self):
+        self.answer('GET', f'{self.at}/hosts', status_code=409, json=REFUSED)
+
+        self.assertContains(
+            self.page('detail', self.pcloud_id), 'It is in use. (HTTP 409)')
+
+    def test_a_pcloud_that_is_not_there(self):
+        self.answer('GET', self.at, status_code=404, json={
+            'itemNotFound': {'code': 404, 'message': 'No such Pcloud.'}})
+
+        self.assertEqual(302, self.page('detail', self.pcloud_id).status_code)
+
+    def test_settings(self):
+        self.answer('GET', f'/os-pcloud-policies/pcloud/{self.pcloud_id}',
+                    json=base.sample('policies/show-effective-resp'))
+        self.answer('GET', f'/os-pcloud-policies/project/{self.owner}',
+                    json=base.sample('policies/show-default-resp'))
+        page = self.page('detail', self.pcloud_id, tab='pcloud__settings')
+
+        self.assertContains(page, 'Repel1=1:-100')
+        self.assertContains(page, 'start here while there is room')
+
+    def test_tenants(self):
+        page = self.page('detail', self.pcloud_id, tab='pcloud__tenants')
+
+        for tenant in self.pcloud['tenants']:
+            self.assertContains(page, tenant)
+
+    def test_fit(self):
+        self.answer('GET', f'{self.at}/explain',
+                    json=base.sample('explain/show-resp'))
+        with mock.patch.object(horizon_api.nova, 'flavor_list',
+                               return_value=self.flavors.list()):
+            page = self.page('detail', self.pcloud_id, tab='pcloud__fit')
+
+        self.assertContains(page, '3072 MiB of memory are left')
+        self.assertContains(page, 'Start a server of flavor m1.small')
+
+
+class GermanTest(base.PageTest):
+
+    def test_page(self):
+        self.answer('GET', f'{self.at}/hosts', json={'hosts': []})
+        self.client.cookies['django_language'] = 'de'
+        page = self.page('detail', self.pcloud_id)
+
+        self.assertContains(page, 'In dieser Pcloud starten')
+        self.assertContains(page, 'Die Pcloud hat noch keine Hosts.')
+
+
+class FormTest(base.PageTest):
+
+    def test_the_words_of_the_api(self):
+        self.answer('DELETE', self.at, status_code=409, json=REFUSED)
+        answer = self.send('delete', self.pcloud_id)
+
+        self.assertContains(answer, 'It is in use. (HTTP 409)')
+
+    def test_create_leads_to_the_page(self):
+        made = self.answer('POST', '/os-pclouds', status_code=201,
+                           json={'pcloud': self.pcloud})
+        answer = self.send('create', name='farm')
+
+        self.assertIn(self.pcloud_id, answer['X-Horizon-Location'])
+        self.assertEqual({'pcloud': {'name': 'farm'}},
+                         made.last_request.json())
+
+    def test_add_hosts(self):
+        host = base.sample('hosts/add-resp')
+        added = self.answer('POST', f'{self.at}/hosts', status_code=201,
+                            json=host)
+        for name in ('web-2', 'web-3'):
+            self.answer('PUT', f'{self.at}/hosts/{name}', json=host)
+        self.send('add_hosts', self.pcloud_id, host_flavor='gpu', count='2',
+                  name='web-{n}', enable='on', availability_zone='')
+
+        self.assertEqual(['web-2', 'web-3'], [
+            request.json()['host']['name']
+            for request in added.request_history])
+
+    def test_add_hosts_until_one_is_refused(self):
+        self.answer('POST', f'{self.at}/hosts', [
+            {'status_code': 201, 'json': base.sample('hosts/add-resp')},
+            {'status_code': 409, 'json': REFUSED}])
+        answer = self.send('add_hosts', self.pcloud_id, host_flavor='gpu',
+                           count='3', name='web-{n}', availability_zone='')
+
+        self.assertIn('X-Horizon-Location', answer)
+        self.assertEqual(3, sum(method == 'POST' or path.endswith('/hosts')
+                                for method, path in self.calls()))
+
+    def test_no_host_at_all(self):
+        self.answer('POST', f'{self.at}/hosts', status_code=409,
+                    json=REFUSED)
+        answer = self.send('add_hosts', self.pcloud_id, host_flavor='gpu',
+                           count='3', name='web-{n}', availability_zone='')
+
+        self.assertContains(answer, 'It is in use. (HTTP 409)')
+
+    def test_neither_a_kind_nor_a_requirement(self):
+        answer = self.send(
+            'add_hosts', self.pcloud_id, host_flavor='', count='1',
+            name='web', availability_zone='')
+
+        self.assertContains(answer, 'Choose a kind of host')
+
+    def test_switch(self):
+        self.answer('PUT', f'{self.at}/hosts/web-1',
+                    json=base.sample('hosts/add-resp'))
+        answer = self.send(
+            'state', self.pcloud_id, 'web-1', state='enabled').json()
+
+        self.assertIn('is enabled', answer['message'])
+        self.assertIn('csrfmiddlewaretoken', answer['row'])
+
+    def test_a_switch_that_fails(self):
+        self.answer('PUT', f'{self.at}/hosts/web-1', status_code=409,
+                    json=REFUSED)
+
+        answer = self.send(
+            'state', self.pcloud_id, 'web-1', state='enabled').json()
+
+        self.assertEqual({'failure': 'It is in use. (HTTP 409)'}, answer)
+
+    def test_drain(self):
+        sent = self.answer('PUT', f'{self.at}/hosts/web-1',
+                           json=base.sample('hosts/drain-resp'))
+        self.answer('GET', f'{self.at}/hosts/web-1',
+                    json=base.sample('hosts/show-resp'))
+        self.send('drain', self.pcloud_id, 'web-1', move='live', release='on',
+                  deadline='2100-01-01T00:00')
+
+        self.assertEqual({'host': {'state': 'draining', 'drain': {
+            'move': 'live', 'release': True,
+            'deadline': '2100-01-01T00:00:00Z'}}}, sent.last_request.json())
+
+
+class RestTest(base.PageTest):
+
+    def get(self, view, *arguments, **query):
+        request = self.factory.get('/', query,
+                                   HTTP_X_REQUESTED_WITH='XMLHttpRequest')
+        return json.loads(view().get(request, *arguments).content)
+
+    def test_pclouds(self):
+        self.answer('GET', '/os-pclouds',
+                    json=base.sample('pclouds/list-detail-resp'))
+        item, = self.get(rest.Pclouds)['items']
+
+        self.assertEqual((9, '7 GiB', True), (
+            item['free_vcpus'], item['free_memory'], item['is_own']))
+
+    def test_a_cloud_without_pclouds(self):
+        self.answer('GET', '/os-pclouds', status_code=404)
+
+        self.assertEqual({'items': []}, self.get(rest.Pclouds))
+
+    def test_room(self):
+        self.answer('GET', f'{self.at}/explain',
+                    json=base.sample('explain/show-resp'))
+        room = self.get(rest.Explanation, self.pcloud_id, flavor='3')
+
+        self.assertEqual((0, ['web-1']), (
+            room['fits'], [host['name'] for host in room['hosts']]))

@@ -1,0 +1,158 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The cloud, as the pages of the dashboard see it.
+
+Everything that the dashboard asks nova-api about Pclouds goes through the
+client that `client` returns. Nothing else in the package connects to the
+Pcloud API, so that a test has a single place to look at.
+"""
+
+from django.conf import settings
+from django.core import cache
+from django import http
+from django.utils.translation import gettext as _
+from horizon import exceptions as horizon_exceptions
+from horizon.utils import memoized
+from keystoneauth1 import exceptions as ksa_exceptions
+from keystoneauth1 import session
+from keystoneauth1 import token_endpoint
+from openstack_dashboard import api as horizon_api
+from openstack_dashboard.api import base
+
+from pcloud.client import exceptions
+from pcloud.client import v1
+
+# What a call may raise: the API refuses, or nobody answers.
+FAILURES = (exceptions.ClientError, ksa_exceptions.ClientException)
+# Seconds for which it is remembered whether a cloud has Pclouds.
+_KNOWN = 300
+# The same where the API did not answer; each page of Horizon asks.
+_UNKNOWN = 10
+# Seconds after which an API counts as one that does not answer.
+_TIMEOUT = 60
+
+
+@memoized.memoized
+def client(request: http.HttpRequest) -> v1.Client:
+    """Return a client with the token of the user, one for each request.
+
+    The token names the project, so that nothing has to be asked of Keystone.
+
+    :raises horizon.exceptions.ServiceCatalogException: in a cloud without a
+        compute service
+    """
+    auth = token_endpoint.Token(
+        base.url_for(request, 'compute'), request.user.token.id)
+    verify = (not settings.OPENSTACK_SSL_NO_VERIFY
+              and (settings.OPENSTACK_SSL_CACERT or True))
+    return v1.Client(session.Session(auth, verify=verify, timeout=_TIMEOUT))
+
+
+def words(error: Exception) -> str:
+    """Return the words for a failure that a page shows.
+
+    The words are the API's own where the API has answered.
+    """
+    if isinstance(error, exceptions.ClientError):
+        return str(error)
+    return _('The compute service does not answer. Please try again later.')
+
+
+def tell(request: http.HttpRequest, error: Exception,
+         redirect: str | None = None) -> None:
+    """Show a failure on the page, and log it.
+
+    :param error: an error that is being handled
+    :param redirect: the address of the page that the user sees instead; None
+        goes on with the page
+    """
+    horizon_exceptions.handle(
+        request, words(error), redirect=redirect, details='')
+
+
+def has_pclouds(request: http.HttpRequest) -> bool:
+    """Return whether the cloud has Pclouds.
+
+    The navigation of each page asks, so the answer is remembered. A cloud
+    whose API does not answer may have Pclouds.
+    """
+    try:
+        key = f'pcloud:{base.url_for(request, "compute")}'
+    except horizon_exceptions.ServiceCatalogException:
+        return False
+    known = cache.cache.get(key)
+    if known is None:
+        known, seconds = True, _KNOWN
+        try:
+            client(request).check_enabled()
+        except exceptions.ExtensionNotEnabled:
+            known = False
+        except FAILURES:
+            seconds = _UNKNOWN
+        cache.cache.set(key, known, seconds)
+    return known
+
+
+def project_names(request: http.HttpRequest) -> dict[str, str]:
+    """Return the names of the projects that the user may know, by id.
+
+    Keystone tells an administrator all projects, and others the projects of
+    their own. Keystone is asked once.
+    """
+    try:
+        if request.user.is_superuser:
+            projects, _more = horizon_api.keystone.tenant_list(request)
+        else:
+            projects = request.user.authorized_tenants
+    except Exception:
+        # A page that shows ids is better than none.
+        horizon_exceptions.handle(request, _(
+            'The names of projects could not be read.'))
+        return {}
+    return {project.id: project.name for project in projects}
+
+
+def server_names(request: http.HttpRequest) -> dict[str, str]:
+    """Return the names of the servers of the user's project, by id.
+
+    One page of servers is read; of other servers the ids are shown.
+    """
+    try:
+        servers, _more = horizon_api.nova.server_list(
+            request, detailed=False)
+    except Exception:
+        horizon_exceptions.handle(request, _(
+            'The names of instances could not be read.'))
+        return {}
+    return {server.id: server.name for server in servers}
+
+
+def flavors(request: http.HttpRequest) -> list:
+    """Return the flavors of servers, the smallest first.
+
+    :returns: flavors of novaclient; empty, with a message, when Nova fails
+    """
+    try:
+        found = horizon_api.nova.flavor_list(request)
+    except Exception:
+        horizon_exceptions.handle(request, _(
+            'The flavors could not be read.'))
+        return []
+    return sorted(found, key=lambda flavor: (
+        flavor.ram, flavor.vcpus, flavor.name))
+
+
+def zones(flavors_of_hosts: list) -> list[str]:
+    """Return the zones where a host of some host flavor is free."""
+    return sorted({zone for flavor in flavors_of_hosts
+                   for zone, free in flavor.available.items() if free})

@@ -1,0 +1,40 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What Django does with the package when Horizon starts."""
+
+import pathlib
+
+from django import apps
+from django.conf import settings
+
+_CONF = pathlib.Path(__file__).parent / 'conf'
+
+
+class DashboardConfig(apps.AppConfig):
+    """Tells Horizon the policies of Pcloud.
+
+    An operator with policies of their own sets POLICY_FILES['pcloud'] to the
+    file that nova-api reads; whatever is set there stays.
+    """
+
+    name = 'pcloud_dashboard'
+    verbose_name = 'Pcloud'
+
+    def ready(self) -> None:
+        """Set the files of the policies that the operator has not set."""
+        # Horizon reads these files at the first check of a policy, later
+        # than here. Both paths are absolute, so that nothing is copied.
+        settings.POLICY_FILES.setdefault(
+            'pcloud', str(_CONF / 'pcloud_policy.yaml'))
+        settings.DEFAULT_POLICY_FILES.setdefault(
+            'pcloud', str(_CONF / 'default_policies' / 'pcloud.yaml'))

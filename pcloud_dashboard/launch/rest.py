@@ -1,0 +1,81 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the step of Launch Instance asks."""
+
+import typing
+
+from django import http
+from django.views import generic
+from openstack_dashboard.api.rest import urls
+from openstack_dashboard.api.rest import utils
+
+from pcloud_dashboard import api
+from pcloud_dashboard import shown
+
+from pcloud.client import exceptions
+from pcloud.client import resources
+
+
+@urls.register
+class Pclouds(generic.View):
+    """The Pclouds in which the project may start servers."""
+
+    url_regex = r'pcloud/pclouds/$'
+
+    @utils.ajax()
+    def get(self, request: http.HttpRequest) -> dict[str, typing.Any]:
+        """List the Pclouds, with what is free where the API tells.
+
+        A cloud without Pclouds has none. Where the API fails the answer has
+        a "failure", in words, so that the dialog goes on without Pclouds.
+        """
+        try:
+            found = api.client(request).list_pclouds(detail=True)
+        except exceptions.ExtensionNotEnabled:
+            return {'items': []}
+        except api.FAILURES as error:
+            return {'items': [], 'failure': api.words(error)}
+        return {'items': [_item(pcloud) for pcloud in found]}
+
+
+def _item(pcloud: resources.Pcloud) -> dict[str, typing.Any]:
+    free = pcloud.free
+    return {'id': pcloud.id, 'name': pcloud.name,
+            'is_own': pcloud.host_count is not None,
+            'hosts': pcloud.host_count,
+            'free_vcpus': free['vcpus'] if free else None,
+            'free_memory': shown.memory(free['memory_mb'])
+            if free else None}
+
+
+@urls.register
+class Explanation(generic.View):
+    """How many more servers of a flavor fit a Pcloud."""
+
+    url_regex = r'pcloud/pclouds/(?P<pcloud_id>[0-9a-f-]{36})/explain/$'
+
+    @utils.ajax()
+    def get(self, request: http.HttpRequest,
+            pcloud_id: str) -> dict[str, typing.Any]:
+        """Explain the room for a flavor, for the owner of the Pcloud."""
+        try:
+            found = api.client(request).explain(
+                pcloud_id, request.GET.get('flavor', ''))
+        except api.FAILURES as error:
+            return {'failure': api.words(error)}
+        return {'fits': found.fits, 'refused': found.refused,
+                'hosts': [{'name': host.name,
+                           'reasons': [each.reason
+                                       for each in host.in_the_way]}
+                          for host in found.hosts if not host.fits],
+                'changes': [change.text for change in found.changes]}

@@ -1,0 +1,59 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The policies that decide which buttons a user sees.
+
+nova-api decides whether a call is allowed. The dashboard only hides what
+would be refused, and asks Horizon, which has read the same policies.
+"""
+
+from django import http
+
+from openstack_dashboard import policy
+
+_PCLOUDS = 'os_compute_api:os-pclouds:'
+_FLAVORS = 'os_compute_api:os-host-flavors:'
+
+LIST = _PCLOUDS + 'index'
+ALL_PROJECTS = _PCLOUDS + 'all_projects'
+CREATE = _PCLOUDS + 'create'
+UPDATE = _PCLOUDS + 'update'
+DELETE = _PCLOUDS + 'delete'
+ADD_HOST = _PCLOUDS + 'hosts:add'
+UPDATE_HOST = _PCLOUDS + 'hosts:update'
+MOVE = _PCLOUDS + 'hosts:move'
+REMOVE_HOST = _PCLOUDS + 'hosts:remove'
+ADD_TENANT = _PCLOUDS + 'tenants:add'
+REMOVE_TENANT = _PCLOUDS + 'tenants:remove'
+EXPLAIN = _PCLOUDS + 'explain:show'
+UPDATE_POLICY = 'os_compute_api:os-pcloud-policies:update'
+SET_DEFAULT = 'os_compute_api:os-pcloud-policies:default'
+AUDIT = 'os_compute_api:os-pcloud-audit:index'
+UPDATE_QUOTA = 'os_compute_api:os-pcloud-quotas:update'
+CREATE_FLAVOR = _FLAVORS + 'create'
+UPDATE_FLAVOR = _FLAVORS + 'update'
+DELETE_FLAVOR = _FLAVORS + 'delete'
+ADD_POOL_HOST = _FLAVORS + 'hosts:add'
+REMOVE_POOL_HOST = _FLAVORS + 'hosts:remove'
+LAUNCH = 'os_compute_api:servers:create'
+
+
+def allows(request: http.HttpRequest, rule: str,
+           project_id: str | None = None) -> bool:
+    """Return whether the policies allow the user a call.
+
+    :param project_id: the project that owns what the call is about; None for
+        the project of the user
+    """
+    service = 'compute' if rule == LAUNCH else 'pcloud'
+    return policy.check(((service, rule),), request,
+                        {'project_id': project_id})

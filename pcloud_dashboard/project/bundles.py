@@ -1,0 +1,123 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Bundles: servers of several flavors that are to fit a Pcloud together."""
+
+from collections.abc import Iterable
+import dataclasses
+import typing
+
+from django import http
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from pcloud_dashboard import shown
+
+from pcloud.client import resources
+
+# The most flavors of a bundle that the page has fields for.
+MOST_FLAVORS = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    """A flavor of a bundle, as the user has filled in the line.
+
+    :ivar flavor: the id, '' for an empty line
+    :ivar count: how many servers; '' for an empty line
+    :ivar apart: whether each server has to be on another host
+    """
+
+    flavor: str = ''
+    count: str = ''
+    apart: bool = False
+
+
+def lines(query: http.QueryDict) -> list[Line]:
+    """Return the lines of the form, empty lines too."""
+    found = [Line(flavor, count.strip(), str(number) in query.getlist(
+        'bundle_apart')) for number, (flavor, count) in enumerate(zip(
+            query.getlist('bundle_flavor'), query.getlist('bundle_count')))]
+    return (found + [Line()] * MOST_FLAVORS)[:MOST_FLAVORS]
+
+
+def asked(wanted: Iterable[Line]) -> list[dict[str, typing.Any]]:
+    """Return the servers of a bundle, as the API takes them.
+
+    A count that is no number is passed on, so that the API names what is
+    wrong.
+    """
+    return [{'flavor': line.flavor,
+             'count': int(line.count) if line.count.isdecimal()
+             else line.count,
+             **({'apart': True} if line.apart else {})}
+            for line in wanted if line.flavor and line.count]
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What a simulation says of a bundle.
+
+    :ivar placed: host -> its servers in words, in the order of the names
+    :ivar missing: what is too small, or would help, in words
+    """
+
+    fits: bool
+    text: str
+    placed: list[tuple[str, str]]
+    missing: list[str]
+
+
+def answer(simulation: resources.Simulation,
+           names: dict[str, str]) -> Answer:
+    """Return a simulation in words.
+
+    :param names: flavor id -> name
+    """
+    by_host: dict[str, list[str]] = {}
+    for each in simulation.placed:
+        by_host.setdefault(each.host, []).append(
+            f'{each.count} × {names.get(each.flavor, each.flavor)}')
+    return Answer(
+        simulation.fits, _text(simulation),
+        [(host, ', '.join(by_host[host]))
+         for host in sorted(by_host, key=shown.natural)],
+        [*map(_short, simulation.binding), *map(_more, simulation.more),
+         *simulation.not_explained])
+
+
+def _text(simulation: resources.Simulation) -> str:
+    if simulation.fits:
+        return _('The bundle fits.')
+    least, most = simulation.bounds['least'], simulation.bounds['most']
+    if simulation.exact or least == most:
+        return ngettext('The bundle does not fit: %d instance has room.',
+                        'The bundle does not fit: %d instances have room.',
+                        least) % least
+    return _('Nobody could tell whether the bundle fits: %(least)s instances '
+             'have room, more than %(most)s have none.') % {
+                 'least': least, 'most': most}
+
+
+def _short(binding: resources.BindingResource) -> str:
+    return _('%(resource)s: %(number)s more would be enough.') % {
+        'resource': binding.resource, 'number': binding.short_by}
+
+
+def _more(more: resources.MoreHosts) -> str:
+    text = _('%(hosts)s more of host flavor %(flavor)s (%(units)s units, '
+             '%(free)s free).') % {
+                 'hosts': more.hosts, 'flavor': more.host_flavor,
+                 'units': more.units, 'free': more.free}
+    if more.quota_short_by:
+        text += ' ' + _('The quota is short by %s.') % more.quota_short_by
+    return text

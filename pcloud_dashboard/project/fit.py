@@ -1,0 +1,113 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Pictures of how many more servers fit the hosts of a Pcloud."""
+
+from collections.abc import Iterable
+import dataclasses
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from pcloud_dashboard import shown
+
+from pcloud.client import resources
+
+# The most boxes of a kind that a picture has; more are told as a number.
+MOST_BOXES = 40
+
+
+@dataclasses.dataclass(frozen=True)
+class Picture:
+    """A host with its servers, and with those that would fit.
+
+    :ivar running: how many servers are on the host, None where not known
+    :ivar reasons: what keeps the next server away, in words
+    """
+
+    name: str
+    state: str
+    running: int | None
+    fits: int
+    reasons: tuple[str, ...]
+
+    @property
+    def running_boxes(self) -> range:
+        """As many items as there are boxes of servers."""
+        return range(min(self.running or 0, MOST_BOXES))
+
+    @property
+    def ghost_boxes(self) -> range:
+        """As many items as there are boxes of servers that would fit."""
+        return range(min(self.fits, MOST_BOXES))
+
+    @property
+    def text(self) -> str:
+        """The picture in words."""
+        if self.running is None:
+            runs = _('nobody knows how many instances run')
+        else:
+            runs = ngettext('%d instance runs', '%d instances run',
+                            self.running) % self.running
+        return _('%(runs)s, %(fits)s') % {
+            'runs': runs,
+            'fits': ngettext('%d more fits', '%d more fit', self.fits)
+            % self.fits}
+
+
+def pictures(explanation: resources.Explanation,
+             hosts: Iterable[resources.Host]) -> list[Picture]:
+    """Return the picture of each host, in the order of their names."""
+    by_name = {host.name: host for host in hosts}
+    return sorted(
+        (_picture(each, by_name.get(each.name))
+         for each in explanation.hosts),
+        key=lambda picture: shown.natural(picture.name))
+
+
+def _picture(explained: resources.ExplainedHost,
+             host: resources.Host | None) -> Picture:
+    # A host may have joined or left between the two calls.
+    instances = host.instances if host else None
+    return Picture(
+        explained.name, host.state or '' if host else '',
+        None if instances is None else len(instances), explained.fits,
+        tuple(each.reason for each in explained.in_the_way))
+
+
+@dataclasses.dataclass(frozen=True)
+class Button:
+    """A change that would help.
+
+    :ivar can_be_done: whether a button does it; else the text says what
+        somebody has to do
+    """
+
+    change: str
+    subject: str
+    text: str
+    can_be_done: bool
+
+
+def buttons(explanation: resources.Explanation, may_enable: bool,
+            may_add: bool) -> list[Button]:
+    """Return the changes that would make room for another server.
+
+    :param may_enable: whether the user may enable hosts; likewise may_add
+    """
+    doable = {name for name, allowed in (
+        ('enable', may_enable), ('add_host', may_enable and may_add))
+        if allowed}
+    return [Button(change.change, change.subject,
+                   change.text[:1].upper() + change.text[1:],
+                   change.change in doable)
+            for change in explanation.changes]

@@ -1,0 +1,83 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the forms of the panel have in common."""
+
+import typing
+
+from django import http
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from horizon import forms
+from horizon import messages
+
+from pcloud_dashboard import api
+
+from pcloud.client import resources
+from pcloud.client import v1
+
+
+class ApiForm(forms.SelfHandlingForm):
+    """A form that shows the words of the API where the API refuses.
+
+    A subclass has ``send``, which makes the calls.
+    """
+
+    def send(self, client: v1.Client, data: dict) -> typing.Any:
+        """Make the calls of the form.
+
+        :param data: the cleaned values
+        :returns: a value that is true; the sentence of success, or the new
+            resource
+        """
+        raise NotImplementedError
+
+    def handle(self, request: http.HttpRequest, data: dict) -> typing.Any:
+        """Make the calls, and show how they ended."""
+        try:
+            done = self.send(api.client(request), data)
+        except api.FAILURES as error:
+            self.api_error(api.words(error))
+            return False
+        if isinstance(done, str):
+            messages.success(request, done)
+        return done
+
+
+class PcloudForm(ApiForm):
+    """A form about one Pcloud."""
+
+    def __init__(self, request: http.HttpRequest, *args: typing.Any,
+                 pcloud: resources.Pcloud, **kwargs: typing.Any) -> None:
+        self.pcloud = pcloud
+        super().__init__(request, *args, **kwargs)
+
+
+class CreateForm(ApiForm):
+    """The name of a new Pcloud."""
+
+    name = forms.CharField(
+        label=_('Name'), max_length=255,
+        widget=forms.TextInput(attrs={'autofocus': 'autofocus'}))
+
+    def send(self, client: v1.Client, data: dict) -> resources.Pcloud:
+        """Create the Pcloud."""
+        return client.create_pcloud(data['name'])
+
+
+class DeleteForm(PcloudForm):
+    """Nothing to fill in: the user confirms."""
+
+    def send(self, client: v1.Client, data: dict) -> str:
+        """Delete the Pcloud."""
+        client.delete_pcloud(self.pcloud.id)
+        return gettext('Pcloud "%s" was deleted.') % self.pcloud.name

@@ -1,0 +1,156 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The forms about hosts of a Pcloud."""
+
+import datetime
+import typing
+
+from django.core import exceptions
+from django import http
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from horizon import forms
+from horizon import messages
+
+from pcloud_dashboard import api
+from pcloud_dashboard.project import forms as pcloud_forms
+from pcloud_dashboard.project import host_names
+
+from pcloud.client import resources
+from pcloud.client import v1
+
+# The choice that leaves the host flavor to the API.
+BY_REQUIREMENT = ''
+MOST_HOSTS = 50
+
+
+class AddHostsForm(pcloud_forms.PcloudForm):
+    """Which hosts are to join, how many, and their names."""
+
+    host_flavor = forms.ChoiceField(
+        label=_('Kind of host'), required=False)
+    constraints = forms.CharField(
+        label=_('Requirement'), required=False,
+        widget=forms.TextInput(attrs={'placeholder': 'cpu=16 ram=64G'}))
+    availability_zone = forms.ChoiceField(
+        label=_('Availability Zone'), required=False)
+    count = forms.IntegerField(
+        label=_('Number of Hosts'), min_value=1, max_value=MOST_HOSTS,
+        initial=1)
+    name = forms.CharField(
+        label=_('Name'), initial='host-{n}', max_length=63,
+        help_text=_('{n} stands for the next free number.'))
+    enable = forms.BooleanField(
+        label=_('Enable them at once'), required=False, initial=True,
+        help_text=_('Instances start on enabled hosts alone.'))
+
+    def __init__(self, request: http.HttpRequest, *args: typing.Any,
+                 flavors: list[resources.HostFlavor], zones: list[str],
+                 taken: list[str], **kwargs: typing.Any) -> None:
+        super().__init__(request, *args, **kwargs)
+        self._taken = taken
+        self.fields['host_flavor'].choices = [
+            *((flavor.id, flavor.id) for flavor in flavors),
+            (BY_REQUIREMENT, _('By requirement'))]
+        self.fields['availability_zone'].choices = [
+            ('', _('Any zone')), *((zone, zone) for zone in zones)]
+
+    def clean(self) -> dict:
+        """Require a host flavor or a requirement."""
+        data = super().clean()
+        if not data.get('host_flavor') and not data.get('constraints'):
+            raise exceptions.ValidationError(gettext(
+                'Choose a kind of host, or write what the host must have.'))
+        return data
+
+    def handle(self, request: http.HttpRequest, data: dict) -> bool:
+        """Add the hosts one after the other, until a host is refused.
+
+        Hosts that have joined stay.
+        """
+        client = api.client(request)
+        added: list[str] = []
+        try:
+            for name in host_names.names(
+                    data['name'], data['count'], self._taken):
+                self._add(client, name, data)
+                added.append(name)
+                if data['enable']:
+                    client.set_host_state(self.pcloud.id, name, 'enabled')
+        except api.FAILURES as error:
+            if not added:
+                self.api_error(api.words(error))
+                return False
+            messages.error(request, gettext(
+                '%(added)d of %(wanted)d hosts were added. Then: '
+                '%(reason)s') % {
+                    'added': len(added), 'wanted': data['count'],
+                    'reason': api.words(error)})
+        messages.success(
+            request, gettext('Added: %s.') % ', '.join(added))
+        return True
+
+    def _add(self, client: v1.Client, name: str, data: dict) -> None:
+        by_flavor = bool(data['host_flavor'])
+        client.add_host(
+            self.pcloud.id, name,
+            host_flavor=data['host_flavor'] or None,
+            constraints=None if by_flavor else data['constraints'],
+            availability_zone=data['availability_zone'] or None)
+
+
+class HostForm(pcloud_forms.PcloudForm):
+    """A form about one host."""
+
+    def __init__(self, request: http.HttpRequest, *args: typing.Any,
+                 name: str, **kwargs: typing.Any) -> None:
+        self.host_name = name
+        super().__init__(request, *args, **kwargs)
+
+
+class RemoveForm(HostForm):
+    """Nothing to fill in: the user confirms."""
+
+    def send(self, client: v1.Client, data: dict) -> str:
+        """Give the host back."""
+        client.remove_host(self.pcloud.id, self.host_name)
+        return gettext('%s has left the Pcloud.') % self.host_name
+
+
+class DrainForm(HostForm):
+    """How a host is to be emptied."""
+
+    move = forms.ChoiceField(
+        label=_('Instances on the host'),
+        choices=[('none', _('stay; you move or delete them')),
+                 ('live', _('running ones move to other hosts')),
+                 ('any', _('all move to other hosts'))])
+    release = forms.BooleanField(
+        label=_('Remove the host when it is empty'), required=False)
+    deadline = forms.DateTimeField(
+        label=_('Move until'), required=False,
+        widget=forms.DateTimeInput(
+            attrs={'type': 'datetime-local'}, format='%Y-%m-%dT%H:%M'),
+        input_formats=['%Y-%m-%dT%H:%M', '%Y-%m-%dT%H:%M:%S'],
+        help_text=_('Instances that are left then stay on the host. Nothing '
+                    'is ever stopped or deleted.'))
+
+    def send(self, client: v1.Client, data: dict) -> str:
+        """Begin the drain."""
+        deadline = data['deadline']
+        client.drain_host(
+            self.pcloud.id, self.host_name, move=data['move'],
+            release=data['release'] or None,
+            deadline=deadline and deadline.astimezone(
+                datetime.UTC).strftime('%Y-%m-%dT%H:%M:%SZ'))
+        return gettext('%s is being drained.') % self.host_name

@@ -1,0 +1,227 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the owner does with the hosts of a Pcloud."""
+
+import typing
+
+from django import http
+from django.template import loader
+from django.utils.functional import cached_property
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views import generic
+from horizon import messages
+from horizon.utils import http as horizon_http
+
+from pcloud_dashboard import api
+from pcloud_dashboard.project import host_forms
+from pcloud_dashboard.project import host_names
+from pcloud_dashboard.project import pages
+from pcloud_dashboard.project import tabs
+from pcloud_dashboard import shown
+
+from pcloud.client import resources
+
+
+class AddHostsView(pages.PcloudFormView):
+    """A dialog with the kinds of hosts as cards. Four calls of the API."""
+
+    form_class = host_forms.AddHostsForm
+    template_name = 'pcloud_dashboard/project/add_hosts.html'
+    route = 'add_hosts'
+    modal_header = _('Add Hosts')
+    submit_label = _('Add Hosts')
+
+    @cached_property
+    def flavors(self) -> list[resources.HostFlavor]:
+        """The host flavors; none, with a message, when the API fails."""
+        try:
+            return sorted(
+                api.client(self.request).list_host_flavors(),
+                key=lambda flavor: (flavor.units, flavor.id))
+        except api.FAILURES as error:
+            api.tell(self.request, error)
+            return []
+
+    @cached_property
+    def taken(self) -> list[str]:
+        """The names of the hosts of the Pcloud."""
+        try:
+            return [host.name for host in api.client(
+                self.request).list_hosts(self.pcloud_id)]
+        except api.FAILURES as error:
+            api.tell(self.request, error)
+            return []
+
+    def get_initial(self) -> dict:
+        """Return what the address asks for, else the first free kind."""
+        asked = self.request.GET.get('host_flavor')
+        free = [flavor.id for flavor in self.flavors
+                if any(flavor.available.values())]
+        return {**super().get_initial(),
+                'host_flavor': asked or next(iter(free), '')}
+
+    def get_form_kwargs(self) -> dict:
+        """Return the arguments of the form."""
+        return {**super().get_form_kwargs(), 'flavors': self.flavors,
+                'zones': api.zones(self.flavors), 'taken': self.taken}
+
+    def get_context_data(self, **kwargs: typing.Any) -> dict:
+        """Return what the template shows."""
+        return super().get_context_data(
+            cards=[{'flavor': flavor,
+                    'free': sum(flavor.available.values()),
+                    'zones': ' '.join(f'{zone}:{free}' for zone, free
+                                      in flavor.available.items() if free),
+                    'memory': shown.memory(flavor.memory_mb)
+                    if flavor.memory_mb else None}
+                   for flavor in self.flavors],
+            quota=self._quota(), taken=self.taken, **kwargs)
+
+    def _quota(self) -> resources.Quota | None:
+        """Return the quota of the owner, which counts the hosts."""
+        try:
+            return api.client(self.request).get_quota(self.pcloud.owner)
+        except api.FAILURES as error:
+            api.tell(self.request, error)
+            return None
+
+
+class StateView(pages.OfPcloud, generic.View):
+    """Enables or disables a host, for a switch on the page."""
+
+    http_method_names = ['post']
+
+    def post(self, request: http.HttpRequest,
+             **kwargs: typing.Any) -> http.HttpResponse:
+        """Set the state; answer with the row of the host, or the page."""
+        wanted = ('enabled' if request.POST.get('state') == 'enabled'
+                  else 'disabled')
+        try:
+            host = api.client(request).set_host_state(
+                self.pcloud_id, kwargs['name'], wanted)
+        except api.FAILURES as error:
+            return self._failed(api.words(error))
+        words = (gettext('%s is enabled: new instances may start there.')
+                 if wanted == 'enabled' else
+                 gettext('%s is disabled: no new instances start there.')
+                 ) % host.name
+        if horizon_http.is_ajax(request):
+            return http.JsonResponse(
+                {'message': words, 'row': self._row(host)})
+        messages.success(request, words)
+        return http.HttpResponseRedirect(self.page)
+
+    def _failed(self, words: str) -> http.HttpResponse:
+        if horizon_http.is_ajax(self.request):
+            # The browser's console counts an answer of 4xx as an error.
+            return http.JsonResponse({'failure': words})
+        messages.error(self.request, words)
+        return http.HttpResponseRedirect(self.page)
+
+    def _row(self, host: resources.Host) -> str:
+        names = api.server_names(self.request) if host.instances else {}
+        return loader.render_to_string(
+            'pcloud_dashboard/project/_host.html', {
+                'host': shown.host(host, self.pcloud, names),
+                'pcloud': self.pcloud,
+                **tabs.host_rights(self.request, self.pcloud)},
+            self.request)
+
+
+class HostFormView(pages.PcloudFormView):
+    """A form about one host."""
+
+    @cached_property
+    def host(self) -> shown.ShownHost:
+        """The host; the user is sent to the page when there is none."""
+        try:
+            host = api.client(self.request).get_host(
+                self.pcloud_id, self.kwargs['name'])
+        except api.FAILURES as error:
+            api.tell(self.request, error, redirect=self.page)
+            raise
+        return shown.host(host, self.pcloud, {})
+
+    def get_form_kwargs(self) -> dict:
+        """Return the arguments of the form, with the host's name."""
+        return {**super().get_form_kwargs(), 'name': self.kwargs['name']}
+
+    def get_context_data(self, **kwargs: typing.Any) -> dict:
+        """Return what the template shows."""
+        return super().get_context_data(host=self.host, **kwargs)
+
+
+class RemoveView(HostFormView):
+    """A dialog that tells what stands in the way, and asks."""
+
+    form_class = host_forms.RemoveForm
+    template_name = 'pcloud_dashboard/project/remove_host.html'
+    route = 'remove_host'
+    submit_label = _('Remove Host')
+
+    @property
+    def modal_header(self) -> str:
+        """The title, with the host's name."""
+        return gettext('Remove %s') % self.kwargs['name']
+
+
+class DrainView(HostFormView):
+    """A dialog that asks how a host is to be emptied."""
+
+    form_class = host_forms.DrainForm
+    route = 'drain'
+    submit_label = _('Drain Host')
+    help_text = _(
+        'No new instances start on the host. It is empty when the last '
+        'instance has moved or has been deleted; enabling or disabling the '
+        'host ends the drain.')
+
+    @property
+    def modal_header(self) -> str:
+        """The title, with the host's name."""
+        return gettext('Drain %s') % self.kwargs['name']
+
+
+class ChangeView(pages.OfPcloud, generic.View):
+    """Does a change that makes room, for a button of the tab Fit."""
+
+    tab = 'fit'
+    http_method_names = ['post']
+
+    def post(self, request: http.HttpRequest,
+             **kwargs: typing.Any) -> http.HttpResponse:
+        """Make the change, and show the tab again."""
+        subject = request.POST.get('subject', '')
+        try:
+            if request.POST.get('change') == 'add_host':
+                name = self._add(subject)
+            else:
+                name = subject
+            api.client(request).set_host_state(
+                self.pcloud_id, name, 'enabled')
+            messages.success(request, gettext(
+                '%s is enabled: new instances may start there.') % name)
+        except api.FAILURES as error:
+            messages.error(request, api.words(error))
+        # The id of a flavor is free text of an operator.
+        flavor = http.QueryDict(mutable=True)
+        flavor['flavor'] = request.POST.get('flavor', '')
+        return http.HttpResponseRedirect(
+            f'{self.page}&{flavor.urlencode()}')
+
+    def _add(self, host_flavor: str) -> str:
+        client = api.client(self.request)
+        taken = [host.name for host in client.list_hosts(self.pcloud_id)]
+        name, = host_names.names(f'{host_flavor}-{{n}}', 1, taken)
+        return client.add_host(self.pcloud_id, name, host_flavor).name

@@ -1,0 +1,131 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the views of one Pcloud have in common."""
+
+import typing
+
+from django import http
+from django import urls
+from django.utils.functional import cached_property
+from horizon import forms
+
+from pcloud_dashboard import api
+from pcloud_dashboard import policies
+
+from pcloud.client import resources
+
+INDEX = 'horizon:project:pclouds:index'
+DETAIL = 'horizon:project:pclouds:detail'
+# Tab of a Pcloud's page -> the part of the page's address.
+TABS = {name: f'?tab=pcloud__{name}'
+        for name in ('hosts', 'fit', 'tenants', 'settings')}
+
+
+def address(pcloud_id: str, tab: str = 'hosts') -> str:
+    """Return the address of a tab of a Pcloud's page."""
+    return urls.reverse(DETAIL, args=[pcloud_id]) + TABS[tab]
+
+
+def own_address(name: str, *arguments: str) -> str:
+    """Return the address of a view of the panel."""
+    return urls.reverse(f'horizon:project:pclouds:{name}', args=arguments)
+
+
+class OfPcloud:
+    """A view of one Pcloud, with what the views need.
+
+    :cvar tab: the tab of the Pcloud's page that the view belongs to
+    """
+
+    tab = 'hosts'
+    request: http.HttpRequest
+    kwargs: dict[str, typing.Any]
+
+    @property
+    def pcloud_id(self) -> str:
+        """The id of the Pcloud, from the address."""
+        return str(self.kwargs['pcloud_id'])
+
+    @cached_property
+    def pcloud(self) -> resources.Pcloud:
+        """The Pcloud.
+
+        The user is sent to the list, with the API's words, when the API does
+        not show the Pcloud.
+        """
+        try:
+            return api.client(self.request).get_pcloud(self.pcloud_id)
+        except api.FAILURES as error:
+            api.tell(self.request, error, redirect=urls.reverse(INDEX))
+            raise
+
+    @property
+    def page(self) -> str:
+        """The address of the view's tab of the Pcloud's page."""
+        return address(self.pcloud_id, self.tab)
+
+    def allows(self, rule: str) -> bool:
+        """Return whether the user may do what a rule is about."""
+        return policies.allows(self.request, rule, self.pcloud.owner)
+
+
+class FormView(forms.ModalFormView):
+    """A form in a dialog, or on a page of its own without JavaScript.
+
+    :cvar route: the name of the view's own address
+    :cvar help_text: what the user reads beside the fields
+    """
+
+    template_name = 'pcloud_dashboard/project/form.html'
+    route: str
+    help_text: typing.Any = ''
+
+    @property
+    def submit_url(self) -> str:
+        """The own address, with what was asked for."""
+        return self.request.get_full_path()
+
+    @property
+    def form_id(self) -> str:
+        """The id of the form in the page."""
+        return f'pcloud_{self.route}_form'
+
+    @property
+    def modal_id(self) -> str:
+        """The id of the dialog in the page."""
+        return f'pcloud_{self.route}_modal'
+
+    @property
+    def page_title(self) -> typing.Any:
+        """The title of the page that has the form alone."""
+        return self.modal_header
+
+    def get_context_data(self, **kwargs: typing.Any) -> dict:
+        """Return what the template shows."""
+        return super().get_context_data(help_text=self.help_text, **kwargs)
+
+
+class PcloudFormView(OfPcloud, FormView):
+    """A form about one Pcloud."""
+
+    def get_success_url(self) -> str:
+        """Return the page that the user sees when all went well."""
+        return self.page
+
+    def get_cancel_url(self) -> str:
+        """Return the page that the user sees after Cancel."""
+        return self.page
+
+    def get_form_kwargs(self) -> dict:
+        """Return the arguments of the form, with the Pcloud."""
+        return {**super().get_form_kwargs(), 'pcloud': self.pcloud}

@@ -1,0 +1,203 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the owner sets for a Pcloud."""
+
+import typing
+
+from django import http
+from django.utils.functional import cached_property
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from horizon import forms
+
+from pcloud_dashboard import api
+from pcloud_dashboard.project import forms as pcloud_forms
+from pcloud_dashboard.project import pages
+
+from pcloud.client import exceptions
+from pcloud.client import resources
+from pcloud.client import v1
+
+
+class EditForm(pcloud_forms.PcloudForm):
+    """Name, ratios and what happens at a maintenance."""
+
+    name = forms.CharField(label=_('Name'), max_length=255)
+    cpu_allocation_ratio = forms.FloatField(
+        label=_('vCPU Ratio'), required=False, help_text=_(
+            'How many vCPUs instances may have for each vCPU of a host. '
+            'Empty: as the cloud has it.'))
+    ram_allocation_ratio = forms.FloatField(
+        label=_('Memory Ratio'), required=False, help_text=_(
+            'The same for memory. Empty: as the cloud has it.'))
+    maintenance_policy = forms.ChoiceField(
+        label=_('At a Maintenance'), required=False, choices=[
+            ('', _('instances stay on the host')),
+            ('migrate', _('instances move to other hosts before')),
+            ('replace', _('a free host takes the place of the host'))])
+
+    def send(self, client: v1.Client, data: dict) -> str:
+        """Change what differs."""
+        wanted = {**data, 'maintenance_policy':
+                  data['maintenance_policy'] or None}
+        changes = {name: value for name, value in wanted.items()
+                   if value != getattr(self.pcloud, name)}
+        if changes:
+            client.update_pcloud(self.pcloud.id, **changes)
+        return gettext('The settings were saved.')
+
+
+class EditView(pages.PcloudFormView):
+    """A dialog with the settings of the Pcloud itself."""
+
+    tab = 'settings'
+    form_class = EditForm
+    route = 'edit'
+    modal_header = _('Edit Pcloud')
+    submit_label = _('Save')
+
+    def get_initial(self) -> dict:
+        """Return the present settings."""
+        return {name: getattr(self.pcloud, name) for name in (
+            'name', 'cpu_allocation_ratio', 'ram_allocation_ratio',
+            'maintenance_policy')}
+
+
+class RequirementsForm(pcloud_forms.PcloudForm):
+    """Requirements and keys of the servers of a Pcloud."""
+
+    constraints = forms.CharField(
+        label=_('Requirements'), required=False,
+        widget=forms.TextInput(attrs={'placeholder': 'ram=2G'}),
+        help_text=_('What a host must have for an instance, as key=value, '
+                    'with blanks between.'))
+    customer_keys = forms.CharField(
+        label=_('Placement Keys'), required=False,
+        widget=forms.Textarea(attrs={'rows': 3}),
+        help_text=_('One a line, each as NAME=VALUE:WEIGHT.'))
+
+    def send(self, client: v1.Client, data: dict) -> str:
+        """Replace the requirements and the keys."""
+        client.update_policy(
+            'pcloud', self.pcloud.id, constraints=data['constraints'],
+            customer_keys=data['customer_keys'].split())
+        return gettext('The settings were saved.')
+
+
+class RequirementsView(pages.PcloudFormView):
+    """A dialog with the requirements of the servers of a Pcloud."""
+
+    tab = 'settings'
+    form_class = RequirementsForm
+    route = 'requirements'
+    modal_header = _('Requirements of Instances')
+    submit_label = _('Save')
+
+    @cached_property
+    def policy(self) -> resources.Policy | None:
+        """The policy of the Pcloud; None where there is none yet."""
+        try:
+            return api.client(self.request).get_policy(
+                'pcloud', self.pcloud_id)
+        except exceptions.NotFound:
+            return None
+        except api.FAILURES as error:
+            api.tell(self.request, error, redirect=self.page)
+            raise
+
+    def get_initial(self) -> dict:
+        """Return the present values."""
+        if self.policy is None:
+            return {}
+        return {'constraints': self.policy.constraints,
+                'customer_keys': '\n'.join(self.policy.customer_keys)}
+
+
+class DefaultForm(pcloud_forms.PcloudForm):
+    """How the Pcloud is the default of the user's project."""
+
+    mode = forms.ChoiceField(
+        label=_('Instances that name no Pcloud start'),
+        choices=[('strict', _('here, or not at all')),
+                 ('prefer', _('here while there is room, else outside')),
+                 ('grow', _('here, and hosts are added for them'))],
+        widget=forms.Select(attrs={
+            'class': 'switchable', 'data-slug': 'mode'}))
+    host_flavor = forms.ChoiceField(
+        label=_('Host flavor of added hosts'), required=False,
+        widget=forms.Select(attrs={
+            'class': 'switched', 'data-switch-on': 'mode',
+            'data-mode-grow': _('Host flavor of added hosts')}))
+    max_hosts = forms.IntegerField(
+        label=_('Most hosts'), required=False, min_value=1,
+        widget=forms.NumberInput(attrs={
+            'class': 'switched', 'data-switch-on': 'mode',
+            'data-mode-grow': _('Most hosts')}))
+
+    def __init__(self, request: http.HttpRequest, *args: typing.Any,
+                 flavors: list[str], **kwargs: typing.Any) -> None:
+        super().__init__(request, *args, **kwargs)
+        self.fields['host_flavor'].choices = [
+            (each, each) for each in flavors]
+
+    def send(self, client: v1.Client, data: dict) -> str:
+        """Make the Pcloud the default of the project."""
+        growth = {} if data['mode'] != 'grow' else {
+            'host_flavor': data['host_flavor'] or None,
+            'max_hosts': data['max_hosts']}
+        client.set_default_pcloud(
+            self.pcloud.id, data['mode'], self.request.user.project_id,
+            **growth)
+        return gettext('The Pcloud is the default of the project now.')
+
+
+class DefaultView(pages.PcloudFormView):
+    """A dialog that makes the Pcloud the default of the project."""
+
+    tab = 'settings'
+    form_class = DefaultForm
+    route = 'default'
+    modal_header = _('Default Pcloud of the Project')
+    submit_label = _('Make Default')
+
+    def get_form_kwargs(self) -> dict:
+        """Return the arguments of the form, with the host flavors."""
+        try:
+            flavors = [flavor.id for flavor in api.client(
+                self.request).list_host_flavors()]
+        except api.FAILURES as error:
+            api.tell(self.request, error)
+            flavors = []
+        return {**super().get_form_kwargs(), 'flavors': flavors}
+
+
+class NoDefaultForm(pcloud_forms.PcloudForm):
+    """Nothing to fill in: the user confirms."""
+
+    def send(self, client: v1.Client, data: dict) -> str:
+        """Remove what the project has set."""
+        client.set_default_pcloud(None, project_id=(
+            self.request.user.project_id))
+        return gettext('The project has no default Pcloud now.')
+
+
+class NoDefaultView(pages.PcloudFormView):
+    """A dialog that asks whether the project is to have no default."""
+
+    tab = 'settings'
+    form_class = NoDefaultForm
+    route = 'no_default'
+    modal_header = _('No Default Pcloud')
+    submit_label = _('Remove Default')
+    help_text = _('Instances of the project that name no Pcloud start '
+                  'outside of Pclouds then.')

@@ -1,0 +1,64 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the tab with the settings of a Pcloud says."""
+
+import dataclasses
+
+from django.utils.translation import gettext as _
+
+from pcloud.client import resources
+
+
+@dataclasses.dataclass(frozen=True)
+class Default:
+    """Where servers of the user's project go that name no Pcloud.
+
+    :ivar is_here: whether they go to the Pcloud of the page
+    :ivar text: the same in words
+    :ivar source: where that is set, in words; None where nothing is set
+    :ivar can_be_unset: whether the project itself has set it
+    """
+
+    is_here: bool
+    text: str
+    source: str | None
+    can_be_unset: bool
+
+
+def default(value: resources.DefaultPcloud,
+            pcloud: resources.Pcloud) -> Default:
+    """Return the words for a default Pcloud on the page of a Pcloud."""
+    is_here = value.pcloud == pcloud.id
+    return Default(
+        is_here, _text(value, is_here),
+        {'project': _('set for the project'), 'domain': _(
+            'set for the domain'), 'cloud': _('set for the cloud')}.get(
+                value.source or ''),
+        value.source == 'project')
+
+
+def _text(value: resources.DefaultPcloud, is_here: bool) -> str:
+    if value.pcloud is None:
+        return _('Instances that name no Pcloud start outside of Pclouds.')
+    if not is_here:
+        return _('Instances that name no Pcloud start in another Pcloud: '
+                 '%s.') % value.pcloud
+    if value.mode == 'prefer':
+        return _('Instances that name no Pcloud start here while there is '
+                 'room, and else outside.')
+    if value.mode == 'grow':
+        return _('Instances that name no Pcloud start here; while there is '
+                 'no room, hosts of host flavor %(flavor)s are added, up to '
+                 '%(most)s hosts.') % {
+                     'flavor': value.host_flavor, 'most': value.max_hosts}
+    return _('Instances that name no Pcloud start here.')

@@ -1,0 +1,149 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The table of Pclouds."""
+
+from django import http
+from django.utils.html import format_html
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+from horizon import tables
+
+from pcloud_dashboard.launch import links
+from pcloud_dashboard import policies
+from pcloud_dashboard.project import pages
+from pcloud_dashboard import shown
+
+from pcloud.client import resources
+
+
+class CreatePcloud(tables.LinkAction):
+    """The button for a new Pcloud."""
+
+    name = 'create'
+    verbose_name = _('Create Pcloud')
+    url = 'horizon:project:pclouds:create'
+    classes = ('ajax-modal',)
+    icon = 'plus'
+    policy_rules = (('pcloud', policies.CREATE),)
+
+
+class FilterPclouds(tables.FilterAction):
+    """The field that narrows the list by name or id."""
+
+    def filter(self, table: tables.DataTable,
+               pclouds: list[resources.Pcloud],
+               text: str) -> list[resources.Pcloud]:
+        """Return the Pclouds whose name or id has a text."""
+        wanted = text.casefold()
+        return [pcloud for pcloud in pclouds
+                if wanted in pcloud.name.casefold() or wanted in pcloud.id]
+
+
+class LaunchHere(tables.LinkAction):
+    """The button that starts the launch of a server in a Pcloud."""
+
+    name = 'launch'
+    verbose_name = _('Launch Instance')
+    icon = 'cloud-upload'
+    ajax = False
+    classes = ('btn-launch',)
+    policy_rules = (('compute', policies.LAUNCH),)
+
+    def get_link_url(self, datum: resources.Pcloud) -> str:
+        """Return nowhere: the button opens a dialog."""
+        self.attrs.update(links.attributes(datum))
+        return '#'
+
+
+class AddHosts(tables.LinkAction):
+    """The button for more hosts."""
+
+    name = 'add_hosts'
+    verbose_name = _('Add Hosts')
+    url = 'horizon:project:pclouds:add_hosts'
+    classes = ('ajax-modal',)
+    icon = 'plus'
+
+    def allowed(self, request: http.HttpRequest,
+                datum: resources.Pcloud | None = None) -> bool:
+        """Return whether the user owns the Pcloud and may add hosts."""
+        return datum is not None and policies.allows(
+            request, policies.ADD_HOST, datum.owner)
+
+
+class DeletePcloud(tables.LinkAction):
+    """The button that leads to the question whether to delete."""
+
+    name = 'delete'
+    verbose_name = _('Delete Pcloud')
+    url = 'horizon:project:pclouds:delete'
+    classes = ('ajax-modal', 'btn-danger')
+
+    def allowed(self, request: http.HttpRequest,
+                datum: resources.Pcloud | None = None) -> bool:
+        """Return whether the user owns the Pcloud and may delete."""
+        return datum is not None and policies.allows(
+            request, policies.DELETE, datum.owner)
+
+
+def _free_hosts(pcloud: resources.Pcloud) -> str | None:
+    if pcloud.host_count is None:
+        return None
+    if not pcloud.free or not pcloud.host_count:
+        return str(pcloud.host_count)
+    return gettext('%(count)d (%(empty)d empty)') % {
+        'count': pcloud.host_count, 'empty': pcloud.free['hosts']}
+
+
+def _free_vcpus(pcloud: resources.Pcloud) -> int | None:
+    return pcloud.free['vcpus'] if pcloud.free else None
+
+
+def _free_memory(pcloud: resources.Pcloud) -> str | None:
+    return shown.memory(pcloud.free['memory_mb']) if pcloud.free else None
+
+
+def _shared(pcloud: resources.Pcloud) -> str | None:
+    if pcloud.tenants is None:
+        return gettext('lent to you')
+    others = len(set(pcloud.tenants) - {pcloud.owner})
+    if not others:
+        return gettext('yours alone')
+    return ngettext('shared with %d project', 'shared with %d projects',
+                    others) % others
+
+
+def _name(pcloud: resources.Pcloud) -> str:
+    return format_html(
+        '<a href="{}">{}</a>', pages.address(pcloud.id), pcloud.name)
+
+
+class PcloudsTable(tables.DataTable):
+    """Pclouds, with what is free in each Pcloud that is one's own."""
+
+    name = tables.WrappingColumn(_name, verbose_name=_('Name'))
+    hosts = tables.Column(_free_hosts, verbose_name=_('Hosts'))
+    vcpus = tables.Column(_free_vcpus, verbose_name=_('Free vCPUs'))
+    memory = tables.Column(_free_memory, verbose_name=_('Free Memory'))
+    servers = tables.Column('servers', verbose_name=_('Instances'))
+    units = tables.Column('units', verbose_name=_('Units'))
+    shared = tables.Column(_shared, verbose_name=_('Shared'))
+
+    class Meta:
+        name = 'pclouds'
+        verbose_name = _('Pclouds')
+        hidden_title = True
+        multi_select = False
+        table_actions = (FilterPclouds, CreatePcloud)
+        row_actions = (LaunchHere, AddHosts, DeletePcloud)

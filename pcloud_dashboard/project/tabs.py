@@ -1,0 +1,192 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The tabs of a Pcloud's page."""
+
+import typing
+
+from django import http
+from django.middleware import csrf
+from django.utils.translation import gettext_lazy as _
+from horizon import tabs
+
+from pcloud_dashboard import api
+from pcloud_dashboard import policies
+from pcloud_dashboard.project import bundles
+from pcloud_dashboard.project import fit
+from pcloud_dashboard.project import settings
+from pcloud_dashboard import shown
+
+from pcloud.client import resources
+
+
+class PcloudTab(tabs.Tab):
+    """A tab that makes its calls when the tab is opened.
+
+    A tenant that does not own the Pcloud is shown nothing of it.
+    """
+
+    preload = False
+
+    @property
+    def pcloud(self) -> resources.Pcloud:
+        """The Pcloud of the page."""
+        return self.tab_group.kwargs['pcloud']
+
+    def allowed(self, request: http.HttpRequest) -> bool:
+        """Return whether the API shows the user the hosts of the Pcloud."""
+        return self.pcloud.host_count is not None
+
+    def allows(self, rule: str) -> bool:
+        """Return whether the user may do what a rule is about."""
+        return policies.allows(self.request, rule, self.pcloud.owner)
+
+    def get_context_data(self, request: http.HttpRequest,
+                         **kwargs: typing.Any) -> dict:
+        """Return what the template shows; a message when the API fails."""
+        try:
+            found = self.find(request)
+        except api.FAILURES as error:
+            return {'pcloud': self.pcloud, 'failure': api.words(error)}
+        # Horizon draws a tab without the request, and so without a token.
+        return {'pcloud': self.pcloud, 'csrf_token': csrf.get_token(request),
+                **found}
+
+    def find(self, request: http.HttpRequest) -> dict:
+        """Return what the template shows beside the Pcloud."""
+        raise NotImplementedError
+
+
+class HostsTab(PcloudTab):
+    """The hosts: states, what is used, servers, and what can be done."""
+
+    name = _('Hosts')
+    slug = 'hosts'
+    template_name = 'pcloud_dashboard/project/_hosts.html'
+
+    def find(self, request: http.HttpRequest) -> dict:
+        """Return the hosts; one call of the API, and one of Nova's own."""
+        hosts = api.client(request).list_hosts(self.pcloud.id)
+        names = api.server_names(request) if any(
+            host.instances for host in hosts) else {}
+        return {
+            'hosts': shown.hosts(hosts, self.pcloud, names),
+            'may_add': self.allows(policies.ADD_HOST),
+            **host_rights(request, self.pcloud)}
+
+
+def host_rights(request: http.HttpRequest,
+                pcloud: resources.Pcloud) -> dict[str, bool]:
+    """Return which buttons of a host the user sees."""
+    return {
+        'may_update': policies.allows(
+            request, policies.UPDATE_HOST, pcloud.owner),
+        'may_remove': policies.allows(
+            request, policies.REMOVE_HOST, pcloud.owner)}
+
+
+class FitTab(PcloudTab):
+    """How many more servers fit, and what stands in the way."""
+
+    name = _('Fit')
+    slug = 'fit'
+    template_name = 'pcloud_dashboard/project/_fit.html'
+
+    def find(self, request: http.HttpRequest) -> dict:
+        """Return the pictures for a flavor.
+
+        Two calls of the API, one more for a bundle, and one of Nova's own.
+        """
+        flavors = api.flavors(request)
+        wanted = request.GET.get('flavor')
+        flavor = next((each for each in flavors if each.id == wanted),
+                      flavors[0] if flavors else None)
+        if flavor is None:
+            return {'flavors': []}
+        client = api.client(request)
+        explanation = client.explain(self.pcloud.id, flavor.id)
+        hosts = client.list_hosts(self.pcloud.id)
+        return {
+            **self._bundle(request, {each.id: each.name
+                                     for each in flavors}),
+            'flavors': flavors, 'flavor': flavor,
+            'explanation': explanation,
+            'pictures': fit.pictures(explanation, hosts),
+            'changes': fit.buttons(
+                explanation, self.allows(policies.UPDATE_HOST),
+                self.allows(policies.ADD_HOST))}
+
+    def _bundle(self, request: http.HttpRequest,
+                names: dict[str, str]) -> dict:
+        """Return the lines of the bundle, and the answer to a question."""
+        lines = bundles.lines(request.GET)
+        found = {'bundle': lines}
+        asked = bundles.asked(lines)
+        if not asked:
+            return found
+        try:
+            simulation = api.client(request).simulate(self.pcloud.id, asked)
+        except api.FAILURES as error:
+            return {**found, 'bundle_failure': api.words(error)}
+        return {**found,
+                'bundle_answer': bundles.answer(simulation, names)}
+
+
+class TenantsTab(PcloudTab):
+    """The projects that may start servers in the Pcloud."""
+
+    name = _('Tenants')
+    slug = 'tenants'
+    template_name = 'pcloud_dashboard/project/_tenants.html'
+
+    def find(self, request: http.HttpRequest) -> dict:
+        """Return the tenants by name; one call of Keystone."""
+        names = api.project_names(request)
+        return {
+            'tenants': sorted(
+                ({'id': each, 'name': names.get(each),
+                  'is_owner': each == self.pcloud.owner}
+                 for each in self.pcloud.tenants or ()),
+                key=lambda each: (not each['is_owner'],
+                                  each['name'] or each['id'])),
+            'may_add': self.allows(policies.ADD_TENANT),
+            'may_remove': self.allows(policies.REMOVE_TENANT)}
+
+
+class SettingsTab(PcloudTab):
+    """Name, ratios, requirements, keys and the default Pcloud."""
+
+    name = _('Settings')
+    slug = 'settings'
+    template_name = 'pcloud_dashboard/project/_settings.html'
+
+    def find(self, request: http.HttpRequest) -> dict:
+        """Return the settings; two calls of the API."""
+        client = api.client(request)
+        return {
+            'policy': client.get_effective_policy('pcloud', self.pcloud.id),
+            'default': settings.default(
+                client.get_default_pcloud(request.user.project_id),
+                self.pcloud),
+            'may_update': self.allows(policies.UPDATE),
+            'may_update_policy': self.allows(policies.UPDATE_POLICY),
+            'may_set_default': policies.allows(
+                request, policies.SET_DEFAULT)}
+
+
+class PcloudTabs(tabs.TabGroup):
+    """The tabs of a Pcloud's page."""
+
+    slug = 'pcloud'
+    tabs = (HostsTab, FitTab, TenantsTab, SettingsTab)
+    sticky = True
+    show_single_tab = True

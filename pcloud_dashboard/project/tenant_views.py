@@ -1,0 +1,91 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the owner does with the tenants of a Pcloud."""
+
+import typing
+
+from django import http
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from horizon import forms
+
+from pcloud_dashboard import api
+from pcloud_dashboard.project import forms as pcloud_forms
+from pcloud_dashboard.project import pages
+
+from pcloud.client import v1
+
+
+class AddForm(pcloud_forms.PcloudForm):
+    """The project that becomes a tenant, by name or id."""
+
+    project = forms.CharField(
+        label=_('Project'), max_length=255,
+        help_text=_('The id of a project, or the name of a project of '
+                    'yours.'))
+
+    def send(self, client: v1.Client, data: dict) -> str:
+        """Let the project start servers in the Pcloud."""
+        names = api.project_names(self.request)
+        found = [each for each, name in names.items()
+                 if name == data['project']]
+        project_id = found[0] if len(found) == 1 else data['project']
+        client.add_tenant(self.pcloud.id, project_id)
+        return gettext('%s may launch instances in the Pcloud now.') % (
+            names.get(project_id, project_id))
+
+
+class AddView(pages.PcloudFormView):
+    """A dialog that asks for a project."""
+
+    tab = 'tenants'
+    form_class = AddForm
+    route = 'add_tenant'
+    modal_header = _('Add Tenant')
+    submit_label = _('Add Tenant')
+    help_text = _(
+        'Users of the project may then launch instances on the hosts of the '
+        'Pcloud. They see its name, and nothing of its hosts.')
+
+
+class RemoveForm(pcloud_forms.PcloudForm):
+    """Nothing to fill in: the user confirms."""
+
+    def __init__(self, request: http.HttpRequest, *args: typing.Any,
+                 project_id: str, **kwargs: typing.Any) -> None:
+        self._project_id = project_id
+        super().__init__(request, *args, **kwargs)
+
+    def send(self, client: v1.Client, data: dict) -> str:
+        """Let the project start no more servers in the Pcloud."""
+        client.remove_tenant(self.pcloud.id, self._project_id)
+        return gettext('%s is a tenant no more.') % self._project_id
+
+
+class RemoveView(pages.PcloudFormView):
+    """A dialog that asks whether a project is to be removed."""
+
+    tab = 'tenants'
+    form_class = RemoveForm
+    route = 'remove_tenant'
+    modal_header = _('Remove Tenant')
+    submit_label = _('Remove Tenant')
+    help_text = _(
+        'The project can launch no more instances in the Pcloud. Instances '
+        'that it has there keep running, and its hosts are not empty while '
+        'they do.')
+
+    def get_form_kwargs(self) -> dict:
+        """Return the arguments of the form, with the project."""
+        return {**super().get_form_kwargs(),
+                'project_id': self.kwargs['project_id']}

@@ -1,0 +1,57 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The addresses of the panel of owners and tenants."""
+
+from django import urls
+
+from pcloud_dashboard.project import host_views
+from pcloud_dashboard.project import setting_views
+from pcloud_dashboard.project import tenant_views
+from pcloud_dashboard.project import views
+
+_PCLOUD = '<uuid:pcloud_id>/'
+# A host's name has no slash; the API tells which names are right.
+_HOST = _PCLOUD + 'hosts/<str:name>/'
+
+urlpatterns = [
+    urls.path('', views.IndexView.as_view(), name='index'),
+    urls.path('create', views.CreateView.as_view(), name='create'),
+    urls.path(_PCLOUD, views.DetailView.as_view(), name='detail'),
+    urls.path(_PCLOUD + 'delete', views.DeleteView.as_view(), name='delete'),
+
+    urls.path(_PCLOUD + 'add-hosts', host_views.AddHostsView.as_view(),
+              name='add_hosts'),
+    urls.path(_PCLOUD + 'help', host_views.ChangeView.as_view(),
+              name='change'),
+    urls.path(_HOST + 'state', host_views.StateView.as_view(),
+              name='state'),
+    urls.path(_HOST + 'drain', host_views.DrainView.as_view(),
+              name='drain'),
+    urls.path(_HOST + 'remove', host_views.RemoveView.as_view(),
+              name='remove_host'),
+
+    urls.path(_PCLOUD + 'tenants/add', tenant_views.AddView.as_view(),
+              name='add_tenant'),
+    urls.path(_PCLOUD + 'tenants/<str:project_id>/remove',
+              tenant_views.RemoveView.as_view(), name='remove_tenant'),
+
+    urls.path(_PCLOUD + 'edit', setting_views.EditView.as_view(),
+              name='edit'),
+    urls.path(_PCLOUD + 'requirements',
+              setting_views.RequirementsView.as_view(),
+              name='requirements'),
+    urls.path(_PCLOUD + 'default', setting_views.DefaultView.as_view(),
+              name='default'),
+    urls.path(_PCLOUD + 'no-default', setting_views.NoDefaultView.as_view(),
+              name='no_default'),
+]

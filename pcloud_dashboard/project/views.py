@@ -1,0 +1,130 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The list of Pclouds, and the page of one Pcloud."""
+
+import typing
+
+from django import http
+from django import urls
+from django.utils.translation import gettext_lazy as _
+from horizon import tables
+from horizon import tabs
+
+from pcloud_dashboard import api
+from pcloud_dashboard.launch import links
+from pcloud_dashboard import policies
+from pcloud_dashboard.project import forms
+from pcloud_dashboard.project import pages
+from pcloud_dashboard.project import tables as pcloud_tables
+from pcloud_dashboard.project import tabs as pcloud_tabs
+from pcloud_dashboard import shown
+
+from pcloud.client import resources
+
+
+class IndexView(tables.DataTableView):
+    """All Pclouds that the project owns or is a tenant of, and its quota.
+
+    Two calls of the API, however many Pclouds there are.
+    """
+
+    table_class = pcloud_tables.PcloudsTable
+    template_name = 'pcloud_dashboard/project/index.html'
+    page_title = _('Pclouds')
+
+    def get_data(self) -> list[resources.Pcloud]:
+        """Return the Pclouds; none, with a message, when the API fails."""
+        try:
+            found = api.client(self.request).list_pclouds(detail=True)
+        except api.FAILURES as error:
+            api.tell(self.request, error)
+            return []
+        return sorted(found, key=lambda pcloud: (
+            pcloud.owner != self.request.user.project_id,
+            shown.natural(pcloud.name)))
+
+    def get_context_data(self, **kwargs: typing.Any) -> dict:
+        """Return what the template shows."""
+        return super().get_context_data(quota=self._quota(), **kwargs)
+
+    def _quota(self) -> shown.Bar | None:
+        try:
+            return shown.quota_bar(api.client(self.request).get_quota(
+                self.request.user.project_id))
+        except api.FAILURES as error:
+            api.tell(self.request, error)
+            return None
+
+
+class CreateView(pages.FormView):
+    """A dialog that asks for a name, and leads to the Pcloud's page."""
+
+    form_class = forms.CreateForm
+    route = 'create'
+    modal_header = _('Create Pcloud')
+    submit_label = _('Create Pcloud')
+    success_url = urls.reverse_lazy(pages.INDEX)
+    help_text = _(
+        'A Pcloud is a set of whole hosts that run servers of your project '
+        'alone. It has no hosts at first; you add them on its page.')
+
+    def get_success_url_from_handled(self, pcloud: resources.Pcloud) -> str:
+        """Return the page of the new Pcloud."""
+        return pages.address(pcloud.id)
+
+
+class DetailView(pages.OfPcloud, tabs.TabView):
+    """The page of a Pcloud."""
+
+    tab_group_class = pcloud_tabs.PcloudTabs
+    template_name = 'pcloud_dashboard/project/detail.html'
+    page_title = '{{ pcloud.name }}'
+
+    def get_tabs(self, request: http.HttpRequest,
+                 **kwargs: typing.Any) -> tabs.TabGroup:
+        """Return the tabs, which know the Pcloud."""
+        return super().get_tabs(
+            request, **{**kwargs, 'pcloud': self.pcloud})
+
+    def get_context_data(self, **kwargs: typing.Any) -> dict:
+        """Return what the template shows."""
+        return super().get_context_data(
+            pcloud=self.pcloud,
+            is_own=self.pcloud.host_count is not None,
+            may_add=self.allows(policies.ADD_HOST),
+            may_delete=self.allows(policies.DELETE),
+            launch=links.attributes(self.pcloud),
+            may_launch=policies.allows(self.request, policies.LAUNCH),
+            **kwargs)
+
+
+class DeleteView(pages.PcloudFormView):
+    """A dialog that asks whether a Pcloud is to be deleted."""
+
+    form_class = forms.DeleteForm
+    route = 'delete'
+    modal_header = _('Delete Pcloud')
+    submit_label = _('Delete Pcloud')
+    success_url = urls.reverse_lazy(pages.INDEX)
+
+    @property
+    def help_text(self) -> typing.Any:
+        """Return what is going to happen."""
+        if self.pcloud.host_count:
+            return _('The Pcloud has hosts. Remove them first: a Pcloud '
+                     'with hosts is not deleted.')
+        return _('The Pcloud is empty, and is deleted for all its tenants.')
+
+    def get_success_url(self) -> str:
+        """Return the list: the page is gone."""
+        return urls.reverse(pages.INDEX)

@@ -1,0 +1,254 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What pages show of hosts and Pclouds: amounts, states and words."""
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+import dataclasses
+import datetime
+import functools
+import typing
+
+from django.utils import dateparse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from pcloud.client import resources
+
+UNLIMITED = -1
+
+
+@dataclasses.dataclass(frozen=True)
+class Bar:
+    """How much of something is used.
+
+    :ivar used: in the unit of the size
+    :ivar size: None where nobody knows, or where there is no limit
+    :ivar text: both in words
+    """
+
+    used: int
+    size: float | None
+    text: str
+
+    @property
+    def percent(self) -> int:
+        """The width of the bar: 0 to 100."""
+        if not self.size:
+            return 0
+        return min(100, round(100 * self.used / self.size))
+
+    @property
+    def level(self) -> str:
+        """The class of the bar; the text says the same."""
+        if self.size is not None and self.used >= self.size:
+            return 'full'
+        return 'high' if self.percent >= 80 else 'normal'
+
+
+def memory(mebibytes: float) -> str:
+    """Return an amount of memory in words."""
+    if mebibytes < 1024:
+        return _('%s MiB') % _short(mebibytes)
+    return _('%s GiB') % _short(mebibytes / 1024)
+
+
+def _short(number: float) -> str:
+    return f'{number:.1f}'.removesuffix('.0')
+
+
+def vcpu_bar(host: resources.Host, pcloud: resources.Pcloud) -> Bar | None:
+    """Return how many vCPUs of a host are used, None where not known.
+
+    The size is what the ratio of the Pcloud gives. Without a ratio the cloud
+    may give more than the host has.
+    """
+    return _bar(host.vcpus_used, host.vcpus, pcloud.cpu_allocation_ratio,
+                _short)
+
+
+def memory_bar(host: resources.Host,
+               pcloud: resources.Pcloud) -> Bar | None:
+    """Return how much memory of a host is used, None where not known."""
+    return _bar(host.memory_mb_used, host.memory_mb,
+                pcloud.ram_allocation_ratio, memory)
+
+
+def _bar(used: int | None, size: int | None, ratio: float | None,
+         words: typing.Callable[[float], str]) -> Bar | None:
+    if used is None or size is None:
+        return None
+    whole = size if ratio is None else size * ratio
+    text = _('%(used)s of %(size)s') % {
+        'used': words(used), 'size': words(whole)}
+    if ratio is not None and ratio != 1:
+        text += ' ' + _('(%(size)s × %(ratio)s)') % {
+            'size': words(size), 'ratio': _short(ratio)}
+    return Bar(used, whole, text)
+
+
+def quota_bar(quota: resources.Quota) -> Bar:
+    """Return how many units of the quota are used."""
+    used = quota.units_in_use or 0
+    if quota.units_limit == UNLIMITED:
+        return Bar(used, None, _('%s in use, no limit') % used)
+    return Bar(used, quota.units_limit, _('%(used)s of %(limit)s in use') % {
+        'used': used, 'limit': quota.units_limit})
+
+
+@dataclasses.dataclass(frozen=True)
+class Server:
+    """A server on a host of a Pcloud.
+
+    :ivar name: None for a server of another project
+    """
+
+    id: str
+    name: str | None
+
+
+@dataclasses.dataclass(frozen=True)
+class ShownHost:
+    """A host of a Pcloud, as a project sees the host.
+
+    The real name of the host, which the API tells administrators, is no part
+    of the value, and so of no page of a project.
+    """
+
+    name: str
+    host_flavor: str | None
+    availability_zone: str | None
+    rack: int | None
+    state: str
+    status: str
+    servers: tuple[Server, ...] | None
+    vcpus: Bar | None
+    memory: Bar | None
+    next_reboot: datetime.datetime | None
+    maintenance: Mapping[str, typing.Any] | None
+    drain: Mapping[str, typing.Any] | None
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether new servers may start on the host."""
+        return self.state == 'enabled'
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether the host is being emptied."""
+        return self.state == 'draining'
+
+    @property
+    def state_words(self) -> str:
+        """The state in words."""
+        return {'enabled': _('enabled'), 'disabled': _('disabled'),
+                'draining': _('draining')}.get(self.state, self.state)
+
+    @property
+    def status_words(self) -> str:
+        """The status in words."""
+        return {
+            'up': _('up'),
+            'down': _('down: the host does not answer'),
+            'maintenance': _('in maintenance by the operator'),
+        }.get(self.status, self.status)
+
+    @property
+    def blockers(self) -> list[str]:
+        """What stands in the way of removing the host, in words."""
+        found = []
+        if self.state != 'disabled':
+            found.append(_('The host is %s; disable it first.')
+                         % self.state_words)
+        if self.servers is None:
+            found.append(_('Nobody knows which servers are on the host while '
+                           'a part of the cloud does not answer.'))
+        elif self.servers:
+            found.append(ngettext(
+                '%d server is on the host; move or delete it first, or drain '
+                'the host.',
+                '%d servers are on the host; move or delete them first, or '
+                'drain the host.', len(self.servers)) % len(self.servers))
+        return found
+
+    @property
+    def drain_left(self) -> int:
+        """How many servers are left on a host that drains."""
+        return len((self.drain or {}).get('remaining') or ())
+
+    @property
+    def drain_blockers(self) -> list[Mapping[str, typing.Any]]:
+        """What keeps servers on a host that drains, as in the API."""
+        return list((self.drain or {}).get('blockers') or ())
+
+    @property
+    def drain_deadline(self) -> datetime.datetime | None:
+        """Until when the host is to be empty."""
+        return moment((self.drain or {}).get('deadline'))
+
+    @property
+    def maintenance_from(self) -> datetime.datetime | None:
+        """When the maintenance begins."""
+        return moment((self.maintenance or {}).get('from'))
+
+    @property
+    def maintenance_until(self) -> datetime.datetime | None:
+        """When the maintenance is expected to be over."""
+        return moment((self.maintenance or {}).get('until'))
+
+    @property
+    def maintenance_reason(self) -> str | None:
+        """Why there is a maintenance, where the API says so."""
+        return (self.maintenance or {}).get('reason')
+
+
+def moment(text: str | None) -> datetime.datetime | None:
+    """Return the moment that the API has written, None for none."""
+    return dateparse.parse_datetime(text) if text else None
+
+
+def host(value: resources.Host, pcloud: resources.Pcloud,
+         names: Mapping[str, str]) -> ShownHost:
+    """Return what a project sees of a host.
+
+    :param names: the names of servers, by id
+    """
+    return ShownHost(
+        name=value.name, host_flavor=value.host_flavor,
+        availability_zone=value.availability_zone, rack=value.rack,
+        state=value.state or '', status=value.status or '',
+        servers=None if value.instances is None else tuple(
+            Server(each, names.get(each)) for each in value.instances),
+        vcpus=vcpu_bar(value, pcloud), memory=memory_bar(value, pcloud),
+        next_reboot=moment(value.next_reboot),
+        maintenance=value.maintenance, drain=value.drain)
+
+
+def hosts(values: Iterable[resources.Host], pcloud: resources.Pcloud,
+          names: Mapping[str, str]) -> list[ShownHost]:
+    """Return what a project sees of hosts, in the order of their names."""
+    shown = functools.partial(host, pcloud=pcloud, names=names)
+    return sorted(map(shown, values), key=lambda each: natural(each.name))
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """Return a key that sorts web-2 before web-10."""
+    parts: list[tuple[int, str]] = []
+    for character in name.casefold():
+        if character.isdecimal() and parts and parts[-1][1] == '':
+            parts[-1] = (parts[-1][0] * 10 + int(character), '')
+        elif character.isdecimal():
+            parts.append((int(character), ''))
+        else:
+            parts.append((-1, character))
+    return parts

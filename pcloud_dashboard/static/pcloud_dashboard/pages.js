@@ -1,0 +1,126 @@
+/* What the pages of Pclouds do without being loaded again. */
+(function () {
+  'use strict';
+
+  // A switch of a host: the row of the host alone is drawn anew.
+  $(document).on('submit', 'form.pcloud-switch', function (event) {
+    var form = $(this);
+    var button = form.find('button');
+    event.preventDefault();
+    button.prop('disabled', true);
+    $.ajax({type: 'POST', url: form.attr('action'), data: form.serialize()})
+      .done(function (answer) {
+        if (answer.failure) {
+          button.prop('disabled', false);
+          horizon.toast.add('error', answer.failure);
+          return;
+        }
+        var row = $($.parseHTML($.trim(answer.row)));
+        form.closest('tr').replaceWith(row);
+        row.find('button[role=switch]').trigger('focus');
+        horizon.toast.add('success', answer.message);
+      })
+      .fail(function () {
+        button.prop('disabled', false);
+        horizon.toast.add('error', gettext('The page could not be reached. Please try again.'));
+      });
+  });
+
+  // A flavor of the tab Fit is shown as soon as it is chosen.
+  $(document).on('change', '#pcloud-flavor', function () {
+    this.form.submit();
+  });
+
+  // The dialog for more hosts: what is free in the zone, names and units.
+  function freeIn(radio, zone) {
+    return (radio.attr('data-free') || '').split(' ').filter(Boolean)
+      .reduce(function (sum, each) {
+        var end = each.lastIndexOf(':');
+        return sum + (!zone || each.slice(0, end) === zone ? parseInt(each.slice(end + 1), 10) : 0);
+      }, 0);
+  }
+
+  function namesOf(pattern, count, taken) {
+    if (pattern.indexOf('{n}') < 0) {
+      if (count === 1) {
+        return [pattern];
+      }
+      pattern += '-{n}';
+    }
+    var names = [];
+    for (var number = 1; names.length < count; number++) {
+      var name = pattern.split('{n}').join(number);
+      if (taken.indexOf(name.toLowerCase()) < 0) {
+        names.push(name);
+      }
+    }
+    return names;
+  }
+
+  function text(format, values) {
+    return interpolate(format, values, true);
+  }
+
+  function preview(form) {
+    var zone = form.find('[name=availability_zone]').val();
+    form.find('[name=host_flavor][data-units]').each(function () {
+      var radio = $(this);
+      var card = radio.closest('.pcloud-card');
+      var free = freeIn(radio, zone);
+      radio.prop('disabled', !free);
+      card.toggleClass('pcloud-none', !free);
+      card.find('.pcloud-not-here').prop('hidden', free || !radio.attr('data-free'))
+        .text(text(gettext('none free in %(zone)s'), {zone: zone}));
+      if (!free && radio.prop('checked')) {
+        radio.prop('checked', false);
+      }
+    });
+    var count = Math.min(50, Math.max(1, parseInt(form.find('[name=count]').val(), 10) || 1));
+    var taken = (form.attr('data-taken') || '').toLowerCase().split(' ');
+    form.find('.pcloud-preview-names').text(
+      namesOf(form.find('[name=name]').val(), count, taken).join(', ') + '.');
+    var chosen = form.find('[name=host_flavor]:checked');
+    var limit = parseInt(form.attr('data-limit'), 10);
+    var used = parseInt(form.attr('data-used'), 10);
+    var line = '';
+    var over = false;
+    var free = freeIn(chosen, zone);
+    if (chosen.attr('data-units') && !isNaN(limit)) {
+      var after = used + count * parseInt(chosen.attr('data-units'), 10);
+      over = limit >= 0 && after > limit;
+      line = limit < 0
+        ? text(gettext('Units: %(used)s before, %(after)s after, no limit.'),
+               {used: used, after: after})
+        : text(gettext('Units: %(used)s of %(limit)s before, %(after)s of %(limit)s after.'),
+               {used: used, after: after, limit: limit});
+      if (over) {
+        line += ' ' + text(gettext('That is %(more)s more than the quota allows.'),
+                           {more: after - limit});
+      }
+      if (count > free) {
+        over = true;
+        line += ' ' + text(gettext('No more than %(free)s of this kind are free.'), {free: free});
+      }
+    }
+    form.find('.pcloud-preview').toggleClass('pcloud-over', over)
+      .find('.pcloud-preview-units').text(line);
+  }
+
+  $(document).on('input change', 'form.pcloud-add-hosts', function () {
+    preview($(this));
+  });
+  // Not on focus: Horizon gives the first field of a dialog the focus.
+  $(document).on('input', 'form.pcloud-add-hosts [name=constraints]', function () {
+    $(this).closest('.pcloud-card').find('[type=radio]').prop('checked', true);
+    preview($(this.form));
+  });
+  function prepare(part) {
+    $(part).find('form.pcloud-add-hosts').each(function () {
+      preview($(this));
+    });
+  }
+  horizon.modals.addModalInitFunction(prepare);
+  $(function () {
+    prepare(document);
+  });
+})();

@@ -1,0 +1,29 @@
+/* The step "Pcloud" of Launch Instance. */
+(function () {
+  'use strict';
+
+  angular
+    .module('pcloud.dashboard', [])
+    .config(config);
+
+  config.$inject = ['$provide', '$windowProvider'];
+
+  /* A decorator, for a run block would create the workflow on the login page,
+     where its calls are answered with 401 and the page is loaded for ever. */
+  function config($provide, $windowProvider) {
+    var path = $windowProvider.$get().STATIC_URL + 'pcloud_dashboard/launch/';
+    $provide.constant('pcloud.dashboard.launch.path', path);
+    $provide.decorator(
+      'horizon.dashboard.project.workflow.launch-instance.workflow',
+      ['$delegate', function (workflow) {
+        workflow.after('flavor', {
+          id: 'pcloud',
+          title: gettext('Pcloud'),
+          templateUrl: path + 'pcloud.html',
+          helpUrl: path + 'pcloud.help.html',
+          formName: 'launchInstancePcloudForm'
+        });
+        return workflow;
+      }]);
+  }
+})();
