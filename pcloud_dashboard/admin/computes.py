@@ -1,0 +1,89 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The compute hosts that a pool would accept, and why not the others."""
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+import dataclasses
+import typing
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from pcloud.client import resources
+
+
+@dataclasses.dataclass(frozen=True)
+class Compute:
+    """A compute host.
+
+    :ivar refusal: why a pool does not take the host; None where a pool does
+    """
+
+    host: str
+    zone: str
+    refusal: str | None
+
+
+def computes(services: Iterable[typing.Any],
+             flavors: Iterable[resources.HostFlavor],
+             servers: Mapping[str, int]) -> list[Compute]:
+    """Return all compute hosts, those first that a pool would take.
+
+    The API decides anew when a host is added; a refusal here saves the try.
+
+    :param services: compute services, as Nova's client returns them
+    :param flavors: all host flavors, with their pools
+    :param servers: host -> the number of servers there
+    """
+    pools = {host.host: flavor.id for flavor in flavors
+             for host in flavor.hosts or ()}
+    return sorted(
+        (Compute(service.host, _zone(service), _refusal(
+            service, pools.get(service.host), servers))
+         for service in services),
+        key=lambda each: (each.refusal is not None, each.host))
+
+
+# Horizon asks through openstacksdk, earlier releases through novaclient.
+
+def servers(hypervisors: Iterable[typing.Any]) -> dict[str, int]:
+    """Return how many servers run, by host.
+
+    A host whose hypervisor does not tell is left out.
+    """
+    found = {}
+    for each in hypervisors:
+        service = getattr(each, 'service_details', None) or each.service
+        running = getattr(each, 'running_vms', None)
+        if running is not None:
+            found[service['host']] = running
+    return found
+
+
+def _zone(service: typing.Any) -> str:
+    return str(getattr(service, 'availability_zone', None)
+               or getattr(service, 'zone', ''))
+
+
+def _refusal(service: typing.Any, pool: str | None,
+             servers: Mapping[str, int]) -> str | None:
+    if pool is not None:
+        return _('is in the pool of %s') % pool
+    count = servers.get(service.host, 0)
+    if count:
+        return ngettext('%d server is on the host',
+                        '%d servers are on the host', count) % count
+    if service.status != 'disabled':
+        return _('is enabled: disable its compute service first')
+    return None

@@ -1,0 +1,32 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The addresses of the panel of host flavors."""
+
+from django import urls
+
+from pcloud_dashboard.admin import host_flavor_views as views
+
+_FLAVOR = '<str:flavor_id>/'
+
+urlpatterns = [
+    urls.path('', views.IndexView.as_view(), name='index'),
+    urls.path('create', views.CreateView.as_view(), name='create'),
+    urls.path(_FLAVOR, views.DetailView.as_view(), name='detail'),
+    urls.path(_FLAVOR + 'edit', views.EditView.as_view(), name='edit'),
+    urls.path(_FLAVOR + 'delete', views.DeleteView.as_view(),
+              name='delete'),
+    urls.path(_FLAVOR + 'add-host', views.AddHostView.as_view(),
+              name='add_host'),
+    urls.path(_FLAVOR + 'hosts/<str:host>/remove',
+              views.RemoveHostView.as_view(), name='remove_host'),
+]

@@ -1,0 +1,342 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Host flavors, and the pools of their hosts."""
+
+import typing
+
+from django import http
+from django import urls
+from django.utils.functional import cached_property
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from horizon import forms
+from horizon import tables
+from horizon import views
+from openstack_dashboard import api as horizon_api
+
+from pcloud_dashboard.admin import computes
+from pcloud_dashboard import api
+from pcloud_dashboard.project import forms as pcloud_forms
+from pcloud_dashboard.project import pages
+from pcloud_dashboard import shown
+
+from pcloud.client import resources
+from pcloud.client import v1
+
+INDEX = 'horizon:admin:host_flavors:index'
+DETAIL = 'horizon:admin:host_flavors:detail'
+
+
+def _free(flavor: resources.HostFlavor) -> str:
+    return ', '.join(f'{zone}: {free}' for zone, free
+                     in sorted(flavor.available.items()) if free) or (
+                         gettext('none'))
+
+
+def _size(flavor: resources.HostFlavor) -> str | None:
+    if flavor.memory_mb is None:
+        return None
+    return gettext('%(vcpus)s vCPUs, %(memory)s, %(disk)s GiB disk') % {
+        'vcpus': flavor.vcpus, 'memory': shown.memory(flavor.memory_mb),
+        'disk': flavor.disk_gb}
+
+
+class CreateFlavor(tables.LinkAction):
+    """The button for a new host flavor."""
+
+    name = 'create'
+    verbose_name = _('Create Host Flavor')
+    url = 'horizon:admin:host_flavors:create'
+    classes = ('ajax-modal',)
+    icon = 'plus'
+
+
+class EditFlavor(tables.LinkAction):
+    """The button that changes units and description."""
+
+    name = 'edit'
+    verbose_name = _('Edit Host Flavor')
+    url = 'horizon:admin:host_flavors:edit'
+    classes = ('ajax-modal',)
+
+
+class DeleteFlavor(tables.LinkAction):
+    """The button that leads to the question whether to delete."""
+
+    name = 'delete'
+    verbose_name = _('Delete Host Flavor')
+    url = 'horizon:admin:host_flavors:delete'
+    classes = ('ajax-modal', 'btn-danger')
+
+
+class HostFlavorsTable(tables.DataTable):
+    """Host flavors, with what is free by zone."""
+
+    id = tables.Column('id', verbose_name=_('ID'), link=DETAIL)
+    description = tables.Column('description', verbose_name=_('Description'))
+    units = tables.Column('units', verbose_name=_('Units'))
+    size = tables.Column(_size, verbose_name=_('Size'))
+    hosts = tables.Column(lambda flavor: len(flavor.hosts or ()),
+                          verbose_name=_('Hosts'))
+    free = tables.Column(_free, verbose_name=_('Free'))
+    settling = tables.Column('settling', verbose_name=_('Settling'))
+
+    class Meta:
+        name = 'host_flavors'
+        verbose_name = _('Host Flavors')
+        hidden_title = True
+        multi_select = False
+        table_actions = (CreateFlavor,)
+        row_actions = (EditFlavor, DeleteFlavor)
+
+    def get_object_display(self, datum: resources.HostFlavor) -> str:
+        """Return the name of a row."""
+        return datum.id
+
+
+class IndexView(tables.DataTableView):
+    """All host flavors. One call of the API."""
+
+    table_class = HostFlavorsTable
+    template_name = 'pcloud_dashboard/admin/index.html'
+    page_title = _('Host Flavors')
+
+    def get_data(self) -> list[resources.HostFlavor]:
+        """Return the host flavors; none, with a message, on a failure."""
+        try:
+            return sorted(api.client(self.request).list_host_flavors(),
+                          key=lambda flavor: shown.natural(flavor.id))
+        except api.FAILURES as error:
+            api.tell(self.request, error)
+            return []
+
+
+class OfFlavor:
+    """A view of one host flavor."""
+
+    request: http.HttpRequest
+    kwargs: dict[str, typing.Any]
+
+    @cached_property
+    def flavor(self) -> resources.HostFlavor:
+        """The host flavor; the user is sent to the list without one."""
+        try:
+            return api.client(self.request).get_host_flavor(
+                self.kwargs['flavor_id'])
+        except api.FAILURES as error:
+            api.tell(self.request, error, redirect=urls.reverse(INDEX))
+            raise
+
+    @property
+    def page(self) -> str:
+        """The address of the host flavor's page."""
+        return urls.reverse(DETAIL, args=[self.kwargs['flavor_id']])
+
+
+class DetailView(OfFlavor, views.HorizonTemplateView):
+    """The pool of a host flavor. Two calls of the API."""
+
+    template_name = 'pcloud_dashboard/admin/host_flavor.html'
+    page_title = '{{ flavor.id }}'
+
+    def get_context_data(self, **kwargs: typing.Any) -> dict:
+        """Return what the template shows."""
+        names = self._pcloud_names()
+        zones: dict[str, list[dict]] = {}
+        for host in sorted(self.flavor.hosts or (),
+                           key=lambda each: shown.natural(each.host)):
+            zones.setdefault(host.availability_zone or '-', []).append({
+                'host': host, 'name': names.get(host.pcloud or '')})
+        return super().get_context_data(
+            flavor=self.flavor, zones=sorted(zones.items()),
+            size=_size(self.flavor), **kwargs)
+
+    def _pcloud_names(self) -> dict[str, str]:
+        try:
+            return {pcloud.id: pcloud.name for pcloud in api.client(
+                self.request).list_pclouds(all_tenants=True)}
+        except api.FAILURES as error:
+            api.tell(self.request, error)
+            return {}
+
+
+class FlavorForm(pcloud_forms.ApiForm):
+    """Id, units and description of a new host flavor."""
+
+    id = forms.CharField(label=_('ID'), max_length=64)
+    units = forms.IntegerField(
+        label=_('Units'), min_value=0, initial=1, help_text=_(
+            'What a host counts against the quota of a project.'))
+    description = forms.CharField(
+        label=_('Description'), max_length=255, required=False)
+
+    def send(self, client: v1.Client, data: dict) -> str:
+        """Create the host flavor."""
+        client.create_host_flavor(
+            data['id'], data['units'], data['description'])
+        return gettext('Host flavor %s was created.') % data['id']
+
+
+class CreateView(pages.FormView):
+    """A dialog for a new host flavor."""
+
+    form_class = FlavorForm
+    route = 'create_host_flavor'
+    modal_header = _('Create Host Flavor')
+    submit_label = _('Create Host Flavor')
+    success_url = urls.reverse_lazy(INDEX)
+
+
+class OneFlavorForm(pcloud_forms.ApiForm):
+    """A form about one host flavor."""
+
+    def __init__(self, request: http.HttpRequest, *args: typing.Any,
+                 flavor_id: str, **kwargs: typing.Any) -> None:
+        self.flavor_id = flavor_id
+        super().__init__(request, *args, **kwargs)
+
+
+class EditForm(OneFlavorForm):
+    """Units and description of a host flavor."""
+
+    units = forms.IntegerField(label=_('Units'), min_value=0)
+    description = forms.CharField(
+        label=_('Description'), max_length=255, required=False)
+
+    def send(self, client: v1.Client, data: dict) -> str:
+        """Change the host flavor."""
+        client.update_host_flavor(
+            self.flavor_id, units=data['units'],
+            description=data['description'])
+        return gettext('Host flavor %s was changed.') % self.flavor_id
+
+
+class FlavorFormView(OfFlavor, pages.FormView):
+    """A form about one host flavor."""
+
+    def get_form_kwargs(self) -> dict:
+        """Return the arguments of the form, with the host flavor."""
+        return {**super().get_form_kwargs(),
+                'flavor_id': self.kwargs['flavor_id']}
+
+    def get_success_url(self) -> str:
+        """Return the page of the host flavor."""
+        return self.page
+
+    def get_cancel_url(self) -> str:
+        """Return the page of the host flavor."""
+        return self.page
+
+
+class EditView(FlavorFormView):
+    """A dialog with units and description."""
+
+    form_class = EditForm
+    route = 'edit_host_flavor'
+    modal_header = _('Edit Host Flavor')
+    submit_label = _('Save')
+
+    def get_initial(self) -> dict:
+        """Return the present values."""
+        return {'units': self.flavor.units,
+                'description': self.flavor.description}
+
+
+class DeleteForm(OneFlavorForm):
+    """Nothing to fill in: the administrator confirms."""
+
+    def send(self, client: v1.Client, data: dict) -> str:
+        """Delete the host flavor."""
+        client.delete_host_flavor(self.flavor_id)
+        return gettext('Host flavor %s was deleted.') % self.flavor_id
+
+
+class DeleteView(FlavorFormView):
+    """A dialog that asks whether a host flavor is to be deleted."""
+
+    form_class = DeleteForm
+    route = 'delete_host_flavor'
+    modal_header = _('Delete Host Flavor')
+    submit_label = _('Delete Host Flavor')
+    help_text = _('A host flavor with hosts in its pool is not deleted.')
+
+    def get_success_url(self) -> str:
+        """Return the list: the page is gone."""
+        return urls.reverse(INDEX)
+
+
+class AddHostForm(OneFlavorForm):
+    """The compute host that enters the pool."""
+
+    host = forms.CharField(label=_('Compute Host'))
+
+    def send(self, client: v1.Client, data: dict) -> str:
+        """Add the host."""
+        client.add_pool_host(self.flavor_id, data['host'])
+        return gettext('%(host)s is in the pool of %(flavor)s now.') % {
+            'host': data['host'], 'flavor': self.flavor_id}
+
+
+class AddHostView(FlavorFormView):
+    """A dialog with all compute hosts. One call of the API, two of Nova."""
+
+    form_class = AddHostForm
+    template_name = 'pcloud_dashboard/admin/add_host.html'
+    route = 'add_pool_host'
+    modal_header = _('Add Host to the Pool')
+    submit_label = _('Add Host')
+
+    def get_context_data(self, **kwargs: typing.Any) -> dict:
+        """Return what the template shows."""
+        return super().get_context_data(computes=self._computes(), **kwargs)
+
+    def _computes(self) -> list[computes.Compute]:
+        try:
+            flavors = api.client(self.request).list_host_flavors()
+        except api.FAILURES as error:
+            api.tell(self.request, error)
+            return []
+        return computes.computes(
+            horizon_api.nova.service_list(
+                self.request, binary='nova-compute'), flavors,
+            computes.servers(
+                horizon_api.nova.hypervisor_list(self.request)))
+
+
+class RemoveHostForm(OneFlavorForm):
+    """Nothing to fill in: the administrator confirms."""
+
+    def __init__(self, request: http.HttpRequest, *args: typing.Any,
+                 host: str, **kwargs: typing.Any) -> None:
+        self._host = host
+        super().__init__(request, *args, **kwargs)
+
+    def send(self, client: v1.Client, data: dict) -> str:
+        """Take the host out of the pool."""
+        client.remove_pool_host(self.flavor_id, self._host)
+        return gettext('%s has left the pool; its compute service is '
+                       'disabled.') % self._host
+
+
+class RemoveHostView(FlavorFormView):
+    """A dialog that asks whether a host is to leave the pool."""
+
+    form_class = RemoveHostForm
+    route = 'remove_pool_host'
+    modal_header = _('Remove Host from the Pool')
+    submit_label = _('Remove Host')
+    help_text = _('The compute service of the host stays disabled.')
+
+    def get_form_kwargs(self) -> dict:
+        """Return the arguments of the form, with the host."""
+        return {**super().get_form_kwargs(), 'host': self.kwargs['host']}

@@ -1,0 +1,149 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""All Pclouds of the cloud, what they cost, and what does not fit."""
+
+import typing
+
+from django import http
+from django import urls
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from horizon import forms
+from horizon import tables
+
+from pcloud_dashboard import api
+from pcloud_dashboard.project import forms as pcloud_forms
+from pcloud_dashboard.project import pages
+from pcloud_dashboard import shown
+
+from pcloud.client import resources
+from pcloud.client import v1
+
+INDEX = 'horizon:admin:pclouds:index'
+
+
+def _empty(pcloud: resources.Pcloud) -> int | None:
+    return pcloud.free['hosts'] if pcloud.free else None
+
+
+class EditQuota(tables.LinkAction):
+    """The button that sets the quota of the owner."""
+
+    name = 'quota'
+    verbose_name = _('Edit Quota of the Owner')
+    classes = ('ajax-modal',)
+
+    def get_link_url(self, datum: resources.Pcloud) -> str:
+        """Return the address of the dialog."""
+        return urls.reverse('horizon:admin:pclouds:quota',
+                            args=[datum.owner])
+
+
+class AllPcloudsTable(tables.DataTable):
+    """Pclouds of all projects."""
+
+    name = tables.Column('name', verbose_name=_('Name'))
+    id = tables.Column('id', verbose_name=_('ID'))
+    owner = tables.Column('owner', verbose_name=_('Owner'))
+    hosts = tables.Column('host_count', verbose_name=_('Hosts'))
+    empty = tables.Column(_empty, verbose_name=_('Empty Hosts'))
+    servers = tables.Column('servers', verbose_name=_('Instances'))
+    units = tables.Column('units', verbose_name=_('Units'))
+
+    class Meta:
+        name = 'all_pclouds'
+        verbose_name = _('Pclouds')
+        hidden_title = True
+        multi_select = False
+        row_actions = (EditQuota,)
+
+    def __init__(self, request: http.HttpRequest, *args: typing.Any,
+                 **kwargs: typing.Any) -> None:
+        super().__init__(request, *args, **kwargs)
+        names = api.project_names(request)
+        self.columns['owner'].transform = lambda pcloud: names.get(
+            pcloud.owner, pcloud.owner)
+
+
+class IndexView(tables.DataTableView):
+    """All Pclouds, those with idle hosts first, and findings of the audit.
+
+    Two calls of the API, and one of Keystone.
+    """
+
+    table_class = AllPcloudsTable
+    template_name = 'pcloud_dashboard/admin/pclouds.html'
+    page_title = _('Pclouds')
+
+    def get_data(self) -> list[resources.Pcloud]:
+        """Return the Pclouds; none, with a message, on a failure."""
+        try:
+            found = api.client(self.request).list_pclouds(
+                all_tenants=True, detail=True)
+        except api.FAILURES as error:
+            api.tell(self.request, error)
+            return []
+        return sorted(found, key=lambda pcloud: (
+            -(_empty(pcloud) or 0), shown.natural(pcloud.name)))
+
+    def get_context_data(self, **kwargs: typing.Any) -> dict:
+        """Return what the template shows."""
+        return super().get_context_data(findings=self._findings(), **kwargs)
+
+    def _findings(self) -> list[resources.Finding] | None:
+        try:
+            return api.client(self.request).audit()
+        except api.FAILURES as error:
+            api.tell(self.request, error)
+            return None
+
+
+class QuotaForm(pcloud_forms.ApiForm):
+    """The units that a project may have."""
+
+    units = forms.IntegerField(
+        label=_('Units'), min_value=-1, help_text=_('-1 is no limit.'))
+
+    def __init__(self, request: http.HttpRequest, *args: typing.Any,
+                 project_id: str, **kwargs: typing.Any) -> None:
+        self._project_id = project_id
+        super().__init__(request, *args, **kwargs)
+
+    def send(self, client: v1.Client, data: dict) -> str:
+        """Set the quota."""
+        client.update_quota(self._project_id, data['units'])
+        return gettext('The quota was saved.')
+
+
+class QuotaView(pages.FormView):
+    """A dialog with the quota of a project."""
+
+    form_class = QuotaForm
+    route = 'quota'
+    modal_header = _('Quota of a Project')
+    submit_label = _('Save')
+    success_url = urls.reverse_lazy(INDEX)
+
+    def get_form_kwargs(self) -> dict:
+        """Return the arguments of the form, with the project."""
+        return {**super().get_form_kwargs(),
+                'project_id': self.kwargs['project_id']}
+
+    def get_initial(self) -> dict:
+        """Return the present quota."""
+        try:
+            return {'units': api.client(self.request).get_quota(
+                self.kwargs['project_id']).units_limit}
+        except api.FAILURES as error:
+            api.tell(self.request, error, redirect=urls.reverse(INDEX))
+            raise
