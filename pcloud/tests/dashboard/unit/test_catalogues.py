@@ -1,0 +1,75 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Every text of the dashboard is in every catalogue, and translated."""
+
+import importlib.util
+import pathlib
+import re
+import unittest
+
+import ddt
+
+import pcloud_dashboard
+
+ROOT = pathlib.Path(pcloud_dashboard.__file__).parents[1]
+_spec = importlib.util.spec_from_file_location(
+    'dashboard_messages', ROOT / 'tools' / 'dashboard_messages.py')
+tool = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(tool)
+
+CATALOGUES = sorted(tool.LOCALE.rglob('*.po'))
+# What is put into a text.
+_HOLES = re.compile(r'%\(\w+\)[sd]|%[sd]|\{n\}')
+
+
+@ddt.ddt
+class CatalogueTest(unittest.TestCase):
+
+    maxDiff = None
+
+    def test_there_is_a_german_one(self):
+        self.assertEqual(
+            ['django.po', 'djangojs.po'], [path.name for path in CATALOGUES
+                                           if path.parts[-3] == 'de'])
+
+    @ddt.data(*CATALOGUES)
+    def test_complete(self, path):
+        self.assertEqual(
+            sorted(map(str, tool.messages(path.stem))),
+            sorted(str(each.id) for each in tool.read(path) if each.id),
+            'run: python tools/dashboard_messages.py')
+
+    @ddt.data(*CATALOGUES)
+    def test_translated(self, path):
+        for each in tool.read(path):
+            texts = (each.string if isinstance(each.string, tuple)
+                     else (each.string,))
+            self.assertTrue(all(texts), each.id)
+            self.assertFalse(each.fuzzy, each.id)
+
+    @ddt.data(*CATALOGUES)
+    def test_the_holes_are_the_same(self, path):
+        for each in tool.read(path):
+            if not each.id:
+                continue
+            pairs = zip(each.id, each.string) if isinstance(
+                each.id, tuple) else [(each.id, each.string)]
+            for text, translated in pairs:
+                self.assertEqual(sorted(_HOLES.findall(text)),
+                                 sorted(_HOLES.findall(translated)), text)
+
+    @ddt.data(*CATALOGUES)
+    def test_compiled(self, path):
+        self.assertEqual(tool.compiled(tool.read(path)),
+                         path.with_suffix('.mo').read_bytes(),
+                         'run: python tools/dashboard_messages.py')
