@@ -64,7 +64,8 @@ def start_options() -> argparse.ArgumentParser:
     options.add_argument(
         '--port-base', metavar='P', type=int,
         help='listen on P (Keystone), P+1 (Placement), P+2 (Glance), P+3 '
-             '(Neutron) and P+4 (Nova); free ports are found by default')
+             '(Neutron), P+4 (Nova) and P+5 (Horizon); free ports are found '
+             'by default')
     options.add_argument(
         '--database', metavar='URL',
         help='keep the databases on a MariaDB server, with names of their '
@@ -81,6 +82,10 @@ def start_options() -> argparse.ArgumentParser:
         help='spread the compute hosts over so many cells, each with a '
              'database, a virtual host of the broker and a conductor of its '
              'own. More than one needs --messaging (default: 1)')
+    options.add_argument(
+        '--dashboard', action='store_true',
+        help='run Horizon too, with the panels of Pcloud; needs the extra '
+             '[dashboard]')
     options.add_argument(
         '--timeout', metavar='SECONDS', type=positive,
         help='give up when the sandbox is not up after so long (default: '
@@ -178,22 +183,31 @@ def do_up(args: argparse.Namespace, where: layout.Layout) -> int:
     """Start a sandbox."""
     from pcloud.sandbox import launcher
 
-    launcher.up(where, wanted(args), args.port_base, attached=False,
+    chosen = wanted(args)
+    launcher.up(where, chosen, args.port_base, attached=False,
                 timeout=args.timeout, report=report)
     print(f'The sandbox in {where.directory} is up. Be one of '
           f'{", ".join(settings.USERS)}:\n'
           f'    eval "$({own_command(args)} env alice)"\n'
           'Servers get an address in the network "shared". There are no '
           'volumes.')
+    if chosen.dashboard:
+        print(f'Horizon: {chosen.url("horizon")}/ - log in as one of them, '
+              f'with the password {chosen.password}')
     return 0
 
 
 def wanted(args: argparse.Namespace) -> settings.Settings:
-    """Return the settings of a new sandbox, from the options."""
+    """Return the settings of a new sandbox, from the options.
+
+    :raises NotInstalled: the options need a package that is missing
+    """
+    if args.dashboard:
+        parts.check_dashboard_installed()
     return settings.Settings(
         hosts=args.hosts, ports={}, debug=args.debug,
         database=args.database, messaging=args.messaging,
-        cells=args.cells)
+        cells=args.cells, dashboard=args.dashboard)
 
 
 def own_command(args: argparse.Namespace) -> str:

@@ -18,6 +18,7 @@ import secrets
 import string
 
 from pcloud.sandbox import clouds_yaml
+from pcloud.sandbox import dashboard
 from pcloud.sandbox import databases
 from pcloud.sandbox import devstack
 from pcloud.sandbox import layout
@@ -114,6 +115,8 @@ def write_all(where: layout.Layout, chosen: settings.Settings) -> None:
             application=application, bind=bind,
             post_fork=post_fork(where, chosen, service),
             workers=API_WORKERS.get(service, 1)))
+    if chosen.dashboard:
+        dashboard.write(where, chosen)
     if chosen.separate:
         for host in settings.CONTROLLERS:
             write_own(where, chosen, host, cell=1)

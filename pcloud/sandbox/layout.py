@@ -55,6 +55,7 @@ class Layout:
         self.clouds = self.directory / CLOUDS_FILE
         self.etc = self.directory / 'etc'
         self.nova_conf = self.etc / 'nova.conf'
+        self.dashboard = self.etc / 'horizon'
         self.data = self.directory / 'data'
         self.logs = self.directory / 'logs'
         self.requests = self.data / 'requests'

@@ -25,6 +25,7 @@ from pcloud.sandbox import settings
 NOVA_NEEDS = ('nova-setup', 'keystone', 'placement')
 NEEDED = ('gunicorn', 'psutil', 'werkzeug', 'keystone', 'placement',
           'glance', 'neutron', 'nova')
+DASHBOARD_NEEDED = ('openstack_dashboard', 'horizon', 'django')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,6 +73,20 @@ def check_installed() -> None:
             'https://opendev.org/x/pcloud')
 
 
+def check_dashboard_installed() -> None:
+    """Make sure that Horizon is installed.
+
+    :raises NotInstalled: a package is missing
+    """
+    missing = [name for name in DASHBOARD_NEEDED
+               if importlib.util.find_spec(name) is None]
+    if missing:
+        raise errors.NotInstalled(
+            f'{", ".join(missing)} not installed, which --dashboard needs: '
+            "pip install -c constraints.txt '.[sandbox,dashboard]' in a "
+            'clone of https://opendev.org/x/pcloud')
+
+
 def all_parts(where: layout.Layout,
               chosen: settings.Settings) -> list[Part]:
     """Return every part, the most urgent first."""
@@ -92,6 +107,7 @@ def all_parts(where: layout.Layout,
              says='image, network, flavors and zones are there',
              needs=('keystone', 'glance', 'neutron', nova[-1].name),
              works=False),
+        *(_dashboard(where, chosen) if chosen.dashboard else ()),
     ]
 
 
@@ -115,6 +131,18 @@ def readers(where: layout.Layout, chosen: settings.Settings,
                 if part.name in ('nova', 'nova-worker')
                 or part.name.startswith('nova-scheduler')]
     return novas
+
+
+def _dashboard(where: layout.Layout,
+               chosen: settings.Settings) -> list[Part]:
+    return [
+        _own('horizon-setup', 'dashboard_setup', [str(where.directory)],
+             says='the scripts and styles of Horizon are there'),
+        Part(name='horizon', argv=[sys.executable, '-m', 'gunicorn'],
+             needs=('horizon-setup', 'keystone'),
+             url=chosen.url('horizon'), stays=True, folder=where.dashboard,
+             says=f'Horizon answers: {chosen.url("horizon")}/'),
+    ]
 
 
 def _nova_in_one_process(where: layout.Layout,

@@ -18,7 +18,7 @@ import socket
 from pcloud.sandbox import errors
 
 HOST = '127.0.0.1'
-SERVICES = ('keystone', 'placement', 'glance', 'neutron', 'nova')
+SERVICES = ('keystone', 'placement', 'glance', 'neutron', 'nova', 'horizon')
 SEARCHED = (10000, 32000)
 ATTEMPTS = 50
 

@@ -51,6 +51,7 @@ class Settings:
         talk; None makes all of Nova a single process
     :ivar cells: number of cells over which the compute hosts are spread;
         several cells need services of Nova in processes of their own
+    :ivar dashboard: whether Horizon runs, with the panels of Pcloud
     :ivar key: distinguishes the sandboxes that share a server
     :ivar password: password of every user; drawn for each sandbox
     """
@@ -61,6 +62,7 @@ class Settings:
     database: str | None = None
     messaging: str | None = None
     cells: int = 1
+    dashboard: bool = False
     key: str = dataclasses.field(
         default_factory=lambda: secrets.token_hex(4))
     password: str = dataclasses.field(

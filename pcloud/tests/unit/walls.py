@@ -244,20 +244,21 @@ ROOMS = {
         'simulate_output uninstall work',
         'closed_pipe release'),
     'sandbox': _room(
-        'worker', 'glance keystone kombu neutron neutron_lib nova os_vif '
-        'oslo_config oslo_log placement psutil sqlalchemy werkzeug',
+        'worker', 'django glance keystone kombu neutron neutron_lib nova '
+        'openstack_dashboard os_vif oslo_config oslo_log placement psutil '
+        'sqlalchemy werkzeug',
         'demo launcher services',
         'command config stories supervisor',
-        'clouds_yaml databases environment messaging parts rest',
+        'clouds_yaml dashboard databases environment messaging parts rest',
         'lock restarts settings',
         'devstack layout options ports progress',
         'own_files',
         'errors ini interrupts narrator paste processes sqlite'),
     'sandbox/services': _room(
         '', '',
-        'nova_all nova_compute',
-        'catalog gunicorn_hooks identity keystone_setup nova_hosts '
-        'nova_setup port_binding',
+        'dashboard_setup nova_all nova_compute',
+        'catalog dashboard_files gunicorn_hooks identity keystone_setup '
+        'nova_hosts nova_setup port_binding',
         'tables'),
     'sandbox/stories': _room(
         '', '',

@@ -14,6 +14,7 @@
 
 from oslotest import base
 
+from pcloud.sandbox import errors
 from pcloud.sandbox import layout
 from pcloud.sandbox import parts
 from pcloud.sandbox import ports
@@ -42,6 +43,18 @@ class PartsTest(base.BaseTestCase):
             {each.name for each in parts.services(
                 WHERE, self._settings(**SEPARATE))})
 
+    def test_a_dashboard(self):
+        self.assertEqual(OTHERS | {'horizon'}, {
+            each.name for each in parts.services(
+                WHERE, self._settings(dashboard=True))})
+
+    def test_what_the_dashboard_needs_is_missing(self):
+        self.patch(parts, 'DASHBOARD_NEEDED', ('json', 'no_such_package'))
+        error = self.assertRaises(
+            errors.NotInstalled, parts.check_dashboard_installed)
+        self.assertIn('no_such_package not installed', str(error))
+        self.assertIn("'.[sandbox,dashboard]'", str(error))
+
     def test_a_conductor_in_each_cell(self):
         one, two = ({each.name for each in parts.services(
             WHERE, self._settings(cells=cells, **SEPARATE))}
@@ -64,7 +77,8 @@ class PartsTest(base.BaseTestCase):
                 WHERE, self._settings(**options), section)})
 
     def test_each_can_start_at_last(self):
-        for options in ({}, SEPARATE, {'cells': 2, **SEPARATE}):
+        for options in ({}, SEPARATE, {'cells': 2, **SEPARATE},
+                        {'dashboard': True}):
             waiting = parts.all_parts(WHERE, self._settings(**options))
             done = set()
             while waiting:
