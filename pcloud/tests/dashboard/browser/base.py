@@ -1,0 +1,368 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A real browser, on a real Horizon with the panels of Pcloud."""
+
+import atexit
+import functools
+import os
+import pathlib
+import shutil
+import tempfile
+import time
+
+from keystoneauth1.identity import v3
+from keystoneauth1 import session as ksa_session
+from PIL import Image
+from selenium.common import exceptions
+from selenium import webdriver
+from selenium.webdriver.chrome import service
+from selenium.webdriver.common import by
+from selenium.webdriver.support import select
+from selenium.webdriver.support import wait
+
+from pcloud.client import v1
+from pcloud.sandbox import layout
+from pcloud.sandbox import rest
+from pcloud.sandbox import settings
+from pcloud.tests.sandbox import base
+
+CSS = by.By.CSS_SELECTOR
+XPATH = by.By.XPATH
+BROWSERS = ('chromium', 'chromium-browser', 'google-chrome')
+# A page on a busy machine takes seconds; a page without an end is stuck.
+_PATIENCE = 120
+# Horizon answers 500 for each kind of resource without definitions, in its
+# own call that has nothing to do with Pcloud.
+_NOT_OURS = ('/api/glance/metadefs/namespaces/',
+             'max_workers must be greater than zero', 'favicon.ico')
+# A running sandbox to use, for whoever writes tests; else one is started.
+_RUNNING = 'PCLOUD_TEST_SANDBOX'
+# Where pictures of failures are kept.
+_FAILURES = pathlib.Path(os.environ.get(
+    'PCLOUD_TEST_SCREENSHOTS', pathlib.Path(
+        tempfile.gettempdir(), 'pcloud-dashboard')))
+# Set to write the pictures of the guide.
+_GENERATE = 'GENERATE_PICTURES'
+_GUIDE = pathlib.Path(__file__).parents[4] / 'doc/source/user/pictures'
+
+
+def browser_path():
+    """Return the path of the browser, None where there is none."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+@functools.cache
+def _sandbox():
+    """Return the folder of a sandbox for all tests of the process.
+
+    A sandbox with Horizon takes minutes to start on a busy machine.
+    """
+    running = os.environ.get(_RUNNING)
+    if running:
+        return pathlib.Path(running)
+    parent = tempfile.mkdtemp(prefix='pcloud-dashboard-test-')
+    atexit.register(shutil.rmtree, parent)
+    folder = pathlib.Path(parent, 'sandbox')
+    atexit.register(base.call, folder, 'down')
+    status, _shown, told = base.call(
+        folder, 'up', '--dashboard', '--hosts', '8')
+    if status:
+        raise AssertionError(told)
+    return folder
+
+
+class BrowserTest(base.SandboxTest):
+    """A test that looks at pages.
+
+    :cvar pools: host flavor -> units and compute hosts
+    """
+
+    pools = {'gold': (2, ('node-1', 'node-2', 'node-3', 'node-4')),
+             'silver': (1, ('node-5',))}
+
+    @classmethod
+    def setUpClass(cls):
+        if browser_path() is None:
+            raise AssertionError(
+                'These tests need a browser: apt-get install '
+                '--no-install-recommends chromium chromium-driver '
+                'fonts-dejavu-core')
+        super().setUpClass()
+        cls.folder = _sandbox()
+        cls.chosen = settings.read(layout.Layout(cls.folder)).settings
+        cls.url = cls.chosen.url('horizon')
+        cls.admin = rest.Client(cls.chosen, 'admin')
+        cls.compute = cls.chosen.url('nova') + '/v2.1'
+        cls._make_pools()
+
+    @classmethod
+    def _make_pools(cls):
+        there = {flavor['id'] for flavor in cls.admin.get(
+            cls.compute + '/os-host-flavors')['host_flavors']}
+        services = {each['host']: each['id'] for each in cls.admin.get(
+            cls.compute + '/os-services?binary=nova-compute')['services']}
+        for flavor, (units, hosts) in cls.pools.items():
+            if flavor in there:
+                continue
+            cls.admin.send('POST', cls.compute + '/os-host-flavors', {
+                'host_flavor': {'id': flavor, 'units': units,
+                                'description': f'{flavor} hosts'}})
+            for host in hosts:
+                cls.admin.send(
+                    'PUT', f'{cls.compute}/os-services/{services[host]}',
+                    {'status': 'disabled'})
+                cls.admin.send(
+                    'POST', f'{cls.compute}/os-host-flavors/{flavor}/hosts',
+                    {'host': {'host': host}})
+
+    def setUp(self):
+        super().setUp()
+        options = webdriver.ChromeOptions()
+        for option in ('--headless=new', '--no-sandbox', '--disable-gpu',
+                       '--disable-dev-shm-usage', '--window-size=1400,1000'):
+            options.add_argument(option)
+        options.binary_location = browser_path()
+        options.set_capability('goog:loggingPrefs', {'browser': 'ALL'})
+        self.driver = webdriver.Chrome(
+            options=options,
+            service=service.Service(shutil.which('chromedriver')))
+        self.addCleanup(self.driver.quit)
+
+    def client(self, user):
+        """Return a client of the Pcloud API, for a user of the sandbox."""
+        return v1.Client(ksa_session.Session(v3.Password(
+            self.chosen.auth_url, username=user,
+            password=self.chosen.password, project_name=user,
+            user_domain_id=settings.DOMAIN,
+            project_domain_id=settings.DOMAIN)))
+
+    def project_id(self, name):
+        """Return the id of a project of the sandbox."""
+        return self.admin.get(
+            f'{self.chosen.auth_url}/projects?name={name}')[
+                'projects'][0]['id']
+
+    # The pages
+
+    def log_in(self, user):
+        """Log a user of the sandbox in, and leave the login page."""
+        # A call of the page before may bring back the session of its user.
+        self.driver.get('about:blank')
+        self.driver.execute_cdp_cmd('Network.clearBrowserCookies', {})
+        self.driver.get(f'{self.url}/auth/login/')
+        self.find('#id_username').send_keys(user)
+        self.find('#id_password').send_keys(self.chosen.password)
+        self.find('#loginBtn').click()
+        self.wait(lambda: '/auth/login' not in self.driver.current_url,
+                  f'{user} is not logged in')
+
+    def open(self, path):
+        """Open a page of Horizon."""
+        self.driver.get(self.url + path)
+
+    def open_pcloud(self, pcloud, tab='hosts'):
+        """Open a tab of a Pcloud's page."""
+        self.open(f'/project/pclouds/{pcloud.id}/?tab=pcloud__{tab}')
+
+    def find(self, selector, way=CSS):
+        """Return the first visible element, once there is one."""
+        return self.wait(
+            lambda: next((each for each in self.driver.find_elements(
+                way, selector) if each.is_displayed()), None),
+            f'There is no {selector}')
+
+    def click(self, selector, way=CSS):
+        """Click an element, once it can be clicked."""
+        self.wait(lambda: self._clicked(selector, way),
+                  f'{selector} cannot be clicked')
+
+    def _clicked(self, selector, way):
+        for each in self.driver.find_elements(way, selector):
+            try:
+                if each.is_displayed() and each.is_enabled():
+                    each.click()
+                    return True
+            except (exceptions.ElementClickInterceptedException,
+                    exceptions.ElementNotInteractableException,
+                    exceptions.StaleElementReferenceException):
+                continue
+        return False
+
+    def fill(self, name, text):
+        """Write a text into a field of the form that is open."""
+        field = self.find(f'form [name={name}]')
+        field.clear()
+        field.send_keys(text)
+
+    def choose(self, name, value):
+        """Choose the value of a field of the form that is open."""
+        select.Select(self.find(f'form select[name={name}]')
+                      ).select_by_value(value)
+
+    def submit(self):
+        """Send the form in the dialog that is open."""
+        self.click('.modal.in input[type=submit]')
+
+    def text(self, selector):
+        """Return the text of the first visible element."""
+        return self.find(selector).text
+
+    def wait_for_text(self, selector, text):
+        """Wait until some element has a text."""
+        def has_it():
+            try:
+                return any(text in each.text for each in
+                           self.driver.find_elements(CSS, selector))
+            except exceptions.StaleElementReferenceException:
+                return False
+
+        self.wait(has_it, f'{selector} does not say {text!r}')
+
+    def wait(self, condition, otherwise):
+        """Wait until a condition is true, and return its value.
+
+        A picture of the page is kept when it does not come true.
+        """
+        try:
+            return wait.WebDriverWait(
+                self.driver, _PATIENCE, 0.2,
+                (exceptions.StaleElementReferenceException,)).until(
+                    lambda driver: condition())
+        except exceptions.TimeoutException:
+            self.fail(f'{otherwise}. See {self.keep_failure()}')
+
+    def keep_failure(self):
+        """Keep a picture and the source of the page, and return the path."""
+        _FAILURES.mkdir(parents=True, exist_ok=True)
+        path = _FAILURES / f'{self.id().rpartition(".")[2]}-{time.time():.0f}'
+        self.driver.save_screenshot(f'{path}.png')
+        pathlib.Path(f'{path}.html').write_text(self.driver.page_source)
+        return f'{path}.png'
+
+    def picture(self, name, selector='#main_content, .modal-content'):
+        """Write a picture for the guide, where pictures are asked for.
+
+        :param selector: what the picture shows
+        """
+        if os.environ.get(_GENERATE):
+            _GUIDE.mkdir(exist_ok=True)
+            path = _GUIDE / f'{name}.png'
+            self.find(selector).screenshot(str(path))
+            # A page has few colours, and a repository keeps each picture.
+            with Image.open(path) as image:
+                image.convert('RGB').quantize(64).save(path, optimize=True)
+
+    # What holds on every page
+
+    def assert_quiet(self):
+        """Assert that the browser has seen no error, and no real host."""
+        errors = [entry['message'] for entry in
+                  self.driver.get_log('browser')
+                  if entry['level'] == 'SEVERE' and
+                  not any(each in entry['message'] for each in _NOT_OURS)]
+        self.assertEqual([], errors, self.keep_failure() if errors else '')
+
+    def assert_no_real_host(self):
+        """Assert that the source of the page has no name of a real host."""
+        self.assertNotIn('node-', self.driver.page_source)
+
+    def assert_fits_the_window(self):
+        """Assert that a page of 1024 points is not wider than the window."""
+        self.driver.set_window_size(1024, 800)
+        script = ('return document.documentElement.scrollWidth - '
+                  'document.documentElement.clientWidth')
+        self.assertLessEqual(self.driver.execute_script(script), 0)
+        self.driver.set_window_size(1400, 1000)
+
+    def assert_named(self):
+        """Assert that everything one can use has a name for a reader."""
+        nameless = [
+            each.get_attribute('outerHTML') for each in
+            self.driver.find_elements(CSS, ' , '.join(
+                f'#main_content {kind}' for kind in (
+                    'a', 'button', 'input:not([type=hidden])', 'select',
+                    '[role=meter]', '[role=img]')))
+            if each.is_displayed() and not each.accessible_name]
+        self.assertEqual([], nameless)
+
+    def assert_well_made(self):
+        """Assert what holds on every page of an owner."""
+        self.assert_quiet()
+        self.assert_no_real_host()
+        self.assert_named()
+        self.assert_fits_the_window()
+
+    # Pclouds
+
+    def new_pcloud(self, user, name, *hosts, flavor='gold'):
+        """Create a Pcloud with enabled hosts, which is gone at the end."""
+        client = self.client(user)
+        pcloud = client.create_pcloud(name)
+        self.addCleanup(self.remove_pcloud, user, pcloud.id)
+        for host in hosts:
+            client.add_host(pcloud.id, host, flavor)
+            client.set_host_state(pcloud.id, host, 'enabled')
+        return pcloud
+
+    def remove_pcloud(self, user, pcloud_id):
+        """Remove a Pcloud, with hosts and servers."""
+        client = self.client(user)
+        for host in client.list_hosts(pcloud_id):
+            for server in host.instances or ():
+                self.admin.send(
+                    'DELETE', f'{self.compute}/servers/{server}')
+            deadline = time.monotonic() + _PATIENCE
+            while client.get_host(pcloud_id, host.name).instances:
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.2)
+            client.set_host_state(pcloud_id, host.name, 'disabled')
+            client.remove_host(pcloud_id, host.name)
+        client.delete_pcloud(pcloud_id)
+
+    def launch(self, name, flavor):
+        """Fill in Horizon's dialog for a new server, and send the dialog."""
+        self.wait(lambda: self.driver.find_elements(CSS, 'wizard .nav-item'),
+                  'The dialog is not there')
+        self.find('wizard input[name=name]').send_keys(name)
+        self.step('Source')
+        self.take('cirros')
+        self.step('Flavor')
+        self.take(flavor)
+
+    def step(self, title):
+        """Open a step of the dialog."""
+        self.click(f'//wizard//li//a[normalize-space(span)="{title}"]', XPATH)
+
+    def take(self, name):
+        """Take an item of the table in the dialog's step."""
+        self.click(f'//wizard//tr[td[normalize-space()="{name}"]]//button',
+                   XPATH)
+
+    def new_server(self, user, name, pcloud, flavor='1'):
+        """Start a server in a Pcloud, and wait until it is active."""
+        client = rest.Client(self.chosen, user)
+        image = client.get(self.chosen.url('glance') + '/v2/images')[
+            'images'][0]['id']
+        server = client.send('POST', f'{self.compute}/servers', {
+            'server': {'name': name, 'flavorRef': flavor, 'imageRef': image,
+                       'networks': 'auto'},
+            'OS-SCH-HNT:scheduler_hints': {'pcloud': pcloud.id}})['server']
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            status = client.get(f'{self.compute}/servers/{server["id"]}')[
+                'server']['status']
+            if status == 'ACTIVE':
+                return server['id']
+            self.assertEqual('BUILD', status)
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.2)

@@ -1,0 +1,310 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What owners, tenants and readers do in the panel, page by page."""
+
+import re
+import uuid
+
+from selenium.webdriver.support import select
+
+from pcloud.tests.dashboard.browser import base
+
+SWITCH = '#pcloud-host-{} [role=switch]'
+STATE = '#pcloud-host-{} .pcloud-state'
+
+
+class OwnerTest(base.BrowserTest):
+
+    def test_list_and_gauge(self):
+        self.open_as('bob', '/project/pclouds/')
+        self.wait_for_text('#main_content', '0 of 10 in use')
+        self.assert_well_made()
+        self.new_pcloud('bob', 'farm', 'web-1')
+        self.open('/project/pclouds/')
+
+        self.wait_for_text('#pclouds', 'farm')
+        self.wait_for_text('#pclouds', '1 (1 empty)')
+        quota = self.client('bob').get_quota(self.project_id('bob'))
+        self.wait_for_text('.pcloud-gauge', f'{quota.units_in_use} of 10')
+        self.assertEqual(20, self._width('.pcloud-gauge'))
+        self.picture('dashboard-pclouds')
+        self.assert_well_made()
+
+    def open_as(self, user, path):
+        self.log_in(user)
+        self.open(path)
+
+    def _width(self, selector):
+        """Return the width of a bar in the page, in percent."""
+        used, track = (
+            self.find(f'{selector} .pcloud-bar-{part}').rect['width']
+            for part in ('used', 'track'))
+        return round(100 * used / (track - 2))
+
+    def test_bars_are_measured_against_the_ratio(self):
+        pcloud = self.new_pcloud('bob', 'farm', 'web-1')
+        self.client('bob').update_pcloud(
+            pcloud.id, cpu_allocation_ratio=0.2)
+        self.new_server('bob', 'one', pcloud)
+        self.log_in('bob')
+        self.open_pcloud(pcloud)
+
+        self.wait_for_text('.pcloud-vcpus', '1 of 2 (10 × 0.2)')
+        self.assertEqual(50, self._width('.pcloud-vcpus'))
+        self.wait_for_text('.pcloud-servers a', 'one')
+        self.assert_well_made()
+
+    def test_switch_drain_and_remove(self):
+        pcloud = self.new_pcloud('bob', 'farm', 'web-1')
+        server = self.new_server('bob', 'one', pcloud)
+        self.log_in('bob')
+        self.open_pcloud(pcloud)
+        table = self.find('.pcloud-hosts')
+
+        self.click('#pcloud-host-web-1 .btn-danger')
+        self.wait_for_text('.pcloud-blockers', 'The host is enabled')
+        self.wait_for_text('.pcloud-blockers', '1 server is on the host')
+        self.submit()
+        self.wait_for_text('.modal.in', '(HTTP 409)')
+        self.click('.modal.in .cancel')
+        self.click(SWITCH.format('web-1'))
+        self.wait_for_text(STATE.format('web-1'), 'disabled')
+        # The page has not been loaded anew.
+        self.assertTrue(table.is_displayed())
+        self.click('#pcloud-host-web-1 .btn-default')
+        self.submit()
+        self.wait_for_text(STATE.format('web-1'), 'draining')
+        self.wait_for_text('#pcloud-host-web-1', '1 instance left')
+        self.click(SWITCH.format('web-1'))
+        self.wait_for_text(STATE.format('web-1'), 'disabled')
+        self.admin.send('DELETE', f'{self.compute}/servers/{server}')
+        self.wait(lambda: not self.client('bob').get_host(
+            pcloud.id, 'web-1').instances, 'The server is not gone')
+        self.open_pcloud(pcloud)
+        self.click('#pcloud-host-web-1 .btn-danger')
+        self.wait_for_text('.modal.in', 'web-1 is disabled and empty')
+        self.submit()
+        self.find('#pcloud-first-host')
+        self.assert_well_made()
+
+    def test_more_hosts_than_there_are(self):
+        pcloud = self.new_pcloud('bob', 'farm')
+        self.log_in('bob')
+        self.open_pcloud(pcloud)
+        self.click('#pcloud-first-host')
+        self.click('form.pcloud-add-hosts input[value=silver]')
+        self.fill('count', '2')
+        self.wait_for_text('.pcloud-preview', 'No more than 1')
+        self.submit()
+
+        self.wait_for_text('body', '1 of 2 hosts were added. Then: There is '
+                           "no free host of host flavor 'silver'.")
+        self.wait_for_text(STATE.format('host-1'), 'enabled')
+        self.click('#pcloud-add-hosts')
+        self.wait_for_text('.pcloud-card.pcloud-none', 'none free')
+        self.click('form.pcloud-add-hosts input[value=gold]')
+        self.fill('count', '5')
+        self.wait_for_text('.pcloud-preview',
+                           'That is 1 more than the quota allows.')
+        self.click('.pcloud-card input[value=""]')
+        self.find('.pcloud-card [name=constraints]').send_keys('ram=1T')
+        self.fill('count', '1')
+        self.submit()
+        self.wait_for_text('.modal.in .alert, .modal.in .help-block, '
+                           '.modal.in .errorlist', '(HTTP 409)')
+
+    def test_fit(self):
+        pcloud = self.new_pcloud('bob', 'farm', 'web-1', 'web-2')
+        client = self.client('bob')
+        client.set_host_state(pcloud.id, 'web-2', 'disabled')
+        self.new_server('bob', 'one', pcloud, '4')
+        self.log_in('bob')
+        self.open_pcloud(pcloud, 'fit')
+        self.choose('flavor', '4')
+
+        self.wait_for_text('.pcloud-fits', 'm1.large')
+        explained = client.explain(pcloud.id, '4')
+        self.assertEqual(str(explained.fits), self.text('#pcloud-fits'))
+        for host in explained.hosts:
+            for each in host.in_the_way:
+                self.wait_for_text('.pcloud-reason', each.reason)
+        self.assertEqual(['web-1: 1 instance runs, 0 more fit',
+                          'web-2: 0 instances run, 0 more fit'],
+                         [each.accessible_name for each in
+                          self.driver.find_elements(
+                              base.CSS, '.pcloud-boxes')])
+        self.picture('dashboard-fit')
+        self.assert_well_made()
+        self.click('//button[contains(., "Enable web-2")]', base.XPATH)
+        self.wait_for_text('#pcloud-fits', '1')
+        self.new_server('bob', 'two', pcloud, '4')
+        self.open_pcloud(pcloud, 'fit&flavor=4')
+        self.wait_for_text('#pcloud-fits', '0')
+        self.click('//button[contains(., "Add one host")]', base.XPATH)
+        self.wait_for_text('#pcloud-fits', '1')
+        self.assert_well_made()
+
+    def test_a_bundle(self):
+        pcloud = self.new_pcloud('bob', 'farm', 'web-1', 'web-2')
+        self.log_in('bob')
+        self.open_pcloud(pcloud, 'fit')
+        self.find('#pcloud-bundle [name=bundle_count]').send_keys('2')
+        select.Select(self.find(
+            '#pcloud-bundle [name=bundle_flavor]')).select_by_value('4')
+        self.click('#pcloud-bundle [name=bundle_apart]')
+        self.click('#pcloud-bundle button')
+        self.wait_for_text('#pcloud-bundle-answer', 'The bundle fits.')
+        for name in ('web-1', 'web-2'):
+            self.wait_for_text(
+                '#pcloud-bundle-answer', f'{name}: 1 × m1.large')
+        self.assert_well_made()
+        self.fill('bundle_count', '3')
+        self.click('#pcloud-bundle button')
+        self.wait_for_text('#pcloud-bundle-answer', 'does not fit')
+        self.wait_for_text('#pcloud-bundle-answer', 'more of host flavor')
+
+    def test_tenants(self):
+        pcloud = self.new_pcloud('bob', 'farm', 'web-1')
+        carol = self.project_id('carol')
+        self.log_in('bob')
+        self.open_pcloud(pcloud, 'tenants')
+        self.wait_for_text('#main_content', 'bob')
+        self.click('#pcloud-add-tenant')
+        self.fill('project', carol)
+        self.submit()
+        self.wait_for_text('#main_content', carol)
+        self.assert_well_made()
+
+        self.log_in('carol')
+        self.open('/project/pclouds/')
+        self.wait_for_text('#pclouds', 'lent to you')
+        self.assertNotIn('Delete Pcloud', self.driver.page_source)
+        self.open_pcloud(pcloud)
+        self.wait_for_text('#main_content', 'is lent to your project')
+        self.assertNotIn('web-1', self.driver.page_source)
+        self.assert_well_made()
+        self.click('#pcloud-launch')
+        self.step('Pcloud')
+        self.assertEqual(pcloud.id, self.find(
+            'wizard input[type=radio]:checked').get_attribute('value'))
+
+    def test_a_tenant_that_is_removed(self):
+        pcloud = self.new_pcloud('bob', 'farm')
+        carol = self.project_id('carol')
+        self.client('bob').add_tenant(pcloud.id, carol)
+        self.log_in('bob')
+        self.open_pcloud(pcloud, 'tenants')
+        self.click(f'a[href*="{carol}"]')
+        self.submit()
+        self.wait(lambda: carol not in self.text('#main_content'),
+                  'carol is still there')
+        self.assertNotIn(carol, self.client('bob').get_pcloud(
+            pcloud.id).tenants)
+
+    def test_settings(self):
+        pcloud = self.new_pcloud('bob', 'farm', 'web-1')
+        self.log_in('bob')
+        self.open_pcloud(pcloud, 'settings')
+        self.wait_for_text('.pcloud-inherited', 'as the cloud has it')
+        self.click('#pcloud-edit')
+        self.fill('name', 'new name')
+        self.fill('cpu_allocation_ratio', '-1')
+        self.submit()
+        self.wait_for_text('.modal.in', '(HTTP 400)')
+        self.fill('cpu_allocation_ratio', '2')
+        self.submit()
+        self.wait_for_text('h1', 'new name')
+        self.click('#pcloud-requirements')
+        self.fill('constraints', 'ram=2G')
+        self.submit()
+        self.wait_for_text('#main_content', '2G')
+        self.click('#pcloud-make-default')
+        self.choose('mode', 'prefer')
+        self.submit()
+        self.wait_for_text('#pcloud-default', 'start here while there is '
+                           'room, and else outside. (set for the project)')
+        self.assert_well_made()
+        self.click('#pcloud-no-default')
+        self.submit()
+        self.wait_for_text('#pcloud-default', 'outside of Pclouds')
+        found = self.client('bob').get_pcloud(pcloud.id)
+        self.assertEqual(('new name', 2.0),
+                         (found.name, found.cpu_allocation_ratio))
+
+    def test_delete(self):
+        pcloud = self.new_pcloud('bob', 'farm', 'web-1')
+        self.log_in('bob')
+        self.open_pcloud(pcloud)
+        self.click('#pcloud-delete')
+        self.submit()
+        self.wait_for_text('.modal.in', '(HTTP 409)')
+
+    def test_reader(self):
+        pcloud = self.new_pcloud('bob', 'farm', 'web-1')
+        name = f'reader-{uuid.uuid4().hex[:8]}'
+        keystone = self.chosen.auth_url
+        user = self.admin.send('POST', f'{keystone}/users', {'user': {
+            'name': name, 'password': self.chosen.password,
+            'domain_id': 'default'}})['user']['id']
+        role = self.admin.get(f'{keystone}/roles?name=reader')[
+            'roles'][0]['id']
+        self.admin.send('PUT', f'{keystone}/projects/'
+                        f'{self.project_id("bob")}/users/{user}/roles/{role}')
+        self.log_in(name)
+        for tab in ('hosts', 'fit', 'tenants', 'settings'):
+            self.open_pcloud(pcloud, tab)
+            self.find('.tab-pane.active > *')
+            self.assertEqual([], [each.text for each in
+                                  self.driver.find_elements(
+                                      base.CSS, '#main_content .btn')
+                                  if each.is_displayed() and
+                                  each.text not in ('Show', 'Try')])
+        self.open('/project/pclouds/')
+        self.wait_for_text('#pclouds', 'farm')
+        self.assertNotIn('Create Pcloud', self.driver.page_source)
+        self.assert_well_made()
+
+    def test_an_administrator_sees_no_real_host_in_a_project(self):
+        client = self.client('admin')
+        pcloud = self.new_pcloud('admin', 'own', 'web-1')
+        self.assertIsNotNone(
+            client.get_host(pcloud.id, 'web-1').hypervisor_hostname)
+        self.log_in('admin')
+        for tab in ('hosts', 'fit', 'tenants', 'settings'):
+            self.open_pcloud(pcloud, tab)
+            self.find('.tab-pane.active > *')
+            self.assert_no_real_host()
+
+    def test_a_foreign_pcloud(self):
+        pcloud = self.new_pcloud('bob', 'farm')
+        self.log_in('carol')
+        self.open_pcloud(pcloud)
+        self.wait_for_text('body', '(HTTP 404)')
+        self.assertTrue(re.search('/project/pclouds/$',
+                                  self.driver.current_url))
+
+
+class OutageTest(base.BrowserTest):
+    """The panel while nova-api is down, and in a cloud without Pclouds."""
+
+    def test_nova_is_down(self):
+        self.log_in('bob')
+        self.open('/project/pclouds/')
+        self.find('#pclouds')
+        self.addCleanup(base.base.call, self.folder, 'start', 'nova')
+        base.base.call(self.folder, 'stop', 'nova')
+        self.driver.refresh()
+
+        self.wait_for_text('body', 'The compute service does not answer.')
+        self.assertNotIn('Traceback', self.driver.page_source)
+        self.find('#pclouds')
