@@ -22,9 +22,11 @@ from pcloud.tests.soak import rows
 P, HOST = 'p', ('p', 'host', 'web')
 WHOLE = {(P, 'pcloud', ''): 'mine', (P, 'tenant', 'o'): True}
 WITH_HOST = {**WHOLE, HOST: 'disabled'}
+LEAVING = {**WHOLE, HOST: registers.LEAVING}
 HALF = {**WHOLE, HOST: f'{registers.HALF}no state'}
 ADD = calls.add_host(P, 'Web', 'flavor', host_flavor='f')
 REMOVE = calls.remove_host(P, 'web')
+RELEASE = calls.drain(P, 'web', {'release': True}, 'enabled')
 MAKE = calls.make_pcloud('o', 'mine')
 DELETE = calls.delete_pcloud(P, False)
 RATIOS = calls.change_pcloud(P, {
@@ -55,6 +57,10 @@ class JudgeTest(testtools.TestCase):
                 (WITH_HOST, WITH_HOST, REMOVE, 204, [LOST]),
                 (WITH_HOST, WHOLE, REMOVE, 503, [CHANGED]),
                 (WITH_HOST, WHOLE, ADD, 409, ['changed by nobody']),
+                (WITH_HOST, LEAVING, RELEASE, 200, []),
+                (WITH_HOST, WHOLE, RELEASE, 200, []),
+                (WITH_HOST, WITH_HOST, RELEASE, 200, [LOST]),
+                (LEAVING, WHOLE, ADD, 409, []),
                 ({}, WHOLE, MAKE, 201, []),
                 ({}, {}, MAKE, 201, [LOST, LOST]),
                 ({}, WHOLE, MAKE, 503, [CHANGED]),
@@ -92,6 +98,8 @@ class JudgeTest(testtools.TestCase):
                 (ADD, 409, "has a host named 'web'",
                  'refused without a reason'),
                 (REMOVE, 404, '', 'refused without a reason'),
+                (calls.remove_host(P, 'web', registers.LEAVING), 404, '',
+                 None),
                 (REMOVE, 503, '', None)]:
             self.assertEqual(kind, judge.refusal(
                 judge.Outcome(call, code, text, 0, 1), faults=True))

@@ -86,23 +86,36 @@ def add_host(pcloud: str, name: str, by: str, **wish: str) -> Call:
                  {(pcloud, 'host', name.lower()): 'disabled'}, (403, 409))
 
 
-def set_state(pcloud: str, name: str, state: str) -> Call:
-    """Enable or disable a host."""
-    # Until Placement agrees a new host cannot be enabled; a host that is
-    # drained with a release may have left.
+def _if_gone(state: str | None) -> tuple[int, ...]:
+    """Return the refusal of a call for a host that may have left by now."""
+    return (404,) if state == registers.LEAVING else ()
+
+
+def set_state(pcloud: str, name: str, state: str,
+              before: str | None = None) -> Call:
+    """Enable or disable a host.
+
+    :param before: the state of the host, None where it does not matter
+    """
+    # Until Placement agrees a new host cannot be enabled.
     return _call('PUT host', f'/os-pclouds/{pcloud}/hosts/{name}',
                  {'host': {'state': state}},
-                 {(pcloud, 'host', name): state}, (404, 409))
+                 {(pcloud, 'host', name): state}, (409, *_if_gone(before)))
 
 
-def drain(pcloud: str, name: str, wish: Mapping[str, object]) -> Call:
-    """Drain a host."""
+def drain(pcloud: str, name: str, wish: Mapping[str, object],
+          before: str) -> Call:
+    """Drain a host.
+
+    :param before: the state of the host
+    """
     release = bool(wish.get('release'))
     return _call(f'PUT drain{" and release" * release}',
                  f'/os-pclouds/{pcloud}/hosts/{name}',
                  {'host': {'state': 'draining', 'drain': dict(wish)}},
                  {(pcloud, 'host', name):
-                  registers.LEAVING if release else 'disabled'}, (404,))
+                  registers.LEAVING if release else 'disabled'},
+                 _if_gone(before))
 
 
 def announce(flavor: str, host: str, maintenance: object) -> Call:
@@ -112,11 +125,14 @@ def announce(flavor: str, host: str, maintenance: object) -> Call:
                  admin=True)
 
 
-def remove_host(pcloud: str, name: str) -> Call:
-    """Remove a host."""
+def remove_host(pcloud: str, name: str, before: str | None = None) -> Call:
+    """Remove a host.
+
+    :param before: as for `set_state`
+    """
     return _call('DELETE host', f'/os-pclouds/{pcloud}/hosts/{name}',
                  effects={(pcloud, 'host', name): None},
-                 refusals=(404, 409))
+                 refusals=(409, *_if_gone(before)))
 
 
 def add_tenant(pcloud: str, project: str) -> Call:

@@ -70,7 +70,7 @@ def _removals(values: dict, project: str) -> list[calls.Call]:
             if value == 'enabled':
                 found[0].append(calls.set_state(anchor, detail, 'disabled'))
             found[1].append(calls.remove_host(
-                anchor, detail.removeprefix('*')))
+                anchor, detail.removeprefix('*'), value))
         elif what == 'pcloud':
             found[2].append(calls.delete_pcloud(anchor, has_hosts=True))
         elif what == 'pool':

@@ -121,12 +121,12 @@ class Wishes:
         if self._chance.random() < 0.2:
             return calls.drain(pcloud, name, {
                 'move': self._chance.choice(('none', 'live', 'any')),
-                'release': self._chance.random() < 0.5})
+                'release': self._chance.random() < 0.5}, state)
         if state == 'enabled':
             return calls.set_state(pcloud, name, 'disabled')
         if self._chance.random() < self._enabling:
-            return calls.set_state(pcloud, name, 'enabled')
-        return calls.remove_host(pcloud, name)
+            return calls.set_state(pcloud, name, 'enabled', state)
+        return calls.remove_host(pcloud, name, state)
 
     def _add(self, pcloud: str, name: str | None) -> calls.Call:
         name = name or f'h{next(self._serial)}'
