@@ -28,6 +28,9 @@ from pcloud.rules import packing
 
 # Seconds for all programs of a call together.
 LIMIT = 2.0
+# Seconds for the programs that decide whether servers have room; for those
+# that tell what binds and what to add, together; and for each of the latter.
+DECIDING, TELLING, EACH = 0.35, 0.2, 0.06
 # A solver computes with rounded numbers: a bound is proven up to this share.
 _ROUNDING = 1e-6
 

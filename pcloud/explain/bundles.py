@@ -42,10 +42,6 @@ from pcloud.rules import shortages
 
 HOSTS = 'hosts'
 
-# Seconds for the programs that decide, for the others together, and for each
-# of the others.
-_DECIDING, _TELLING, _EACH = 0.4, 0.25, 0.06
-
 
 @dataclasses.dataclass(frozen=True)
 class Question:
@@ -133,12 +129,12 @@ def simulate(
     able = _able(context, pcloud, question)
     there = counted_hosts.read(context, able, question.bundle)
     kinds = question.bundle.kinds
-    made = packing.plan(kinds, there.packed, planner.Solver(_DECIDING))
+    made = packing.plan(kinds, there.packed, planner.Solver(planner.DECIDING))
     if made.least == packing.asked(kinds) or there.silent:
         return _shown(question, there, made, _Advice((), (), ()))
-    solver = planner.Solver(_TELLING)
+    solver = planner.Solver(planner.TELLING)
     advice = _advice(context, pcloud, question.bundle, losses.Case(
-        kinds, there.packed, made), solver.within(_EACH))
+        kinds, there.packed, made), solver.within(planner.EACH))
     return _shown(question, there, packing.fuller(
         kinds, there.packed, made, solver), advice)
 

@@ -40,10 +40,6 @@ from pcloud.rules import losses
 
 HOST, RACK = LOSSES = 'host', 'rack'
 
-# Seconds for the programs that decide, for the others together, and for each
-# of the others.
-_DECIDING, _TELLING, _EACH = 0.4, 0.25, 0.06
-
 
 @dataclasses.dataclass(frozen=True)
 class Lost:
@@ -215,7 +211,7 @@ class _Made:
         failures: Sequence[_Failure],
     ) -> _Made:
         """Return what is found out about failures."""
-        solver, kinds = planner.Solver(_DECIDING), servers.bundle.kinds
+        solver, kinds = planner.Solver(planner.DECIDING), servers.bundle.kinds
         both = losses.cases(kinds, there.packed, [
             _loss(servers, there, failed) for failed in (
                 *(failure.failed for failure in failures),
@@ -296,7 +292,7 @@ def _more(
         return (), []
     more, doubts = new_hosts.options(
         context, pcloud, servers.bundle, lacking,
-        planner.Solver(_TELLING).within(_EACH))
+        planner.Solver(planner.TELLING).within(planner.EACH))
     if more and any(group.zone for group in servers.groups):
         doubts.append('whether new hosts are in the zones that servers were '
                       'started for')

@@ -61,10 +61,10 @@ def _measure(seed: int) -> float:
     hosts = [_host(chance) for _ in range(_HOSTS)]
     kinds = _kinds(chance)
     began = time.perf_counter()
-    made = packing.plan(kinds, hosts, planner.Solver(0.4))
+    made = packing.plan(kinds, hosts, planner.Solver(planner.DECIDING))
     decided = time.perf_counter() - began
     if made.least < _SERVERS:
-        solve = planner.Solver(0.25).within(0.06)
+        solve = planner.Solver(planner.TELLING).within(planner.EACH)
         shortages.of_hosts(kinds, hosts, _NEW, solve)
         for name in packing.classes(kinds):
             shortages.of_class(kinds, hosts, name, solve)
@@ -105,12 +105,13 @@ def _rehearse(seed: int) -> float:
     began = time.perf_counter()
     made = losses.cases(kinds, hosts, [
         losses.Loss(its, frozenset([place]))
-        for place, its in enumerate(numbers)], planner.Solver(0.4))
+        for place, its in enumerate(numbers)],
+        planner.Solver(planner.DECIDING))
     decided = time.perf_counter() - began
     losses.more_hosts(sorted(
         (each for each in made if each.survives is not True),
         key=lambda each: each.left, reverse=True), _NEW,
-        planner.Solver(0.25).within(0.06))
+        planner.Solver(planner.TELLING).within(planner.EACH))
     taken = time.perf_counter() - began
     verdicts = [each.survives for each in made]
     print(f'{sum(map(sum, numbers))} servers: {verdicts.count(True)} hosts '
