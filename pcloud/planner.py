@@ -31,6 +31,8 @@ LIMIT = 2.0
 # Seconds for the programs that decide whether servers have room; for those
 # that tell what binds and what to add, together; and for each of the latter.
 DECIDING, TELLING, EACH = 0.35, 0.2, 0.06
+# Seconds for the programs of a rebalance together, and for each.
+MOVES, EACH_OF_MOVES = 1.2, 0.5
 # A solver computes with rounded numbers: a bound is proven up to this share.
 _ROUNDING = 1e-6
 
@@ -44,7 +46,7 @@ class Solver:
 
     def __call__(self, program: packing.Program) -> packing.Solution:
         """Return what is known of a program when the time is over."""
-        return self.within(LIMIT)(program)
+        return self.within(math.inf)(program)
 
     def within(self, seconds: float) -> packing.Solver:
         """Return the solver, with so many seconds at most for each program.

@@ -44,8 +44,6 @@ from pcloud.rules import rebalance_plans
 from pcloud.rules import rebalance_rows
 from pcloud.rules import rebalancing
 
-# Seconds for all programs of a call, and for each.
-_ALL, _EACH = 1.2, 0.5
 # The most characters of `valid_for`.
 LONGEST = 65535
 # What plans do not depend on: who does something now.
@@ -146,7 +144,8 @@ def propose(
     """
     layout = layouts.read(context, pcloud, question.move, question.bundle)
     return _proposal(pcloud, question, layout, rebalance_plans.best(
-        layout.world, question.goal, planner.Solver(_ALL).within(_EACH)))
+        layout.world, question.goal,
+        planner.Solver(planner.MOVES).within(planner.EACH_OF_MOVES)))
 
 
 def begin(

@@ -109,6 +109,15 @@ class PatientNotifiers(fixtures.Fixture):
             notifications.FakeNotifier, 'prepare', prepared))
 
 
+class PatientSolver(fixtures.Fixture):
+    """Let a solver end its programs, on a machine however slow."""
+
+    def _setUp(self):
+        for name in ('LIMIT', 'DECIDING', 'TELLING', 'EACH', 'MOVES',
+                     'EACH_OF_MOVES'):
+            self.useFixture(fixtures.MockPatchObject(planner, name, 3600))
+
+
 class Kept(typing.NamedTuple):
     """The kept state of a cloud.
 
@@ -140,6 +149,7 @@ class PcloudTestCase(
         self.useFixture(economies.OpenConnections())
         self.useFixture(economies.PromptMessages())
         self.useFixture(economies.KeptValidators())
+        self.useFixture(PatientSolver())
         super().setUp()
         economies.skip_debug_messages()
         futurist_thread.ThreadWorker.MAX_IDLE_FOR = _IDLE

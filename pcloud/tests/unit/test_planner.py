@@ -65,9 +65,10 @@ class SolverTest(testtools.TestCase):
     def test_out_of_time_bounds_hold(self):
         """A program of some seconds: what is known of it is true."""
         program = _hard()
-        began = time.monotonic()
+        # Others may have the processor meanwhile.
+        began = time.process_time()
         found = planner.Solver(0.2)(program)
-        self.assertThat(time.monotonic() - began,
+        self.assertThat(time.process_time() - began,
                         testtools.matchers.LessThan(1.5))
         self.assertFalse(found.impossible)
         if found.values is not None and found.most is not None:

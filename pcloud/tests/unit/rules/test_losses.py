@@ -79,7 +79,7 @@ class LossesTest(testtools.TestCase):
     @test_packing.NEEDS_SOLVER
     def test_with_a_solver_everything_is_known(self):
         for seed in range(WORLDS):
-            made, enough = check(self, seed, planner.Solver())
+            made, enough = check(self, seed, planner.Solver(3600))
             for each in made:
                 self.assertIsNotNone(each.survives, seed)
                 self.assertEqual(*each.left)

@@ -109,7 +109,7 @@ class WorldsTest(testtools.TestCase):
 
     def test_with_a_solver_everything_is_known(self):
         for seed in range(WORLDS):
-            solve = planner.Solver()
+            solve = planner.Solver(3600)
             made, *enough = check(self, seed, solve)
             self.assertEqual(made.least, made.most, seed)
             self.assertTrue(all(each.proven for each in enough), seed)

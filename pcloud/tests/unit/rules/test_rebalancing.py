@@ -136,7 +136,7 @@ class RandomTest(testtools.TestCase):
         elif found.exact:
             self.assertIsNone(right, seed)
 
-    @ddt.data(packing.no_solver, planner.Solver().within(.1))
+    @ddt.data(packing.no_solver, planner.Solver(3600).within(.1))
     def test_large_worlds(self, solver):
         chance = random.Random(1)
         kinds = [rebalancing.Kind(
