@@ -23,6 +23,7 @@ from collections.abc import Sequence
 import copy
 import dataclasses
 import datetime
+import functools
 import itertools
 from typing import TypeVar
 
@@ -156,54 +157,70 @@ def asked(
     return {server: _asked(data) for server, data in _read(context, servers)}
 
 
-@dataclasses.dataclass(frozen=True)
-class Stored:
-    """What Nova would find another host for a server with.
-
-    :ivar flavor: the primitive of the flavor, as the image is of the image
-    :ivar on_volume: whether the root disk is a volume
-    :ivar zone: the availability zone that was asked for, None for any
-    :ivar has_devices: whether PCI devices were asked for
-    """
-
-    project: str
-    flavor: Mapping
-    image: Mapping | None
-    on_volume: bool
-    zone: str | None
-    hints: Mapping[str, Sequence[str]]
-    has_devices: bool
-
-
-def stored(
-    context: nova_context.RequestContext, servers: Collection[str],
-) -> dict[str, Stored]:
-    """Return what Nova would find other hosts for servers with.
-
-    One query for five hundred servers. A server without a request spec has no
-    entry.
-
-    :returns: ``server uuid -> request``
-    """
-    return {server: Stored(
-        data.get('project_id') or '', data['flavor'], data.get('image'),
-        bool(data.get('is_bfv')), data.get('availability_zone'),
-        data.get('scheduler_hints') or {},
-        bool(_data(data.get('pci_requests')).get('requests')))
-        for server, data in _read(context, servers)}
+# What differs between servers that were asked for with the same.
+_OWN = ('id', 'instance_uuid', 'num_instances', 'retry', 'ignore_hosts',
+        'force_hosts', 'force_nodes', 'requested_destination')
 
 
 @dataclasses.dataclass(frozen=True)
 class Kept:
-    """A request as Nova keeps it.
+    """A request as Nova keeps it, to find another host for the server.
 
-    :ivar key: equal for servers that were asked for with the same
-    :ivar asked: what the server was asked for with
+    :ivar primitive: the primitive of the request spec
     """
 
-    key: str
-    asked: Asked
     primitive: Mapping
+
+    @functools.cached_property
+    def key(self) -> str:
+        """A text that servers share that were asked for with the same."""
+        return jsonutils.dumps({
+            name: value for name, value in self._data.items()
+            if name not in _OWN}, sort_keys=True)
+
+    @functools.cached_property
+    def asked(self) -> Asked:
+        """What the server was asked for with."""
+        return _asked(self._data)
+
+    @property
+    def project(self) -> str:
+        """The project of the server."""
+        return self._data.get('project_id') or ''
+
+    @property
+    def flavor(self) -> Mapping:
+        """The primitive of the flavor."""
+        return self._data['flavor']
+
+    @property
+    def image(self) -> Mapping | None:
+        """The primitive of the image, None for a server without an image."""
+        return self._data.get('image')
+
+    @property
+    def on_volume(self) -> bool:
+        """Whether the root disk is a volume."""
+        return bool(self._data.get('is_bfv'))
+
+    @property
+    def zone(self) -> str | None:
+        """The availability zone that was asked for, None for any."""
+        return self._data.get('availability_zone')
+
+    @property
+    def hints(self) -> Mapping[str, Sequence[str]]:
+        """The scheduler hints."""
+        return self._data.get('scheduler_hints') or {}
+
+    @property
+    def has_devices(self) -> bool:
+        """Whether PCI devices were asked for."""
+        return bool(_data(self._data.get('pci_requests')).get('requests'))
+
+    @property
+    def _data(self) -> Mapping:
+        return _data(self.primitive)
 
     def spec(self) -> objects.RequestSpec:
         """Return the request, fresh, without the server's group."""
@@ -219,11 +236,6 @@ class Kept:
         return spec
 
 
-# What differs between servers that were asked for with the same.
-_OWN = ('id', 'instance_uuid', 'num_instances', 'retry', 'ignore_hosts',
-        'force_hosts', 'force_nodes', 'requested_destination')
-
-
 def kept(
     context: nova_context.RequestContext, servers: Collection[str],
 ) -> dict[str, Kept]:
@@ -234,11 +246,8 @@ def kept(
 
     :returns: ``server uuid -> request``
     """
-    return {server: Kept(jsonutils.dumps({
-        name: value for name, value in _data(primitive).items()
-        if name not in _OWN}, sort_keys=True),
-        _asked(_data(primitive)), primitive)
-        for server, primitive in _primitives(context, servers)}
+    return {server: Kept(primitive)
+            for server, primitive in _primitives(context, servers)}
 
 
 def queued(

@@ -101,10 +101,10 @@ def read(
     """
     on = {server: host.name for host in there
           for server in host.instances or ()}
-    stored = request_specs.stored(context, on.keys())
+    kept = request_specs.kept(context, on.keys())
     found = _Found(context, pcloud)
     for server, name in on.items():
-        found.add(server, name, stored.get(server))
+        found.add(server, name, kept.get(server))
     return found.servers()
 
 
@@ -117,27 +117,27 @@ class _Found:
         self._context, self._pcloud = context, pcloud
         self._specs: dict[str, objects.RequestSpec] = {}
         self._reasons: dict[str, str | None] = {}
-        self._stored: dict[str, request_specs.Stored] = {}
+        self._kept: dict[str, request_specs.Kept] = {}
         self._numbers: dict[str, dict[str, int]] = {}
         self._refused: dict[str, list[Refused]] = {}
         self._strange: dict[str, int] = {}
 
     def add(
-        self, server: str, host: str, stored: request_specs.Stored | None,
+        self, server: str, host: str, kept: request_specs.Kept | None,
     ) -> None:
         """Add a server on a host.
 
         :param host: the owner's name
-        :param stored: None for a server of which Nova does not know what it
+        :param kept: None for a server of which Nova does not know what it
             was started with
         """
-        if stored is None:
+        if kept is None:
             self._strange[host] = self._strange.get(host, 0) + 1
             return
-        reason, key = self._wrong(stored), _key(stored)
+        reason, key = self._wrong(kept), _key(kept)
         if reason is None:
             if key not in self._reasons:
-                self._reasons[key] = self._request(key, stored)
+                self._reasons[key] = self._request(key, kept)
             reason = self._reasons[key]
         if reason is not None:
             self._refused.setdefault(host, []).append(Refused(server, reason))
@@ -145,23 +145,23 @@ class _Found:
         numbers = self._numbers.setdefault(key, {})
         numbers[host] = numbers.get(host, 0) + 1
 
-    def _wrong(self, stored: request_specs.Stored) -> str | None:
+    def _wrong(self, kept: request_specs.Kept) -> str | None:
         """Return why the Pcloud does not take a server, None when it does."""
-        if stored.project not in self._pcloud.tenants:
+        if kept.project not in self._pcloud.tenants:
             return _NOT_A_TENANT
         try:
-            is_inside = self._pcloud.id in hints.places(stored.hints)
+            is_inside = self._pcloud.id in hints.places(kept.hints)
         except exception.InvalidHint:
             is_inside = False
         return None if is_inside else _NOT_FOR_PCLOUD
 
-    def _request(self, key: str, stored: request_specs.Stored) -> str | None:
+    def _request(self, key: str, kept: request_specs.Kept) -> str | None:
         """Keep the request of servers, or return why there is none."""
         try:
-            spec = _spec(self._context, self._pcloud, stored)
+            spec = _spec(self._context, self._pcloud, kept)
         except exception.FlavorUnusable as error:
             return str(error)
-        self._specs[key], self._stored[key] = spec, stored
+        self._specs[key], self._kept[key] = spec, kept
         return obstacles.refusal_of_nova(self._context, spec)
 
     def servers(self) -> Servers:
@@ -173,8 +173,8 @@ class _Found:
                 False, key) for key in keys],
             {key: self._specs[key] for key in keys})
         return Servers([
-            Group(self._stored[key].zone,
-                  list(_unknown(self._stored[key],
+            Group(self._kept[key].zone,
+                  list(_unknown(self._kept[key],
                                 sum(self._numbers[key].values()))),
                   self._numbers[key]) for key in keys],
             bundle, self._refused, self._strange)
@@ -192,40 +192,40 @@ class _Found:
                 self._strange[host] = self._strange.get(host, 0) + number
 
 
-def _key(stored: request_specs.Stored) -> str:
+def _key(kept: request_specs.Kept) -> str:
     """Return a text that servers share which are placed again alike."""
     return jsonutils.dumps([
-        stored.project, stored.flavor, stored.image, stored.on_volume,
-        stored.zone, stored.hints.get(hints.DOMAIN_RECORD),
-        stored.has_devices, not _KNOWN.issuperset(stored.hints)],
+        kept.project, kept.flavor, kept.image, kept.on_volume,
+        kept.zone, kept.hints.get(hints.DOMAIN_RECORD),
+        kept.has_devices, not _KNOWN.issuperset(kept.hints)],
         sort_keys=True)
 
 
 def _spec(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
-    stored: request_specs.Stored,
+    kept: request_specs.Kept,
 ) -> objects.RequestSpec:
     """Return the request that Nova would have for a server.
 
     :raises: `exception.FlavorUnusable`
     """
-    records = {name: stored.hints[name] for name in [hints.DOMAIN_RECORD]
-               if name in stored.hints}
+    records = {name: kept.hints[name] for name in [hints.DOMAIN_RECORD]
+               if name in kept.hints}
     spec = conductor.make(
-        context, objects.Flavor.obj_from_primitive(stored.flavor),
-        conductor.no_image() if stored.image is None else
-        objects.ImageMeta.obj_from_primitive(stored.image),
-        stored.project, {hints.PCLOUD: [pcloud.id], **records})
-    spec.is_bfv = stored.on_volume
+        context, objects.Flavor.obj_from_primitive(kept.flavor),
+        conductor.no_image() if kept.image is None else
+        objects.ImageMeta.obj_from_primitive(kept.image),
+        kept.project, {hints.PCLOUD: [pcloud.id], **records})
+    spec.is_bfv = kept.on_volume
     spec.requested_destination = objects.Destination(
         aggregates=[pcloud.aggregate.uuid])
     return spec
 
 
-def _unknown(stored: request_specs.Stored, number: int) -> Iterator[str]:
+def _unknown(kept: request_specs.Kept, number: int) -> Iterator[str]:
     """Yield what no plan knows of a group of servers, in words."""
     servers = counts.words(number, 'server has', 'servers have')
-    if not _KNOWN.issuperset(stored.hints):
+    if not _KNOWN.issuperset(kept.hints):
         yield f'{servers} scheduler hints, which may keep hosts away'
-    if stored.has_devices:
+    if kept.has_devices:
         yield f'{servers} PCI devices'
