@@ -144,8 +144,6 @@ def more_hosts(
 
 def _is_enough(case: Case, new: packing.Host, number: int) -> bool:
     """Whether so many new hosts take all that has no room, surely."""
-    left = [kind.count - sum(its) for kind, its in zip(
-        case.kinds, zip(*case.made.counts))] if case.made.counts else [
-            kind.count for kind in case.kinds]
-    opened = shortages.opened(case.kinds, left, new)
+    opened = shortages.opened(
+        case.kinds, packing.left_of(case.kinds, case.made.counts), new)
     return opened is not None and opened <= number

@@ -142,6 +142,19 @@ def room(kind: Kind, place: int, host: Host) -> int:
     return number if _takes(kind, place, host) else 0
 
 
+def left_of(
+    kinds: Sequence[Kind], counts: Iterable[Sequence[int]],
+) -> list[int]:
+    """Return the number of servers of each kind that have no place.
+
+    :param counts: the servers on each host, by kind; maybe none
+    """
+    left = [kind.count for kind in kinds]
+    for numbers in counts:
+        left = list(map(operator.sub, left, numbers))
+    return left
+
+
 def is_placement(
     kinds: Sequence[Kind], hosts: Sequence[Host], counts: Counts,
 ) -> bool:
@@ -149,8 +162,7 @@ def is_placement(
     return len(counts) == len(hosts) and all(
         _has_room(kinds, host, numbers)
         for host, numbers in zip(hosts, counts)
-    ) and all(sum(numbers) <= kind.count
-              for kind, numbers in zip(kinds, zip(*counts)))
+    ) and min(left_of(kinds, counts), default=0) >= 0
 
 
 def _has_room(
@@ -344,8 +356,7 @@ def repaired(
     """
     found = list(counts)
     for number in range(_REPAIRS):
-        left = [kind.count - sum(each) for kind, each in zip(
-            kinds, zip(*found))]
+        left = left_of(kinds, found)
         if not any(left) or sum(left) * _LITTLE > asked(kinds):
             break
         turns = _few(kinds, hosts, found, left, number)

@@ -262,9 +262,8 @@ def _simply(
         first = sorted(order, key=lambda place: bool(
             packing.room(kinds[place], place, new)))
         for counts in packing.fillings(kinds, hosts, first):
-            left = [kind.count - sum(numbers[place] for numbers in counts)
-                    for place, kind in enumerate(kinds)]
-            number = _opened(kinds, left, new, first)
+            number = _opened(
+                kinds, packing.left_of(kinds, counts), new, first)
             if number is not None:
                 yield number
 

@@ -12,6 +12,7 @@
 
 """The parts of a sandbox: services, and the steps before the services."""
 
+from collections.abc import Iterable
 import dataclasses
 import importlib.util
 import pathlib
@@ -64,13 +65,7 @@ def check_installed() -> None:
 
     :raises NotInstalled: a package is missing
     """
-    missing = [name for name in NEEDED
-               if importlib.util.find_spec(name) is None]
-    if missing:
-        raise errors.NotInstalled(
-            f'{", ".join(missing)} not installed: pip install -c '
-            "constraints.txt '.[sandbox]' in a clone of "
-            'https://opendev.org/x/pcloud')
+    _check(NEEDED, ": pip install -c constraints.txt '.[sandbox]'")
 
 
 def check_dashboard_installed() -> None:
@@ -78,13 +73,17 @@ def check_dashboard_installed() -> None:
 
     :raises NotInstalled: a package is missing
     """
-    missing = [name for name in DASHBOARD_NEEDED
+    _check(DASHBOARD_NEEDED, ', which --dashboard needs: pip install -c '
+                             "constraints.txt '.[sandbox,dashboard]'")
+
+
+def _check(needed: Iterable[str], advice: str) -> None:
+    missing = [name for name in needed
                if importlib.util.find_spec(name) is None]
     if missing:
         raise errors.NotInstalled(
-            f'{", ".join(missing)} not installed, which --dashboard needs: '
-            "pip install -c constraints.txt '.[sandbox,dashboard]' in a "
-            'clone of https://opendev.org/x/pcloud')
+            f'{", ".join(missing)} not installed{advice} in a clone of '
+            'https://opendev.org/x/pcloud')
 
 
 def all_parts(where: layout.Layout,
