@@ -18,7 +18,9 @@ begins a move does not wait for its end.
 Rule: reference-draining-moving
 """
 
+from collections.abc import Callable
 from collections.abc import Sequence
+import functools
 import secrets
 import time
 
@@ -46,6 +48,9 @@ from pcloud.rules import reactions as rules
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
+
+# What is done in a turn, up to a time of the monotonic clock.
+_Work = Callable[[float], None]
 
 # Seconds after which a process that moves servers is taken for dead.
 _LASTS = 120
@@ -109,10 +114,16 @@ def move(
         drained = [plans.Drained(row.host, row.node, drain) for row, drain
                    in drains.drained(context, pcloud, but)
                    if drain.move != draining.NONE]
-        rebalances = but is None and bool(pcloud_rows.rebalance(
-            context, pcloud.aggregate.id))
-        if drained or rebalances:
-            _move(context, pcloud, drained, rebalances)
+        works: list[_Work] = []
+        if drained:
+            works.append(functools.partial(
+                _move_some, context, pcloud, drained))
+        if but is None and pcloud_rows.rebalance(
+                context, pcloud.aggregate.id):
+            works.append(functools.partial(
+                rebalancer.step, context, pcloud))
+        if works:
+            _in_turn(context, pcloud, works)
     except outages.ANY as error:
         LOG.warning('Servers of Pcloud %(pcloud)s have still to be moved: '
                     '%(error)s', {'pcloud': pcloud.id, 'error': error})
@@ -127,10 +138,11 @@ def confirm(context: nova_context.RequestContext) -> None:
         asking.ask(server_calls.confirm, context, server)
 
 
-def _move(
+def _in_turn(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    drained: Sequence[plans.Drained], rebalances: bool,
+    works: Sequence[_Work],
 ) -> None:
+    """Work, unless another process has the turn."""
     turn = turns.Turn(
         pcloud, names.MOVING_TURN, journal.moving_anchor(pcloud.id),
         secrets.token_hex(4), _LASTS)
@@ -138,10 +150,8 @@ def _move(
         return
     try:
         end = time.monotonic() + _LASTS / 2
-        if drained:
-            _move_some(context, pcloud, drained, end)
-        if rebalances:
-            rebalancer.step(context, pcloud, end)
+        for work in works:
+            work(end)
     finally:
         turns.end(context, turn)
 

@@ -26,6 +26,7 @@ from pcloud.client.deploy import deployments
 from pcloud.client import resources
 from pcloud import exception
 from pcloud.tests import counting
+from pcloud.tests.functional import kills
 from pcloud.tests.functional import outages
 from pcloud.tests.functional import test_scaling
 from pcloud.worker import credentials
@@ -351,13 +352,13 @@ class TwoWorkersTest(FollowingTestCase):
         def killing(adapter, *args, **options):
             left[0] -= 1
             if not left[0]:
-                raise test_scaling.Killed()
+                raise kills.Killed()
             return request(adapter, *args, **options)
 
         with mock.patch.object(tenant_calls._Adapter, 'request', killing):
             try:
                 self.another()
-            except test_scaling.Killed:
+            except kills.Killed:
                 return True
         return False
 

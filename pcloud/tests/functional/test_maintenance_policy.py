@@ -20,7 +20,6 @@ from unittest import mock
 from nova import context as nova_context
 from nova import objects
 from oslo_utils import timeutils
-import sqlalchemy as sa
 
 from pcloud.api import enforcer
 from pcloud.api.policies import hosts as policies
@@ -28,6 +27,7 @@ from pcloud.backend import pcloud_rows
 from pcloud import exception
 from pcloud.objects import allocation
 from pcloud.objects import reactions
+from pcloud.tests.functional import kills
 from pcloud.tests.functional import outages
 from pcloud.tests.functional import test_moving
 from pcloud.worker import passes
@@ -470,7 +470,8 @@ class ReplaceTest(PolicyTestCase):
     def killed_until(self, check):
         """Kill workers at one more statement each, until one lives."""
         number = 1
-        while self.is_killed(number):
+        engine, *_ = self.engines()
+        while kills.is_killed(engine, number, self.once):
             self.assertIn(self.in_use(), (2, 3))
             self.assertLessEqual(len(self.joined()), 1)
             number += 1
@@ -479,26 +480,6 @@ class ReplaceTest(PolicyTestCase):
         self.once()
         check()
 
-    def is_killed(self, number):
-        """Kill a worker at one of its statements to the API database."""
-        left, thread = [number], threading.get_ident()
-
-        def count(*_):
-            if threading.get_ident() == thread:
-                left[0] -= 1
-                if not left[0]:
-                    raise Killed()
-
-        engine, *_ = self.engines()
-        sa.event.listen(engine, 'before_cursor_execute', count)
-        try:
-            self.once()
-        except Killed:
-            return True
-        finally:
-            sa.event.remove(engine, 'before_cursor_execute', count)
-        return False
-
     def test_service_is_closed_and_opened(self):
         self.announce('2020-01-01T00:00:00Z')
         self.assertTrue(objects.Service.get_by_compute_host(
@@ -506,7 +487,3 @@ class ReplaceTest(PolicyTestCase):
         self.withdraw()
         self.assertFalse(objects.Service.get_by_compute_host(
             self.context, self.real['a']).disabled)
-
-
-class Killed(BaseException):
-    """The end of a process at a statement."""

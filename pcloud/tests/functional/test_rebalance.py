@@ -22,7 +22,6 @@ import zlib
 from nova.conductor import rpcapi as conductor_rpcapi
 from nova import context as nova_context
 import oslo_messaging as messaging
-import sqlalchemy as sa
 
 from pcloud.audit import all_checks
 from pcloud.backend import inventories
@@ -32,9 +31,9 @@ from pcloud.moving import asking
 from pcloud import names
 from pcloud.rules import rebalance_rows
 from pcloud.tests.functional import base
+from pcloud.tests.functional import kills
 from pcloud.tests.functional import outages
 from pcloud.tests.functional import test_moving
-from pcloud.tests.functional import test_worker
 from pcloud.worker import passes
 
 FREE = 'goal=free_hosts'
@@ -433,22 +432,9 @@ class UnderWayTest(RebalanceTestCase):
 
     def _is_killed(self, number):
         """Kill a worker at one of its statements to the API database."""
-        left, thread = [number], threading.get_ident()
-
-        def count(*_):
-            if threading.get_ident() == thread:
-                left[0] -= 1
-                if not left[0]:
-                    raise test_worker.Killed()
-
         engine, *_ = self.engines()
-        sa.event.listen(engine, 'before_cursor_execute', count)
-        try:
-            self.work()
-        except test_worker.Killed:
+        if kills.is_killed(engine, number, self.work):
             return True
-        finally:
-            sa.event.remove(engine, 'before_cursor_execute', count)
         # A worker that waits for a server does less than one that goes on.
         return bool(self.kept())
 

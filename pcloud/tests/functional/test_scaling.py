@@ -26,6 +26,7 @@ from pcloud.client.deploy import sync
 from pcloud.client import exceptions
 from pcloud.client import servers
 from pcloud.client import v1
+from pcloud.tests.functional import kills
 from pcloud.tests.functional import test_client
 
 # The calls of a look between which another look may do anything.
@@ -39,10 +40,6 @@ class Library(v1.Client):
     def servers(self):
         """Nova's own calls about servers."""
         return super().servers
-
-
-class Killed(BaseException):
-    """The process of a look is killed."""
 
 
 class Look:
@@ -157,7 +154,7 @@ class ScalingTestCase(test_client.ClientTestCase):
         client = self.as_library(self.alice)
 
         def killed(*args, **kwargs):
-            raise Killed()
+            raise kills.Killed()
 
         setattr(client.servers, name, killed)
         return client
@@ -309,7 +306,7 @@ class TwoLooksTest(ScalingTestCase):
         self._have_db(2)
         other = Look(self.as_library(self.alice))
         other.step()
-        self.assertRaises(Killed, self._look,
+        self.assertRaises(kills.Killed, self._look,
                           self._client_killed_before('list_known'))
         other.step()
         self.assertEqual(3, len(self._units()))
@@ -323,7 +320,8 @@ class TwoLooksTest(ScalingTestCase):
         killed = [self._client_killed_before('list_known') for _ in range(2)]
         listed = [client.servers.list_all() for client in killed]
         for client, found in zip(killed, listed):
-            self.assertRaises(Killed, follower.follow_listed, client, found,
+            self.assertRaises(kills.Killed, follower.follow_listed, client,
+                              found,
                               self.pace)
         self.assertEqual({'node-1': 1, 'node-2': 2}, self._hosts())
         _, first, second = sorted(self._units(), key=lambda unit: (
@@ -377,7 +375,7 @@ class TwoLooksTest(ScalingTestCase):
         self._look()
         killed = self._client_killed_before('delete_metadata')
         self.client, client = killed, self.client
-        self.assertRaises(Killed, self._deploy, 'log')
+        self.assertRaises(kills.Killed, self._deploy, 'log')
         self.client = client
         self._have_db(3)
         changes, told = self._look()

@@ -12,22 +12,17 @@
 
 """Passes of the worker over a real cloud."""
 
-import threading
 from unittest import mock
 
 from nova.conductor import rpcapi as conductor_rpcapi
 from nova import context as nova_context
 import oslo_messaging as messaging
-import sqlalchemy as sa
 
 from pcloud.tests import counting
+from pcloud.tests.functional import kills
 from pcloud.tests.functional import outages
 from pcloud.tests.functional import test_moving
 from pcloud.worker import passes
-
-
-class Killed(BaseException):
-    """The end of a process at a statement."""
 
 
 class WorkerTest(test_moving.MovingTestCase):
@@ -85,7 +80,8 @@ class WorkerTest(test_moving.MovingTestCase):
         with mock.patch.object(test_moving.steps, '_move'):
             self.drain(move='live', release=True)
         number = 1
-        while self._is_killed(number):
+        engine, *_ = self.engines()
+        while kills.is_killed(engine, number, self.once):
             number += 1
             # Whoever has died has a turn, which lapses.
             self.later(seconds=122)
@@ -99,26 +95,6 @@ class WorkerTest(test_moving.MovingTestCase):
 
         self.wait_until(given_back)
         self.assertEqual([], self.kinds())
-
-    def _is_killed(self, number):
-        """Kill a worker at one of its statements to the API database."""
-        left, thread = [number], threading.get_ident()
-
-        def count(*_):
-            if threading.get_ident() == thread:
-                left[0] -= 1
-                if not left[0]:
-                    raise Killed()
-
-        engine, *_ = self.engines()
-        sa.event.listen(engine, 'before_cursor_execute', count)
-        try:
-            self.once()
-        except Killed:
-            return True
-        finally:
-            sa.event.remove(engine, 'before_cursor_execute', count)
-        return False
 
     def test_part_that_is_away(self):
         server = self.start()

@@ -1,0 +1,49 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Processes that end in the middle of a call."""
+
+from collections.abc import Callable
+import threading
+
+import sqlalchemy as sa
+
+
+class Killed(BaseException):
+    """The end of a process at a statement."""
+
+
+def is_killed(
+    engine: sa.Engine, number: int, call: Callable[[], object],
+) -> bool:
+    """Call, and end the call at one of the statements of its thread.
+
+    :param number: at which statement, from 1 on
+    :returns: whether there was such a statement
+    """
+    left, thread = [number], threading.get_ident()
+
+    def count(*_) -> None:
+        if threading.get_ident() == thread:
+            left[0] -= 1
+            if not left[0]:
+                raise Killed()
+
+    sa.event.listen(engine, 'before_cursor_execute', count)
+    try:
+        call()
+    except Killed:
+        return True
+    finally:
+        sa.event.remove(engine, 'before_cursor_execute', count)
+    return False
