@@ -265,7 +265,8 @@ def unknown(
     :param states: hosts of the Pcloud
     """
     return [*unknown_of_all(bundle), *(
-        text for key in bundle.specs
+        f'flavor {spec.flavor.flavorid} {text}'
+        for key, spec in bundle.specs.items()
         for text in unknown_of(bundle, key, states))]
 
 
@@ -283,13 +284,13 @@ def unknown_of_all(bundle: Bundle) -> list[str]:
 def unknown_of(
     bundle: Bundle, key: str, states: Sequence[host_manager.HostState],
 ) -> list[str]:
-    """Return what may keep the servers of an entry away, as `unknown`.
+    """Return what may keep the servers of an entry away.
 
     :param key: the key of the entry
+    :returns: what is said of the flavor, in words without the flavor's name
     """
-    spec = bundle.specs[key]
-    return [f'flavor {spec.flavor.flavorid} {text}' for text in _of_flavor(
-        spec, states if _AFFINITY in _named(bundle) else None)]
+    return list(_of_flavor(
+        bundle.specs[key], states if _AFFINITY in _named(bundle) else None))
 
 
 def _named(bundle: Bundle) -> list[str]:

@@ -41,6 +41,7 @@ from pcloud.rules import hints
 _KNOWN = frozenset((hints.PCLOUD, hints.PREFER, hints.DOMAIN_RECORD))
 
 _NOT_A_TENANT = 'its project is not one of the tenants of the Pcloud any more'
+_UNUSABLE = 'its flavor cannot be used any more'
 _NOT_FOR_PCLOUD = ('it was not started for the Pcloud, so Nova would place it '
                    'outside')
 
@@ -62,11 +63,14 @@ class Group:
     """Servers that have to be placed again alike.
 
     :ivar zone: the only availability zone for the servers, None for any
+    :ivar flavor: what the flavor is called before the owner of the Pcloud,
+        who may not see flavors of other tenants
     :ivar unknown: what no plan knows of the servers, in words
     :ivar numbers: ``owner's name of a host -> number of servers``
     """
 
     zone: str | None
+    flavor: str
     unknown: Sequence[str]
     numbers: Mapping[str, int]
 
@@ -160,7 +164,7 @@ class _Found:
         try:
             spec = _spec(self._context, self._pcloud, kept)
         except exception.FlavorUnusable as error:
-            return str(error)
+            return str(error) if self._is_owners(kept) else _UNUSABLE
         self._specs[key], self._kept[key] = spec, kept
         return obstacles.refusal_of_nova(self._context, spec)
 
@@ -173,11 +177,19 @@ class _Found:
                 False, key) for key in keys],
             {key: self._specs[key] for key in keys})
         return Servers([
-            Group(self._kept[key].zone,
+            Group(self._kept[key].zone, self._called(key),
                   list(_unknown(self._kept[key],
                                 sum(self._numbers[key].values()))),
                   self._numbers[key]) for key in keys],
             bundle, self._refused, self._strange)
+
+    def _called(self, key: str) -> str:
+        return (f'flavor {self._specs[key].flavor.flavorid}'
+                if self._is_owners(self._kept[key]) else
+                'a flavor of another tenant')
+
+    def _is_owners(self, kept: request_specs.Kept) -> bool:
+        return kept.project == self._pcloud.owner
 
     def _countable(self) -> Iterator[str]:
         """Yield the groups that need what Placement is asked about."""

@@ -221,8 +221,10 @@ class _Made:
         return cls(servers, there, failures, cases, careful or cases, [
             *(bundle_requests.unknown_of_all(servers.bundle)
               if servers.groups else ()), *there.doubts],
-            [[*group.unknown, *bundle_requests.unknown_of(
-                servers.bundle, entry.key, there.states)]
+            [[*group.unknown, *(
+                f'{group.flavor} {text}'
+                for text in bundle_requests.unknown_of(
+                    servers.bundle, entry.key, there.states))]
              for entry, group in zip(servers.bundle.entries, servers.groups)])
 
     def placed(self, case: losses.Case) -> int:

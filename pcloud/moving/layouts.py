@@ -241,12 +241,11 @@ class _Reader:
             (), specs, {}, self.filters, self.loaded.missing.keys())
 
     def request(
-        self, kept: request_specs.Kept, source: str, general: Sequence[str],
+        self, kept: request_specs.Kept, source: str,
     ) -> _Request:
         """Return what is known of a request.
 
         :param source: the service host of a server
-        :param general: `unknown`
         """
         spec = kept.spec()
         spec.requested_destination = objects.Destination(
@@ -256,12 +255,13 @@ class _Reader:
         except nova_exception.Invalid as error:
             return _Request(capacity.Need({}), frozenset(), (
                 blockers.NOT_MIGRATABLE, error.format_message()))
-        doubts = [text for text in bundle_requests.unknown(
-            self._bundle({spec.flavor.flavorid: spec}), self.states)
-            if text not in general]
+        flavor = spec.flavor.flavorid
+        doubts = bundle_requests.unknown_of(
+            self._bundle({flavor: spec}), flavor, self.states)
         if doubts:
+            # Owners may not see flavors of other tenants.
             return _Request(need, frozenset(), (
-                blockers.PLACEMENT, f'its {doubts[0]}'))
+                blockers.PLACEMENT, f'its flavor {doubts[0]}'))
         cell = {state.host: state.cell_uuid for state in self.states}
         zone = spec.availability_zone
         kept_hosts = obstacles.kept(self.states, self.filters, spec)
@@ -295,8 +295,7 @@ class _Making:
         self._place_of = {
             host.name: place for place, host in enumerate(self._hosts)}
         self._pinned = list(pinned)
-        self._general = reader.unknown()
-        self._unknown = list(self._general)
+        self._unknown = reader.unknown()
         self._kinds: dict[tuple, list[list[str]]] = {}
         for number, group in enumerate(self._groups(movable)):
             if number == MOST_KINDS:
@@ -322,7 +321,7 @@ class _Making:
     ) -> None:
         host, server = group[0]
         request = self._reader.request(
-            self._reader.requests[server], host.compute.host, self._general,
+            self._reader.requests[server], host.compute.host,
         ) if is_asked else _TOO_MANY
         if request.obstacle is not None:
             self._pinned += [Pinned(server, host.name, *request.obstacle)

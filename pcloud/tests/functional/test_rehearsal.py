@@ -16,6 +16,7 @@ import functools
 from unittest import mock
 
 import ddt
+from testtools import matchers
 
 from pcloud.backend import inventories
 from pcloud import exception
@@ -234,7 +235,21 @@ class RehearsalTest(RehearsalTestCase):
         found = self.ask()
         self.assertEqual([('db', 0, True, (0, 0)), ('web', 1, None, (0, 1))],
                          self.told(found))
-        self.assertIn('co-location', found['not_explained'][0])
+        self.assertThat(found['not_explained'][0], matchers.MatchesRegex(
+            'flavor odd .* co-location'))
+
+    def test_flavors_of_other_tenants_are_not_named(self):
+        self.alice.call_json('PUT', f'{self.path}/tenants/{base.BOB}')
+        self.make_flavor('odd', extra_specs={'pcloud:co_located': 'allow'})
+        self.add('web')
+        self.start_on('web', 'odd', user=self.bob)
+        self.add('db')
+        told = self.ask()['not_explained']
+        self.assertThat(told[0], matchers.StartsWith('a flavor of another'))
+        moves = self.alice.get_json(
+            f'{self.path}/rebalance?goal=free_hosts&move=any')['rebalance']
+        self.assertIn('its flavor has a rule', str(moves['pinned']))
+        self.assertNotIn('odd', str((told, moves)))
 
     def test_the_zone_that_was_asked_for(self):
         """A server that was started for a zone finds room there alone."""
