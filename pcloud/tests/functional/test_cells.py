@@ -373,6 +373,30 @@ class HostsTest(CellsTestCase):
                          (found['exact'], found['bounds']))
 
 
+    def test_rebalance(self):
+        """Servers are moved inside their cell; one in the dead cell stays."""
+        self.make_pool('third', 'node-2')
+        self.add_host(self.alice, self.pcloud, 'free', 'third')
+        for name in ('alive', 'dead'):
+            self._set(name, 'disabled')
+        server = self.inside()
+        self._set('dead', 'enabled')
+        path = f'/os-pclouds/{self.pcloud}/rebalance?goal=free_hosts'
+
+        def planned():
+            found = self.alice.get_json(path)['rebalance']
+            return found['moves'], found['frees'], found['not_explained']
+
+        self.assertEqual(([], [], []), planned())
+        self._set('alive', 'enabled')
+        right = [{'server': server['id'], 'from': 'free', 'to': 'alive'}]
+        self.assertEqual((right, ['free'], []), planned())
+        self.outage()
+        moves, frees, unknown = planned()
+        self.assertEqual((right, ['free']), (moves, frees))
+        self.assertIn('dead', unknown[0])
+
+
 class StaleServiceTest(CellsTestCase):
     """A host that was moved to another cell left its service behind."""
 
