@@ -112,6 +112,8 @@ ROUTES = [
           policies.rebalance.SHOW, 200, query=schemas.rebalance.show_query),
     Route('POST', '/os-pclouds/{id}/rebalance', handlers.rebalance.begin,
           policies.hosts.MOVE, 202, schemas.rebalance.begin),
+    Route('DELETE', '/os-pclouds/{id}/rebalance', handlers.rebalance.end,
+          policies.hosts.MOVE, 204),
 
     Route('GET', '/os-pcloud-quotas/{project}', handlers.quotas.show,
           policies.quotas.SHOW, 200),

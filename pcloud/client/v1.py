@@ -645,6 +645,17 @@ class Client:
             resources.Rebalance, 'POST', _pcloud_path(pcloud_id, 'rebalance'),
             json={'rebalance': {'valid_for': valid_for, 'goal': goal, **more}})
 
+    def end_rebalance(self, pcloud_id: str) -> None:
+        """Have no more servers of a rebalance moved, if there is one.
+
+        Servers that are on their way arrive.
+
+        :raises exceptions.Forbidden: for a caller who may not have servers
+            moved
+        """
+        self._transport.request(
+            'DELETE', _pcloud_path(pcloud_id, 'rebalance'))
+
     # Policies for the servers of a scope
 
     def get_policy(self, scope: str, scope_id: str) -> resources.Policy:

@@ -171,6 +171,30 @@ def begin(
         for each in step])
 
 
+def end(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+) -> None:
+    """End the rebalance of a Pcloud, if there is one, in one change.
+
+    Servers that are on their way arrive.
+
+    :raises: as `change.run`
+    """
+    aggregate_id = pcloud.aggregate.id
+    stopped = rebalance_rows.Stopped(
+        int(timeutils.utcnow_ts()), 'it was ended on request')
+
+    def work(written: writes.Rows) -> None:
+        assigned = names.rebalance(written.metadata(aggregate_id))
+        if assigned:
+            written.set(aggregate_id, {
+                **{names.rebalance_key(server): None for server in assigned},
+                names.REBALANCE_STOPPED: str(stopped)})
+
+    change.run(context, [journal.pcloud_anchor(pcloud.id),
+                         journal.moving_anchor(pcloud.id)], work)
+
+
 def _proposal(
     pcloud: pclouds.Pcloud, question: Question, layout: layouts.Layout,
     plan: rebalancing.Plan,

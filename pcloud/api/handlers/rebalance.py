@@ -57,6 +57,14 @@ def begin(call: api_call.Call) -> dict:
     return {'rebalance': views.show(begun)}
 
 
+def end(call: api_call.Call) -> None:
+    """End the rebalance of a Pcloud, if there is one.
+
+    Rule: reference-rebalancing-end
+    """
+    rebalances.end(call.context, ownership.own_pcloud(call))
+
+
 def _question(
     call: api_call.Call, pcloud: pclouds.Pcloud, asked: Mapping,
 ) -> rebalances.Question:

@@ -46,9 +46,10 @@ rules = [
         MOVE, base.MEMBER,
         "Have the servers of a drained host of the project's own Pcloud moved "
         'to other hosts of the Pcloud, and have a rebalance of the Pcloud '
-        'made.',
+        'made or ended.',
         [{'path': _ITEM, 'method': 'PUT'},
-         {'path': '/os-pclouds/{id}/rebalance', 'method': 'POST'}],
+         {'path': '/os-pclouds/{id}/rebalance', 'method': 'POST'},
+         {'path': '/os-pclouds/{id}/rebalance', 'method': 'DELETE'}],
         scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
         REASON, base.READER,

@@ -54,8 +54,13 @@ class RebalancePcloud(common.Lister):
             '--move', choices=('live', 'any'),
             help='Which servers may be moved: those that run (live, the '
                  'default), or stopped ones too (any)')
-        parser.add_argument(
+        act = parser.add_mutually_exclusive_group()
+        act.add_argument(
             '--apply', action='store_true', help='Have the servers moved')
+        act.add_argument(
+            '--end', action='store_true',
+            help='Have no more servers of an earlier plan moved; those on '
+                 'their way arrive')
         parser.add_argument(
             '--wait', action='store_true',
             help='With --apply, wait until they have been moved')
@@ -66,6 +71,8 @@ class RebalancePcloud(common.Lister):
             raise osc_exceptions.CommandError(
                 '--wait says to wait for --apply; give both')
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
+        if parsed_args.end:
+            self.client.end_rebalance(pcloud.id)
         goal = self._goal(parsed_args)
         found = self.client.plan_rebalance(pcloud.id, **goal)
         if parsed_args.apply and found.moves:

@@ -372,7 +372,6 @@ class HostsTest(CellsTestCase):
         self.assertEqual((False, {'least': 0, 'most': 2}),
                          (found['exact'], found['bounds']))
 
-
     def test_rebalance(self):
         """Servers are moved inside their cell; one in the dead cell stays."""
         self.make_pool('third', 'node-2')

@@ -82,7 +82,8 @@ CALLS = {
     'Set the ratios of a Pcloud': [
         alice('PUT', PCLOUD, pcloud={'cpu_allocation_ratio': 5}),
         alice('PUT', PCLOUD, pcloud={'ram_allocation_ratio': None})],
-    'Add or remove a tenant': [
+    'Add or remove a tenant; end a rebalance': [
+        alice('DELETE', f'{PCLOUD}/rebalance'),
         alice('PUT', f'{PCLOUD}/tenants/{OTHER}'),
         alice('DELETE', f'{PCLOUD}/tenants/{base.BOB}')],
     'Add a host': [

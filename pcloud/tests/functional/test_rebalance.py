@@ -316,7 +316,8 @@ class RefusedTest(RebalanceTestCase):
                 ('GET', f'?{FREE}', None),
                 ('POST', '', {'rebalance': {
                     'valid_for': plan['valid_for'],
-                    'goal': 'free_hosts'}})):
+                    'goal': 'free_hosts'}}),
+                ('DELETE', '', None)):
             foreign, nowhere = (
                 self.bob.call(method, path + query, body)
                 for path in (self.rebalance, unknown))
@@ -328,7 +329,8 @@ class RefusedTest(RebalanceTestCase):
         self.alice.call_json(
             'PUT', f'/os-pclouds/{self.pcloud}/tenants/{base.BOB}')
         for answer in (self.bob.call('GET', f'{self.rebalance}?{FREE}'),
-                       self.begin(plan, user=self.bob)):
+                       self.begin(plan, user=self.bob),
+                       self.bob.call('DELETE', self.rebalance)):
             self.assertEqual(403, answer.status_code)
         self.alice.call_json(
             'DELETE', f'/os-pclouds/{self.pcloud}/tenants/{base.BOB}')
@@ -481,6 +483,33 @@ class UnderWayTest(RebalanceTestCase):
         self.arrives(self.small, 'c')
         self.ends(self.small, 'completed')
         self.rests(['a'], 'another host')
+
+    def test_that_is_ended(self):
+        self.first_arrives()
+        for _ in range(2):
+            self.assertEqual(204, self.alice.call(
+                'DELETE', self.rebalance).status_code)
+            self.assertEqual({}, self.kept())
+        self.work()
+        self.assertEqual(['c', 'a'], self.where(self.small, self.large))
+        self.assertIn('ended on request', self.stopped())
+
+    def test_that_is_ended_while_a_worker_moves(self):
+        """The server sets off, and no other does."""
+        ask = asking.ask
+
+        def ended(*args):
+            self.alice.call_json('DELETE', self.rebalance)
+            return ask(*args)
+
+        with mock.patch.object(asking, 'ask', ended):
+            self.work()
+        self.arrives(self.small, 'c')
+        self.ends(self.small, 'completed')
+        self.work()
+        self.assertEqual({}, self.kept())
+        self.assertEqual(['c', 'a'], self.where(self.small, self.large))
+        self.assertIn('ended on request', self.stopped())
 
     def test_launch_that_takes_the_room(self):
         self.first_arrives()

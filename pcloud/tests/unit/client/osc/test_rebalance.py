@@ -115,6 +115,15 @@ class TestRebalance(base.CloudTestCase):
             'valid_for': 'abc.def', 'goal': 'free_hosts'}},
             begun.last_request.json())
 
+    def test_end(self):
+        self.answer('DELETE', PATH, status_code=204)
+        self.answer_plans(NONE)
+
+        result = self.rebalance('--end')
+
+        self.assertEqual(0, result.status)
+        self.assertEqual([('DELETE', PATH)], self.changes())
+
     def test_pcloud_that_has_changed(self):
         self.answer_plans(PLAN)
         self.answer('POST', PATH, status_code=409, json={
