@@ -254,7 +254,10 @@ class SimulateTest(SimulateTestCase):
                 ([('nothing', 1)], 404)):
             self.assertEqual(
                 status, self._ask(*servers).status_code, servers)
-        self.assertEqual(200, self._ask(('s', 600), ('m', 400)).status_code)
+        # To prove what is best for so many takes longer than a call may.
+        with mock.patch.multiple(planner, DECIDING=.1, TELLING=.1):
+            self.assertEqual(
+                200, self._ask(('s', 600), ('m', 400)).status_code)
         refused = self._ask(('s', 1), without=['nothing'])
         self.assertEqual(404, refused.status_code)
         self.assertIn("'nothing'", refused.text)
@@ -381,10 +384,10 @@ class StartTest(SimulateTestCase):
 
     def test_by_the_plan(self):
         """The owner leads servers by enabling a host after the other."""
-        for seed in (1, 2):
+        for seed in range(1, 1 + BUNDLES):
             servers = self._bundle(seed)
-            if seed == 2:
-                servers[-1][1] -= 1
+            # Of some bundles not all have room.
+            max(servers, key=lambda each: each[1])[1] -= (seed - 1) % 2
             found = self.ask(*servers)
             self.assertTrue(found['exact'])
             started = []
