@@ -32,7 +32,7 @@ LIMIT = 2.0
 # that tell what binds and what to add, together; and for each of the latter.
 DECIDING, TELLING, EACH = 0.35, 0.2, 0.06
 # Seconds for the programs of a rebalance together, and for each.
-MOVES, EACH_OF_MOVES = 1.2, 0.5
+MOVES, EACH_OF_MOVES = 0.65, 0.35
 # A solver computes with rounded numbers: a bound is proven up to this share.
 _ROUNDING = 1e-6
 
