@@ -21,7 +21,7 @@ _CONF = pathlib.Path(__file__).parent / 'conf'
 
 
 class DashboardConfig(apps.AppConfig):
-    """Tells Horizon the policies of Pcloud.
+    """Tells Horizon the policies of Pcloud, and the column of instances.
 
     An operator with policies of their own sets POLICY_FILES['pcloud'] to the
     file that nova-api reads; whatever is set there stays.
@@ -31,10 +31,19 @@ class DashboardConfig(apps.AppConfig):
     verbose_name = 'Pcloud'
 
     def ready(self) -> None:
-        """Set the files of the policies that the operator has not set."""
+        """Set what the settings of a plugin cannot set.
+
+        These are the files of the policies that the operator has not set, and
+        the table of the page with the instances.
+        """
         # Horizon reads these files at the first check of a policy, later
         # than here. Both paths are absolute, so that nothing is copied.
         settings.POLICY_FILES.setdefault(
             'pcloud', str(_CONF / 'pcloud_policy.yaml'))
         settings.DEFAULT_POLICY_FILES.setdefault(
             'pcloud', str(_CONF / 'default_policies' / 'pcloud.yaml'))
+        # Horizon's views can be imported when all applications are there.
+        from openstack_dashboard.dashboards.project.instances import views
+
+        from pcloud_dashboard.project import instances
+        views.IndexView.table_class = instances.InstancesTable

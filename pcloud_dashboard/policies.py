@@ -44,6 +44,7 @@ UPDATE_FLAVOR = _FLAVORS + 'update'
 DELETE_FLAVOR = _FLAVORS + 'delete'
 ADD_POOL_HOST = _FLAVORS + 'hosts:add'
 REMOVE_POOL_HOST = _FLAVORS + 'hosts:remove'
+PLACED_SERVERS = 'os_compute_api:os-pcloud-servers:index'
 LAUNCH = 'os_compute_api:servers:create'
 
 

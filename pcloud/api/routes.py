@@ -128,6 +128,9 @@ ROUTES = [
     Route('GET', '/os-pcloud-hidden-servers', handlers.hidden_servers.index,
           policies.hidden_servers.INDEX, 200),
 
+    Route('GET', '/os-pcloud-servers', handlers.servers.index,
+          policies.servers.INDEX, 200, query=schemas.servers.index_query),
+
     Route('GET', '/os-pcloud', handlers.about.show,
           policies.about.SHOW, 200),
     Route('GET', '/os-pcloud-audit', handlers.audit.index,

@@ -429,6 +429,49 @@ def by_ids(
         (project_id is None or _has_project(aggregate.metadata, project_id))]
 
 
+def of_hosts(
+    context: nova_context.RequestContext, hosts: Collection[str],
+    nodes: Collection[str], project_id: str,
+) -> list[rows.Aggregate]:
+    """Return the whole Pclouds of some hosts that a project may see.
+
+    Two queries. Each Pcloud has only `hosts`. Of the metadata there is what
+    tells the Pcloud, the Pcloud's name and owner, whether the project is a
+    tenant, and the owner's names for the nodes.
+
+    :param hosts: service hosts
+    :param nodes: hypervisor hostnames
+    :param project_id: the owner or a tenant of the Pclouds
+    """
+    if not hosts:
+        return []
+    member, row = models.AggregateHost, models.AggregateMetadata
+    members = sa.select(
+        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
+        member.host,
+    ).join(member, member.aggregate_id == models.Aggregate.id).where(
+        bulk.among(member.host, hosts),
+        models.Aggregate.name.startswith(names.PREFIX, autoescape=True),
+        sa.not_(models.Aggregate.name.startswith(
+            names.POOL_PREFIX, autoescape=True)))
+    with api_db.context_manager.reader.using(context) as session:
+        # Databases that compare without case find other hosts too.
+        found = [each for each in session.execute(members)
+                 if each.host in hosts]
+        heads = dict.fromkeys(each[:3] for each in found)
+        metadata = session.execute(sa.select(
+            row.aggregate_id, row.key, row.value).where(
+                row.aggregate_id.in_([id_ for id_, *_ in heads]), sa.or_(
+                    row.key.in_([names.TYPE, names.ID, names.NAME, names.OWNER,
+                                 names.TENANT_PREFIX + project_id]),
+                    sa.and_(row.key.startswith(
+                        names.HOST_PREFIX, autoescape=True),
+                        bulk.among(row.value, nodes))))).all()
+    return [aggregate for aggregate in whole(rows.assemble(
+        heads, [(each.id, each.host) for each in found], metadata))
+        if _has_project(aggregate.metadata, project_id)]
+
+
 def _is_of_project(project_id: str) -> sa.ColumnElement[bool]:
     return sa.or_(
         rows.has_entry(names.OWNER, project_id),

@@ -193,6 +193,21 @@ class Host(Resource):
 
 
 @dataclasses.dataclass(frozen=True)
+class PlacedServer(Resource):
+    """A server of the caller's project on a host of a Pcloud.
+
+    :ivar server: the id of the server
+    :ivar pcloud: "id" and "name" of the Pcloud
+    :ivar host: the owner's name for the host; None for a project that does
+        not own the Pcloud
+    """
+
+    server: str
+    pcloud: Mapping[str, str]
+    host: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Attribute(Resource):
     """A value of an attribute, with the hosts that have the value.
 

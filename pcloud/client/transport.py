@@ -30,6 +30,7 @@ POLICIES = '/os-pcloud-policies'
 HIDDEN_SERVERS = '/os-pcloud-hidden-servers'
 ROOM = '/os-pcloud-room'
 AUDIT = '/os-pcloud-audit'
+SERVERS = '/os-pcloud-servers'
 
 _COLLECTIONS = (PCLOUDS, HOST_FLAVORS, ATTRIBUTES)
 # The beginnings of Pcloud's own paths; all other paths are Nova's.

@@ -76,6 +76,9 @@ class Unset(enum.Enum):
 
 UNSET = Unset.UNSET
 
+# How many servers the API takes at once.
+_MOST_NAMED = 100
+
 _Resource = typing.TypeVar('_Resource', bound=resources.Resource)
 
 
@@ -383,6 +386,23 @@ class Client:
         :raises exceptions.Conflict: unless the host is disabled and empty
         """
         self._transport.request('DELETE', _host_path(pcloud_id, name))
+
+    def list_placed_servers(
+            self, servers: Iterable[str]) -> list[resources.PlacedServer]:
+        """List which of some servers are on hosts of Pclouds.
+
+        One request for each hundred servers. Servers that are not on a host,
+        outside of Pclouds or not the caller's project's are left out.
+
+        :param servers: ids of servers
+        :raises exceptions.NotFound: when the cloud is too old for the call
+        """
+        ids = list(servers)
+        return [resources.PlacedServer.from_body(body)
+                for start in range(0, len(ids), _MOST_NAMED)
+                for body in self._transport.member(
+                    'servers', 'GET', transport.SERVERS,
+                    params={'server': ids[start:start + _MOST_NAMED]})]
 
     # Tenants of a Pcloud
 

@@ -32,3 +32,7 @@ ADD_EXCEPTIONS = {
     'recoverable': (exceptions.ClientError,),
     'unauthorized': (exceptions.Unauthorized,),
 }
+EXTRA_TABS = {
+    'openstack_dashboard.dashboards.project.instances.tabs.'
+    'InstanceDetailTabs': ('pcloud_dashboard.project.instances.PcloudTab',),
+}

@@ -25,5 +25,6 @@ from pcloud.api.handlers import rebalance  # noqa: F401
 from pcloud.api.handlers import rehearsal  # noqa: F401
 from pcloud.api.handlers import room  # noqa: F401
 from pcloud.api.handlers import scoped_policies  # noqa: F401
+from pcloud.api.handlers import servers  # noqa: F401
 from pcloud.api.handlers import simulate  # noqa: F401
 from pcloud.api.handlers import tenants  # noqa: F401

@@ -33,6 +33,7 @@ EXTENSIONS = (
     'rebalance',
     'rehearsal',
     'room',
+    'servers',
     'settling',
     'simulate',
 )

@@ -28,6 +28,7 @@ from pcloud.api.policies import rebalance
 from pcloud.api.policies import rehearsal
 from pcloud.api.policies import room
 from pcloud.api.policies import scoped_policies
+from pcloud.api.policies import servers
 from pcloud.api.policies import simulate
 from pcloud.api.policies import tenants
 
@@ -39,4 +40,5 @@ def list_rules() -> list:
         quotas.rules, attributes.rules, scoped_policies.rules,
         host_constraint.rules, room.rules, explain.rules,
         simulate.rules, rebalance.rules, rehearsal.rules, hidden_servers.rules,
+        servers.rules,
         about.rules, audit.rules))

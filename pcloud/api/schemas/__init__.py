@@ -22,4 +22,5 @@ from pcloud.api.schemas import rebalance  # noqa: F401
 from pcloud.api.schemas import rehearsal  # noqa: F401
 from pcloud.api.schemas import room  # noqa: F401
 from pcloud.api.schemas import scoped_policies  # noqa: F401
+from pcloud.api.schemas import servers  # noqa: F401
 from pcloud.api.schemas import simulate  # noqa: F401

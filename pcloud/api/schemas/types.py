@@ -68,6 +68,9 @@ compute_host = {'type': 'string', 'pattern': rf'^{forms.COMPUTE_HOST}\Z',
                 'description': 'the name of a compute service: 1 to 255 '
                                'letters, digits, ".", "_" and "-"'}
 
+limit = {'type': 'string', 'pattern': r'^[0-9]{1,9}\Z',
+         'description': 'a whole number of at most 9 digits'}
+
 query_flag = {'type': 'string', 'enum': [
     '0', '1', 'false', 'true', 'False', 'True']}
 

@@ -160,6 +160,7 @@ class ApiSamplesTest(base.PcloudTestCase):
         self._sample('quotas/delete', self.admin, 'DELETE', path)
 
     def _room(self, pcloud):
+        self._sample('servers/list', self.alice, 'GET', '/os-pcloud-servers')
         self._sample('hidden-servers/list', self.alice, 'GET',
                      '/os-pcloud-hidden-servers')
         self._sample('room/show', self.alice, 'GET',

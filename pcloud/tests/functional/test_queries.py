@@ -23,6 +23,9 @@ from pcloud.tests.functional import base
 from pcloud.tests.functional import shared_cloud
 from pcloud.tests import tenancy
 
+# Stands for the query that names each server of the user.
+_EACH_SERVER = '<each server>'
+
 
 class QueryTest(shared_cloud.SharedCloudTestCase):
     """Counts statements of all databases, and calls to Placement."""
@@ -30,6 +33,8 @@ class QueryTest(shared_cloud.SharedCloudTestCase):
     hosts = {f'node-{number}': 'az1' for number in range(1, 7)}
 
     def _cost(self, user, path):
+        path = path.replace(_EACH_SERVER, '&'.join(
+            f'server={server["id"]}' for server in user.get_servers()))
         count = counting.least(lambda: user.get_json(path))
         self.assertGreater(count.sql, 0)
         self.assertEqual(0, count.http)
@@ -44,11 +49,14 @@ class QueryTest(shared_cloud.SharedCloudTestCase):
                  f'/os-pclouds/{pcloud}', f'/os-pclouds/{pcloud}/hosts',
                  f'/os-pclouds/{pcloud}/hosts/a',
                  f'/os-pclouds/{pcloud}/tenants',
-                 f'/os-pcloud-quotas/{base.ALICE}']
+                 f'/os-pcloud-quotas/{base.ALICE}',
+                 '/os-pcloud-servers', f'/os-pcloud-servers?{_EACH_SERVER}']
         for number in range(1, 7):
             self.admin.call_json('PUT', '/os-pcloud-attributes/rack', {
                 'attribute': {'value': f'r{number}',
                               'hosts': [f'node-{number}']}})
+        # A cell without a server of the project is not asked.
+        self.boot(self.alice, {'pcloud': pcloud})
         few = {path: self._cost(self.alice, path) for path in paths}
 
         self.make_pool('big', 'node-3', 'node-4', 'node-5', 'node-6')

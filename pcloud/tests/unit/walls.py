@@ -87,7 +87,7 @@ ROOMS = {
         'oslo_versionedobjects tenacity',
         'reactions',
         'allocation drains maintenance',
-        'hosts tenants turns usages',
+        'hosts placed_servers tenants turns usages',
         'machine_constraints pclouds quotas values',
         'host_attributes scoped_policies stocktaking supplies',
         'host_flavors',
@@ -174,8 +174,8 @@ ROOMS = {
     'api/handlers': _room(
         '', '',
         'about attributes audit explain hidden_servers host_flavors hosts '
-        'pclouds quotas rebalance rehearsal room scoped_policies simulate '
-        'tenants'),
+        'pclouds quotas rebalance rehearsal room scoped_policies servers '
+        'simulate tenants'),
     'api/nova_calls': _room(
         '', '',
         'forced_moves metadata servers',
@@ -185,18 +185,18 @@ ROOMS = {
         '', '',
         'about attributes audit explain hidden_servers host_constraint '
         'host_flavors hosts pclouds quotas rebalance rehearsal room '
-        'scoped_policies simulate tenants',
+        'scoped_policies servers simulate tenants',
         'base'),
     'api/schemas': _room(
         '', '',
         'attributes explain host_flavors hosts pclouds quotas rebalance '
-        'rehearsal room scoped_policies simulate',
+        'rehearsal room scoped_policies servers simulate',
         'types'),
     'api/views': _room(
         '', '',
         'host_flavors hosts',
         'attributes blockers explain findings maintenance pclouds '
-        'rebalance rehearsal scoped_policies simulate',
+        'rebalance rehearsal scoped_policies servers simulate',
         'times'),
     'client': _room(
         'rules', 'keystoneauth1 requests novaclient cliff osc_lib '

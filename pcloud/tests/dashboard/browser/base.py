@@ -156,7 +156,11 @@ class BrowserTest(base.SandboxTest):
 
     def log_in(self, user):
         """Log a user of the sandbox in, and leave the login page."""
-        # A call of the page before may bring back the session of its user.
+        # A call of the page before may bring back the session of its user,
+        # even while another user logs in.
+        self.wait(lambda: self._logged_in(user), f'{user} is not logged in')
+
+    def _logged_in(self, user):
         self.driver.get('about:blank')
         self.driver.execute_cdp_cmd('Network.clearBrowserCookies', {})
         self.driver.get(f'{self.url}/auth/login/')
@@ -165,6 +169,7 @@ class BrowserTest(base.SandboxTest):
         self.find('#loginBtn').click()
         self.wait(lambda: '/auth/login' not in self.driver.current_url,
                   f'{user} is not logged in')
+        return self.text('.user-name') == user
 
     def open(self, path):
         """Open a page of Horizon."""

@@ -64,6 +64,30 @@ class OwnerTest(base.BrowserTest):
         self.wait_for_text('.pcloud-servers a', 'one')
         self.assert_well_made()
 
+    def test_instances_show_pcloud_and_host(self):
+        pcloud = self.new_pcloud('bob', 'farm', 'web-1')
+        carol = self.project_id('carol')
+        self.client('bob').add_tenant(pcloud.id, carol)
+        server = self.new_server('bob', 'one', pcloud)
+        lent = self.new_server('carol', 'two', pcloud)
+        self.open_as('bob', '/project/instances/')
+        self.wait_for_text(f'#instances__row__{server}', 'farm / web-1')
+        self.picture('dashboard-instances')
+        self.assert_quiet()
+        self.assert_no_real_host()
+        self.open(f'/project/instances/{server}/?tab=instance_details__pcloud')
+        self.wait_for_text('#instance_details__pcloud', 'web-1')
+        self.assert_quiet()
+        self.click('#instance_details__pcloud a')
+        self.find('#pcloud-host-web-1')
+
+        self.open_as('carol', '/project/instances/')
+        self.wait_for_text(f'#instances__row__{lent}', 'farm')
+        self.assertNotIn('web-1', self.driver.page_source)
+        self.open(f'/project/instances/{lent}/?tab=instance_details__pcloud')
+        self.wait_for_text('#instance_details__pcloud', 'known to the owner')
+        self.assertNotIn('web-1', self.driver.page_source)
+
     def test_switch_drain_and_remove(self):
         pcloud = self.new_pcloud('bob', 'farm', 'web-1')
         server = self.new_server('bob', 'one', pcloud)

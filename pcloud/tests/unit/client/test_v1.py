@@ -88,6 +88,27 @@ class TestConstruction(base.CloudTestCase):
         self._assert_reaches_the_cloud(v1.Client.from_adapter(nova.client))
 
 
+class TestPlacedServers(base.CloudTestCase):
+
+    def test_a_hundred_servers_a_request(self):
+        asked = self.answer('GET', '/os-pcloud-servers', json=lambda request,
+                            _context: {'servers': [
+                                {'server': each, 'host': None,
+                                 'pcloud': {'id': base.PCLOUD_ID,
+                                            'name': 'farm'}}
+                                for each in request.qs['server']]})
+        ids = [f's{number}' for number in range(201)]
+
+        found = v1.Client(self.session()).list_placed_servers(iter(ids))
+
+        self.assertEqual(ids, [server.server for server in found])
+        self.assertEqual(3, asked.call_count)
+
+    def test_no_server(self):
+        self.assertEqual(
+            [], v1.Client(self.session()).list_placed_servers([]))
+
+
 @ddt.ddt
 class TestFinding(base.CloudTestCase):
     """Pages and names."""
