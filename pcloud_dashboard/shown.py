@@ -21,11 +21,23 @@ import typing
 
 from django.utils import dateparse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.utils.translation import ngettext
 
 from pcloud.client import resources
 
 UNLIMITED = -1
+# How the servers of a host are moved: the value of the API, in words that
+# complete a sentence.
+MOVES = {'none': gettext_lazy('stay until you move or delete them'),
+         'live': gettext_lazy('that run move to other hosts'),
+         'any': gettext_lazy('all move to other hosts')}
+
+# What a Pcloud does at a maintenance: the value of the API, in words.
+MAINTENANCE = {
+    None: gettext_lazy('instances stay on the host'),
+    'migrate': gettext_lazy('instances move to other hosts before'),
+    'replace': gettext_lazy('a free host takes the place of the host')}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,6 +128,21 @@ class Server:
     id: str
     name: str | None
 
+    def __str__(self) -> str:
+        """Return the name, or the beginning of the id."""
+        return self.name or self.id[:8]
+
+
+@dataclasses.dataclass(frozen=True)
+class Left:
+    """A server that is left on a host that drains.
+
+    :ivar reason: what keeps the server there, None for nothing
+    """
+
+    server: Server
+    reason: str | None
+
 
 @dataclasses.dataclass(frozen=True)
 class ShownHost:
@@ -123,6 +150,9 @@ class ShownHost:
 
     The real name of the host, which the API tells administrators, is no part
     of the value, and so of no page of a project.
+
+    :ivar left: what is left on a host that drains, None where not known
+    :ivar at_maintenance: what happens at a maintenance, in words
     """
 
     name: str
@@ -137,6 +167,8 @@ class ShownHost:
     next_reboot: datetime.datetime | None
     maintenance: Mapping[str, typing.Any] | None
     drain: Mapping[str, typing.Any] | None
+    left: tuple[Left, ...] | None
+    at_maintenance: str
 
     @property
     def is_enabled(self) -> bool:
@@ -182,14 +214,14 @@ class ShownHost:
         return found
 
     @property
-    def drain_left(self) -> int:
-        """How many servers are left on a host that drains."""
-        return len((self.drain or {}).get('remaining') or ())
-
-    @property
-    def drain_blockers(self) -> list[Mapping[str, typing.Any]]:
-        """What keeps servers on a host that drains, as in the API."""
-        return list((self.drain or {}).get('blockers') or ())
+    def drain_words(self) -> str:
+        """What happens to the servers of a host that drains."""
+        drain = self.drain or {}
+        words = MOVES.get(drain.get('move') or 'none', '')
+        if drain.get('release'):
+            return _('Instances %s. The host leaves the Pcloud when it is '
+                     'empty.') % words
+        return _('Instances %s.') % words
 
     @property
     def drain_deadline(self) -> datetime.datetime | None:
@@ -231,7 +263,25 @@ def host(value: resources.Host, pcloud: resources.Pcloud,
             Server(each, names.get(each)) for each in value.instances),
         vcpus=vcpu_bar(value, pcloud), memory=memory_bar(value, pcloud),
         next_reboot=moment(value.next_reboot),
-        maintenance=value.maintenance, drain=value.drain)
+        maintenance=value.maintenance, drain=value.drain,
+        left=_left(value.drain or {}, names),
+        at_maintenance=at_maintenance(pcloud))
+
+
+def at_maintenance(pcloud: resources.Pcloud) -> str:
+    """Return what happens at a maintenance of a host, in words."""
+    return MAINTENANCE.get(pcloud.maintenance_policy, MAINTENANCE[None])
+
+
+def _left(drain: Mapping[str, typing.Any],
+          names: Mapping[str, str]) -> tuple[Left, ...] | None:
+    """Return what is left on a host that drains, None where not known."""
+    if drain.get('remaining') is None:
+        return None
+    reasons = {each['server']: each['reason']
+               for each in drain.get('blockers') or ()}
+    return tuple(Left(Server(each, names.get(each)), reasons.get(each))
+                 for each in drain['remaining'])
 
 
 def hosts(values: Iterable[resources.Host], pcloud: resources.Pcloud,

@@ -13,6 +13,7 @@
 """The forms about hosts of a Pcloud."""
 
 import datetime
+import json
 import typing
 
 from django.core import exceptions
@@ -23,8 +24,10 @@ from horizon import forms
 from horizon import messages
 
 from pcloud_dashboard import api
+from pcloud_dashboard.project import drains
 from pcloud_dashboard.project import forms as pcloud_forms
 from pcloud_dashboard.project import host_names
+from pcloud_dashboard import shown
 
 from pcloud.client import resources
 from pcloud.client import v1
@@ -128,13 +131,17 @@ class RemoveForm(HostForm):
 
 
 class DrainForm(HostForm):
-    """How a host is to be emptied."""
+    """How a host is to be emptied.
 
-    move = forms.ChoiceField(
-        label=_('Instances on the host'),
-        choices=[('none', _('stay; you move or delete them')),
-                 ('live', _('running ones move to other hosts')),
-                 ('any', _('all move to other hosts'))])
+    The form is sent twice: first the user is shown what would happen, and
+    then the same wish begins the drain.
+
+    :ivar preview: what would happen, in sentences; empty until it was asked
+    """
+
+    data: typing.Any
+
+    move = forms.ChoiceField(label=_('Instances'))
     release = forms.BooleanField(
         label=_('Remove the host when it is empty'), required=False)
     deadline = forms.DateTimeField(
@@ -144,13 +151,41 @@ class DrainForm(HostForm):
         input_formats=['%Y-%m-%dT%H:%M', '%Y-%m-%dT%H:%M:%S'],
         help_text=_('Instances that are left then stay on the host. Nothing '
                     'is ever stopped or deleted.'))
+    # The wish whose outcome the user has seen.
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, request: http.HttpRequest, *args: typing.Any,
+                 moves: list[str], **kwargs: typing.Any) -> None:
+        super().__init__(request, *args, **kwargs)
+        self.preview: list[str] = []
+        self.fields['move'].choices = [
+            (each, shown.MOVES[each]) for each in moves]
+
+    def handle(self, request: http.HttpRequest, data: dict) -> typing.Any:
+        """Show what would happen, or begin what the user has been shown."""
+        mark = json.dumps(_wish(data))
+        if data['seen'] == mark:
+            return super().handle(request, data)
+        try:
+            host = api.client(request).drain_host(
+                self.pcloud.id, self.host_name, dry_run=True, **_wish(data))
+        except api.FAILURES as error:
+            self.api_error(api.words(error))
+            return False
+        names = api.server_names(request) if host.instances else {}
+        self.preview = drains.forecast(host.drain or {}, names)
+        self.data = {**self.data.dict(), 'seen': mark}
+        return False
 
     def send(self, client: v1.Client, data: dict) -> str:
         """Begin the drain."""
-        deadline = data['deadline']
-        client.drain_host(
-            self.pcloud.id, self.host_name, move=data['move'],
-            release=data['release'] or None,
-            deadline=deadline and deadline.astimezone(
-                datetime.UTC).strftime('%Y-%m-%dT%H:%M:%SZ'))
+        client.drain_host(self.pcloud.id, self.host_name, **_wish(data))
         return gettext('%s is being drained.') % self.host_name
+
+
+def _wish(data: dict) -> dict[str, typing.Any]:
+    """Return a drain as the client takes it."""
+    deadline = data['deadline']
+    return {'move': data['move'], 'release': data['release'] or None,
+            'deadline': deadline and deadline.astimezone(
+                datetime.UTC).strftime('%Y-%m-%dT%H:%M:%SZ')}

@@ -24,6 +24,7 @@ from horizon import messages
 from horizon.utils import http as horizon_http
 
 from pcloud_dashboard import api
+from pcloud_dashboard import policies
 from pcloud_dashboard.project import host_forms
 from pcloud_dashboard.project import host_names
 from pcloud_dashboard.project import pages
@@ -177,9 +178,13 @@ class RemoveView(HostFormView):
 
 
 class DrainView(HostFormView):
-    """A dialog that asks how a host is to be emptied."""
+    """A dialog that asks how a host is to be emptied, and tells the outcome.
+
+    Two calls of the API, three where the outcome is asked for.
+    """
 
     form_class = host_forms.DrainForm
+    template_name = 'pcloud_dashboard/project/drain_host.html'
     route = 'drain'
     submit_label = _('Drain Host')
     help_text = _(
@@ -191,6 +196,23 @@ class DrainView(HostFormView):
     def modal_header(self) -> str:
         """The title, with the host's name."""
         return gettext('Drain %s') % self.kwargs['name']
+
+    @property
+    def moves(self) -> list[str]:
+        """What the user may have done to the servers, best first."""
+        return ['live', 'any', 'none'] if self.allows(
+            policies.MOVE) else ['none']
+
+    def get_form_kwargs(self) -> dict:
+        """Return the arguments of the form."""
+        return {**super().get_form_kwargs(), 'moves': self.moves}
+
+    def get_initial(self) -> dict:
+        """Return the present drain."""
+        drain = self.host.drain or {}
+        return {'move': drain.get('move', self.moves[0]),
+                'release': drain.get('release', False),
+                'deadline': self.host.drain_deadline}
 
 
 class ChangeView(pages.OfPcloud, generic.View):

@@ -23,6 +23,7 @@ from horizon import forms
 from pcloud_dashboard import api
 from pcloud_dashboard.project import forms as pcloud_forms
 from pcloud_dashboard.project import pages
+from pcloud_dashboard import shown
 
 from pcloud.client import exceptions
 from pcloud.client import resources
@@ -42,9 +43,8 @@ class EditForm(pcloud_forms.PcloudForm):
             'The same for memory. Empty: as the cloud has it.'))
     maintenance_policy = forms.ChoiceField(
         label=_('At a Maintenance'), required=False, choices=[
-            ('', _('instances stay on the host')),
-            ('migrate', _('instances move to other hosts before')),
-            ('replace', _('a free host takes the place of the host'))])
+            (value or '', words)
+            for value, words in shown.MAINTENANCE.items()])
 
     def send(self, client: v1.Client, data: dict) -> str:
         """Change what differs."""

@@ -177,6 +177,7 @@ class SettingsTab(PcloudTab):
             'default': settings.default(
                 client.get_default_pcloud(request.user.project_id),
                 self.pcloud),
+            'at_maintenance': shown.at_maintenance(self.pcloud),
             'may_update': self.allows(policies.UPDATE),
             'may_update_policy': self.allows(policies.UPDATE_POLICY),
             'may_set_default': policies.allows(

@@ -148,6 +148,45 @@ class PcloudTest(base.PageTest):
 
         self.assertNotContains(self.page('detail', self.pcloud_id), real)
 
+    def test_a_drain_in_words(self):
+        host = base.sample('hosts/drain-resp')['host']
+        server, = host['instances']
+        for blockers, left in (
+                ([{'server': server, 'reason': 'it is locked'}],
+                 ': it is locked</li>'), ([], '</code></li>')):
+            host['drain']['blockers'] = blockers
+            self.answer('GET', f'{self.at}/hosts', json={'hosts': [host]})
+            page = self.page('detail', self.pcloud_id)
+            self.assertContains(page, '1 instance left')
+            self.assertContains(page, left)
+            self.assertContains(page, 'Instances stay until you move')
+            self.assertContains(page, 'leaves the Pcloud when it is empty')
+            self.assertContains(page, 'Cancel Drain')
+        host['drain']['remaining'] = None
+        self.answer('GET', f'{self.at}/hosts', json={'hosts': [host]})
+        self.assertContains(self.page('detail', self.pcloud_id),
+                            'Nobody knows what is left.')
+
+    @ddt.data(
+        (None, 'Instances stay on the host.'),
+        ('migrate', 'Instances move to other hosts before.'),
+        ('replace', 'A free host takes the place of the host.'))
+    @ddt.unpack
+    def test_a_maintenance_in_words(self, policy, text):
+        self.answer('GET', self.at, json={'pcloud': {
+            **self.pcloud, 'maintenance_policy': policy}})
+        host = {**base.sample('hosts/show-resp')['host'],
+                'maintenance': {'from': '2100-01-01T20:00:00Z',
+                                'until': '2100-01-01T22:00:00Z',
+                                'reason': 'Two disks are replaced'}}
+        self.answer('GET', f'{self.at}/hosts', json={'hosts': [host]})
+        page = self.page('detail', self.pcloud_id)
+
+        self.assertContains(page, 'Maintenance from 01/01/2100 8 p.m.')
+        self.assertContains(page, 'to 01/01/2100 10 p.m.')
+        self.assertContains(page, ': Two disks are replaced')
+        self.assertContains(page, text)
+
     def test_a_tab_that_cannot_be_read(self):
         self.answer('GET', f'{self.at}/hosts', status_code=409, json=REFUSED)
 
@@ -272,17 +311,80 @@ class FormTest(base.PageTest):
 
         self.assertEqual({'failure': 'It is in use. (HTTP 409)'}, answer)
 
-    def test_drain(self):
-        sent = self.answer('PUT', f'{self.at}/hosts/web-1',
-                           json=base.sample('hosts/drain-resp'))
+    def drain(self, answer, **form):
+        """Send the form of a drain twice; return what the API was sent."""
+        sent = self.answer('PUT', f'{self.at}/hosts/web-1', json=answer)
         self.answer('GET', f'{self.at}/hosts/web-1',
                     json=base.sample('hosts/show-resp'))
-        self.send('drain', self.pcloud_id, 'web-1', move='live', release='on',
-                  deadline='2100-01-01T00:00')
+        with mock.patch.object(
+                horizon_api.nova, 'server_list', return_value=([], False)):
+            page = self.send('drain', self.pcloud_id, 'web-1', **form)
+        self.send('drain', self.pcloud_id, 'web-1', **{
+            **form, 'seen': page.context['form'].data['seen']})
+        return page, [request.json()['host']['drain']
+                      for request in sent.request_history]
 
-        self.assertEqual({'host': {'state': 'draining', 'drain': {
-            'move': 'live', 'release': True,
-            'deadline': '2100-01-01T00:00:00Z'}}}, sent.last_request.json())
+    def test_drain(self):
+        answer = base.sample('hosts/drain-resp')
+        server, = answer['host']['instances']
+        wish = {'move': 'live', 'release': True,
+                'deadline': '2100-01-01T00:00:00Z'}
+        for member, value, text in (
+                ('moves', [{'server': server, 'host': 'web-2'}],
+                 'moves, for example to web-2.'),
+                ('blockers', [{'server': server, 'reason': 'it is locked'}],
+                 'stays: it is locked'),
+                ('blockers', [], 'stays until you move or delete it.')):
+            answer['host']['drain'][member] = value
+            page, sent = self.drain(answer, move='live', release='on',
+                                    deadline='2100-01-01T00:00')
+            self.assertContains(page, f'{server[:8]} {text}')
+            self.assertEqual([{**wish, 'dry_run': True}, wish], sent)
+            answer['host']['drain'].pop('moves', None)
+
+    def test_drain_of_an_empty_host(self):
+        answer = base.sample('hosts/drain-resp')
+        for left, text in (([], 'The host is empty.'),
+                           (None, 'Nobody knows')):
+            answer['host']['drain']['remaining'] = left
+            page, _ = self.drain(answer, move='none')
+            self.assertContains(page, text)
+
+    def test_a_wish_that_was_changed_after_the_outcome(self):
+        self.answer('GET', f'{self.at}/hosts/web-1',
+                    json=base.sample('hosts/show-resp'))
+        sent = self.answer('PUT', f'{self.at}/hosts/web-1',
+                           json=base.sample('hosts/drain-resp'))
+        with mock.patch.object(
+                horizon_api.nova, 'server_list', return_value=([], False)):
+            for move in ('live', 'any'):
+                page = self.send('drain', self.pcloud_id, 'web-1', move=move,
+                                 seen='{"move": "live", "release": null, '
+                                      '"deadline": null}')
+        self.assertContains(page, 'What would happen now')
+        self.assertEqual([None, True], [
+            request.json()['host']['drain'].get('dry_run')
+            for request in sent.request_history])
+
+    def test_a_drain_that_is_refused(self):
+        self.answer('GET', f'{self.at}/hosts/web-1',
+                    json=base.sample('hosts/show-resp'))
+        self.answer('PUT', f'{self.at}/hosts/web-1', status_code=409,
+                    json=REFUSED)
+
+        self.assertContains(self.send(
+            'drain', self.pcloud_id, 'web-1', move='none'),
+            'It is in use. (HTTP 409)')
+
+    def test_the_present_drain_is_filled_in(self):
+        self.answer('GET', f'{self.at}/hosts/web-1',
+                    json=base.sample('hosts/drain-resp'))
+        page = self.page('drain', self.pcloud_id, 'web-1')
+
+        self.assertEqual(('none', True), (
+            page.context['form'].initial['move'],
+            page.context['form'].initial['release']))
+        self.assertContains(page, '2100-01-01T00:00')
 
 
 class RestTest(base.PageTest):

@@ -1,0 +1,49 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a drain of a host would do, in words."""
+
+from collections.abc import Mapping
+import typing
+
+from django.utils.translation import gettext as _
+
+from pcloud_dashboard import shown
+
+
+def forecast(drain: Mapping[str, typing.Any],
+             names: Mapping[str, str]) -> list[str]:
+    """Return what would become of each server of a host, a sentence each.
+
+    :param drain: as in the answer of the API to a dry run
+    :param names: the names of servers, by id
+    """
+    if drain.get('remaining') is None:
+        return [_('Nobody knows which instances are on the host while a part '
+                  'of the cloud does not answer.')]
+    hosts = {move['server']: move['host'] for move in drain.get('moves', ())}
+    reasons = {each['server']: each['reason']
+               for each in drain.get('blockers') or ()}
+    return [_sentence(shown.Server(each, names.get(each)), hosts.get(each),
+                      reasons.get(each)) for each in drain['remaining']
+            ] or [_('The host is empty.')]
+
+
+def _sentence(server: shown.Server, host: str | None,
+              reason: str | None) -> str:
+    if host is not None:
+        return _('%(server)s moves, for example to %(host)s.') % {
+            'server': server, 'host': host}
+    if reason is not None:
+        return _('%(server)s stays: %(reason)s') % {
+            'server': server, 'reason': reason}
+    return _('%s stays until you move or delete it.') % server
