@@ -91,7 +91,7 @@ def answer(simulation: resources.Simulation,
         simulation.fits, _text(simulation),
         [(host, ', '.join(by_host[host]))
          for host in sorted(by_host, key=shown.natural)],
-        [*map(_short, simulation.binding), *map(_more, simulation.more),
+        [*map(_short, simulation.binding), *map(more, simulation.more),
          *simulation.not_explained])
 
 
@@ -113,11 +113,12 @@ def _short(binding: resources.BindingResource) -> str:
         'resource': binding.resource, 'number': binding.short_by}
 
 
-def _more(more: resources.MoreHosts) -> str:
+def more(hosts: resources.MoreHosts) -> str:
+    """Return in words which hosts would make room."""
     text = _('%(hosts)s more of host flavor %(flavor)s (%(units)s units, '
              '%(free)s free).') % {
-                 'hosts': more.hosts, 'flavor': more.host_flavor,
-                 'units': more.units, 'free': more.free}
-    if more.quota_short_by:
-        text += ' ' + _('The quota is short by %s.') % more.quota_short_by
+                 'hosts': hosts.hosts, 'flavor': hosts.host_flavor,
+                 'units': hosts.units, 'free': hosts.free}
+    if hosts.quota_short_by:
+        text += ' ' + _('The quota is short by %s.') % hosts.quota_short_by
     return text

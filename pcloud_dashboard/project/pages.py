@@ -28,7 +28,8 @@ INDEX = 'horizon:project:pclouds:index'
 DETAIL = 'horizon:project:pclouds:detail'
 # Tab of a Pcloud's page -> the part of the page's address.
 TABS = {name: f'?tab=pcloud__{name}'
-        for name in ('hosts', 'fit', 'tenants', 'settings')}
+        for name in ('hosts', 'fit', 'failures', 'moves', 'tenants',
+                     'settings')}
 
 
 def address(pcloud_id: str, tab: str = 'hosts') -> str:

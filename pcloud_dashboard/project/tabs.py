@@ -22,7 +22,9 @@ from horizon import tabs
 from pcloud_dashboard import api
 from pcloud_dashboard import policies
 from pcloud_dashboard.project import bundles
+from pcloud_dashboard.project import failures
 from pcloud_dashboard.project import fit
+from pcloud_dashboard.project import moves
 from pcloud_dashboard.project import settings
 from pcloud_dashboard import shown
 
@@ -141,6 +143,50 @@ class FitTab(PcloudTab):
                 'bundle_answer': bundles.answer(simulation, names)}
 
 
+class FailuresTab(PcloudTab):
+    """Which hosts or racks may fail, and what would help."""
+
+    name = _('Failures')
+    slug = 'failures'
+    template_name = 'pcloud_dashboard/project/_failures.html'
+
+    def find(self, request: http.HttpRequest) -> dict:
+        """Return the answer; two calls of the API, perhaps one of Nova's."""
+        client = api.client(request)
+        lose = request.GET.get('lose', 'host')
+        rehearsal = client.rehearse(self.pcloud.id, lose)
+        hosts = client.list_hosts(self.pcloud.id)
+        names = api.server_names(
+            request) if rehearsal.refused_servers else {}
+        return {'lose': lose, 'losable': failures.LOSABLE.items(),
+                'answer': failures.answer(rehearsal, lose, hosts, names)}
+
+
+class MovesTab(PcloudTab):
+    """Which servers to move so that hosts become empty, or others fit."""
+
+    name = _('Moves')
+    slug = 'moves'
+    template_name = 'pcloud_dashboard/project/_moves.html'
+
+    def get_context_data(self, request: http.HttpRequest,
+                         **kwargs: typing.Any) -> dict:
+        """Return what the template shows, with the form if the API fails."""
+        return {**super().get_context_data(request, **kwargs),
+                'flavors': api.flavors(request),
+                'question': moves.question(request.GET)}
+
+    def find(self, request: http.HttpRequest) -> dict:
+        """Return a plan; a call of the API, and up to two of Nova's own."""
+        rebalance = api.client(request).plan_rebalance(
+            self.pcloud.id, **moves.question(request.GET).wish)
+        names = api.server_names(request) if (
+            rebalance.moves or rebalance.under_way or rebalance.pinned
+        ) else {}
+        return {'plan': moves.plan(rebalance, names),
+                'may_move': self.allows(policies.MOVE)}
+
+
 class TenantsTab(PcloudTab):
     """The projects that may start servers in the Pcloud."""
 
@@ -188,6 +234,6 @@ class PcloudTabs(tabs.TabGroup):
     """The tabs of a Pcloud's page."""
 
     slug = 'pcloud'
-    tabs = (HostsTab, FitTab, TenantsTab, SettingsTab)
+    tabs = (HostsTab, FitTab, FailuresTab, MovesTab, TenantsTab, SettingsTab)
     sticky = True
     show_single_tab = True

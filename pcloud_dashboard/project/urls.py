@@ -15,6 +15,7 @@
 from django import urls
 
 from pcloud_dashboard.project import host_views
+from pcloud_dashboard.project import move_views
 from pcloud_dashboard.project import setting_views
 from pcloud_dashboard.project import tenant_views
 from pcloud_dashboard.project import views
@@ -33,6 +34,8 @@ urlpatterns = [
               name='add_hosts'),
     urls.path(_PCLOUD + 'help', host_views.ChangeView.as_view(),
               name='change'),
+    urls.path(_PCLOUD + 'move', move_views.BeginView.as_view(),
+              name='move'),
     urls.path(_HOST + 'state', host_views.StateView.as_view(),
               name='state'),
     urls.path(_HOST + 'drain', host_views.DrainView.as_view(),

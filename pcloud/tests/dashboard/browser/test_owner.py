@@ -263,6 +263,70 @@ class OwnerTest(base.BrowserTest):
         self.wait_for_text('#pcloud-bundle-answer', 'does not fit')
         self.wait_for_text('#pcloud-bundle-answer', 'more of host flavor')
 
+    def test_failures(self):
+        pcloud = self.new_pcloud('bob', 'farm', 'web-1')
+        client = self.client('bob')
+        self.new_server('bob', 'one', pcloud)
+        self.log_in('bob')
+        self.open_pcloud(pcloud, 'failures')
+        self.wait_for_text('#pcloud-survives', '0 of 1 hosts may fail.')
+        self.wait_for_text('.pcloud-losses', '1 instance has no room')
+        self.wait_for_text('#main_content', '1 more of host flavor')
+        self.assert_well_made()
+        client.add_host(pcloud.id, 'web-2', 'gold')
+        self.open_pcloud(pcloud, 'failures')
+        self.wait_for_text('#main_content', 'Enable web-2.')
+        client.set_host_state(pcloud.id, 'web-2', 'enabled')
+        self.open_pcloud(pcloud, 'failures')
+        self.wait_for_text('#pcloud-survives', 'Any host may fail')
+        self.choose('lose', 'rack')
+        self.click('#pcloud__failures form button')
+        self.wait_for_text('#pcloud-survives', 'The racks of the hosts are '
+                           'not known.')
+        self.assert_well_made()
+
+    def test_moves(self):
+        pcloud = self.new_pcloud('bob', 'farm', 'web-1')
+        client = self.client('bob')
+        for name in ('one', 'two'):
+            self.new_server('bob', name, pcloud)
+        client.set_host_state(pcloud.id, 'web-1', 'disabled')
+        client.add_host(pcloud.id, 'web-2', 'gold')
+        client.set_host_state(pcloud.id, 'web-2', 'enabled')
+        self.new_server('bob', 'three', pcloud)
+        client.set_host_state(pcloud.id, 'web-1', 'enabled')
+        self.log_in('bob')
+        self.open_pcloud(pcloud, 'moves')
+        self.wait_for_text('#pcloud-plan', 'becomes empty.')
+        self.wait_for_text('.pcloud-moves', 'three')
+        self.picture('dashboard-moves')
+        self.assert_well_made()
+        # What the plan depends on changes.
+        self.new_server('bob', 'four', pcloud)
+        self.click('#pcloud-begin')
+        self.wait_for_text('body', '(HTTP 409)')
+        self.wait_for_text('#pcloud-plan', 'becomes empty.')
+        self.click('#pcloud-begin')
+        self.wait_for_text('body', 'being moved.')
+        self.wait(lambda: self._has_empty_host(client, pcloud),
+                  'The servers do not move')
+        self.wait(lambda: self._nothing_moves(pcloud), 'Moves are left')
+        self.wait_for_text('#pcloud-plan', 'No host can be made empty.')
+        self.click('#pcloud-goal [value=fit]')
+        self.choose('flavor', '4')
+        self.click('#pcloud-goal button')
+        self.wait_for_text('#pcloud-plan', 'All of them fit now')
+        self.assert_well_made()
+
+    def _has_empty_host(self, client, pcloud):
+        return any(host.instances == () for host
+                   in client.list_hosts(pcloud.id))
+
+    def _nothing_moves(self, pcloud):
+        self.open_pcloud(pcloud, 'moves')
+        self.find('#pcloud-plan')
+        return not self.driver.find_elements(base.CSS, '#pcloud-under-way')
+
     def test_tenants(self):
         pcloud = self.new_pcloud('bob', 'farm', 'web-1')
         carol = self.project_id('carol')
@@ -351,7 +415,8 @@ class OwnerTest(base.BrowserTest):
         self.admin.send('PUT', f'{keystone}/projects/'
                         f'{self.project_id("bob")}/users/{user}/roles/{role}')
         self.log_in(name)
-        for tab in ('hosts', 'fit', 'tenants', 'settings'):
+        for tab in ('hosts', 'fit', 'failures', 'moves', 'tenants',
+                    'settings'):
             self.open_pcloud(pcloud, tab)
             self.find('.tab-pane.active > *')
             self.assertEqual([], [each.text for each in
@@ -370,7 +435,8 @@ class OwnerTest(base.BrowserTest):
         self.assertIsNotNone(
             client.get_host(pcloud.id, 'web-1').hypervisor_hostname)
         self.log_in('admin')
-        for tab in ('hosts', 'fit', 'tenants', 'settings'):
+        for tab in ('hosts', 'fit', 'failures', 'moves', 'tenants',
+                    'settings'):
             self.open_pcloud(pcloud, tab)
             self.find('.tab-pane.active > *')
             self.assert_no_real_host()

@@ -226,6 +226,138 @@ class PcloudTest(base.PageTest):
         self.assertContains(page, 'Start a server of flavor m1.small')
 
 
+class FailuresTest(base.PageTest):
+
+    def tab(self, body=None, **query):
+        self.answer('GET', f'{self.at}/rehearsal', json={'rehearsal': {
+            **base.sample('rehearsal/show-resp')['rehearsal'],
+            **(body or {})}})
+        return self.page('detail', self.pcloud_id, tab='pcloud__failures',
+                         **query)
+
+    def test_a_host_that_may_not_fail(self):
+        page = self.tab()
+
+        self.assertContains(page, '0 of 1 hosts may fail.')
+        self.assertContains(page, 'Worst is the loss of web-1: 2 instances')
+        self.assertContains(page, '2 instances have no room')
+        self.assertContains(page, '1 more of host flavor gpu')
+
+    def test_any_may_fail(self):
+        page = self.tab({'survives': 1, 'worst': None, 'more': []})
+
+        self.assertContains(page, 'Any host may fail')
+        self.assertNotContains(page, 'What would help')
+
+    def test_racks(self):
+        page = self.tab(base.sample('rehearsal/racks-resp')['rehearsal'],
+                        lose='rack')
+
+        self.assertContains(page, '0 of 1 racks may fail.')
+        self.assertContains(page, 'rack 1 (web-1)')
+        self.assertIn('lose=rack', self.http.request_history[-2].query)
+
+    def test_as_many_calls_for_any_number_of_hosts(self):
+        losses = base.sample('rehearsal/show-resp')['rehearsal']['losses']
+        self.tab({'losses': losses * 50})
+
+        self.assertEqual(
+            [('GET', self.at), ('GET', f'{self.at}/rehearsal'),
+             ('GET', f'{self.at}/hosts')],
+            [call for call in self.calls() if call[1] != '/os-pclouds'])
+
+
+class MovesTest(base.PageTest):
+
+    def setUp(self):
+        super().setUp()
+        for name, found in (('server_list', ([], False)),
+                            ('flavor_list', self.flavors.list())):
+            patch = mock.patch.object(
+                horizon_api.nova, name, return_value=found)
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.plan = base.sample('rebalance/show-resp')['rebalance']
+
+    def tab(self, body=None, **query):
+        self.asked = self.answer(
+            'GET', f'{self.at}/rebalance',
+            json={'rebalance': {**self.plan, **(body or {})}})
+        return self.page('detail', self.pcloud_id, tab='pcloud__moves',
+                         **query)
+
+    def test_a_plan(self):
+        page = self.tab()
+
+        self.assertContains(page, 'web-2 becomes empty.')
+        self.assertContains(page, '3 units can be given back then.')
+        self.assertContains(page, 'Move 1 Instance')
+        self.assertEqual({'goal': ['free_hosts'], 'move': ['live']},
+                         self.asked.last_request.qs)
+
+    def test_to_make_room(self):
+        page = self.tab({'fits': True, 'frees': []}, goal='fit', flavor='2',
+                        count='3', max_moves='4', move='any')
+
+        self.assertContains(page, 'All of them fit after these moves.')
+        self.assertEqual({'goal': ['fit'], 'flavor': ['2'], 'count': ['3'],
+                          'max_moves': ['4'], 'move': ['any']},
+                         self.asked.last_request.qs)
+
+    def test_what_is_under_way(self):
+        page = self.tab({
+            'moves': [], 'steps': [], 'frees': [], 'under_way': base.sample(
+                'rebalance/begin-resp')['rebalance']['under_way'],
+            'stopped': {'at': '2026-01-01T00:00:00Z',
+                        'reason': 'No room is left.'}})
+
+        self.assertContains(page, '1 instance of an earlier plan is still')
+        self.assertContains(page, 'web-2 → web-1')
+        self.assertContains(
+            page, 'An earlier plan ended before its end: No room is left.')
+        self.assertContains(page, 'No host can be made empty.')
+        self.assertNotContains(page, 'pcloud-begin')
+
+    def test_a_number_that_is_none(self):
+        self.answer('GET', f'{self.at}/rebalance', status_code=400, json={
+            'badRequest': {'code': 400, 'message': 'Wrong number.'}})
+        page = self.page('detail', self.pcloud_id, tab='pcloud__moves',
+                         max_moves='many')
+
+        self.assertContains(page, 'Wrong number. (HTTP 400)')
+        self.assertContains(page, 'value="many"')
+
+    def begin(self):
+        self.tab()
+        return self.client.post(
+            f'/project/pclouds/{self.pcloud_id}/move', {
+                'valid_for': 'abc', 'goal': 'fit', 'flavor': '2',
+                'count': '3', 'max_moves': '', 'move': 'live'}, follow=True)
+
+    def messages(self, page):
+        return ' '.join(str(each) for each in page.context['messages'])
+
+    def test_begin(self):
+        sent = self.answer('POST', f'{self.at}/rebalance', status_code=202,
+                           json=base.sample('rebalance/begin-resp'))
+        page = self.begin()
+
+        self.assertEqual({'rebalance': {
+            'valid_for': 'abc', 'goal': 'fit', 'flavor': '2', 'count': 3,
+            'move': 'live'}}, sent.last_request.json())
+        self.assertIn('1 instance is being moved.', self.messages(page))
+        # The question is asked anew.
+        self.assertEqual(['3'], self.asked.last_request.qs['count'])
+
+    def test_a_plan_that_is_out_of_date(self):
+        self.answer('POST', f'{self.at}/rebalance', status_code=409,
+                    json=REFUSED)
+        page = self.begin()
+
+        self.assertIn('It is in use. (HTTP 409)', self.messages(page))
+        self.assertContains(page, 'Move 1 Instance')
+
+
 class GermanTest(base.PageTest):
 
     def test_page(self):

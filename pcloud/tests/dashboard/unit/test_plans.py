@@ -1,0 +1,136 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Failures and moves, in words."""
+
+import unittest
+
+import ddt
+
+from pcloud.client import resources
+from pcloud_dashboard.project import failures
+from pcloud_dashboard.project import moves
+
+SERVER = 'c1d9e4b6-0b7f-4f0e-8c2a-9e6d3f5a1b47'
+
+
+def rehearsal(survives, of, **more):
+    """Return a rehearsal of which only some members matter."""
+    return resources.Rehearsal(**{
+        'survives': survives, 'of': of, 'exact': True,
+        'bounds': {'least': survives, 'most': survives}, **more})
+
+
+def loss(survives, least, most, servers=3):
+    """Return the loss of a host."""
+    return resources.LostServers(
+        no_room={'least': least, 'most': most}, host='web-1',
+        servers=servers, survives=survives)
+
+
+def rebalance(**more):
+    """Return a plan without moves."""
+    return resources.Rebalance(**{
+        'moves': (), 'steps': (), 'frees': (), 'units_saved': 0,
+        'valid_for': '', 'exact': True, **more})
+
+
+@ddt.ddt
+class FailuresTest(unittest.TestCase):
+
+    @ddt.data(
+        ('host', 0, 0, 'There is no host that may fail.'),
+        ('host', 2, 2, 'Any host may fail: all its instances find room on '
+                       'the others.'),
+        ('host', 1, 2, '1 of 2 hosts may fail.'),
+        ('rack', 0, 0, 'The racks of the hosts are not known.'),
+        ('rack', 2, 2, 'Any rack may fail: all its instances find room on '
+                       'the others.'),
+        ('rack', 1, 2, '1 of 2 racks may fail.'))
+    @ddt.unpack
+    def test_sentence(self, lose, survives, of, expected):
+        self.assertEqual(expected, failures.answer(
+            rehearsal(survives, of), lose, [], {}).text)
+
+    def test_what_is_not_proven(self):
+        found = failures.answer(rehearsal(
+            1, 2, exact=False, worst={'rack': 3, 'servers': 1}),
+            'rack', [], {})
+        self.assertEqual(
+            '1 of 2 racks may fail. More could not be proven in time. Worst '
+            'is the loss of rack 3: 1 instance has no room then.', found.text)
+
+    @ddt.data(
+        (loss(True, 0, 0), '✓', 'all instances find room'),
+        (loss(True, 0, 0, 0), '✓', 'no instances'),
+        (loss(False, 1, 1), '✗', '1 instance has no room'),
+        (loss(False, 2, 3), '✗', 'at least 2 instances have no room'),
+        (loss(None, 0, 3), '?', 'not proven; at most 3 have no room'),
+        (loss(None, None, None), '?', 'not known'))
+    @ddt.unpack
+    def test_losses(self, value, sign, text):
+        found, = failures.answer(
+            rehearsal(0, 1, losses=(value,)), 'host', [], {}).losses
+        self.assertEqual((sign, text), (found.sign, found.text))
+
+    def test_hosts_that_cost_nothing(self):
+        hosts = [resources.Host('web-1', state='disabled'),
+                 resources.Host('web-2', state='enabled'),
+                 resources.Host('web-3', state='disabled', instances=('a',))]
+        self.assertEqual(['Enable web-1.'], failures.answer(
+            rehearsal(0, 1), 'host', hosts, {}).helpful)
+        self.assertEqual([], failures.answer(
+            rehearsal(1, 1), 'host', hosts, {}).helpful)
+
+    def test_a_server_that_no_host_takes(self):
+        found = failures.answer(rehearsal(0, 1, refused_servers=(
+            resources.RefusedServer('web-1', SERVER, 'too large'),)),
+            'host', [], {SERVER: 'db'})
+        self.assertEqual(['db on web-1 finds room nowhere: too large'],
+                         found.notes)
+
+
+@ddt.ddt
+class MovesTest(unittest.TestCase):
+
+    @ddt.data(
+        ({}, 'No host can be made empty.'),
+        ({'fits': False}, 'No moves are known that make room for all of '
+                          'them.'),
+        ({'fits': True}, 'All of them fit now; nothing has to move.'),
+        ({'exact': False}, 'No host can be made empty. There may be a better '
+                           'plan.'))
+    @ddt.unpack
+    def test_sentences(self, members, expected):
+        self.assertEqual(expected, ' '.join(
+            moves.plan(rebalance(**members), {}).texts))
+
+    def test_steps(self):
+        found = moves.plan(rebalance(
+            moves=tuple({'server': name, 'from': 'a', 'to': 'b'}
+                        for name in 'xyz'),
+            steps=([0, 2], [1])), {'x': 'first'})
+        self.assertEqual(
+            [(1, 'first'), (1, 'z'), (2, 'y')],
+            [(move.step, str(move.server)) for move in found.moves])
+
+    def test_a_host_that_has_left(self):
+        found = moves.plan(rebalance(under_way=(
+            {'server': 'x', 'from': 'a', 'to': None, 'step': 1},)), {})
+        self.assertEqual('a host that has left', found.left[0].target)
+
+    def test_servers_that_stay(self):
+        found = moves.plan(rebalance(pinned=(
+            {'server': SERVER, 'host': 'a', 'rule': 'locked',
+             'reason': 'it is locked'},), not_explained=('More.',)), {})
+        self.assertEqual(['c1d9e4b6 stays on a: it is locked', 'More.'],
+                         found.pinned)

@@ -1,0 +1,150 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which hosts or racks of a Pcloud may fail, in words."""
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+import dataclasses
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.utils.translation import ngettext
+
+from pcloud_dashboard.project import bundles
+from pcloud_dashboard import shown
+
+from pcloud.client import resources
+
+# What fails: the value of the API, in words.
+LOSABLE = {'host': gettext_lazy('a host'), 'rack': gettext_lazy('a rack')}
+
+
+@dataclasses.dataclass(frozen=True)
+class Loss:
+    """A host or a rack that fails.
+
+    :ivar sign: tells the verdict apart without colours
+    :ivar level: the class of the row
+    """
+
+    name: str
+    sign: str
+    level: str
+    text: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What a rehearsal says.
+
+    :ivar survives: whether any of the hosts or racks may fail
+    :ivar helpful: what would help, in words
+    :ivar notes: what else there is to know, in words
+    """
+
+    text: str
+    survives: bool
+    losses: list[Loss]
+    helpful: list[str]
+    notes: list[str]
+
+
+def answer(rehearsal: resources.Rehearsal, lose: str,
+           hosts: Iterable[resources.Host],
+           names: dict[str, str]) -> Answer:
+    """Return a rehearsal in words.
+
+    :param lose: what fails, 'host' or 'rack'
+    :param hosts: the hosts of the Pcloud
+    :param names: the names of servers, by id
+    """
+    survives = rehearsal.survives == rehearsal.of
+    return Answer(
+        ' '.join(_sentences(rehearsal, lose)), survives,
+        sorted(map(_loss, rehearsal.losses),
+               key=lambda loss: shown.natural(loss.name)),
+        [] if survives else [*_enable(hosts),
+                             *map(bundles.more, rehearsal.more)],
+        [*(_refused(each, names) for each in rehearsal.refused_servers),
+         *rehearsal.not_explained])
+
+
+def _sentences(
+    rehearsal: resources.Rehearsal, lose: str,
+) -> Iterator[str]:
+    if lose == 'rack':
+        yield _racks(rehearsal)
+    else:
+        yield _hosts(rehearsal)
+    if not rehearsal.exact:
+        yield _('More could not be proven in time.')
+    worst = rehearsal.worst
+    if worst:
+        name = worst.get('host') or _('rack %s') % worst.get('rack')
+        yield ngettext(
+            'Worst is the loss of %(name)s: %(number)s instance has no room '
+            'then.',
+            'Worst is the loss of %(name)s: %(number)s instances have no '
+            'room then.', worst['servers']) % {
+                'name': name, 'number': worst['servers']}
+
+
+def _hosts(rehearsal: resources.Rehearsal) -> str:
+    if not rehearsal.of:
+        return _('There is no host that may fail.')
+    if rehearsal.survives == rehearsal.of:
+        return _('Any host may fail: all its instances find room on the '
+                 'others.')
+    return _('%(survives)s of %(of)s hosts may fail.') % {
+        'survives': rehearsal.survives, 'of': rehearsal.of}
+
+
+def _racks(rehearsal: resources.Rehearsal) -> str:
+    if not rehearsal.of:
+        return _('The racks of the hosts are not known.')
+    if rehearsal.survives == rehearsal.of:
+        return _('Any rack may fail: all its instances find room on the '
+                 'others.')
+    return _('%(survives)s of %(of)s racks may fail.') % {
+        'survives': rehearsal.survives, 'of': rehearsal.of}
+
+
+def _loss(loss: resources.LostServers) -> Loss:
+    name = loss.host or _('rack %(rack)s (%(hosts)s)') % {
+        'rack': loss.rack, 'hosts': ', '.join(loss.hosts)}
+    least, most = loss.no_room['least'] or 0, loss.no_room['most']
+    if loss.survives:
+        return Loss(name, '✓', 'survives', _('all instances find room')
+                    if loss.servers else _('no instances'))
+    if loss.survives is None:
+        return Loss(name, '?', 'unknown', _('not known') if most is None
+                    else _('not proven; at most %s have no room') % most)
+    return Loss(name, '✗', 'fails', (
+        ngettext('%d instance has no room', '%d instances have no room',
+                 least) if least == most else
+        ngettext('at least %d instance has no room',
+                 'at least %d instances have no room', least)) % least)
+
+
+def _enable(hosts: Iterable[resources.Host]) -> Iterator[str]:
+    """Yield the hosts that may make room and cost nothing."""
+    for host in hosts:
+        if host.state == 'disabled' and not host.instances:
+            yield _('Enable %s.') % host.name
+
+
+def _refused(refused: resources.RefusedServer,
+             names: dict[str, str]) -> str:
+    return _('%(server)s on %(host)s finds room nowhere: %(reason)s') % {
+        'server': shown.Server(refused.server, names.get(refused.server)),
+        'host': refused.host, 'reason': refused.reason}

@@ -1,0 +1,49 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the owner does with a plan that moves servers."""
+
+import dataclasses
+import typing
+from urllib import parse
+
+from django import http
+from django.utils.translation import ngettext
+from django.views import generic
+from horizon import messages
+
+from pcloud_dashboard import api
+from pcloud_dashboard.project import moves
+from pcloud_dashboard.project import pages
+
+
+class BeginView(pages.OfPcloud, generic.View):
+    """Has the moves of a plan made, for a button of the tab Moves."""
+
+    tab = 'moves'
+    http_method_names = ['post']
+
+    def post(self, request: http.HttpRequest,
+             **kwargs: typing.Any) -> http.HttpResponse:
+        """Begin the moves, and show the tab again, with a fresh plan."""
+        question = moves.question(request.POST)
+        try:
+            begun = api.client(request).rebalance(
+                self.pcloud_id, request.POST.get('valid_for', ''),
+                **question.wish)
+            messages.success(request, ngettext(
+                '%d instance is being moved.', '%d instances are being moved.',
+                len(begun.under_way)) % len(begun.under_way))
+        except api.FAILURES as error:
+            messages.error(request, api.words(error))
+        query = parse.urlencode(dataclasses.asdict(question))
+        return http.HttpResponseRedirect(f'{self.page}&{query}')

@@ -1,0 +1,154 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Moves that make hosts empty, or further servers fit."""
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+import dataclasses
+import typing
+
+from django import http
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from pcloud_dashboard import shown
+
+from pcloud.client import resources
+
+FREE_HOSTS, FIT = 'free_hosts', 'fit'
+# The members of a question in a query or a form.
+_MEMBERS = ('goal', 'flavor', 'count', 'max_moves', 'move')
+
+
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """What is to be reached, as the user has filled in the form.
+
+    :ivar flavor: the id of the flavor that is to fit, '' for none
+    :ivar count: how many servers are to fit, '' for one
+    :ivar max_moves: the most moves, '' for as many as it takes
+    :ivar move: 'live', or 'any' to move stopped servers too
+    """
+
+    goal: str = FREE_HOSTS
+    flavor: str = ''
+    count: str = ''
+    max_moves: str = ''
+    move: str = 'live'
+
+    @property
+    def wish(self) -> dict[str, typing.Any]:
+        """The arguments of the client.
+
+        A number that is none is passed on, so that the API names what is
+        wrong.
+        """
+        given = {'max_moves': _number(self.max_moves), 'move': self.move}
+        if self.goal == FIT:
+            given |= {'flavor': self.flavor, 'count': _number(self.count)}
+        return {'goal': self.goal, **{
+            name: value for name, value in given.items() if value != ''}}
+
+
+def _number(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text
+
+
+def question(query: http.QueryDict) -> Question:
+    """Return the question in a query or a form."""
+    return Question(**{
+        member: query[member].strip() for member in _MEMBERS
+        if query.get(member, '').strip()})
+
+
+@dataclasses.dataclass(frozen=True)
+class Move:
+    """A server that moves from a host to another.
+
+    :ivar step: moves with the same number may run at once
+    """
+
+    step: int
+    server: shown.Server
+    source: str
+    target: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """A plan in words.
+
+    :ivar valid_for: what has to be sent to have the plan done
+    :ivar left: what an earlier plan has still to move
+    :ivar stopped: why an earlier plan has ended before its end, or None
+    """
+
+    texts: list[str]
+    moves: list[Move]
+    valid_for: str
+    pinned: list[str]
+    left: list[Move]
+    stopped: str | None
+
+
+def plan(rebalance: resources.Rebalance,
+         names: Mapping[str, str]) -> Plan:
+    """Return a plan in words.
+
+    :param names: the names of servers, by id
+    """
+    def move(step: int, value: Mapping[str, typing.Any]) -> Move:
+        return Move(step, shown.Server(
+            value['server'], names.get(value['server'])), value['from'],
+            value['to'] or _('a host that has left'))
+
+    return Plan(
+        list(_sentences(rebalance)),
+        [move(step, rebalance.moves[place])
+         for step, places in enumerate(rebalance.steps, 1)
+         for place in places],
+        rebalance.valid_for,
+        [*(_pinned(pin, names) for pin in rebalance.pinned),
+         *rebalance.not_explained],
+        [move(each['step'], each) for each in rebalance.under_way],
+        _('An earlier plan ended before its end: %s')
+        % rebalance.stopped['reason'] if rebalance.stopped else None)
+
+
+def _sentences(rebalance: resources.Rebalance) -> Iterator[str]:
+    if rebalance.frees:
+        yield ngettext('%s becomes empty.', '%s become empty.',
+                       len(rebalance.frees)) % ', '.join(rebalance.frees)
+        yield ngettext('%d unit can be given back then.',
+                       '%d units can be given back then.',
+                       rebalance.units_saved) % rebalance.units_saved
+    if rebalance.fits is not None:
+        yield _fits(rebalance)
+    elif not rebalance.moves:
+        yield _('No host can be made empty.')
+    if not rebalance.exact:
+        yield _('There may be a better plan.')
+
+
+def _fits(rebalance: resources.Rebalance) -> str:
+    if not rebalance.fits:
+        return _('No moves are known that make room for all of them.')
+    if rebalance.moves:
+        return _('All of them fit after these moves.')
+    return _('All of them fit now; nothing has to move.')
+
+
+def _pinned(pin: Mapping[str, str], names: Mapping[str, str]) -> str:
+    return _('%(server)s stays on %(host)s: %(reason)s') % {
+        'server': shown.Server(pin['server'], names.get(pin['server'])),
+        'host': pin['host'], 'reason': pin['reason']}
