@@ -26,11 +26,6 @@
       });
   });
 
-  // A flavor of the tab Fit is shown as soon as it is chosen.
-  $(document).on('change', '#pcloud-flavor', function () {
-    this.form.submit();
-  });
-
   // The dialog for more hosts: what is free in the zone, names and units.
   function freeIn(radio, zone) {
     return (radio.attr('data-free') || '').split(' ').filter(Boolean)

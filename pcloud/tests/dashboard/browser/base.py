@@ -26,7 +26,9 @@ from PIL import Image
 from selenium.common import exceptions
 from selenium import webdriver
 from selenium.webdriver.chrome import service
+from selenium.webdriver.common import action_chains
 from selenium.webdriver.common import by
+from selenium.webdriver.common import keys as by_keys
 from selenium.webdriver.support import select
 from selenium.webdriver.support import wait
 
@@ -54,6 +56,18 @@ _FAILURES = pathlib.Path(os.environ.get(
 # Set to write the pictures of the guide.
 _GENERATE = 'GENERATE_PICTURES'
 _GUIDE = pathlib.Path(__file__).parents[4] / 'doc/source/user/pictures'
+
+# The parts of a page that have a horizontal scroll bar.
+_TOO_WIDE = """
+return [document.documentElement,
+        ...document.querySelectorAll('#main_content *')].filter(each =>
+    each.scrollWidth > each.clientWidth && (
+        each === document.documentElement ||
+        ['auto', 'scroll'].includes(getComputedStyle(each).overflowX))
+).map(each => each.tagName + '.' + each.className);
+"""
+# More than Tab stops at on any page.
+_MOST_STOPS = 300
 
 
 def browser_path():
@@ -214,6 +228,25 @@ class BrowserTest(base.SandboxTest):
         select.Select(self.find(f'form select[name={name}]')
                       ).select_by_value(value)
 
+    def press(self, *keys):
+        """Press keys, wherever the focus is."""
+        action_chains.ActionChains(self.driver).send_keys(*keys).perform()
+
+    def tab_to(self, selector):
+        """Press Tab until an element has the focus.
+
+        What is drawn by a label is not displayed itself.
+        """
+        self.wait(lambda: self.driver.find_elements(CSS, selector),
+                  f'There is no {selector}')
+        for _ in range(_MOST_STOPS):
+            if self.driver.switch_to.active_element in (
+                    self.driver.find_elements(CSS, selector)):
+                return
+            self.press(by_keys.Keys.TAB)
+        self.fail(f'Tab does not reach {selector}. '
+                  f'See {self.keep_failure()}')
+
     def submit(self):
         """Send the form in the dialog that is open."""
         self.click('.modal.in input[type=submit]')
@@ -284,9 +317,8 @@ class BrowserTest(base.SandboxTest):
     def assert_fits_the_window(self):
         """Assert that a page of 1024 points is not wider than the window."""
         self.driver.set_window_size(1024, 800)
-        script = ('return document.documentElement.scrollWidth - '
-                  'document.documentElement.clientWidth')
-        self.assertLessEqual(self.driver.execute_script(script), 0)
+        wide = self.driver.execute_script(_TOO_WIDE)
+        self.assertEqual([], wide, self.keep_failure() if wide else '')
         self.driver.set_window_size(1400, 1000)
 
     def assert_named(self):
@@ -300,11 +332,20 @@ class BrowserTest(base.SandboxTest):
             if each.is_displayed() and not each.accessible_name]
         self.assertEqual([], nameless)
 
+    def assert_bars_have_texts(self):
+        """Assert that each bar tells everybody what it shows."""
+        for each in self.driver.find_elements(CSS, '.pcloud-bar'):
+            if each.is_displayed():
+                self.assertTrue(each.text)
+        for each in self.driver.find_elements(CSS, '[role=meter]'):
+            self.assertTrue(each.get_attribute('aria-valuetext'))
+
     def assert_well_made(self):
         """Assert what holds on every page of an owner."""
         self.assert_quiet()
         self.assert_no_real_host()
         self.assert_named()
+        self.assert_bars_have_texts()
         self.assert_fits_the_window()
 
     # Pclouds

@@ -221,6 +221,7 @@ class OwnerTest(base.BrowserTest):
         self.log_in('bob')
         self.open_pcloud(pcloud, 'fit')
         self.choose('flavor', '4')
+        self.click('#pcloud__fit .pcloud-choose button')
 
         self.wait_for_text('.pcloud-fits', 'm1.large')
         explained = client.explain(pcloud.id, '4')
