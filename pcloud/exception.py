@@ -74,6 +74,12 @@ class Unavailable(PcloudError):
                'was changed. Repeat the request when that part is back.')
 
 
+class FilterFailed(Unavailable):
+    message = ("Whether hosts are right is not known at the moment, for the "
+               "scheduler's filter %(filter)s fails; nothing was changed. "
+               'Repeat the request, or tell the operator.')
+
+
 class WrongContentType(PcloudError):
     """The content type of the request is not JSON (415)."""
 

@@ -159,7 +159,8 @@ def asked(
 
 # What differs between servers that were asked for with the same.
 _OWN = ('id', 'instance_uuid', 'num_instances', 'retry', 'ignore_hosts',
-        'force_hosts', 'force_nodes', 'requested_destination')
+        'force_hosts', 'force_nodes', 'requested_destination', 'user_id',
+        'security_groups', 'pci_requests')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -174,9 +175,11 @@ class Kept:
     @functools.cached_property
     def key(self) -> str:
         """A text that servers share that were asked for with the same."""
-        return jsonutils.dumps({
-            name: value for name, value in self._data.items()
-            if name not in _OWN}, sort_keys=True)
+        return jsonutils.dumps([
+            {name: value for name, value in self._data.items()
+             if name not in _OWN},
+            _data(self._data.get('pci_requests')).get('requests')],
+            sort_keys=True)
 
     @functools.cached_property
     def asked(self) -> Asked:

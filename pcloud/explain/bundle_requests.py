@@ -319,6 +319,8 @@ def _of_flavor(
     if any(name.partition(':')[0] not in ('resources', 'trait') and
            name.startswith(('resources', 'trait')) for name in extra_specs):
         yield 'asks for resources in groups'
+    if 'accel:device_profile' in extra_specs:
+        yield 'asks for accelerators'
     if colocation.EXTRA_SPEC in extra_specs:
         yield 'has a rule of co-location'
     if states and request_keys.compiled(spec, states).system:

@@ -64,10 +64,13 @@ def read(
     :param able: the hosts that count as far as their owner decides
     :raises: `exception.FlavorUnusable`, `exception.Unavailable`
     """
-    counted = [host for host in able if not obstacles.status(host)]
+    right = [host for host in able if not obstacles.status(host)]
     free = candidates.free(
-        context, bundle.classes, bundle.destination) if counted else {}
-    states = _states(context, counted)
+        context, bundle.classes, bundle.destination) if right else {}
+    states = _states(context, right)
+    # A cell that has answered a moment ago may be silent by now.
+    seen = {state.uuid for state in states}
+    counted = [host for host in right if host.node.uuid in seen]
     kept = bundle.kept(states)
     packed, doubts = [], []
     for host in counted:
@@ -80,7 +83,8 @@ def read(
             bundle.refused(found.traits, host.compute.host, kept)))
     return Counted(
         counted, packed, states, list(dict.fromkeys(doubts)),
-        [host.name for host in able if not host.compute.answered])
+        [host.name for host in able if not host.compute.answered or
+         host in right and host not in counted])
 
 
 def _states(

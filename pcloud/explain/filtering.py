@@ -45,6 +45,9 @@ CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
 
+_FAILED = 'the filter failed'
+
+
 @dataclasses.dataclass(frozen=True)
 class Loaded:
     """The enabled filters.
@@ -158,8 +161,12 @@ def ask(
     except Exception as error:  # Whatever a foreign filter may raise.
         LOG.exception('Filter %(name)s failed.', {'name': name(filter_)})
         return [], reasons.Reason(
-            f'the filter failed: {type(error).__name__}: {error}',
-            'the filter failed')
+            f'{_FAILED}: {type(error).__name__}: {error}', _FAILED)
+
+
+def is_failure(reason: reasons.Reason) -> bool:
+    """Whether a request ended for a filter that failed."""
+    return reason.tenant_text == _FAILED
 
 
 def _reasons(

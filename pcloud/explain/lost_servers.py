@@ -37,6 +37,9 @@ from pcloud.objects import pclouds
 from pcloud.rules import counts
 from pcloud.rules import hints
 
+# So many groups of servers are looked at, those with most servers first:
+# filters are asked about each.
+MOST_KINDS = 20
 # Hints of which a plan knows all, beside the hosts of the Pcloud.
 _KNOWN = frozenset((hints.PCLOUD, hints.PREFER, hints.DOMAIN_RECORD))
 
@@ -120,8 +123,8 @@ class _Found:
     ) -> None:
         self._context, self._pcloud = context, pcloud
         self._specs: dict[str, objects.RequestSpec] = {}
-        self._reasons: dict[str, str | None] = {}
         self._kept: dict[str, request_specs.Kept] = {}
+        self._there: dict[str, list[tuple[str, str]]] = {}
         self._numbers: dict[str, dict[str, int]] = {}
         self._refused: dict[str, list[Refused]] = {}
         self._strange: dict[str, int] = {}
@@ -139,15 +142,14 @@ class _Found:
             self._strange[host] = self._strange.get(host, 0) + 1
             return
         reason, key = self._wrong(kept), _key(kept)
-        if reason is None:
-            if key not in self._reasons:
-                self._reasons[key] = self._request(key, kept)
-            reason = self._reasons[key]
         if reason is not None:
-            self._refused.setdefault(host, []).append(Refused(server, reason))
+            self._refuse(server, host, reason)
             return
-        numbers = self._numbers.setdefault(key, {})
-        numbers[host] = numbers.get(host, 0) + 1
+        self._kept.setdefault(key, kept)
+        self._there.setdefault(key, []).append((server, host))
+
+    def _refuse(self, server: str, host: str, reason: str) -> None:
+        self._refused.setdefault(host, []).append(Refused(server, reason))
 
     def _wrong(self, kept: request_specs.Kept) -> str | None:
         """Return why the Pcloud does not take a server, None when it does."""
@@ -160,16 +162,19 @@ class _Found:
         return None if is_inside else _NOT_FOR_PCLOUD
 
     def _request(self, key: str, kept: request_specs.Kept) -> str | None:
-        """Keep the request of servers, or return why there is none."""
+        """Keep the request of a group, or return why there is none."""
         try:
             spec = _spec(self._context, self._pcloud, kept)
         except exception.FlavorUnusable as error:
             return str(error) if self._is_owners(kept) else _UNUSABLE
-        self._specs[key], self._kept[key] = spec, kept
+        self._specs[key] = spec
         return obstacles.refusal_of_nova(self._context, spec)
 
     def servers(self) -> Servers:
         """Return the servers that were added."""
+        for number, key in enumerate(sorted(
+                self._there, key=lambda key: (-len(self._there[key]), key))):
+            self._group(key, number < MOST_KINDS)
         keys = list(self._countable())
         bundle = bundle_requests.of_requests([
             bundle_requests.Entry(
@@ -190,6 +195,17 @@ class _Found:
 
     def _is_owners(self, kept: request_specs.Kept) -> bool:
         return kept.project == self._pcloud.owner
+
+    def _group(self, key: str, is_asked: bool) -> None:
+        """Count the servers of a group, as far as its request is known."""
+        reason = self._request(key, self._kept[key]) if is_asked else None
+        for server, host in self._there[key]:
+            if reason is not None:
+                self._refuse(server, host, reason)
+                continue
+            numbers = (self._numbers.setdefault(key, {}) if is_asked else
+                       self._strange)
+            numbers[host] = numbers.get(host, 0) + 1
 
     def _countable(self) -> Iterator[str]:
         """Yield the groups that need what Placement is asked about."""

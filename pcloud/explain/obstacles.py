@@ -153,23 +153,38 @@ def passing(
     """Return which of some service hosts all filters would keep.
 
     The hosts are loaded as by `host_states.load`. Filters on values that the
-    owner of a host can change are not asked.
+    owner of a host can change are not asked. A filter that fails keeps none.
     """
-    return kept(host_states.load(context, names), asked(filtering.load()),
-                spec)
+    states = host_states.load(context, names)
+    try:
+        return kept(states, asked(filtering.load()), spec)
+    except exception.FilterFailed:
+        return set()
 
 
 def kept(
     states: Sequence[host_manager.HostState],
     filters: Iterable[nova_filters.BaseFilter], spec: objects.RequestSpec,
 ) -> set[str]:
-    """Return which of some service hosts all of some filters would keep."""
+    """Return which of some service hosts all of some filters would keep.
+
+    :raises: `exception.FilterFailed` for a filter that tells nothing
+    """
     its_spec = copy.deepcopy(spec)
     dropped = {
-        drop.host_state.host for filter_ in filters
-        for drop in _outcome(filter_, states, its_spec).dropped
-    } if states else set()
+        host for filter_ in filters
+        for host in _dropped(filter_, states, its_spec)} if states else set()
     return {state.host for state in states} - dropped
+
+
+def _dropped(
+    filter_: nova_filters.BaseFilter,
+    states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+) -> list[str]:
+    outcome = _outcome(filter_, states, spec)
+    if outcome.refusal is not None and filtering.is_failure(outcome.refusal):
+        raise exception.FilterFailed(filter=outcome.rule)
+    return [drop.host_state.host for drop in outcome.dropped]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -29,10 +29,18 @@ def ask(
 
     A server that was locked, deleted or got busy meanwhile is left alone.
     """
+    return refusal(call, context, server, *target) is None
+
+
+def refusal(
+    call: Callable[..., None],
+    context: nova_context.RequestContext, server: str, *target: str | None,
+) -> nova_exception.NovaException | None:
+    """Ask Nova for something, and return why Nova has not begun."""
     try:
         call(context, server, *target)
     except nova_exception.NovaException as error:
         LOG.info('Server %(server)s stays for now: %(error)s',
                  {'server': server, 'error': error})
-        return False
-    return True
+        return error
+    return None

@@ -36,6 +36,7 @@ from oslo_utils import timeutils
 from pcloud.backend import occupancy
 from pcloud.backend import past_moves
 from pcloud.backend import request_specs
+from pcloud import exception
 from pcloud.explain import bundle_requests
 from pcloud.explain import filtering
 from pcloud.explain import host_states
@@ -48,6 +49,7 @@ from pcloud.rules import access
 from pcloud.rules import blockers
 from pcloud.rules import capacity
 from pcloud.rules import hints
+from pcloud.rules import locality
 from pcloud.rules import moving as moving_rules
 from pcloud.rules import rebalancing
 from pcloud.scheduler import candidates
@@ -63,6 +65,12 @@ _CLASSES = capacity.VCPU, capacity.MEMORY, capacity.DISK
 _LOOSE = frozenset((
     hints.PCLOUD, hints.PREFER, hints.CONSTRAINTS, hints.NEAR, hints.FAR,
     hints.DOMAIN_RECORD))
+_LOCAL = hints.NEAR, hints.FAR
+_BESIDE = hints.IN, hints.WITH, hints.BESIDE
+# The names of hints that owners are told.
+_TOLD = frozenset((
+    *hints.GIVEN, 'group', 'same_host', 'different_host', 'query',
+    'build_near_host_ip', 'cidr', 'target_cell'))
 # GiB of disk, of a provider of which nothing is known.
 _PLENTY = 10 ** 9
 _NAMED = (blockers.PLACEMENT, 'another server of the Pcloud has to be near '
@@ -133,12 +141,18 @@ def read(
     """
     there = hosts.index(context, pcloud)
     names = [host.compute.host for host in there]
-    found, _ = occupancy.of_hosts(context, names)
+    found, silent = occupancy.of_hosts(context, names)
+    states = host_states.load(context, names)
+    seen = {state.host for state in states} - silent
+    if any(host.compute.answered and host.compute.host not in seen
+           for host in there):
+        # A cell that has answered a moment ago.
+        raise exception.Unavailable()
     reader = _Reader(
         pcloud, obstacles.access_of(context, pcloud), there, found,
         request_specs.kept(context, {
             occupant.uuid for its in found.values() for occupant in its}),
-        host_states.load(context, names), filtering.load())
+        states, filtering.load())
     pasts = past_moves.of_hosts(context, names, timeutils.utcnow_ts())
     pinned, movable = [], []
     for host, occupant in reader.occupants():
@@ -148,7 +162,7 @@ def read(
         else:
             pinned.append(Pinned(occupant.uuid, host.name, *obstacle))
     return _Making(
-        reader, bundle, movable, pinned,
+        context, reader, bundle, movable, pinned,
         candidates.free(context, _CLASSES, objects.Destination(
             aggregates=[pcloud.aggregate.uuid]))
         if movable or bundle else {}).layout()
@@ -212,18 +226,34 @@ class _Reader:
             return wait.rule, wait.reason
         tied = sorted(kept.asked.hints.keys() - _LOOSE)
         if tied:
-            return (blockers.PLACEMENT,
-                    f'its hint {tied[0]} ties it to hosts')
-        return _NAMED if occupant.uuid in self.named else None
+            # Other tenants may have chosen any name.
+            name = tied[0] if tied[0] in _TOLD else 'that is not known'
+            return blockers.PLACEMENT, f'its hint {name} ties it to hosts'
+        if (occupant.uuid in self.named or
+                kept.project in self.strict_projects):
+            return _NAMED
+        return None
 
     @functools.cached_property
     def named(self) -> frozenset[str]:
-        """What other servers have to be near to, or far from."""
+        """What other servers have to be near to, or far from, or beside."""
         return frozenset(
             value for kept in self.requests.values()
-            if hints.LOCALITY in kept.asked.hints
-            for name in (hints.NEAR, hints.FAR)
-            for value in kept.asked.hints.get(name) or ())
+            for name in (*_BESIDE, *(
+                _LOCAL if hints.LOCALITY in kept.hints else ()))
+            for value in kept.hints.get(name) or ())
+
+    @functools.cached_property
+    def strict_projects(self) -> frozenset[str]:
+        """The projects with strict hints for tags.
+
+        Any server of the project may have the tag.
+        """
+        return frozenset(
+            kept.project for kept in self.requests.values()
+            if hints.LOCALITY in kept.hints and any(
+                locality.is_tag(value)
+                for name in _LOCAL for value in kept.hints.get(name) or ()))
 
     @property
     def filters(self) -> list[nova_filters.BaseFilter]:
@@ -241,15 +271,27 @@ class _Reader:
             (), specs, {}, self.filters, self.loaded.missing.keys())
 
     def request(
-        self, kept: request_specs.Kept, source: str,
+        self, context: nova_context.RequestContext,
+        kept: request_specs.Kept, source: str,
     ) -> _Request:
         """Return what is known of a request.
 
         :param source: the service host of a server
         """
         spec = kept.spec()
+        # What is asked for with a preference is settled: the Pcloud.
+        spec.scheduler_hints = {
+            **{name: values for name, values in kept.hints.items()
+               if name != hints.PREFER}, hints.PCLOUD: [self.pcloud.id]}
         spec.requested_destination = objects.Destination(
             aggregates=[self.pcloud.aggregate.uuid])
+        where = spec.requested_destination.obj_to_primitive()
+        if obstacles.refusal_of_nova(context, spec) is not None:
+            return _Request(capacity.Need({}), frozenset(), (
+                blockers.PLACEMENT, 'Nova finds no host right for it'))
+        if where != spec.requested_destination.obj_to_primitive():
+            return _Request(capacity.Need({}), frozenset(), (
+                blockers.PLACEMENT, 'only some aggregates are for it'))
         try:
             need = candidates.need(spec)
         except nova_exception.Invalid as error:
@@ -286,11 +328,13 @@ class _Making:
     """
 
     def __init__(
-        self, reader: _Reader, bundle: bundle_requests.Bundle | None,
+        self, context: nova_context.RequestContext, reader: _Reader,
+        bundle: bundle_requests.Bundle | None,
         movable: Sequence[tuple[hosts.Host, str]],
         pinned: Sequence[Pinned], free: Mapping[str, capacity.Host],
     ) -> None:
-        self._reader, self._bundle, self._free = reader, bundle, free
+        self._context, self._reader = context, reader
+        self._bundle, self._free = bundle, free
         self._hosts = reader.there
         self._place_of = {
             host.name: place for place, host in enumerate(self._hosts)}
@@ -321,7 +365,7 @@ class _Making:
     ) -> None:
         host, server = group[0]
         request = self._reader.request(
-            self._reader.requests[server], host.compute.host,
+            self._context, self._reader.requests[server], host.compute.host,
         ) if is_asked else _TOO_MANY
         if request.obstacle is not None:
             self._pinned += [Pinned(server, host.name, *request.obstacle)

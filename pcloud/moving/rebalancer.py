@@ -25,6 +25,7 @@ import dataclasses
 import time
 
 from nova import context as nova_context
+from nova import exception as nova_exception
 from nova import objects
 from oslo_config import cfg
 from oslo_log import log as logging
@@ -57,6 +58,11 @@ from pcloud.scheduler import candidates
 from pcloud.scheduler import open_hosts
 
 CONF = cfg.CONF
+
+# What the next look at a server tells more about.
+_PASSING = (
+    nova_exception.InstanceInvalidState, nova_exception.InstanceIsLocked,
+    nova_exception.InstanceNotFound)
 LOG = logging.getLogger(__name__)
 
 
@@ -264,10 +270,13 @@ class _Rebalance:
             left[row.target] = capacity.without(there, need)
             if not begun:
                 server_calls.check_services(self._context)
-            begun += asking.ask(
+            error = asking.refusal(
                 server_calls.move_live if moving_rules.goes_live(
                     world.states[server].state) else server_calls.move_cold,
                 self._context, server, world.host_of[row.target])
+            if error is not None and not isinstance(error, _PASSING):
+                raise rules.Stop(f'server {server}: Nova refuses to move it')
+            begun += error is None
 
     def _miss_room(
         self, world: _World, server: str, row: rules.Assignment,
@@ -340,5 +349,5 @@ def _seen(
         why[0] == blockers.RESIZE_NOT_CONFIRMED)
     return rules.Seen(
         place, is_arriving or plans.is_under_way(occupant.state),
-        any(past.ended >= row.since for past in world.pasts.get(server, ())),
+        any(past.ended > row.since for past in world.pasts.get(server, ())),
         plans.obstacle_of(world.access, row.move, occupant, asked))

@@ -244,7 +244,8 @@ def _state(metadata: Mapping[str, str]) -> dict[str, str]:
 def _fingerprint(
     pcloud: pclouds.Pcloud, question: Question, layout: layouts.Layout,
 ) -> str:
-    text = json.dumps([str(question), layout.facts,
+    # Nobody who guesses the names in the metadata knows the uuid.
+    text = json.dumps([pcloud.aggregate.uuid, str(question), layout.facts,
                        sorted(_state(pcloud.aggregate.metadata).items())])
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 

@@ -43,6 +43,8 @@ def best(
     if not goal.count and not any(
             host.can_be_freed for host in world.hosts):
         return rebalancing.Plan(exact=True)
+    if not _can_begin(world):
+        return rebalancing.Plan(reached=not goal.count, exact=True)
     found = _Found(world, goal)
     found.add(_simple(world, goal))
     relaxed = programs.solve(world, goal, 0, solver)
@@ -59,6 +61,17 @@ def best(
             break
         _add_ordered(found, number, solver)
     return found.plan(limit)
+
+
+def _can_begin(world: rebalancing.World) -> bool:
+    """Whether any server can be moved as things are."""
+    return any(
+        kind.there[source] and source != target and
+        world.takes(target, place) and
+        rebalancing.has_room(world.hosts[target].free, kind.amounts)
+        for place, kind in enumerate(world.kinds)
+        for target in range(len(world.hosts))
+        for source in range(len(world.hosts)))
 
 
 class _Found:

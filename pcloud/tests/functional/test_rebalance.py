@@ -21,6 +21,7 @@ import zlib
 
 from nova.conductor import rpcapi as conductor_rpcapi
 from nova import context as nova_context
+from nova import exception as nova_exception
 import oslo_messaging as messaging
 
 from pcloud.audit import all_checks
@@ -37,6 +38,9 @@ from pcloud.tests.functional import test_moving
 from pcloud.worker import passes
 
 FREE = 'goal=free_hosts'
+# What Nova answers while a server is busy.
+BUSY = nova_exception.InstanceInvalidState(
+    instance_uuid='x', attr='task_state', state='x', method='x')
 UNKNOWN = '11111111-2222-3333-4444-555555555555'
 
 
@@ -380,7 +384,7 @@ class RefusedTest(RebalanceTestCase):
         def ask():
             answers.append(self.begin(plan).status_code)
 
-        with mock.patch.object(asking, 'ask', return_value=False):
+        with mock.patch.object(asking, 'refusal', return_value=BUSY):
             threads = [threading.Thread(target=ask) for _ in range(2)]
             for thread in threads:
                 thread.start()
@@ -398,7 +402,7 @@ class UnderWayTest(RebalanceTestCase):
     def setUp(self):
         super().setUp()
         # The first step is begun by a worker.
-        with mock.patch.object(asking, 'ask', return_value=False):
+        with mock.patch.object(asking, 'refusal', return_value=BUSY):
             self.begun(self.plan())
         self.assertEqual([[], []], self.statuses(self.small, self.large))
 
@@ -496,13 +500,13 @@ class UnderWayTest(RebalanceTestCase):
 
     def test_that_is_ended_while_a_worker_moves(self):
         """The server sets off, and no other does."""
-        ask = asking.ask
+        ask = asking.refusal
 
         def ended(*args):
             self.alice.call_json('DELETE', self.rebalance)
             return ask(*args)
 
-        with mock.patch.object(asking, 'ask', ended):
+        with mock.patch.object(asking, 'refusal', ended):
             self.work()
         self.arrives(self.small, 'c')
         self.ends(self.small, 'completed')
@@ -618,7 +622,7 @@ class UnderWayTest(RebalanceTestCase):
         before = self.kept()
         plan = self.plan()
         self.assertEqual(2, len(plan['under_way']))
-        with mock.patch.object(asking, 'ask', return_value=False):
+        with mock.patch.object(asking, 'refusal', return_value=BUSY):
             self.begun(plan)
         self.assertEqual(before.keys(), self.kept().keys())
         self.assertNotEqual(before, self.kept())
