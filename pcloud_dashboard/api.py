@@ -17,6 +17,9 @@ client that `client` returns. Nothing else in the package connects to the
 Pcloud API, so that a test has a single place to look at.
 """
 
+from collections.abc import Callable
+import typing
+
 from django.conf import settings
 from django.core import cache
 from django import http
@@ -32,6 +35,8 @@ from openstack_dashboard.api import base
 from pcloud.client import exceptions
 from pcloud.client import resources
 from pcloud.client import v1
+
+_Found = typing.TypeVar('_Found')
 
 # What a call may raise: the API refuses, or nobody answers.
 FAILURES = (exceptions.ClientError, ksa_exceptions.ClientException)
@@ -79,6 +84,43 @@ def tell(request: http.HttpRequest, error: Exception,
     """
     horizon_exceptions.handle(
         request, words(error), redirect=redirect, details='')
+
+
+def ask(request: http.HttpRequest,
+        call: Callable[[v1.Client], _Found]) -> _Found | None:
+    """Return what a call of the API finds.
+
+    :returns: None, with a message on the page, when the API fails
+    """
+    try:
+        return call(client(request))
+    except FAILURES as error:
+        tell(request, error)
+        return None
+
+
+def ask_all(request: http.HttpRequest,
+            call: Callable[[v1.Client], list[_Found]]) -> list[_Found]:
+    """Return the list that a call of the API finds.
+
+    :returns: an empty list, with a message on the page, when the API fails
+    """
+    return ask(request, call) or []
+
+
+def require(request: http.HttpRequest, call: Callable[[v1.Client], _Found],
+            redirect: str) -> _Found:
+    """Return what a call of the API finds, for a page that is nothing without.
+
+    :param redirect: the address of the page that the user sees, with a
+        message, when the API fails
+    :raises horizon.exceptions.Http302: the API fails
+    """
+    try:
+        return call(client(request))
+    except FAILURES as error:
+        tell(request, error, redirect=redirect)
+        raise
 
 
 def has_pclouds(request: http.HttpRequest) -> bool:

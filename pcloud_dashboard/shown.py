@@ -109,6 +109,14 @@ def _bar(used: int | None, size: int | None, ratio: float | None,
     return Bar(used, whole, text)
 
 
+def free(pcloud: resources.Pcloud, resource: str) -> int | None:
+    """Return how much is free in a Pcloud, None where the API does not tell.
+
+    :param resource: hosts, vcpus or memory_mb; a free host is an empty one
+    """
+    return pcloud.free[resource] if pcloud.free else None
+
+
 def quota_bar(quota: resources.Quota) -> Bar:
     """Return how many units of the quota are used."""
     used = quota.units_in_use or 0

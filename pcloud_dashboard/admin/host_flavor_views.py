@@ -113,12 +113,9 @@ class IndexView(tables.DataTableView):
 
     def get_data(self) -> list[resources.HostFlavor]:
         """Return the host flavors; none, with a message, on a failure."""
-        try:
-            return sorted(api.client(self.request).list_host_flavors(),
-                          key=lambda flavor: shown.natural(flavor.id))
-        except api.FAILURES as error:
-            api.tell(self.request, error)
-            return []
+        return sorted(
+            api.ask_all(self.request, v1.Client.list_host_flavors),
+            key=lambda flavor: shown.natural(flavor.id))
 
 
 class OfFlavor:
@@ -130,12 +127,10 @@ class OfFlavor:
     @cached_property
     def flavor(self) -> resources.HostFlavor:
         """The host flavor; the user is sent to the list without one."""
-        try:
-            return api.client(self.request).get_host_flavor(
-                self.kwargs['flavor_id'])
-        except api.FAILURES as error:
-            api.tell(self.request, error, redirect=urls.reverse(INDEX))
-            raise
+        return api.require(
+            self.request,
+            lambda client: client.get_host_flavor(self.kwargs['flavor_id']),
+            urls.reverse(INDEX))
 
     @property
     def page(self) -> str:
@@ -162,12 +157,9 @@ class DetailView(OfFlavor, views.HorizonTemplateView):
             size=_size(self.flavor), **kwargs)
 
     def _pcloud_names(self) -> dict[str, str]:
-        try:
-            return {pcloud.id: pcloud.name for pcloud in api.client(
-                self.request).list_pclouds(all_tenants=True)}
-        except api.FAILURES as error:
-            api.tell(self.request, error)
-            return {}
+        return {pcloud.id: pcloud.name for pcloud in api.ask_all(
+            self.request,
+            lambda client: client.list_pclouds(all_tenants=True))}
 
 
 class FlavorForm(pcloud_forms.ApiForm):
@@ -193,17 +185,16 @@ class CreateView(pages.FormView):
     form_class = FlavorForm
     route = 'create_host_flavor'
     modal_header = _('Create Host Flavor')
-    submit_label = _('Create Host Flavor')
-    success_url = urls.reverse_lazy(INDEX)
+    page = urls.reverse_lazy(INDEX)
 
 
 class OneFlavorForm(pcloud_forms.ApiForm):
     """A form about one host flavor."""
 
-    def __init__(self, request: http.HttpRequest, *args: typing.Any,
-                 flavor_id: str, **kwargs: typing.Any) -> None:
-        self.flavor_id = flavor_id
-        super().__init__(request, *args, **kwargs)
+    @property
+    def flavor_id(self) -> str:
+        """The id of the host flavor."""
+        return self.at['flavor_id']
 
 
 class EditForm(OneFlavorForm):
@@ -223,19 +214,6 @@ class EditForm(OneFlavorForm):
 
 class FlavorFormView(OfFlavor, pages.FormView):
     """A form about one host flavor."""
-
-    def get_form_kwargs(self) -> dict:
-        """Return the arguments of the form, with the host flavor."""
-        return {**super().get_form_kwargs(),
-                'flavor_id': self.kwargs['flavor_id']}
-
-    def get_success_url(self) -> str:
-        """Return the page of the host flavor."""
-        return self.page
-
-    def get_cancel_url(self) -> str:
-        """Return the page of the host flavor."""
-        return self.page
 
 
 class EditView(FlavorFormView):
@@ -267,7 +245,6 @@ class DeleteView(FlavorFormView):
     form_class = DeleteForm
     route = 'delete_host_flavor'
     modal_header = _('Delete Host Flavor')
-    submit_label = _('Delete Host Flavor')
     help_text = _('A host flavor with hosts in its pool is not deleted.')
 
     def get_success_url(self) -> str:
@@ -301,10 +278,8 @@ class AddHostView(FlavorFormView):
         return super().get_context_data(computes=self._computes(), **kwargs)
 
     def _computes(self) -> list[computes.Compute]:
-        try:
-            flavors = api.client(self.request).list_host_flavors()
-        except api.FAILURES as error:
-            api.tell(self.request, error)
+        flavors = api.ask(self.request, v1.Client.list_host_flavors)
+        if flavors is None:
             return []
         return computes.computes(
             horizon_api.nova.service_list(
@@ -316,16 +291,11 @@ class AddHostView(FlavorFormView):
 class RemoveHostForm(OneFlavorForm):
     """Nothing to fill in: the administrator confirms."""
 
-    def __init__(self, request: http.HttpRequest, *args: typing.Any,
-                 host: str, **kwargs: typing.Any) -> None:
-        self._host = host
-        super().__init__(request, *args, **kwargs)
-
     def send(self, client: v1.Client, data: dict) -> str:
         """Take the host out of the pool."""
-        client.remove_pool_host(self.flavor_id, self._host)
+        client.remove_pool_host(self.flavor_id, self.at['host'])
         return gettext('%s has left the pool; its compute service is '
-                       'disabled.') % self._host
+                       'disabled.') % self.at['host']
 
 
 class RemoveHostView(FlavorFormView):
@@ -336,7 +306,3 @@ class RemoveHostView(FlavorFormView):
     modal_header = _('Remove Host from the Pool')
     submit_label = _('Remove Host')
     help_text = _('The compute service of the host stays disabled.')
-
-    def get_form_kwargs(self) -> dict:
-        """Return the arguments of the form, with the host."""
-        return {**super().get_form_kwargs(), 'host': self.kwargs['host']}

@@ -13,24 +13,12 @@
 """The panels of administrators."""
 
 from django.utils.translation import gettext_lazy as _
-import horizon
 
-from pcloud_dashboard import api
+from pcloud_dashboard import panels
 from pcloud_dashboard import policies
 
 
-class AdminPanel(horizon.Panel):
-    """A panel that is hidden in a cloud without Pclouds."""
-
-    permissions = ('openstack.services.compute',)
-
-    def allowed(self, context: dict) -> bool:
-        """Return whether the user sees the panel."""
-        return super().allowed(context) and api.has_pclouds(
-            context['request'])
-
-
-class HostFlavors(AdminPanel):
+class HostFlavors(panels.PcloudPanel):
     """Admin > Compute > Host Flavors."""
 
     name = _('Host Flavors')
@@ -39,7 +27,7 @@ class HostFlavors(AdminPanel):
     policy_rules = (('pcloud', policies.CREATE_FLAVOR),)
 
 
-class Pclouds(AdminPanel):
+class Pclouds(panels.PcloudPanel):
     """Admin > Compute > Pclouds."""
 
     name = _('Pclouds')

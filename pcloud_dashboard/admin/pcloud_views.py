@@ -33,7 +33,7 @@ INDEX = 'horizon:admin:pclouds:index'
 
 
 def _empty(pcloud: resources.Pcloud) -> int | None:
-    return pcloud.free['hosts'] if pcloud.free else None
+    return shown.free(pcloud, 'hosts')
 
 
 class EditQuota(tables.LinkAction):
@@ -87,12 +87,8 @@ class IndexView(tables.DataTableView):
 
     def get_data(self) -> list[resources.Pcloud]:
         """Return the Pclouds; none, with a message, on a failure."""
-        try:
-            found = api.client(self.request).list_pclouds(
-                all_tenants=True, detail=True)
-        except api.FAILURES as error:
-            api.tell(self.request, error)
-            return []
+        found = api.ask_all(self.request, lambda client: client.list_pclouds(
+            all_tenants=True, detail=True))
         return sorted(found, key=lambda pcloud: (
             -(_empty(pcloud) or 0), shown.natural(pcloud.name)))
 
@@ -101,11 +97,7 @@ class IndexView(tables.DataTableView):
         return super().get_context_data(findings=self._findings(), **kwargs)
 
     def _findings(self) -> list[resources.Finding] | None:
-        try:
-            return api.client(self.request).audit()
-        except api.FAILURES as error:
-            api.tell(self.request, error)
-            return None
+        return api.ask(self.request, v1.Client.audit)
 
 
 class QuotaForm(pcloud_forms.ApiForm):
@@ -114,14 +106,9 @@ class QuotaForm(pcloud_forms.ApiForm):
     units = forms.IntegerField(
         label=_('Units'), min_value=-1, help_text=_('-1 is no limit.'))
 
-    def __init__(self, request: http.HttpRequest, *args: typing.Any,
-                 project_id: str, **kwargs: typing.Any) -> None:
-        self._project_id = project_id
-        super().__init__(request, *args, **kwargs)
-
     def send(self, client: v1.Client, data: dict) -> str:
         """Set the quota."""
-        client.update_quota(self._project_id, data['units'])
+        client.update_quota(self.at['project_id'], data['units'])
         return gettext('The quota was saved.')
 
 
@@ -132,18 +119,12 @@ class QuotaView(pages.FormView):
     route = 'quota'
     modal_header = _('Quota of a Project')
     submit_label = _('Save')
-    success_url = urls.reverse_lazy(INDEX)
-
-    def get_form_kwargs(self) -> dict:
-        """Return the arguments of the form, with the project."""
-        return {**super().get_form_kwargs(),
-                'project_id': self.kwargs['project_id']}
+    page = urls.reverse_lazy(INDEX)
 
     def get_initial(self) -> dict:
         """Return the present quota."""
-        try:
-            return {'units': api.client(self.request).get_quota(
-                self.kwargs['project_id']).units_limit}
-        except api.FAILURES as error:
-            api.tell(self.request, error, redirect=urls.reverse(INDEX))
-            raise
+        quota = api.require(
+            self.request,
+            lambda client: client.get_quota(self.kwargs['project_id']),
+            urls.reverse(INDEX))
+        return {'units': quota.units_limit}

@@ -12,6 +12,7 @@
 
 """What the forms of the panel have in common."""
 
+from collections.abc import Mapping
 import typing
 
 from django import http
@@ -30,7 +31,15 @@ class ApiForm(forms.SelfHandlingForm):
     """A form that shows the words of the API where the API refuses.
 
     A subclass has ``send``, which makes the calls.
+
+    :ivar at: what the address of the form names: name -> value
     """
+
+    def __init__(self, request: http.HttpRequest, *args: typing.Any,
+                 at: Mapping[str, typing.Any],
+                 **kwargs: typing.Any) -> None:
+        self.at = at
+        super().__init__(request, *args, **kwargs)
 
     def send(self, client: v1.Client, data: dict) -> typing.Any:
         """Make the calls of the form.

@@ -115,10 +115,10 @@ class AddHostsForm(pcloud_forms.PcloudForm):
 class HostForm(pcloud_forms.PcloudForm):
     """A form about one host."""
 
-    def __init__(self, request: http.HttpRequest, *args: typing.Any,
-                 name: str, **kwargs: typing.Any) -> None:
-        self.host_name = name
-        super().__init__(request, *args, **kwargs)
+    @property
+    def host_name(self) -> str:
+        """The name of the host."""
+        return self.at['name']
 
 
 class RemoveForm(HostForm):

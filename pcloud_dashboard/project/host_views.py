@@ -32,6 +32,7 @@ from pcloud_dashboard.project import tabs
 from pcloud_dashboard import shown
 
 from pcloud.client import resources
+from pcloud.client import v1
 
 
 class AddHostsView(pages.PcloudFormView):
@@ -41,28 +42,20 @@ class AddHostsView(pages.PcloudFormView):
     template_name = 'pcloud_dashboard/project/add_hosts.html'
     route = 'add_hosts'
     modal_header = _('Add Hosts')
-    submit_label = _('Add Hosts')
 
     @cached_property
     def flavors(self) -> list[resources.HostFlavor]:
         """The host flavors; none, with a message, when the API fails."""
-        try:
-            return sorted(
-                api.client(self.request).list_host_flavors(),
-                key=lambda flavor: (flavor.units, flavor.id))
-        except api.FAILURES as error:
-            api.tell(self.request, error)
-            return []
+        return sorted(
+            api.ask_all(self.request, v1.Client.list_host_flavors),
+            key=lambda flavor: (flavor.units, flavor.id))
 
     @cached_property
     def taken(self) -> list[str]:
         """The names of the hosts of the Pcloud."""
-        try:
-            return [host.name for host in api.client(
-                self.request).list_hosts(self.pcloud_id)]
-        except api.FAILURES as error:
-            api.tell(self.request, error)
-            return []
+        return [host.name for host in api.ask_all(
+            self.request,
+            lambda client: client.list_hosts(self.pcloud_id))]
 
     def get_initial(self) -> dict:
         """Return what the address asks for, else the first free kind."""
@@ -91,11 +84,9 @@ class AddHostsView(pages.PcloudFormView):
 
     def _quota(self) -> resources.Quota | None:
         """Return the quota of the owner, which counts the hosts."""
-        try:
-            return api.client(self.request).get_quota(self.pcloud.owner)
-        except api.FAILURES as error:
-            api.tell(self.request, error)
-            return None
+        return api.ask(
+            self.request,
+            lambda client: client.get_quota(self.pcloud.owner))
 
 
 class StateView(pages.OfPcloud, generic.View):
@@ -146,17 +137,10 @@ class HostFormView(pages.PcloudFormView):
     @cached_property
     def host(self) -> shown.ShownHost:
         """The host; the user is sent to the page when there is none."""
-        try:
-            host = api.client(self.request).get_host(
-                self.pcloud_id, self.kwargs['name'])
-        except api.FAILURES as error:
-            api.tell(self.request, error, redirect=self.page)
-            raise
+        host = api.require(
+            self.request, lambda client: client.get_host(
+                self.pcloud_id, self.kwargs['name']), self.page)
         return shown.host(host, self.pcloud, {})
-
-    def get_form_kwargs(self) -> dict:
-        """Return the arguments of the form, with the host's name."""
-        return {**super().get_form_kwargs(), 'name': self.kwargs['name']}
 
     def get_context_data(self, **kwargs: typing.Any) -> dict:
         """Return what the template shows."""

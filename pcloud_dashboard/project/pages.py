@@ -64,11 +64,9 @@ class OfPcloud:
         The user is sent to the list, with the API's words, when the API does
         not show the Pcloud.
         """
-        try:
-            return api.client(self.request).get_pcloud(self.pcloud_id)
-        except api.FAILURES as error:
-            api.tell(self.request, error, redirect=urls.reverse(INDEX))
-            raise
+        return api.require(
+            self.request, lambda client: client.get_pcloud(self.pcloud_id),
+            urls.reverse(INDEX))
 
     @property
     def page(self) -> str:
@@ -84,12 +82,20 @@ class FormView(forms.ModalFormView):
     """A form in a dialog, or on a page of its own without JavaScript.
 
     :cvar route: the name of the view's own address
+    :cvar page: the address of the page that the form belongs to, where the
+        user is led when all went well, and after Cancel
     :cvar help_text: what the user reads beside the fields
     """
 
     template_name = 'pcloud_dashboard/project/form.html'
     route: str
+    page: typing.Any
     help_text: typing.Any = ''
+
+    @property
+    def success_url(self) -> typing.Any:
+        """The address of the form's page."""
+        return self.page
 
     @property
     def submit_url(self) -> str:
@@ -111,6 +117,15 @@ class FormView(forms.ModalFormView):
         """The title of the page that has the form alone."""
         return self.modal_header
 
+    @property
+    def submit_label(self) -> typing.Any:
+        """The words of the button, those of the title where not set."""
+        return self.modal_header
+
+    def get_form_kwargs(self) -> dict:
+        """Return the arguments of the form, with what the address names."""
+        return {**super().get_form_kwargs(), 'at': self.kwargs}
+
     def get_context_data(self, **kwargs: typing.Any) -> dict:
         """Return what the template shows."""
         return super().get_context_data(help_text=self.help_text, **kwargs)
@@ -118,14 +133,6 @@ class FormView(forms.ModalFormView):
 
 class PcloudFormView(OfPcloud, FormView):
     """A form about one Pcloud."""
-
-    def get_success_url(self) -> str:
-        """Return the page that the user sees when all went well."""
-        return self.page
-
-    def get_cancel_url(self) -> str:
-        """Return the page that the user sees after Cancel."""
-        return self.page
 
     def get_form_kwargs(self) -> dict:
         """Return the arguments of the form, with the Pcloud."""

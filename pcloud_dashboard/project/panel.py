@@ -13,23 +13,16 @@
 """The panel of owners and tenants."""
 
 from django.utils.translation import gettext_lazy as _
-import horizon
 
-from pcloud_dashboard import api
 # Horizon collects its REST calls when this module is imported.
 from pcloud_dashboard.launch import rest  # noqa: F401
+from pcloud_dashboard import panels
 from pcloud_dashboard import policies
 
 
-class Pclouds(horizon.Panel):
+class Pclouds(panels.PcloudPanel):
     """Project > Compute > Pclouds; hidden in a cloud without Pclouds."""
 
     name = _('Pclouds')
     slug = 'pclouds'
-    permissions = ('openstack.services.compute',)
     policy_rules = (('pcloud', policies.LIST),)
-
-    def allowed(self, context: dict) -> bool:
-        """Return whether the user sees the panel."""
-        return super().allowed(context) and api.has_pclouds(
-            context['request'])

@@ -172,13 +172,9 @@ class DefaultView(pages.PcloudFormView):
 
     def get_form_kwargs(self) -> dict:
         """Return the arguments of the form, with the host flavors."""
-        try:
-            flavors = [flavor.id for flavor in api.client(
-                self.request).list_host_flavors()]
-        except api.FAILURES as error:
-            api.tell(self.request, error)
-            flavors = []
-        return {**super().get_form_kwargs(), 'flavors': flavors}
+        flavors = api.ask_all(self.request, v1.Client.list_host_flavors)
+        return {**super().get_form_kwargs(),
+                'flavors': [flavor.id for flavor in flavors]}
 
 
 class NoDefaultForm(pcloud_forms.PcloudForm):

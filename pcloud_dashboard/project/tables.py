@@ -66,7 +66,22 @@ class LaunchHere(tables.LinkAction):
         return '#'
 
 
-class AddHosts(tables.LinkAction):
+class OwnersAction(tables.LinkAction):
+    """A button that the owner of a Pcloud sees.
+
+    :cvar rule: the policy about what the button does
+    """
+
+    rule: str
+
+    def allowed(self, request: http.HttpRequest,
+                datum: resources.Pcloud | None = None) -> bool:
+        """Return whether the user may do what the button does."""
+        return datum is not None and policies.allows(
+            request, self.rule, datum.owner)
+
+
+class AddHosts(OwnersAction):
     """The button for more hosts."""
 
     name = 'add_hosts'
@@ -74,27 +89,17 @@ class AddHosts(tables.LinkAction):
     url = 'horizon:project:pclouds:add_hosts'
     classes = ('ajax-modal',)
     icon = 'plus'
-
-    def allowed(self, request: http.HttpRequest,
-                datum: resources.Pcloud | None = None) -> bool:
-        """Return whether the user owns the Pcloud and may add hosts."""
-        return datum is not None and policies.allows(
-            request, policies.ADD_HOST, datum.owner)
+    rule = policies.ADD_HOST
 
 
-class DeletePcloud(tables.LinkAction):
+class DeletePcloud(OwnersAction):
     """The button that leads to the question whether to delete."""
 
     name = 'delete'
     verbose_name = _('Delete Pcloud')
     url = 'horizon:project:pclouds:delete'
     classes = ('ajax-modal', 'btn-danger')
-
-    def allowed(self, request: http.HttpRequest,
-                datum: resources.Pcloud | None = None) -> bool:
-        """Return whether the user owns the Pcloud and may delete."""
-        return datum is not None and policies.allows(
-            request, policies.DELETE, datum.owner)
+    rule = policies.DELETE
 
 
 def _free_hosts(pcloud: resources.Pcloud) -> str | None:
@@ -107,11 +112,12 @@ def _free_hosts(pcloud: resources.Pcloud) -> str | None:
 
 
 def _free_vcpus(pcloud: resources.Pcloud) -> int | None:
-    return pcloud.free['vcpus'] if pcloud.free else None
+    return shown.free(pcloud, 'vcpus')
 
 
 def _free_memory(pcloud: resources.Pcloud) -> str | None:
-    return shown.memory(pcloud.free['memory_mb']) if pcloud.free else None
+    free = shown.free(pcloud, 'memory_mb')
+    return None if free is None else shown.memory(free)
 
 
 def _shared(pcloud: resources.Pcloud) -> str | None:

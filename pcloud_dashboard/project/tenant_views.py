@@ -12,9 +12,6 @@
 
 """What the owner does with the tenants of a Pcloud."""
 
-import typing
-
-from django import http
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from horizon import forms
@@ -52,7 +49,6 @@ class AddView(pages.PcloudFormView):
     form_class = AddForm
     route = 'add_tenant'
     modal_header = _('Add Tenant')
-    submit_label = _('Add Tenant')
     help_text = _(
         'Users of the project may then launch instances on the hosts of the '
         'Pcloud. They see its name, and nothing of its hosts.')
@@ -61,15 +57,10 @@ class AddView(pages.PcloudFormView):
 class RemoveForm(pcloud_forms.PcloudForm):
     """Nothing to fill in: the user confirms."""
 
-    def __init__(self, request: http.HttpRequest, *args: typing.Any,
-                 project_id: str, **kwargs: typing.Any) -> None:
-        self._project_id = project_id
-        super().__init__(request, *args, **kwargs)
-
     def send(self, client: v1.Client, data: dict) -> str:
         """Let the project start no more servers in the Pcloud."""
-        client.remove_tenant(self.pcloud.id, self._project_id)
-        return gettext('%s is a tenant no more.') % self._project_id
+        client.remove_tenant(self.pcloud.id, self.at['project_id'])
+        return gettext('%s is a tenant no more.') % self.at['project_id']
 
 
 class RemoveView(pages.PcloudFormView):
@@ -79,13 +70,7 @@ class RemoveView(pages.PcloudFormView):
     form_class = RemoveForm
     route = 'remove_tenant'
     modal_header = _('Remove Tenant')
-    submit_label = _('Remove Tenant')
     help_text = _(
         'The project can launch no more instances in the Pcloud. Instances '
         'that it has there keep running, and its hosts are not empty while '
         'they do.')
-
-    def get_form_kwargs(self) -> dict:
-        """Return the arguments of the form, with the project."""
-        return {**super().get_form_kwargs(),
-                'project_id': self.kwargs['project_id']}

@@ -44,11 +44,8 @@ class IndexView(tables.DataTableView):
 
     def get_data(self) -> list[resources.Pcloud]:
         """Return the Pclouds; none, with a message, when the API fails."""
-        try:
-            found = api.client(self.request).list_pclouds(detail=True)
-        except api.FAILURES as error:
-            api.tell(self.request, error)
-            return []
+        found = api.ask_all(
+            self.request, lambda client: client.list_pclouds(detail=True))
         return sorted(found, key=lambda pcloud: (
             pcloud.owner != self.request.user.project_id,
             shown.natural(pcloud.name)))
@@ -58,12 +55,8 @@ class IndexView(tables.DataTableView):
         return super().get_context_data(quota=self._quota(), **kwargs)
 
     def _quota(self) -> shown.Bar | None:
-        try:
-            return shown.quota_bar(api.client(self.request).get_quota(
-                self.request.user.project_id))
-        except api.FAILURES as error:
-            api.tell(self.request, error)
-            return None
+        return api.ask(self.request, lambda client: shown.quota_bar(
+            client.get_quota(self.request.user.project_id)))
 
 
 class CreateView(pages.FormView):
@@ -72,8 +65,7 @@ class CreateView(pages.FormView):
     form_class = forms.CreateForm
     route = 'create'
     modal_header = _('Create Pcloud')
-    submit_label = _('Create Pcloud')
-    success_url = urls.reverse_lazy(pages.INDEX)
+    page = urls.reverse_lazy(pages.INDEX)
     help_text = _(
         'A Pcloud is a set of whole hosts that run servers of your project '
         'alone. It has no hosts at first; you add them on its page.')
@@ -114,8 +106,6 @@ class DeleteView(pages.PcloudFormView):
     form_class = forms.DeleteForm
     route = 'delete'
     modal_header = _('Delete Pcloud')
-    submit_label = _('Delete Pcloud')
-    success_url = urls.reverse_lazy(pages.INDEX)
 
     @property
     def help_text(self) -> typing.Any:
