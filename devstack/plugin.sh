@@ -3,7 +3,7 @@
 #     enable_plugin pcloud https://opendev.org/x/pcloud main
 #
 # Installs Pcloud into Nova's environment and loads it in nova-scheduler and
-# nova-api. Every phase may be repeated: what is there is neither replaced nor
+# nova-api; where Horizon is enabled, its pages for Pclouds are too. Every phase may be repeated: what is there is neither replaced nor
 # added twice. "clean" takes back what was added.
 
 # Save trace setting
@@ -89,6 +89,20 @@ function pcloud_configure_tempest {
         iniset $TEMPEST_CONFIG compute-feature-enabled scheduler_enabled_filters \
             "$(pcloud_with "$known" $PCLOUD_FILTERS)"
     fi
+}
+
+# Horizon reads these files when it starts. The package is in its environment,
+# which is Nova's, and has policies, texts and static files in itself;
+# init_horizon collects those after this phase.
+function pcloud_enable_dashboard {
+    cp $PCLOUD_DIR/pcloud_dashboard/enabled/_[0-9]*.py $PCLOUD_HORIZON_ENABLED
+}
+
+function pcloud_disable_dashboard {
+    local path
+    for path in $PCLOUD_DIR/pcloud_dashboard/enabled/_[0-9]*.py; do
+        rm -f $PCLOUD_HORIZON_ENABLED/${path##*/}
+    done
 }
 
 # devstack's environment is in nobody's PATH; stack.sh links Nova's commands too.
@@ -205,6 +219,10 @@ if is_service_enabled pcloud; then
         if is_service_enabled n-api; then
             pcloud_configure_api
         fi
+        if is_service_enabled horizon && [[ "$PCLOUD_DASHBOARD" == "True" ]]; then
+            echo_summary "Enabling the dashboard of Pcloud"
+            pcloud_enable_dashboard
+        fi
     elif [[ "$1" == "stack" && "$2" == "extra" ]]; then
         if is_service_enabled pcloud-worker; then
             pcloud_let_worker_in
@@ -239,6 +257,9 @@ if is_service_enabled pcloud; then
         fi
         if [[ -f "${TEMPEST_CONFIG:-}" ]]; then
             pcloud_clean_tempest
+        fi
+        if [[ -d "$PCLOUD_HORIZON_ENABLED" ]]; then
+            pcloud_disable_dashboard
         fi
         pcloud_uninstall
     fi

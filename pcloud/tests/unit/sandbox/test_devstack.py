@@ -256,6 +256,27 @@ class PluginTest(base.BaseTestCase):
             'pip /venv openstack-pcloud',
         ], self._run('clean').splitlines()[1:])
 
+    def test_the_dashboard(self):
+        """Enabled where there is a Horizon, and taken back alone."""
+        enabled = self.folder / 'horizon/openstack_dashboard/local/enabled'
+        enabled.mkdir(parents=True)
+        (enabled / '_1000_other.py').touch()
+        self.conf.write_text(PLAIN)
+        self._run('stack', 'post-config')
+        self.assertEqual(['_1000_other.py'], os.listdir(enabled))
+        self._define('ENABLED_SERVICES+=,horizon')
+        self._run('stack', 'post-config', PCLOUD_DASHBOARD='False')
+        self.assertEqual(['_1000_other.py'], os.listdir(enabled))
+        for _ in range(2):
+            self._run('stack', 'post-config')
+        self.assertEqual(
+            ['_1000_other.py', '_1035_project_pclouds_panel.py',
+             '_2135_admin_host_flavors_panel.py',
+             '_2136_admin_pclouds_panel.py'], sorted(os.listdir(enabled)))
+        for _ in range(2):
+            self._run('clean')
+        self.assertEqual(['_1000_other.py'], os.listdir(enabled))
+
     def test_nothing_without_its_service(self):
         self.conf.write_text(PLAIN)
         settings = devstack.folder() / 'settings'
