@@ -67,6 +67,9 @@ class PoolHost(Resource):
     :ivar settling: since when the host settles, or None for a host that does
         not settle
     :ivar maintenance: the announced maintenance, as in the API, or None
+    :ivar vcpus: physical CPUs; None while nobody knows, and in a cloud whose
+        API does not tell; likewise vcpus_used, memory_mb (MiB) and
+        memory_mb_used (MiB)
     """
 
     MEMBER = 'host'
@@ -79,6 +82,10 @@ class PoolHost(Resource):
     maintenance: Mapping[str, typing.Any] | None = None
     status: str | None = None
     state: str | None = None
+    vcpus: int | None = None
+    vcpus_used: int | None = None
+    memory_mb: int | None = None
+    memory_mb_used: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -39,22 +39,35 @@ def detail(pool: host_flavors.Pool) -> dict:
 def host(pool_host: host_flavors.PoolHost) -> dict:
     """Return a host of a pool, for administrators.
 
-    Only a host with an announced maintenance has a member 'maintenance'.
+    The sizes are None while the host's cell does not answer, and for a host
+    without exactly one compute node. Only a host with an announced maintenance
+    has a member 'maintenance'.
     """
     compute = pool_host.compute
+    node = _node(compute)
     shown: dict = {'host': compute.host,
-                   'hypervisor_hostname': _node(compute),
+                   'hypervisor_hostname': _names(compute),
                    'availability_zone': compute.zone,
                    'pcloud': pool_host.pcloud,
                    'settling': times.shown(pool_host.settling),
                    'status': _status(compute),
-                   'state': 'up' if compute.up else 'down'}
+                   'state': 'up' if compute.up else 'down',
+                   'vcpus': node.vcpus,
+                   'vcpus_used': node.vcpus_used,
+                   'memory_mb': node.memory_mb,
+                   'memory_mb_used': node.memory_mb_used}
     if pool_host.maintenance is not None:
         shown['maintenance'] = maintenance.show(pool_host.maintenance)
     return shown
 
 
-def _node(compute: computes.Compute) -> str | None:
+def _node(compute: computes.Compute) -> computes.Node | computes.UnknownNode:
+    if len(compute.nodes) == 1:
+        return compute.nodes[0]
+    return computes.UnknownNode(compute.host)
+
+
+def _names(compute: computes.Compute) -> str | None:
     if not compute.answered:
         return None
     return ','.join(node.hypervisor_hostname for node in compute.nodes)

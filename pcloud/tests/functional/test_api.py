@@ -126,6 +126,8 @@ class HostFlavorTest(ApiTestCase):
         self.assertEqual({'host': {
             'host': 'node-1', 'availability_zone': 'az1', 'pcloud': None,
             'settling': None, 'status': 'enabled', 'state': 'up',
+            'vcpus': 10, 'vcpus_used': 0, 'memory_mb': 8192,
+            'memory_mb_used': 512,
             'hypervisor_hostname': 'node-1.hv.example.org'}}, added)
         self.check(409, self.admin, 'POST', path, body)
         flavor = self.check(200, self.alice, 'GET', '/os-host-flavors/gpu')

@@ -301,7 +301,8 @@ class HostsTest(CellsTestCase):
         self.assertEqual(
             {**before, 'available': {'az2': 1}, 'hosts': [alive, {
                 **dead, 'hypervisor_hostname': None, 'status': 'unknown',
-                'state': 'down'}]}, shown)
+                'state': 'down', 'vcpus': None, 'vcpus_used': None,
+                'memory_mb': None, 'memory_mb_used': None}]}, shown)
         self.assertEqual(
             [(None, 'down')], [(each['vcpus'], host['state'])
                                for each in self.admin.get_json(

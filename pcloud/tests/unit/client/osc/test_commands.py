@@ -26,11 +26,14 @@ CLOUD = '/os-pcloud-policies/cloud/default'
 FLAVOR_FOR_ADMIN = {**base.FLAVOR, 'hosts': [
     {'host': 'compute-1', 'hypervisor_hostname': 'c1.test',
      'availability_zone': 'az1', 'pcloud': None, 'status': 'enabled',
-     'maintenance': None, 'settling': '2026-11-22T21:00:00Z', 'state': 'up'},
+     'maintenance': None, 'settling': '2026-11-22T21:00:00Z', 'state': 'up',
+     'vcpus': 16, 'vcpus_used': 0, 'memory_mb': 65536,
+     'memory_mb_used': 512},
     {'host': 'compute-2', 'hypervisor_hostname': 'c2.test',
      'availability_zone': 'az2', 'pcloud': base.PCLOUD_ID,
      'maintenance': None, 'settling': None, 'status': 'enabled',
-     'state': 'down'}]}
+     'state': 'down', 'vcpus': None, 'vcpus_used': None,
+     'memory_mb': None, 'memory_mb_used': None}]}
 AMBIGUOUS = ({**base.PCLOUD, 'id': base.PCLOUD_ID},
              {**base.PCLOUD, 'id': base.OTHER_ID})
 
