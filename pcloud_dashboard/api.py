@@ -123,6 +123,21 @@ def require(request: http.HttpRequest, call: Callable[[v1.Client], _Found],
         raise
 
 
+def _read(request: http.HttpRequest, read: Callable[[], _Found],
+          words: str) -> _Found | None:
+    """Return what another service has; None, with a message, on a failure.
+
+    A page that shows less is better than none.
+
+    :raises horizon.exceptions.NotAuthorized: the user has to log in again
+    """
+    try:
+        return read()
+    except Exception:
+        horizon_exceptions.handle(request, words)
+        return None
+
+
 def has_pclouds(request: http.HttpRequest) -> bool:
     """Return whether the cloud has Pclouds.
 
@@ -152,17 +167,19 @@ def project_names(request: http.HttpRequest) -> dict[str, str]:
     Keystone tells an administrator all projects, and others the projects of
     their own. Keystone is asked once.
     """
-    try:
-        if request.user.is_superuser:
-            projects, _more = horizon_api.keystone.tenant_list(request)
-        else:
-            projects = request.user.authorized_tenants
-    except Exception:
-        # A page that shows ids is better than none.
-        horizon_exceptions.handle(request, _(
-            'The names of projects could not be read.'))
-        return {}
-    return {project.id: project.name for project in projects}
+    projects = _read(request, lambda: (
+        horizon_api.keystone.tenant_list(request)[0]
+        if request.user.is_superuser else request.user.authorized_tenants),
+        _('The names of projects could not be read.'))
+    return {project.id: project.name for project in projects or ()}
+
+
+def domain_names(request: http.HttpRequest) -> dict[str, str]:
+    """Return the names of the domains, by id, for an administrator."""
+    domains = _read(
+        request, lambda: horizon_api.keystone.domain_list(request),
+        _('The names of domains could not be read.'))
+    return {domain.id: domain.name for domain in domains or ()}
 
 
 def server_names(request: http.HttpRequest) -> dict[str, str]:
@@ -170,14 +187,10 @@ def server_names(request: http.HttpRequest) -> dict[str, str]:
 
     One page of servers is read; of other servers the ids are shown.
     """
-    try:
-        servers, _more = horizon_api.nova.server_list(
-            request, detailed=False)
-    except Exception:
-        horizon_exceptions.handle(request, _(
-            'The names of instances could not be read.'))
-        return {}
-    return {server.id: server.name for server in servers}
+    servers = _read(request, lambda: horizon_api.nova.server_list(
+        request, detailed=False)[0],
+        _('The names of instances could not be read.'))
+    return {server.id: server.name for server in servers or ()}
 
 
 @memoized.memoized
@@ -207,14 +220,27 @@ def flavors(request: http.HttpRequest) -> list:
 
     :returns: flavors of novaclient; empty, with a message, when Nova fails
     """
-    try:
-        found = horizon_api.nova.flavor_list(request)
-    except Exception:
-        horizon_exceptions.handle(request, _(
-            'The flavors could not be read.'))
-        return []
-    return sorted(found, key=lambda flavor: (
+    found = _read(request, lambda: horizon_api.nova.flavor_list(request),
+                  _('The flavors could not be read.'))
+    return sorted(found or (), key=lambda flavor: (
         flavor.ram, flavor.vcpus, flavor.name))
+
+
+def compute_services(request: http.HttpRequest) -> list:
+    """Return all compute services, for an administrator.
+
+    :returns: services of Nova's client; empty, with a message, when Nova
+        fails
+    """
+    return _read(request, lambda: horizon_api.nova.service_list(
+        request, binary='nova-compute'),
+        _('The compute hosts could not be read.')) or []
+
+
+def hypervisors(request: http.HttpRequest) -> list:
+    """Return all hypervisors, likewise."""
+    return _read(request, lambda: horizon_api.nova.hypervisor_list(request),
+                 _('The compute hosts could not be read.')) or []
 
 
 def zones(flavors_of_hosts: list) -> list[str]:

@@ -20,6 +20,8 @@ import functools
 import typing
 
 from django.utils import dateparse
+from django.utils import formats
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.utils.translation import ngettext
@@ -255,6 +257,13 @@ class ShownHost:
 def moment(text: str | None) -> datetime.datetime | None:
     """Return the moment that the API has written, None for none."""
     return dateparse.parse_datetime(text) if text else None
+
+
+def day_and_time(text: str | None) -> str:
+    """Return the moment that the API has written, as users write moments."""
+    when = moment(text)
+    return '-' if when is None else formats.date_format(
+        timezone.localtime(when), 'SHORT_DATETIME_FORMAT')
 
 
 def host(value: resources.Host, pcloud: resources.Pcloud,

@@ -22,10 +22,10 @@ from django.utils.translation import gettext_lazy as _
 from horizon import forms
 from horizon import tables
 from horizon import views
-from openstack_dashboard import api as horizon_api
 
 from pcloud_dashboard.admin import computes
 from pcloud_dashboard import api
+from pcloud_dashboard import policies
 from pcloud_dashboard.project import forms as pcloud_forms
 from pcloud_dashboard.project import pages
 from pcloud_dashboard import shown
@@ -57,6 +57,7 @@ class CreateFlavor(tables.LinkAction):
     name = 'create'
     verbose_name = _('Create Host Flavor')
     url = 'horizon:admin:host_flavors:create'
+    policy_rules = (('pcloud', policies.CREATE_FLAVOR),)
     classes = ('ajax-modal',)
     icon = 'plus'
 
@@ -67,6 +68,7 @@ class EditFlavor(tables.LinkAction):
     name = 'edit'
     verbose_name = _('Edit Host Flavor')
     url = 'horizon:admin:host_flavors:edit'
+    policy_rules = (('pcloud', policies.UPDATE_FLAVOR),)
     classes = ('ajax-modal',)
 
 
@@ -76,6 +78,7 @@ class DeleteFlavor(tables.LinkAction):
     name = 'delete'
     verbose_name = _('Delete Host Flavor')
     url = 'horizon:admin:host_flavors:delete'
+    policy_rules = (('pcloud', policies.DELETE_FLAVOR),)
     classes = ('ajax-modal', 'btn-danger')
 
 
@@ -150,16 +153,43 @@ class DetailView(OfFlavor, views.HorizonTemplateView):
         zones: dict[str, list[dict]] = {}
         for host in sorted(self.flavor.hosts or (),
                            key=lambda each: shown.natural(each.host)):
-            zones.setdefault(host.availability_zone or '-', []).append({
-                'host': host, 'name': names.get(host.pcloud or '')})
+            zones.setdefault(host.availability_zone or '-', []).append(
+                _row(host, names))
         return super().get_context_data(
             flavor=self.flavor, zones=sorted(zones.items()),
-            size=_size(self.flavor), **kwargs)
+            size=_size(self.flavor), **self._rights(), **kwargs)
+
+    def _rights(self) -> dict[str, bool]:
+        """Return which buttons the user sees."""
+        return {name: policies.allows(self.request, rule) for name, rule in (
+            ('may_edit', policies.UPDATE_FLAVOR),
+            ('may_add', policies.ADD_POOL_HOST),
+            ('may_maintain', policies.MAINTAIN),
+            ('may_remove', policies.REMOVE_POOL_HOST))}
 
     def _pcloud_names(self) -> dict[str, str]:
         return {pcloud.id: pcloud.name for pcloud in api.ask_all(
             self.request,
             lambda client: client.list_pclouds(all_tenants=True))}
+
+
+def _row(host: resources.PoolHost, names: dict[str, str]) -> dict:
+    """Return what the table says of a host.
+
+    :param names: id of a Pcloud -> name
+    """
+    maintenance = host.maintenance or {}
+    return {
+        'host': host, 'name': names.get(host.pcloud or ''),
+        'settling': shown.day_and_time(host.settling),
+        'begin': shown.day_and_time(maintenance.get('from')),
+        'end': shown.day_and_time(maintenance.get('until')),
+        'status': {'enabled': gettext('enabled'),
+                   'disabled': gettext('disabled'),
+                   'unknown': gettext('not known')}.get(
+                       host.status or '', host.status),
+        'state': {'up': gettext('up'), 'down': gettext(
+            'does not answer')}.get(host.state or '', host.state)}
 
 
 class FlavorForm(pcloud_forms.ApiForm):
@@ -282,10 +312,8 @@ class AddHostView(FlavorFormView):
         if flavors is None:
             return []
         return computes.computes(
-            horizon_api.nova.service_list(
-                self.request, binary='nova-compute'), flavors,
-            computes.servers(
-                horizon_api.nova.hypervisor_list(self.request)))
+            api.compute_services(self.request), flavors,
+            computes.servers(api.hypervisors(self.request)))
 
 
 class RemoveHostForm(OneFlavorForm):

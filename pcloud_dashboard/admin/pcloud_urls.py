@@ -15,9 +15,16 @@
 from django import urls
 
 from pcloud_dashboard.admin import pcloud_views as views
+from pcloud_dashboard.admin import policy_views
 
 urlpatterns = [
     urls.path('', views.IndexView.as_view(), name='index'),
+    urls.path('policies', policy_views.IndexView.as_view(),
+              name='policies'),
+    urls.path('policies/set', policy_views.SetView.as_view(),
+              name='set_policy'),
+    urls.path('policies/delete', policy_views.DeleteView.as_view(),
+              name='delete_policy'),
     urls.path('quotas/<str:project_id>', views.QuotaView.as_view(),
               name='quota'),
 ]

@@ -22,6 +22,7 @@ from horizon import forms
 from horizon import tables
 
 from pcloud_dashboard import api
+from pcloud_dashboard import policies
 from pcloud_dashboard.project import forms as pcloud_forms
 from pcloud_dashboard.project import pages
 from pcloud_dashboard import shown
@@ -41,6 +42,7 @@ class EditQuota(tables.LinkAction):
 
     name = 'quota'
     verbose_name = _('Edit Quota of the Owner')
+    policy_rules = (('pcloud', policies.UPDATE_QUOTA),)
     classes = ('ajax-modal',)
 
     def get_link_url(self, datum: resources.Pcloud) -> str:

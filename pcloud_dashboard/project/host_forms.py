@@ -12,7 +12,6 @@
 
 """The forms about hosts of a Pcloud."""
 
-import datetime
 import json
 import typing
 
@@ -24,6 +23,7 @@ from horizon import forms
 from horizon import messages
 
 from pcloud_dashboard import api
+from pcloud_dashboard import fields
 from pcloud_dashboard.project import drains
 from pcloud_dashboard.project import forms as pcloud_forms
 from pcloud_dashboard.project import host_names
@@ -144,11 +144,8 @@ class DrainForm(HostForm):
     move = forms.ChoiceField(label=_('Instances'))
     release = forms.BooleanField(
         label=_('Remove the host when it is empty'), required=False)
-    deadline = forms.DateTimeField(
+    deadline = fields.MomentField(
         label=_('Move until'), required=False,
-        widget=forms.DateTimeInput(
-            attrs={'type': 'datetime-local'}, format='%Y-%m-%dT%H:%M'),
-        input_formats=['%Y-%m-%dT%H:%M', '%Y-%m-%dT%H:%M:%S'],
         help_text=_('Instances that are left then stay on the host. Nothing '
                     'is ever stopped or deleted.'))
     # The wish whose outcome the user has seen.
@@ -185,7 +182,5 @@ class DrainForm(HostForm):
 
 def _wish(data: dict) -> dict[str, typing.Any]:
     """Return a drain as the client takes it."""
-    deadline = data['deadline']
     return {'move': data['move'], 'release': data['release'] or None,
-            'deadline': deadline and deadline.astimezone(
-                datetime.UTC).strftime('%Y-%m-%dT%H:%M:%SZ')}
+            'deadline': fields.written(data['deadline'])}

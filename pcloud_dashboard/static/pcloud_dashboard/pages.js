@@ -26,6 +26,12 @@
       });
   });
 
+  // Another kind of scope has other ids to choose from.
+  $(document).on('change', '#pcloud-scope', function () {
+    $('#pcloud-scope-id').prop('disabled', true);
+    this.form.submit();
+  });
+
   // The dialog for more hosts: what is free in the zone, names and units.
   function freeIn(radio, zone) {
     return (radio.attr('data-free') || '').split(' ').filter(Boolean)

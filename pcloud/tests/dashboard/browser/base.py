@@ -223,6 +223,12 @@ class BrowserTest(base.SandboxTest):
         field.clear()
         field.send_keys(text)
 
+    def fill_moment(self, name, moment):
+        """Write a moment, whose keys differ with the language."""
+        self.driver.execute_script(
+            'arguments[0].value = arguments[1]',
+            self.find(f'form [name={name}]'), moment)
+
     def choose(self, name, value):
         """Choose the value of a field of the form that is open."""
         select.Select(self.find(f'form select[name={name}]')

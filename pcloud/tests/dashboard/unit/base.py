@@ -29,7 +29,12 @@ def sample(name):
 
 
 class PageTest(helpers.TestCase):
-    """Asks Horizon for pages; the compute API answers with samples."""
+    """Asks Horizon for pages; the compute API answers with samples.
+
+    :cvar panel: the dashboard and the panel of the pages
+    """
+
+    panel = 'project:pclouds'
 
     def setUp(self):
         super().setUp()
@@ -69,15 +74,21 @@ class PageTest(helpers.TestCase):
         return horizon_base.url_for(
             self.factory.get('/'), 'compute')
 
+    def address(self, route, *arguments):
+        """Return the address of a page of the panel."""
+        return urls.reverse(f'horizon:{self.panel}:{route}', args=arguments)
+
     def page(self, route, *arguments, **query):
         """Return the answer of Horizon for a page of the panel."""
-        return self.client.get(urls.reverse(
-            f'horizon:project:pclouds:{route}', args=arguments), query)
+        return self.client.get(self.address(route, *arguments), query)
 
-    def send(self, route, *arguments, **form):
-        """Send a form of the panel, as JavaScript does."""
-        return self.client.post(urls.reverse(
-            f'horizon:project:pclouds:{route}', args=arguments), form,
+    def send(self, route, *arguments, query='', **form):
+        """Send a form of the panel, as JavaScript does.
+
+        :param query: the end of the address, with a question mark
+        """
+        return self.client.post(
+            self.address(route, *arguments) + query, form,
             HTTP_X_REQUESTED_WITH='XMLHttpRequest')
 
     def calls(self):
@@ -85,3 +96,19 @@ class PageTest(helpers.TestCase):
         return [(request.method, request.url.removeprefix(self.compute)
                  .partition('?')[0])
                 for request in self.http.request_history]
+
+
+class AdminPageTest(PageTest, helpers.BaseAdminViewTests):
+    """The same for an administrator."""
+
+    panel = 'admin:host_flavors'
+
+    def flavor(self, *hosts, **members):
+        """Return a host flavor as administrators see it.
+
+        :param hosts: what differs of the hosts of the pool
+        """
+        body = sample('host-flavors/show-admin-resp')['host_flavor']
+        host, = body['hosts']
+        return {**body, **members,
+                'hosts': [{**host, **each} for each in hosts]}

@@ -1,0 +1,222 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The policies of the cloud, domains, projects, Pclouds and roles."""
+
+import re
+import typing
+
+from django import http
+from django import urls
+from django.utils.functional import cached_property
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from horizon import forms
+from horizon import views
+
+from pcloud_dashboard import api
+from pcloud_dashboard import policies
+from pcloud_dashboard.project import forms as pcloud_forms
+from pcloud_dashboard.project import pages
+
+from pcloud.client import resources
+from pcloud.client import v1
+
+INDEX = 'horizon:admin:pclouds:policies'
+SCOPES = {'cloud': _('Cloud'), 'domain': _('Domain'),
+          'project': _('Project'), 'pcloud': _('Pcloud'), 'role': _('Role')}
+# The id of the only policy of the cloud.
+_DEFAULT = 'default'
+# The scopes whose policies may have system keys; likewise customer keys.
+_SYSTEM_KEYS = ('cloud', 'domain', 'project', 'pcloud')
+_CUSTOMER_KEYS = ('project', 'pcloud')
+# A blank inside of a value has a backslash before.
+_SETTING = re.compile(r'(?:\\.|[^\s\\])+')
+
+
+class OfScope:
+    """A view of the policy of a scope, which the address tells."""
+
+    request: http.HttpRequest
+
+    @property
+    def scope(self) -> str:
+        """The kind of scope: cloud, domain, project, pcloud or role."""
+        asked = self.request.GET.get('scope', '')
+        return asked if asked in SCOPES else 'cloud'
+
+    @property
+    def scope_id(self) -> str:
+        """The id of the domain, project or Pcloud, or the role's name.
+
+        Empty where nothing has been chosen yet.
+        """
+        if self.scope == 'cloud':
+            return _DEFAULT
+        return self.request.GET.get('id', '')
+
+    @property
+    def query(self) -> str:
+        """The part of an address that tells the scope."""
+        query = http.QueryDict(mutable=True)
+        query['scope'], query['id'] = self.scope, self.scope_id
+        return query.urlencode()
+
+    @property
+    def page(self) -> str:
+        """The address of the page with the policy."""
+        return f'{urls.reverse(INDEX)}?{self.query}'
+
+
+class IndexView(OfScope, views.HorizonTemplateView):
+    """The policy of a scope, and what counts there.
+
+    A call of the API, and one for the names of the scopes.
+    """
+
+    template_name = 'pcloud_dashboard/admin/policies.html'
+    page_title = _('Policies')
+
+    def get_context_data(self, **kwargs: typing.Any) -> dict:
+        """Return what the template shows."""
+        policy = self._policy()
+        return super().get_context_data(
+            scope=self.scope, scopes=SCOPES, scope_id=self.scope_id,
+            names=self._names(), query=self.query, policy=policy,
+            settings=_SETTING.findall(policy.constraints) if policy else (),
+            may_set=policies.allows(self.request, policies.UPDATE_POLICY),
+            may_delete=policies.allows(
+                self.request, policies.DELETE_POLICY), **kwargs)
+
+    def _policy(self) -> resources.Policy | None:
+        if not self.scope_id:
+            return None
+        return api.ask(
+            self.request, lambda client: client.get_effective_policy(
+                self.scope, self.scope_id))
+
+    def _names(self) -> list[tuple[str, str]] | None:
+        """Return ids and names, by name; None where any text is an id."""
+        found = self._names_by_id()
+        if found is None:
+            return None
+        return sorted(found.items(), key=lambda each: each[1].casefold())
+
+    def _names_by_id(self) -> dict[str, str] | None:
+        if self.scope == 'domain':
+            return api.domain_names(self.request)
+        if self.scope == 'project':
+            return api.project_names(self.request)
+        if self.scope == 'pcloud':
+            return {pcloud.id: pcloud.name for pcloud in api.ask_all(
+                self.request,
+                lambda client: client.list_pclouds(all_tenants=True))}
+        return None
+
+
+class PolicyForm(pcloud_forms.ApiForm):
+    """Requirements and keys, one a line."""
+
+    constraints = forms.CharField(
+        label=_('Requirements'), required=False,
+        widget=forms.Textarea(attrs={'rows': 4, 'placeholder': 'ram=2G'}),
+        help_text=_('One a line, each as key=value. A blank inside of a '
+                    'value has a backslash before.'))
+    system_keys = forms.CharField(
+        label=_('System Keys'), required=False,
+        widget=forms.Textarea(attrs={'rows': 3}),
+        help_text=_('One a line, each as NAME=VALUE:WEIGHT.'))
+    customer_keys = forms.CharField(
+        label=_('Placement Keys'), required=False,
+        widget=forms.Textarea(attrs={'rows': 3}),
+        help_text=_('One a line, each as NAME=VALUE:WEIGHT.'))
+
+    def __init__(self, request: http.HttpRequest, *args: typing.Any,
+                 scope: str, scope_id: str, **kwargs: typing.Any) -> None:
+        super().__init__(request, *args, **kwargs)
+        self._scope, self._scope_id = scope, scope_id
+        if scope not in _SYSTEM_KEYS:
+            del self.fields['system_keys']
+        if scope not in _CUSTOMER_KEYS:
+            del self.fields['customer_keys']
+
+    def send(self, client: v1.Client, data: dict) -> str:
+        """Replace the requirements and the keys."""
+        client.update_policy(
+            self._scope, self._scope_id,
+            constraints=' '.join(_lines(data['constraints'])),
+            **{member: _lines(data[member]) for member
+               in ('system_keys', 'customer_keys') if member in data})
+        return gettext('The policy was saved.')
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+class PolicyFormView(OfScope, pages.FormView):
+    """A form about the policy of a scope."""
+
+    def get_form_kwargs(self) -> dict:
+        """Return the arguments of the form, with the scope."""
+        return {**super().get_form_kwargs(),
+                'scope': self.scope, 'scope_id': self.scope_id}
+
+
+class SetView(PolicyFormView):
+    """A dialog with requirements and keys."""
+
+    form_class = PolicyForm
+    route = 'set_policy'
+    modal_header = _('Set Policy')
+    submit_label = _('Save')
+    help_text = _('What is set here counts for the instances of the scope, '
+                  'where no lower scope has a setting of its own.')
+
+    @cached_property
+    def policy(self) -> resources.Policy:
+        """The policy, an empty one where there is none yet."""
+        return api.require(
+            self.request, lambda client: client.get_effective_policy(
+                self.scope, self.scope_id), urls.reverse(INDEX))
+
+    def get_initial(self) -> dict:
+        """Return the present policy."""
+        return {
+            'constraints': '\n'.join(
+                _SETTING.findall(self.policy.constraints)),
+            'system_keys': '\n'.join(self.policy.system_keys or ()),
+            'customer_keys': '\n'.join(self.policy.customer_keys)}
+
+
+class DeleteForm(pcloud_forms.ApiForm):
+    """Nothing to fill in: the administrator confirms."""
+
+    def __init__(self, request: http.HttpRequest, *args: typing.Any,
+                 scope: str, scope_id: str, **kwargs: typing.Any) -> None:
+        super().__init__(request, *args, **kwargs)
+        self._scope, self._scope_id = scope, scope_id
+
+    def send(self, client: v1.Client, data: dict) -> str:
+        """Remove the policy."""
+        client.delete_policy(self._scope, self._scope_id)
+        return gettext('The policy was removed.')
+
+
+class DeleteView(PolicyFormView):
+    """A dialog that asks whether a policy is to be removed."""
+
+    form_class = DeleteForm
+    route = 'delete_policy'
+    modal_header = _('Remove Policy')
+    help_text = _('Requirements, keys and the default Pcloud of the scope '
+                  'are removed.')
