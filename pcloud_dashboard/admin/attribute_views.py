@@ -69,7 +69,17 @@ def _query(attribute: resources.Attribute) -> str:
     return query.urlencode()
 
 
-class SetForm(pcloud_forms.ApiForm):
+class AttributeForm(pcloud_forms.ApiForm):
+    """A form about an attribute and a value."""
+
+    def __init__(self, request: http.HttpRequest, *args: typing.Any,
+                 attribute: resources.Attribute,
+                 **kwargs: typing.Any) -> None:
+        super().__init__(request, *args, **kwargs)
+        self.attribute = attribute
+
+
+class SetForm(AttributeForm):
     """An attribute, the value, and the hosts that are to have the value."""
 
     name = forms.CharField(
@@ -81,17 +91,15 @@ class SetForm(pcloud_forms.ApiForm):
         help_text=_('Keep Ctrl pressed to choose several.'))
 
     def __init__(self, request: http.HttpRequest, *args: typing.Any,
-                 hosts: list[str], attribute: resources.Attribute,
-                 **kwargs: typing.Any) -> None:
+                 hosts: list[str], **kwargs: typing.Any) -> None:
         super().__init__(request, *args, **kwargs)
-        self._attribute = attribute
         self.fields['hosts'].choices = [(each, each) for each in hosts]
 
     def send(self, client: v1.Client, data: dict) -> str:
         """Set the value, and remove it from hosts that are chosen no more."""
         client.set_attribute(data['name'], data['value'], data['hosts'])
-        left = sorted(set(self._attribute.hosts) - set(data['hosts']))
-        if left and data['name'] == self._attribute.name:
+        left = sorted(set(self.attribute.hosts) - set(data['hosts']))
+        if left and data['name'] == self.attribute.name:
             client.unset_attribute(data['name'], left)
         return gettext('The attribute was saved.')
 
@@ -110,6 +118,10 @@ class AttributeFormView(pages.FormView):
             (each for each in _read(self.request)
              if (each.name, each.value) == (name, value)),
             resources.Attribute(name, value))
+
+    def get_form_kwargs(self) -> dict:
+        """Return the arguments of the form, with the attribute."""
+        return {**super().get_form_kwargs(), 'attribute': self.attribute}
 
 
 class SetView(AttributeFormView):
@@ -136,30 +148,22 @@ class SetView(AttributeFormView):
     def get_form_kwargs(self) -> dict:
         """Return the arguments of the form, with all hosts."""
         hosts = {each.host for each in api.compute_services(self.request)}
-        return {**super().get_form_kwargs(), 'attribute': self.attribute,
-                'hosts': sorted(hosts.union(self.attribute.hosts),
-                                key=shown.natural)}
+        return {**super().get_form_kwargs(), 'hosts': sorted(
+            hosts.union(self.attribute.hosts), key=shown.natural)}
 
     def get_context_data(self, **kwargs: typing.Any) -> dict:
         """Return what the template shows."""
         return super().get_context_data(known=_KNOWN, **kwargs)
 
 
-class UnsetForm(pcloud_forms.ApiForm):
+class UnsetForm(AttributeForm):
     """Nothing to fill in: the administrator confirms."""
-
-    def __init__(self, request: http.HttpRequest, *args: typing.Any,
-                 attribute: resources.Attribute,
-                 **kwargs: typing.Any) -> None:
-        super().__init__(request, *args, **kwargs)
-        self._attribute = attribute
 
     def send(self, client: v1.Client, data: dict) -> str:
         """Remove the value from all its hosts."""
         # Without hosts, other values would go too.
-        if self._attribute.hosts:
-            client.unset_attribute(
-                self._attribute.name, self._attribute.hosts)
+        if self.attribute.hosts:
+            client.unset_attribute(self.attribute.name, self.attribute.hosts)
         return gettext('The attribute was removed.')
 
 
@@ -176,7 +180,3 @@ class UnsetView(AttributeFormView):
         return gettext('%(name)s=%(value)s is removed from: %(hosts)s.') % {
             'name': self.attribute.name, 'value': self.attribute.value,
             'hosts': ', '.join(self.attribute.hosts) or '-'}
-
-    def get_form_kwargs(self) -> dict:
-        """Return the arguments of the form, with the attribute."""
-        return {**super().get_form_kwargs(), 'attribute': self.attribute}

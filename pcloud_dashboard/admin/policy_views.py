@@ -123,7 +123,16 @@ class IndexView(OfScope, views.HorizonTemplateView):
         return None
 
 
-class PolicyForm(pcloud_forms.ApiForm):
+class ScopeForm(pcloud_forms.ApiForm):
+    """A form about the policy of a scope."""
+
+    def __init__(self, request: http.HttpRequest, *args: typing.Any,
+                 scope: str, scope_id: str, **kwargs: typing.Any) -> None:
+        super().__init__(request, *args, **kwargs)
+        self.scope, self.scope_id = scope, scope_id
+
+
+class PolicyForm(ScopeForm):
     """Requirements and keys, one a line."""
 
     constraints = forms.CharField(
@@ -141,18 +150,17 @@ class PolicyForm(pcloud_forms.ApiForm):
         help_text=_('One a line, each as NAME=VALUE:WEIGHT.'))
 
     def __init__(self, request: http.HttpRequest, *args: typing.Any,
-                 scope: str, scope_id: str, **kwargs: typing.Any) -> None:
+                 **kwargs: typing.Any) -> None:
         super().__init__(request, *args, **kwargs)
-        self._scope, self._scope_id = scope, scope_id
-        if scope not in _SYSTEM_KEYS:
+        if self.scope not in _SYSTEM_KEYS:
             del self.fields['system_keys']
-        if scope not in _CUSTOMER_KEYS:
+        if self.scope not in _CUSTOMER_KEYS:
             del self.fields['customer_keys']
 
     def send(self, client: v1.Client, data: dict) -> str:
         """Replace the requirements and the keys."""
         client.update_policy(
-            self._scope, self._scope_id,
+            self.scope, self.scope_id,
             constraints=' '.join(_lines(data['constraints'])),
             **{member: _lines(data[member]) for member
                in ('system_keys', 'customer_keys') if member in data})
@@ -198,17 +206,12 @@ class SetView(PolicyFormView):
             'customer_keys': '\n'.join(self.policy.customer_keys)}
 
 
-class DeleteForm(pcloud_forms.ApiForm):
+class DeleteForm(ScopeForm):
     """Nothing to fill in: the administrator confirms."""
-
-    def __init__(self, request: http.HttpRequest, *args: typing.Any,
-                 scope: str, scope_id: str, **kwargs: typing.Any) -> None:
-        super().__init__(request, *args, **kwargs)
-        self._scope, self._scope_id = scope, scope_id
 
     def send(self, client: v1.Client, data: dict) -> str:
         """Remove the policy."""
-        client.delete_policy(self._scope, self._scope_id)
+        client.delete_policy(self.scope, self.scope_id)
         return gettext('The policy was removed.')
 
 

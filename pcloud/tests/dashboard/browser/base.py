@@ -170,8 +170,9 @@ class BrowserTest(base.SandboxTest):
 
     def log_in(self, user):
         """Log a user of the sandbox in, and leave the login page."""
-        # A call of the page before may bring back the session of its user,
-        # even while another user logs in.
+        # Each answer of Horizon sets the cookie of its session anew, so a call
+        # of the page before may bring the session of its user back, even while
+        # another user logs in.
         self.wait(lambda: self._logged_in(user), f'{user} is not logged in')
 
     def _logged_in(self, user):
