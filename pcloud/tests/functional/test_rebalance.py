@@ -26,6 +26,7 @@ import oslo_messaging as messaging
 
 from pcloud.audit import all_checks
 from pcloud.backend import inventories
+from pcloud.backend import occupancy
 from pcloud.backend import server_calls
 from pcloud import exception
 from pcloud.moving import asking
@@ -243,6 +244,44 @@ class PlanTest(RebalanceTestCase):
         self.assertEqual(['placement'] * 2, [
             self.rule(server) for server in (in_group, co_located)])
         self.assertEqual([], self.plan()['moves'])
+
+
+class ReadAgainTest(RebalanceTestCase):
+
+    def test_occupants_that_are_not_known_by_now(self):
+        """No host counts as empty whose cell was silent a moment later."""
+        with mock.patch.object(
+                occupancy, 'of_hosts',
+                return_value=({}, frozenset(self.real.values()))):
+            answer = self.alice.call('GET', f'{self.rebalance}?{FREE}')
+        self.assertEqual(503, answer.status_code)
+
+    def test_server_that_prefers_the_pcloud(self):
+        """The requirements of the Pcloud count for the server too."""
+        self._delete_server(self.large)
+        self.only('a')
+        server = self.boot(self.alice, {'pcloud_prefer': self.pcloud},
+                           flavorRef='tiny')
+        self.only('a', 'b', 'c')
+        self.assertEqual([(server['id'], 'a')], [
+            (each['server'], each['from']) for each in self.plan()['moves']])
+        self.flags(enabled_filters=['PcloudFilter', 'ConstraintsFilter'],
+                   group='filter_scheduler')
+        self.alice.call_json(
+            'PUT', f'/os-pcloud-policies/pcloud/{self.pcloud}',
+            {'policy': {'constraints': 'cpu=1000'}})
+        self.assertEqual([], self.plan()['moves'])
+
+    def test_strict_neighbours_with_a_tag(self):
+        self.only('c')
+        self.boot(self.alice, {'pcloud': self.pcloud, 'near': 'tag:db',
+                               'locality': 'strict'}, flavorRef='tiny')
+        self.only('a', 'b', 'c')
+        plan = self.plan()
+        self.assertEqual([], plan['moves'])
+        self.assertEqual({'placement'}, {
+            each['rule'] for each in plan['pinned']
+            if each['server'] in (self.small['id'], self.large['id'])})
 
 
 class RefusedTest(RebalanceTestCase):
@@ -487,6 +526,13 @@ class UnderWayTest(RebalanceTestCase):
         self.arrives(self.small, 'c')
         self.ends(self.small, 'completed')
         self.rests(['a'], 'another host')
+
+    def test_server_that_nova_never_moves(self):
+        with mock.patch.object(server_calls, 'move_live',
+                               side_effect=nova_exception.Forbidden()):
+            self.work()
+        self.rests(['a'], 'refuses to move it')
+        self.assertEqual([[]], self.statuses(self.small))
 
     def test_that_is_ended(self):
         self.first_arrives()

@@ -18,9 +18,12 @@ import random
 from unittest import mock
 
 import ddt
+from nova.scheduler.filters import aggregate_instance_extra_specs
+from oslo_db import exception as db_exc
 
 from pcloud.backend import inventories
 from pcloud import exception
+from pcloud.explain import host_states
 from pcloud import planner
 from pcloud.tests import counting
 from pcloud.tests.functional import base
@@ -244,6 +247,37 @@ class SimulateTest(SimulateTestCase):
         found = self.ask(('s', 1))
         self.assertEqual((False, False), (found['fits'], found['exact']))
         self.assertIn('NumInstancesFilter', found['not_explained'][0])
+
+    def test_a_filter_that_fails_is_no_proof(self):
+        self.flags(enabled_filters=['PcloudFilter', 'ComputeFilter',
+                                    'AggregateInstanceExtraSpecsFilter'],
+                   group='filter_scheduler')
+        self.add('web')
+        self.boot(self.alice, {'pcloud': self.pcloud})
+        calls = [lambda: self._ask(('s', 1)), *(
+            functools.partial(self.alice.call, 'GET', f'{self.path}/{path}')
+            for path in ('rehearsal', 'rebalance?goal=free_hosts'))]
+        with mock.patch.object(
+                aggregate_instance_extra_specs.
+                AggregateInstanceExtraSpecsFilter, 'host_passes',
+                side_effect=db_exc.DBConnectionError()):
+            for call in calls:
+                answer = call()
+                self.assertEqual(503, answer.status_code, answer.text)
+                self.assertIn('AggregateInstanceExtraSpecs', answer.text)
+        for call in calls:
+            self.assertEqual(200, call().status_code)
+
+    def test_a_host_that_is_silent_by_now_is_no_proof(self):
+        self.add('web')
+        with mock.patch.object(host_states, 'load', return_value=[]):
+            found = self.ask(('s', 1))
+            self.assertEqual(503, self.alice.call(
+                'GET', f'{self.path}/rebalance?goal=free_hosts').status_code)
+        self.assertEqual(
+            (False, False, {'least': 0, 'most': 1}),
+            tuple(found[name] for name in ('fits', 'exact', 'bounds')))
+        self.assertIn('web', found['not_explained'][0])
 
     def test_bad_questions(self):
         self.add('web')
