@@ -167,7 +167,12 @@ class Bundle:
             *(f'several providers of a host have {name}'
               for name in packing.classes(self.kinds)
               if len(host.free.get(name, ())) > 1 and
-              len(self._sizes(name)) > 1)]
+              len(self._sizes(name)) > 1),
+            # Hosts tell this of processors, memory and disk alone.
+            *(f'how much of {name} a single server may have'
+              for name in packing.classes(self.kinds)
+              if name not in _FIRST and host.free.get(name) and
+              max(self._sizes(name)) > 1)]
 
     def refused(
         self, traits: frozenset[str], host: str,

@@ -298,4 +298,7 @@ def _more(
     if more and any(group.zone for group in servers.groups):
         doubts.append('whether new hosts are in the zones that servers were '
                       'started for')
+    if more and any(failure.beside for failure in made.failures):
+        doubts.append('whether as many hosts are enough should hosts whose '
+                      'rack is not known fail too')
     return more, doubts

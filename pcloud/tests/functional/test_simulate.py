@@ -18,6 +18,7 @@ import random
 from unittest import mock
 
 import ddt
+from nova import objects
 from nova.scheduler.filters import aggregate_instance_extra_specs
 from oslo_db import exception as db_exc
 
@@ -278,6 +279,22 @@ class SimulateTest(SimulateTestCase):
             (False, False, {'least': 0, 'most': 1}),
             tuple(found[name] for name in ('fits', 'exact', 'bounds')))
         self.assertIn('web', found['not_explained'][0])
+
+    def test_what_one_server_may_have_is_no_proof(self):
+        """A provider may give a resource in smaller parts than asked for."""
+        node = objects.ComputeNode.get_first_node_by_host_for_old_compat(
+            self.context, self.add('web'))
+        path = f'/resource_providers/{node.uuid}'
+        answer = self.placement.post(f'{path}/inventories', {
+            'resource_class': 'VGPU',
+            'resource_provider_generation': self.placement.get(
+                path).body['generation'], 'total': 10, 'max_unit': 1})
+        self.assertEqual(201, answer.status, answer.body)
+        for number, most in ((1, True), (2, False)):
+            self.make_flavor(f'x{number}', extra_specs={
+                'resources:VGPU': str(number)})
+            found = self.ask((f'x{number}', 1))
+            self.assertEqual((most, most), (found['fits'], found['exact']))
 
     def test_bad_questions(self):
         self.add('web')
