@@ -77,7 +77,7 @@ class WorkerTest(test_moving.MovingTestCase):
     def test_killed_at_any_statement(self):
         server = self.start()
         self.only('a', 'b')
-        with mock.patch.object(test_moving.steps, '_move'):
+        with mock.patch.object(test_moving.steps, '_in_turn'):
             self.drain(move='live', release=True)
         number = 1
         engine, *_ = self.engines()
