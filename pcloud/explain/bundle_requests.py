@@ -282,7 +282,7 @@ def unknown_of_all(bundle: Bundle) -> list[str]:
         *(f'{name} may count servers' for name in _named(bundle)
           if name not in _SETTLED | _ASK_FLAVOR),
         *(['flavors are for different aggregates']
-          if len({_where(spec) for spec in bundle.specs.values()}) > 1
+          if len({where(spec) for spec in bundle.specs.values()}) > 1
           else [])]
 
 
@@ -302,7 +302,8 @@ def _named(bundle: Bundle) -> list[str]:
     return [filtering.name(filter_) for filter_ in bundle.filters]
 
 
-def _where(spec: objects.RequestSpec) -> tuple:
+def where(spec: objects.RequestSpec) -> tuple:
+    """Return the aggregates that a request is for, and those forbidden."""
     destination = spec.requested_destination
     return (tuple(destination.aggregates or ()),
             tuple(sorted(destination.forbidden_aggregates or ())))

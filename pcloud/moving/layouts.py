@@ -149,7 +149,7 @@ def read(
         # A cell that has answered a moment ago.
         raise exception.Unavailable()
     reader = _Reader(
-        pcloud, obstacles.access_of(context, pcloud), there, found,
+        context, pcloud, obstacles.access_of(context, pcloud), there, found,
         request_specs.kept(context, {
             occupant.uuid for its in found.values() for occupant in its}),
         states, filtering.load())
@@ -162,7 +162,7 @@ def read(
         else:
             pinned.append(Pinned(occupant.uuid, host.name, *obstacle))
     return _Making(
-        context, reader, bundle, movable, pinned,
+        reader, bundle, movable, pinned,
         candidates.free(context, _CLASSES, objects.Destination(
             aggregates=[pcloud.aggregate.uuid]))
         if movable or bundle else {}).layout()
@@ -189,6 +189,7 @@ class _Reader:
     :ivar requests: ``server uuid -> request``
     """
 
+    context: nova_context.RequestContext
     pcloud: pclouds.Pcloud
     access: access.Pcloud
     there: Sequence[hosts.Host]
@@ -271,8 +272,7 @@ class _Reader:
             (), specs, {}, self.filters, self.loaded.missing.keys())
 
     def request(
-        self, context: nova_context.RequestContext,
-        kept: request_specs.Kept, source: str,
+        self, kept: request_specs.Kept, source: str,
     ) -> _Request:
         """Return what is known of a request.
 
@@ -285,11 +285,13 @@ class _Reader:
                if name != hints.PREFER}, hints.PCLOUD: [self.pcloud.id]}
         spec.requested_destination = objects.Destination(
             aggregates=[self.pcloud.aggregate.uuid])
-        where = spec.requested_destination.obj_to_primitive()
-        if obstacles.refusal_of_nova(context, spec) is not None:
+        # Nova would ask Placement for the aggregates of the zone.
+        zone, spec.availability_zone = spec.availability_zone, None
+        where = bundle_requests.where(spec)
+        if obstacles.refusal_of_nova(self.context, spec) is not None:
             return _Request(capacity.Need({}), frozenset(), (
                 blockers.PLACEMENT, 'Nova finds no host right for it'))
-        if where != spec.requested_destination.obj_to_primitive():
+        if where != bundle_requests.where(spec):
             return _Request(capacity.Need({}), frozenset(), (
                 blockers.PLACEMENT, 'only some aggregates are for it'))
         try:
@@ -305,7 +307,6 @@ class _Reader:
             return _Request(need, frozenset(), (
                 blockers.PLACEMENT, f'its flavor {doubts[0]}'))
         cell = {state.host: state.cell_uuid for state in self.states}
-        zone = spec.availability_zone
         kept_hosts = obstacles.kept(self.states, self.filters, spec)
         return _Request(need, frozenset(
             host.compute.host for host in self.there
@@ -328,13 +329,11 @@ class _Making:
     """
 
     def __init__(
-        self, context: nova_context.RequestContext, reader: _Reader,
-        bundle: bundle_requests.Bundle | None,
+        self, reader: _Reader, bundle: bundle_requests.Bundle | None,
         movable: Sequence[tuple[hosts.Host, str]],
         pinned: Sequence[Pinned], free: Mapping[str, capacity.Host],
     ) -> None:
-        self._context, self._reader = context, reader
-        self._bundle, self._free = bundle, free
+        self._reader, self._bundle, self._free = reader, bundle, free
         self._hosts = reader.there
         self._place_of = {
             host.name: place for place, host in enumerate(self._hosts)}
@@ -365,7 +364,7 @@ class _Making:
     ) -> None:
         host, server = group[0]
         request = self._reader.request(
-            self._context, self._reader.requests[server], host.compute.host,
+            self._reader.requests[server], host.compute.host,
         ) if is_asked else _TOO_MANY
         if request.obstacle is not None:
             self._pinned += [Pinned(server, host.name, *request.obstacle)

@@ -272,6 +272,16 @@ class ReadAgainTest(RebalanceTestCase):
             {'policy': {'constraints': 'cpu=1000'}})
         self.assertEqual([], self.plan()['moves'])
 
+    def test_server_that_was_started_for_a_zone(self):
+        """Nova narrows such a request; the zone of each host decides."""
+        self._delete_server(self.large)
+        self.only('a')
+        server = self.boot(self.alice, {'pcloud': self.pcloud}, zone='az1',
+                           flavorRef='tiny')
+        self.only('a', 'b', 'c')
+        self.assertEqual([(server['id'], 'a')], [
+            (each['server'], each['from']) for each in self.plan()['moves']])
+
     def test_strict_neighbours_with_a_tag(self):
         self.only('c')
         self.boot(self.alice, {'pcloud': self.pcloud, 'near': 'tag:db',
