@@ -19,6 +19,7 @@ Rule: reference-rebalancing-steps
 """
 
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
@@ -58,12 +59,12 @@ from pcloud.scheduler import candidates
 from pcloud.scheduler import open_hosts
 
 CONF = cfg.CONF
+LOG = logging.getLogger(__name__)
 
 # What the next look at a server tells more about.
 _PASSING = (
     nova_exception.InstanceInvalidState, nova_exception.InstanceIsLocked,
     nova_exception.InstanceNotFound)
-LOG = logging.getLogger(__name__)
 
 
 def step(
@@ -82,6 +83,14 @@ def step(
         if not _Rebalance(context, pcloud, aggregate, end).step():
             return
         aggregate = pcloud_rows.find(context, pcloud.id)
+
+
+def ended(servers: Iterable[str], reason: str) -> dict[str, str | None]:
+    """Return the metadata of a rebalance that ends now, before its end."""
+    return {
+        **{names.rebalance_key(server): None for server in servers},
+        names.REBALANCE_STOPPED: str(rules.Stopped(
+            int(timeutils.utcnow_ts()), reason))}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -295,16 +304,12 @@ class _Rebalance:
     def _stop(self, reason: str) -> None:
         """End the rebalance, unless another has begun meanwhile."""
         aggregate_id = self._aggregate.id
-        stopped = rules.Stopped(int(timeutils.utcnow_ts()), reason)
 
         def work(written: writes.Rows) -> bool:
             if names.rebalance(
                     written.metadata(aggregate_id)) != self._texts:
                 return False
-            written.set(aggregate_id, {
-                **{names.rebalance_key(server): None
-                   for server in self._texts},
-                names.REBALANCE_STOPPED: str(stopped)})
+            written.set(aggregate_id, ended(self._texts, reason))
             return True
 
         if change.run(self._context, [

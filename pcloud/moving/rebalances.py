@@ -36,6 +36,7 @@ from pcloud.backend import writes
 from pcloud import exception
 from pcloud.explain import bundle_requests
 from pcloud.moving import layouts
+from pcloud.moving import rebalancer
 from pcloud import names
 from pcloud.objects import hosts
 from pcloud.objects import pclouds
@@ -181,15 +182,12 @@ def end(
     :raises: as `change.run`
     """
     aggregate_id = pcloud.aggregate.id
-    stopped = rebalance_rows.Stopped(
-        int(timeutils.utcnow_ts()), 'it was ended on request')
 
     def work(written: writes.Rows) -> None:
         assigned = names.rebalance(written.metadata(aggregate_id))
         if assigned:
-            written.set(aggregate_id, {
-                **{names.rebalance_key(server): None for server in assigned},
-                names.REBALANCE_STOPPED: str(stopped)})
+            written.set(aggregate_id, rebalancer.ended(
+                assigned, 'it was ended on request'))
 
     change.run(context, [journal.pcloud_anchor(pcloud.id),
                          journal.moving_anchor(pcloud.id)], work)

@@ -66,12 +66,11 @@ def best(
 def _can_begin(world: rebalancing.World) -> bool:
     """Whether any server can be moved as things are."""
     return any(
-        kind.there[source] and source != target and
+        sum(kind.there) > kind.there[target] and
         world.takes(target, place) and
         rebalancing.has_room(world.hosts[target].free, kind.amounts)
         for place, kind in enumerate(world.kinds)
-        for target in range(len(world.hosts))
-        for source in range(len(world.hosts)))
+        for target in range(len(world.hosts)))
 
 
 class _Found:
