@@ -21,12 +21,17 @@ a scheduler writes into a server's request spec gets lost.
 Rule: reference-placement-keys-sticky
 """
 
+from collections.abc import Collection
+from collections.abc import Iterator
+
 from nova import context as nova_context
 from nova.db.api import api as api_db
 from nova.db.api import models
 from oslo_db import api as oslo_db_api
 from oslo_db import exception as db_exc
 import sqlalchemy as sa
+
+from pcloud.backend import request_specs
 
 _ROW = models.RequestSpec
 PREFIX = 'pcs-'
@@ -48,6 +53,22 @@ def read(
     with api_db.context_manager.reader.using(context) as session:
         return session.scalar(sa.select(_ROW.spec).where(
             _ROW.instance_uuid == _name(server)))
+
+
+def read_all(
+    context: nova_context.RequestContext, servers: Collection[str],
+) -> Iterator[tuple[str, str]]:
+    """Yield server uuid and text of the servers that have a row.
+
+    One query for five hundred servers.
+    """
+    for batch in request_specs.batches(sorted(servers)):
+        server_of = {_name(server): server for server in batch}
+        with api_db.context_manager.reader.using(context) as session:
+            for name, text in session.execute(sa.select(
+                    _ROW.instance_uuid, _ROW.spec).where(
+                        _ROW.instance_uuid.in_(server_of))):
+                yield server_of[name], text
 
 
 @_repeated

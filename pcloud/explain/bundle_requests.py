@@ -34,6 +34,7 @@ from pcloud import exception
 from pcloud.explain import filtering
 from pcloud.explain import obstacles
 from pcloud.objects import pclouds
+from pcloud.objects import sticky_keys
 from pcloud.rules import capacity
 from pcloud.rules import colocation
 from pcloud.rules import packing
@@ -296,6 +297,20 @@ def unknown_of(
     """
     return list(_of_flavor(
         bundle.specs[key], states if _AFFINITY in _named(bundle) else None))
+
+
+def sticky_servers(
+    context: nova_context.RequestContext, loaded: filtering.Loaded,
+    there: Mapping[str, str],
+) -> frozenset[str]:
+    """Return the servers that sticky keys may keep from other hosts.
+
+    :param loaded: the filters; without `AffinityFilter` there is no query
+    :param there: ``server uuid -> service host``
+    """
+    if _AFFINITY not in map(filtering.name, loaded.filters):
+        return frozenset()
+    return sticky_keys.holders(context, there)
 
 
 def _named(bundle: Bundle) -> list[str]:

@@ -31,6 +31,7 @@ from pcloud.backend import request_specs
 from pcloud import exception
 from pcloud.explain import bundle_requests
 from pcloud.explain import conductor
+from pcloud.explain import filtering
 from pcloud.explain import obstacles
 from pcloud.objects import hosts
 from pcloud.objects import pclouds
@@ -106,12 +107,13 @@ def read(
 
     :param there: hosts; the servers on a host in a silent cell are not known
     """
-    on = {server: host.name for host in there
-          for server in host.instances or ()}
+    on = {server: host for host in there for server in host.instances or ()}
     kept = request_specs.kept(context, on.keys())
-    found = _Found(context, pcloud)
-    for server, name in on.items():
-        found.add(server, name, kept.get(server))
+    found = _Found(context, pcloud, bundle_requests.sticky_servers(
+        context, filtering.load(), {
+            server: host.compute.host for server, host in on.items()}))
+    for server, host in on.items():
+        found.add(server, host.name, kept.get(server))
     return found.servers()
 
 
@@ -120,8 +122,9 @@ class _Found:
 
     def __init__(
         self, context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+        sticky: frozenset[str],
     ) -> None:
-        self._context, self._pcloud = context, pcloud
+        self._context, self._pcloud, self._sticky = context, pcloud, sticky
         self._specs: dict[str, objects.RequestSpec] = {}
         self._kept: dict[str, request_specs.Kept] = {}
         self._there: dict[str, list[tuple[str, str]]] = {}
@@ -141,7 +144,7 @@ class _Found:
         if kept is None:
             self._strange[host] = self._strange.get(host, 0) + 1
             return
-        reason, key = self._wrong(kept), _key(kept)
+        reason, key = self._wrong(kept), _key(kept, server in self._sticky)
         if reason is not None:
             self._refuse(server, host, reason)
             return
@@ -183,10 +186,19 @@ class _Found:
             {key: self._specs[key] for key in keys})
         return Servers([
             Group(self._kept[key].zone, self._called(key),
-                  list(_unknown(self._kept[key],
-                                sum(self._numbers[key].values()))),
-                  self._numbers[key]) for key in keys],
-            bundle, self._refused, self._strange)
+                  list(self._unknown(key)), self._numbers[key])
+            for key in keys], bundle, self._refused, self._strange)
+
+    def _unknown(self, key: str) -> Iterator[str]:
+        """Yield what no plan knows of a group of servers, in words."""
+        kept, number = self._kept[key], sum(self._numbers[key].values())
+        servers = counts.words(number, 'server has', 'servers have')
+        if not _KNOWN.issuperset(kept.hints):
+            yield f'{servers} scheduler hints, which may keep hosts away'
+        if kept.has_devices:
+            yield f'{servers} PCI devices'
+        if self._there[key][0][0] in self._sticky:
+            yield f'{servers} placement keys of a host'
 
     def _called(self, key: str) -> str:
         return (f'flavor {self._specs[key].flavor.flavorid}'
@@ -220,12 +232,12 @@ class _Found:
                 self._strange[host] = self._strange.get(host, 0) + number
 
 
-def _key(kept: request_specs.Kept) -> str:
+def _key(kept: request_specs.Kept, is_sticky: bool) -> str:
     """Return a text that servers share which are placed again alike."""
     return jsonutils.dumps([
         kept.project, kept.flavor, kept.image, kept.on_volume,
         kept.zone, kept.hints.get(hints.DOMAIN_RECORD),
-        kept.has_devices, not _KNOWN.issuperset(kept.hints)],
+        kept.has_devices, not _KNOWN.issuperset(kept.hints), is_sticky],
         sort_keys=True)
 
 
@@ -248,12 +260,3 @@ def _spec(
     spec.requested_destination = objects.Destination(
         aggregates=[pcloud.aggregate.uuid])
     return spec
-
-
-def _unknown(kept: request_specs.Kept, number: int) -> Iterator[str]:
-    """Yield what no plan knows of a group of servers, in words."""
-    servers = counts.words(number, 'server has', 'servers have')
-    if not _KNOWN.issuperset(kept.hints):
-        yield f'{servers} scheduler hints, which may keep hosts away'
-    if kept.has_devices:
-        yield f'{servers} PCI devices'

@@ -18,8 +18,10 @@ Rule: reference-planning-more
 # Nova's objects are registered when its services start, perhaps after us.
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
+import math
 
 from nova import context as nova_context
 from nova import objects
@@ -104,6 +106,10 @@ def options(
         if enough.number:
             found.append((_order(offer, enough.number),
                           _option(offer, enough.number, quota)))
+            if not offer.free:
+                unproven.append(
+                    f'whether hosts of host flavor {offer.pool.id} take the '
+                    'servers, for none is free now')
         if not enough.proven:
             unproven.append(
                 f'whether host flavor {offer.pool.id} makes room'
@@ -146,10 +152,15 @@ def _offers(
         if host.compute.nodes[0].uuid in known] for pool in pools}
     first = {pool_id: its[0].compute.host
              for pool_id, its in free.items() if its}
-    kept = bundle.kept(host_states.load(context, list(first.values())))
+    states = host_states.load(context, list(first.values()))
+    kept = bundle.kept(states)
+    ratios = {state.host: {capacity.VCPU: state.cpu_allocation_ratio,
+                           capacity.MEMORY: state.ram_allocation_ratio}
+              for state in states}
     return [
         _offer(pcloud, bundle, pool, [
             known[host.compute.nodes[0].uuid] for host in free[pool.id]],
+            ratios.get(first.get(pool.id, ''), {}),
             frozenset() if pool.id not in first else bundle.refused(
                 known[free[pool.id][0].compute.nodes[0].uuid].traits,
                 first[pool.id], kept))
@@ -159,11 +170,13 @@ def _offers(
 def _offer(
     pcloud: pclouds.Pcloud, bundle: bundle_requests.Bundle,
     pool: host_flavors.Pool, known: Sequence[capacity.Host],
-    refused: frozenset[int],
+    own_ratios: Mapping[str, float], refused: frozenset[int],
 ) -> _Offer:
     """Return what a new host would take.
 
     :param known: what Placement has on the free hosts of the pool
+    :param own_ratios: the allocation ratios that the first of these hosts has
+        in the pool, by resource class
     """
     sizes = largest(pool.vcpus, pool.memory_mb, pool.disk_gb)
     seen = [bundle.amounts(host) for host in known]
@@ -174,8 +187,13 @@ def _offer(
         amount = min((each.get(name, 0) for each in seen),
                      default=sizes.get(name, 0))
         ratio = ratios.get(name)
-        free[name] = amount if ratio is None else int(
-            min(amount, sizes[name]) * ratio)
+        if ratio is not None:
+            # Placement has applied the host's own ratio.
+            amount = min(amount, sizes[name], *(
+                math.ceil(each.get(name, 0) / own)
+                for each in seen[:1] if (own := own_ratios.get(name))))
+            amount = int(amount * ratio)
+        free[name] = amount
     return _Offer(pool, packing.Host(free, sizes, refused),
                   len(host_flavors.free(pool)))
 

@@ -75,6 +75,7 @@ _TOLD = frozenset((
 _PLENTY = 10 ** 9
 _NAMED = (blockers.PLACEMENT, 'another server of the Pcloud has to be near '
                               'it, or far from it')
+_STICKY = blockers.PLACEMENT, 'it keeps placement keys of a host'
 _ARRIVES = (blockers.MIGRATION, 'a migration from or to its host is not over')
 
 
@@ -148,11 +149,13 @@ def read(
            for host in there):
         # A cell that has answered a moment ago.
         raise exception.Unavailable()
+    on = {occupant.uuid: name for name, its in found.items()
+          for occupant in its}
+    loaded = filtering.load()
     reader = _Reader(
         context, pcloud, obstacles.access_of(context, pcloud), there, found,
-        request_specs.kept(context, {
-            occupant.uuid for its in found.values() for occupant in its}),
-        states, filtering.load())
+        request_specs.kept(context, on),
+        bundle_requests.sticky_servers(context, loaded, on), states, loaded)
     pasts = past_moves.of_hosts(context, names, timeutils.utcnow_ts())
     pinned, movable = [], []
     for host, occupant in reader.occupants():
@@ -187,6 +190,7 @@ class _Reader:
 
     :ivar found: ``service host -> occupants``
     :ivar requests: ``server uuid -> request``
+    :ivar sticky: the servers that sticky keys may keep from hosts
     """
 
     context: nova_context.RequestContext
@@ -195,6 +199,7 @@ class _Reader:
     there: Sequence[hosts.Host]
     found: Mapping[str, Sequence[occupancy.Occupant]]
     requests: Mapping[str, request_specs.Kept]
+    sticky: frozenset[str]
     states: Sequence[host_manager.HostState]
     loaded: filtering.Loaded
 
@@ -230,6 +235,8 @@ class _Reader:
             # Other tenants may have chosen any name.
             name = tied[0] if tied[0] in _TOLD else 'that is not known'
             return blockers.PLACEMENT, f'its hint {name} ties it to hosts'
+        if occupant.uuid in self.sticky:
+            return _STICKY
         if (occupant.uuid in self.named or
                 kept.project in self.strict_projects):
             return _NAMED
@@ -380,7 +387,14 @@ class _Making:
         return frozenset(
             place for place, host in enumerate(self._hosts)
             if host.compute.host not in request.hosts or
-            capacity.wrong_traits(request.need, self._there(host)))
+            capacity.wrong_traits(request.need, self._there(host)) or
+            self._lacks(host, request.need))
+
+    def _lacks(self, host: hosts.Host, need: capacity.Need) -> bool:
+        """Whether less than nothing is free of what servers need."""
+        free = self._there(host).free
+        return any(max(free.get(name) or (0,)) < 0
+                   for name, amount in need.amounts.items() if amount)
 
     def _there(self, host: hosts.Host) -> capacity.Host:
         return self._free.get(
@@ -417,7 +431,8 @@ class _Making:
         kept, = bundle.kept(self._reader.states).values()
         return {host.compute.host for host in self._hosts
                 if host.compute.host in kept and not obstacles.status(host)
-                and not capacity.wrong_traits(need, self._there(host))}
+                and not capacity.wrong_traits(need, self._there(host))
+                and not self._lacks(host, need)}
 
     def _host(
         self, host: hosts.Host, place: int, takes_new: bool,
@@ -426,10 +441,9 @@ class _Making:
         found = self._there(host)
         free = {name: amount for name in self._classes() if (
             amount := self._free_of(name, host, found)) is not None}
-        is_open = bool(found.free) and min(
-            free.values(), default=0) >= 0 and bool(access.host_verdict(
-                self._reader.access, host.compute.host,
-                host.node.hypervisor_hostname))
+        is_open = bool(found.free) and bool(access.host_verdict(
+            self._reader.access, host.compute.host,
+            host.node.hypervisor_hostname))
         is_empty = not host.instances and not self._reader.found.get(
             host.compute.host)
         return rebalancing.Host(

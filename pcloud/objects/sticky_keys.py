@@ -15,6 +15,7 @@
 Rule: reference-placement-keys-sticky
 """
 
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 import contextlib
@@ -79,6 +80,39 @@ def first_copies(
     return _at_last_host(context, server, sticky.Copies())
 
 
+def holders(
+    context: nova_context.RequestContext, there: Mapping[str, str],
+) -> frozenset[str]:
+    """Return the servers that have, or get, copies which may drop hosts.
+
+    A server without a record gets the keys of its host. One query for five
+    hundred servers, and two more.
+
+    :param there: ``server uuid -> service host``
+    """
+    hosts = set(there.values())
+    aggregates = inherited_metadata.node_keys(context, hosts)
+    sticky_hosts = {host for host in hosts if _may_drop(affinity_keys.sticky(
+        aggregate.metadata for aggregate in aggregates
+        if host in aggregate.hosts))}
+    return frozenset(
+        server for server, host in there.items() if host in sticky_hosts
+    ).union(server for server, text in sticky_rows.read_all(context, there)
+            if _may_drop(_all_of(_parsed(server, text))))
+
+
+def _all_of(copies: sticky.Copies | None) -> Iterator[affinity.Key]:
+    if copies is not None:
+        yield from copies.kept
+        for keys in copies.offered.values():
+            yield from keys
+
+
+def _may_drop(copies: Iterable[affinity.Key]) -> bool:
+    """Whether a filter compares any of the copies with the keys of hosts."""
+    return any(not affinity.is_reserved(copy.name) for copy in copies)
+
+
 def record(
     context: nova_context.RequestContext, server: str, copies: sticky.Copies,
     offers: Mapping[str, tuple[affinity.Key, ...]],
@@ -99,8 +133,10 @@ def _recorded(
     context: nova_context.RequestContext, server: str,
 ) -> sticky.Copies | None:
     text = sticky_rows.read(context, server)
-    if text is None:
-        return None
+    return None if text is None else _parsed(server, text)
+
+
+def _parsed(server: str, text: str) -> sticky.Copies | None:
     try:
         return sticky.loads(text)
     except exception.InvalidCopies as error:

@@ -119,6 +119,12 @@ class RebalanceTestCase(test_moving.MovingTestCase):
     def stopped(self):
         return self.plan()['stopped']['reason']
 
+    def rule(self, server):
+        """Return the rule that keeps a server where it is, or None."""
+        found = {each['server']: each['rule']
+                 for each in self.plan()['pinned']}
+        return found.get(server['id'])
+
 
 class PlanTest(RebalanceTestCase):
 
@@ -223,11 +229,6 @@ class PlanTest(RebalanceTestCase):
         self.wait_for(self.large, status='SHUTOFF')
         self.ends(self.large, 'confirmed')
 
-    def rule(self, server):
-        found = {each['server']: each['rule']
-                 for each in self.plan()['pinned']}
-        return found.get(server['id'])
-
     def test_servers_that_are_tied(self):
         self.alice.microversion = test_moving.GROUPS
         group = self.alice.post_server_groups(
@@ -282,6 +283,24 @@ class ReadAgainTest(RebalanceTestCase):
         self.assertEqual([(server['id'], 'a')], [
             (each['server'], each['from']) for each in self.plan()['moves']])
 
+    def test_host_that_has_given_too_much(self):
+        """A host takes servers that need nothing of what it lacks."""
+        self._delete_server(self.large)
+        self.only('a')
+        without_cpus = self.boot(
+            self.alice, {'pcloud': self.pcloud}, flavorRef=self.make_flavor(
+                'disk', memory_mb=512, extra_specs={'resources:VCPU': '0'}))
+        self.only('a', 'b', 'c')
+        self.put('c', 'disabled')
+        self.alice.call_json('PUT', f'/os-pclouds/{self.pcloud}', {
+            'pcloud': {'cpu_allocation_ratio': 0.1}})
+        self.assertEqual([(without_cpus['id'], 'a')], [
+            (each['server'], each['from']) for each in self.plan()['moves']])
+        self._delete_server(without_cpus)
+        self.put_on('a', 'tiny')
+        self.only('a', 'b', 'c')
+        self.assertEqual([], self.plan()['moves'])
+
     def test_strict_neighbours_with_a_tag(self):
         self.only('c')
         self.boot(self.alice, {'pcloud': self.pcloud, 'near': 'tag:db',
@@ -292,6 +311,39 @@ class ReadAgainTest(RebalanceTestCase):
         self.assertEqual({'placement'}, {
             each['rule'] for each in plan['pinned']
             if each['server'] in (self.small['id'], self.large['id'])})
+
+
+class StickyTest(RebalanceTestCase):
+    """Keys of a host go with its servers, and keep them from other hosts."""
+
+    def _configure(self):
+        super()._configure()
+        self.flags(enabled_filters=['ComputeFilter', 'PcloudFilter',
+                                    'AffinityFilter'],
+                   group='filter_scheduler')
+
+    def setUp(self):
+        super().setUp()
+        self.store = self.make_aggregate('store')
+        self.admin.add_host_to_aggregate(self.store, self.real['a'])
+
+    def mark(self, **metadata):
+        """Set metadata of an aggregate of the host of a."""
+        self.admin.api_post(f'/os-aggregates/{self.store}/action', {
+            'set_metadata': {'metadata': {
+                f'pcloud:{prefix}:store': value
+                for prefix, value in metadata.items()}}})
+
+    def test_servers_with_sticky_keys(self):
+        self.assertEqual(2, len(self.plan()['moves']))
+        self.mark(key='1', sticky='60')
+        self.assertEqual([], self.plan()['moves'])
+        self.assertEqual('placement', self.rule(self.large))
+        kept = self.put_on('a', 'tiny')
+        self.only('a', 'b', 'c')
+        self.mark(key=None, sticky=None)
+        self.assertEqual(['placement', None], [
+            self.rule(server) for server in (kept, self.large)])
 
 
 class RefusedTest(RebalanceTestCase):

@@ -227,6 +227,24 @@ class RehearsalTest(RehearsalTestCase):
             found[name] for name in ('survives', 'exact', 'bounds')))
         self.assertIn(word, found['not_explained'][0])
 
+    def test_sticky_keys_are_not_known(self):
+        """Servers that are on a host with such keys take them along."""
+        web = self.add('web')
+        self.start_on('web', 's')
+        self.add('db')
+        store = self.make_aggregate('store', **{
+            'pcloud:key:store': '1', 'pcloud:sticky:store': '60'})
+        self.admin.add_host_to_aggregate(store, web)
+        self.assertEqual((2, []), (
+            self.ask()['survives'], self.ask()['not_explained']))
+        self.flags(enabled_filters=['PcloudFilter', 'AffinityFilter'],
+                   group='filter_scheduler')
+        found = self.ask()
+        self.assertEqual([('db', 0, True, (0, 0)), ('web', 1, None, (0, 1))],
+                         self.told(found))
+        self.assertEqual(['1 server has placement keys of a host'],
+                         found['not_explained'])
+
     def test_what_a_flavor_asks_for_is_not_known(self):
         self.add('web')
         self.make_flavor('odd', extra_specs={'pcloud:co_located': 'allow'})

@@ -181,6 +181,36 @@ class SimulateTest(SimulateTestCase):
         self.assertTrue(self.ask(('wide', 15))['fits'])
         self.assertFalse(self.ask(('wide', 16))['fits'])
 
+    def test_what_hosts_to_add_reserve(self):
+        """Nothing is said to be enough that the hosts keep to themselves."""
+        self.admin.call_json('DELETE', '/os-host-flavors/big/hosts/node-4')
+        for host in ('node-1', 'node-2', 'node-3'):
+            self.reserve(host, 3)
+            self.addCleanup(self.reserve, host, 0)
+        found = self.ask(('wide', 3))
+        self.assertEqual(([('gpu', 3)], []), (self.hosts_to_add(found),
+                                              found['not_explained']))
+        for name in 'abc':
+            self.add(name)
+        # Of hosts that are not free the size alone is known.
+        found = self.ask(('wide', 4))
+        self.assertEqual(({'least': 3, 'most': 3}, [('gpu', 1)]), (
+            found['bounds'], self.hosts_to_add(found)))
+        self.assertIn('whether hosts of host flavor gpu take the servers, '
+                      'for none is free now', found['not_explained'])
+
+    def hosts_to_add(self, found):
+        return [(each['host_flavor'], each['hosts'])
+                for each in found['more']]
+
+    def reserve(self, host, vcpus):
+        """Keep some cpus of a host from servers."""
+        uuid = self._get_provider_uuid_by_host(host)
+        found = self.placement.get(
+            f'/resource_providers/{uuid}/inventories').body
+        found['inventories']['VCPU']['reserved'] = vcpus
+        self._update_inventory(uuid, found)
+
     def test_an_empty_pcloud(self):
         found = self.ask(('s', 4), ('m', 1))
         self.assertEqual(

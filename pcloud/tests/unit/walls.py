@@ -76,10 +76,11 @@ ROOMS = {
         'change occupancy past_moves pcloud_rows',
         'server_calls unit_rows',
         'announce arrivals census closed_services computes '
-        'inherited_metadata journal marked_projects readings servers writes',
+        'inherited_metadata journal marked_projects readings servers '
+        'sticky_rows writes',
         'availability_zones cells complaints compute_calls due flavors '
         'growth_rows inventories launch_rows outages request_specs rows '
-        'sticky_rows stray_services',
+        'stray_services',
         'bulk'),
     'objects': _room(
         f'{_COMMON} backend metering',
