@@ -36,7 +36,7 @@ def check(
 ) -> Iterator[findings.Finding]:
     """Find invalid values of aggregates and of flavors.
 
-    Four queries. `attribute_checks` checks the values of host attributes.
+    Three queries. `attribute_checks` checks the values of host attributes.
     """
     aggregates = rows.with_values(context)
     yield from _check_defaults(aggregates)

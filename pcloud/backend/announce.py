@@ -51,7 +51,7 @@ def changed(
 ) -> None:
     """Send the present state of some aggregates to the schedulers.
 
-    Three queries. Deleted aggregates are left out.
+    Two queries. Deleted aggregates are left out.
 
     :param uuids: the uuids of the aggregates
     """

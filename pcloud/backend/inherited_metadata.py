@@ -145,7 +145,7 @@ def attribute_aggregates(
 ) -> list[rows.Aggregate]:
     """Return the whole aggregates of attribute values, by name.
 
-    Three queries.
+    Two queries.
 
     :param name: the name of an attribute; None for all attributes
     """
@@ -173,7 +173,7 @@ def saying_attributes(
 ) -> list[rows.Aggregate]:
     """Return all aggregates with an attribute in name or metadata.
 
-    Three queries.
+    Two queries.
     """
     return rows.read(context, sa.or_(
         models.Aggregate.name.startswith(

@@ -215,7 +215,7 @@ def closed_among(
 def closed_aggregates(
     context: nova_context.RequestContext,
 ) -> list[rows.Aggregate]:
-    """Return all pools and Pclouds, whole or not (three queries)."""
+    """Return all pools and Pclouds, whole or not (two queries)."""
     ids = _with_type(
         sa.select(models.Aggregate.id).select_from(models.Aggregate)
     ).where(_is_closed_with_type())

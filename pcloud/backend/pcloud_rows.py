@@ -58,7 +58,7 @@ def whole(aggregates: Iterable[rows.Aggregate]) -> list[rows.Aggregate]:
 def find(
     context: nova_context.RequestContext, pcloud_id: str,
 ) -> rows.Aggregate | None:
-    """Return the aggregate of one whole Pcloud, or None (three queries).
+    """Return the aggregate of one whole Pcloud, or None (two queries).
 
     :param pcloud_id: any text; a text without the form of an id is no Pcloud,
         and not every database can be asked about every character

@@ -50,7 +50,7 @@ def is_whole(name: str, metadata: Mapping[str, str]) -> bool:
 
 
 def index(context: nova_context.RequestContext) -> list[rows.Aggregate]:
-    """Return all whole pools, by name (three queries)."""
+    """Return all whole pools, by name (two queries)."""
     return rows.whole(context, is_whole, models.Aggregate.name.startswith(
         names.POOL_PREFIX, autoescape=True))
 
@@ -58,7 +58,7 @@ def index(context: nova_context.RequestContext) -> list[rows.Aggregate]:
 def find(
     context: nova_context.RequestContext, flavor_id: str,
 ) -> rows.Aggregate | None:
-    """Return the whole pool of a host flavor, or None (three queries)."""
+    """Return the whole pool of a host flavor, or None (two queries)."""
     pools = rows.whole(context, is_whole,
                        models.Aggregate.name == names.pool(flavor_id))
     # Databases that compare without case find others too.

@@ -27,6 +27,7 @@ from nova import context as nova_context
 from nova.db.api import api as api_db
 from nova.db.api import models
 import sqlalchemy as sa
+from sqlalchemy import orm
 
 from pcloud import names
 
@@ -57,17 +58,23 @@ def read(
 ) -> list[Aggregate]:
     """Return the aggregates that meet all criteria, in order of the names.
 
-    Three queries in one transaction, so that the answers agree.
+    Two queries in one transaction, so that the answers agree.
     """
-    heads = sa.select(
-        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
-    ).where(*criteria).order_by(models.Aggregate.name)
+    head = models.Aggregate
+    # Criteria may be about metadata, too.
+    metadata = orm.aliased(models.AggregateMetadata)
+    statement = sa.select(
+        head.id, head.uuid, head.name, metadata.key, metadata.value,
+    ).outerjoin(metadata, metadata.aggregate_id == head.id).where(
+        *criteria).order_by(head.name)
     with api_db.context_manager.reader.using(context) as session:
-        head_rows = session.execute(heads).all()
+        found = session.execute(statement).all()
         # The criteria may be expensive, so the database applies them once.
-        ids = [row.id for row in head_rows]
-        return assemble(head_rows, session.execute(_members_of(ids)).all(),
-                        session.execute(metadata_rows(ids)).all())
+        heads = list(dict.fromkeys(tuple(row[:3]) for row in found))
+        members = session.execute(
+            _members_of([id_ for id_, _, _ in heads])).all()
+    return assemble(heads, members, [
+        (row[0], *row[3:]) for row in found if row[3] is not None])
 
 
 def _members_of(ids: Collection[int]) -> sa.Select:
@@ -108,7 +115,7 @@ def assemble(
 def of_id(
     context: nova_context.RequestContext, aggregate_id: int,
 ) -> Aggregate | None:
-    """Return any aggregate by Nova's database id, or None (three queries)."""
+    """Return any aggregate by Nova's database id, or None (two queries)."""
     return next(iter(read(context, models.Aggregate.id == aggregate_id)),
                 None)
 
@@ -143,7 +150,7 @@ def with_values(
 ) -> list[Aggregate]:
     """Return all aggregates with a name or a metadata key of Pcloud.
 
-    Three queries.
+    Two queries.
     """
     row, aggregate = models.AggregateMetadata, models.Aggregate
     return read(context, sa.or_(
@@ -159,7 +166,7 @@ def whole(
 ) -> list[Aggregate]:
     """Return the aggregates that meet all criteria and are whole, by name.
 
-    Three queries.
+    Two queries.
 
     :param is_whole: gets the name and the metadata of an aggregate
     """

@@ -57,7 +57,7 @@ class Attribute:
 def index(context: nova_context.RequestContext) -> list[Attribute]:
     """Return the attributes that were set through Pcloud, by name and value.
 
-    Three queries. Values that hosts inherit from other aggregates are left
+    Two queries. Values that hosts inherit from other aggregates are left
     out.
     """
     aggregates = inherited_metadata.attribute_aggregates(context)

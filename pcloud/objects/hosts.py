@@ -330,7 +330,7 @@ def _place(
 ) -> dict:
     """Return reboot and rack of one host, which may be about to join.
 
-    One query, and six queries for a host in a rack, because a rack has its
+    One query, and five queries for a host in a rack, because a rack has its
     number among the racks of all hosts.
 
     :param name: the owner's name for the host
