@@ -57,7 +57,7 @@ _STATE_KEYS = tuple(column.key for column in _STATE)
 _NODE = (models.ComputeNode.uuid, models.ComputeNode.hypervisor_hostname,
          models.ComputeNode.vcpus, models.ComputeNode.vcpus_used,
          models.ComputeNode.memory_mb, models.ComputeNode.memory_mb_used,
-         models.ComputeNode.local_gb)
+         models.ComputeNode.local_gb, models.ComputeNode.local_gb_used)
 _SERVER, _MIGRATION = 'server', 'migration'
 
 # Seconds to wait for a cell where the answer may come later too.
@@ -81,6 +81,7 @@ class Node:
     memory_mb: int
     memory_mb_used: int
     disk_gb: int
+    disk_gb_used: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,6 +98,7 @@ class UnknownNode:
     memory_mb: None = None
     memory_mb_used: None = None
     disk_gb: None = None
+    disk_gb_used: None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -21,7 +21,10 @@ the owner alone.
 # Nova's objects are registered when its services start, perhaps after us.
 from __future__ import annotations
 
+from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Mapping
+from urllib import parse
 
 from nova import context as nova_context
 from nova import objects
@@ -31,8 +34,16 @@ from pcloud.backend import computes
 from pcloud.backend import inventories
 from pcloud import exception
 from pcloud.rules import access
+from pcloud.rules import capacity
 
 
+# What each request asks Placement for, and what a plain request may ask for.
+_USUAL = frozenset(('', 'OWNER_NOVA', '!COMPUTE_STATUS_DISABLED'))
+_PLAIN = frozenset(('limit', 'member_of', 'resources', 'root_required'))
+_FREE: Mapping[str, Callable[[computes.Node], int]] = {
+    capacity.VCPU: lambda node: node.vcpus - node.vcpus_used,
+    capacity.MEMORY: lambda node: node.memory_mb - node.memory_mb_used,
+    capacity.DISK: lambda node: node.disk_gb - node.disk_gb_used}
 _ASKED_FOR = 'what the server asks for (cpu, memory, disk, zone, traits)'
 
 
@@ -74,10 +85,10 @@ def check_room(
 ) -> None:
     """Refuse a request for which no enabled host of its Pcloud has room.
 
-    Placement is asked the same question as later by nova-scheduler; narrowed
-    to the Pcloud, the question costs the same however large the cloud is. The
-    check only improves the message, so no request is refused while a cell does
-    not answer.
+    Where no host has plainly room, Placement is asked the same question as
+    later by nova-scheduler; narrowed to the Pcloud, the question costs the
+    same however large the cloud is. The check only improves the message, so no
+    request is refused while a cell does not answer.
 
     :param spec: a request already narrowed to the Pcloud, and not forced to a
         host
@@ -86,11 +97,14 @@ def check_room(
     known, silent = computes.known_nodes(context, pcloud.hosts)
     if silent:
         return
-    enabled = {node.uuid for node in _open(pcloud, known).values()}
-    if not enabled:
+    open_nodes = _open(pcloud, known).values()
+    if not open_nodes:
         raise exception.PcloudUnusable(
             pcloud=pcloud.id, reason='it has no enabled host')
     wanted = utils.resources_from_request_spec(context, spec, None)
+    if _has_plainly_room(wanted, open_nodes):
+        return
+    enabled = {node.uuid for node in open_nodes}
     offer = inventories.offered(context, wanted)
     # Without an answer Nova says itself what is wrong.
     if offer is None:
@@ -103,6 +117,26 @@ def check_room(
                 len(enabled), len(pcloud.hosts), bool(with_room))
             if spec.project_id == pcloud.owner else
             f'none of its enabled hosts has room for {_ASKED_FOR}')
+
+
+def _has_plainly_room(
+    wanted: utils.ResourceRequest, nodes: Iterable[computes.Node],
+) -> bool:
+    """Whether one of the nodes has room without any overcommitment.
+
+    What nova-compute has told of its node is enough for a request that asks
+    the Pcloud for cpus, memory and disk, and for nothing else.
+    """
+    asked = parse.parse_qs(wanted.to_querystring())
+    amounts = {name: int(amount) for text in asked.get('resources', ())
+               for name, _, amount in [
+                   part.partition(':') for part in text.split(',')]}
+    if (asked.keys() - _PLAIN or amounts.keys() - _FREE.keys() or
+            len(asked.get('member_of', ())) != 1 or not _USUAL.issuperset(
+                ','.join(asked.get('root_required', ())).split(','))):
+        return False
+    return any(all(amount <= _FREE[name](node)
+                   for name, amount in amounts.items()) for node in nodes)
 
 
 def _owners_reason(enabled: int, hosts: int, others_have_room: bool) -> str:

@@ -12,9 +12,12 @@
 
 """Isolation, through the real scheduler and the real Placement."""
 
+from unittest import mock
+
 from nova import objects
 from nova.scheduler import request_filter
 
+from pcloud.backend import inventories
 from pcloud.scheduler import prefilter
 from pcloud.tests.functional import base
 from pcloud.tests.functional import shared_cloud
@@ -226,6 +229,20 @@ class ReasonTest(shared_cloud.SharedCloudTestCase):
                   flavorRef=self.flavor)
         self.assertIn('none of its 2 enabled hosts has room',
                       self._refused())
+
+    def test_placement_is_asked_where_room_is_not_plain(self):
+        """Only what nova-compute cannot tell costs another call."""
+        self.add_host(self.alice, self.pcloud, 'a', 'gpu',
+                      availability_zone='az1')
+        trait = self._create_flavor(
+            memory_mb=4000, extra_spec={'trait:HW_CPU_X86_VMX': 'forbidden'})
+        for more in ({'zone': 'az1'}, {'flavorRef': trait}, {}):
+            with mock.patch.object(inventories, 'offered',
+                                   wraps=inventories.offered) as offered:
+                server = self.boot(self.alice, {'pcloud': self.pcloud},
+                                   **{'flavorRef': self.flavor, **more})
+            self.assertEqual(bool(more), offered.called, more)
+            self._delete_server(server)
 
 
 class FilterAloneTest(shared_cloud.SharedCloudTestCase):

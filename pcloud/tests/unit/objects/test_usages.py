@@ -21,7 +21,7 @@ from pcloud.objects import usages
 def node(vcpus_used, memory_mb_used):
     """Return a node with 8 CPUs and 1024 MiB."""
     return computes.Node('uuid', 'name', 8, vcpus_used, 1024, memory_mb_used,
-                         100)
+                         100, 0)
 
 
 class UsagesTest(testtools.TestCase):
