@@ -66,6 +66,14 @@ return [document.documentElement,
         ['auto', 'scroll'].includes(getComputedStyle(each).overflowX))
 ).map(each => each.tagName + '.' + each.className);
 """
+# Whether Horizon's dialog for a new server has all it asks for. A flavor that
+# is taken before the limits are there is over them, and Horizon does not judge
+# it anew: the dialog cannot be sent until the flavor is taken once more.
+_HAS_LOADED = """
+const model = angular.element(document.body).injector().get(
+    'launchInstanceModel');
+return model.initialized && !model.initializing;
+"""
 # More than Tab stops at on any page.
 _MOST_STOPS = 300
 
@@ -386,6 +394,8 @@ class BrowserTest(base.SandboxTest):
         """Fill in Horizon's dialog for a new server, and send the dialog."""
         self.wait(lambda: self.driver.find_elements(CSS, 'wizard .nav-item'),
                   'The dialog is not there')
+        self.wait(lambda: self.driver.execute_script(_HAS_LOADED),
+                  'The dialog does not load')
         self.find('wizard input[name=name]').send_keys(name)
         self.step('Source')
         self.take('cirros')
