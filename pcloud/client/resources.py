@@ -269,6 +269,10 @@ class Policy(Resource):
         rack=r1"; '' for no constraints
     :ivar effective: the effective machine constraints of the scope, from all
         levels; None unless requested
+    :ivar default_pcloud: the default Pcloud that counts in the scope, as in
+        the API; None where none counts, and where it was not asked for
+    :ivar default_pcloud_source: the scope that has set the default, a default
+        outside of Pclouds too; None where no scope has
     """
 
     MEMBER = 'policy'
@@ -280,6 +284,8 @@ class Policy(Resource):
     system_keys: tuple[str, ...] | None = None
     constraints: str = ''
     effective: tuple[Setting, ...] | None = None
+    default_pcloud: Mapping[str, typing.Any] | None = None
+    default_pcloud_source: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -706,7 +706,9 @@ class Client:
             self, scope: str, scope_id: str, *,
             system_keys: Iterable[str] | None = None,
             customer_keys: Iterable[str] | None = None,
-            constraints: str | None = None) -> resources.Policy:
+            constraints: str | None = None,
+            default_pcloud: Mapping[str, typing.Any] | None | Unset = UNSET,
+    ) -> resources.Policy:
         """Replace the given members of a policy; None changes nothing.
 
         Admin; the owner for a Pcloud.
@@ -717,6 +719,9 @@ class Client:
             Pclouds
         :param constraints: the new machine constraints, such as "ram=2G
             rack=r1"; '' removes all constraints
+        :param default_pcloud: the default Pcloud as in the API, for projects,
+            domains and the cloud; None for outside of Pclouds, whatever the
+            scopes above have set
         :raises exceptions.BadRequest: when a key or a constraint is not valid
         """
         changes: dict[str, typing.Any] = {
@@ -725,6 +730,8 @@ class Client:
              ('customer_keys', customer_keys)) if keys is not None}
         if constraints is not None:
             changes['constraints'] = constraints
+        if default_pcloud is not UNSET:
+            changes['default_pcloud'] = default_pcloud
         return self._resource(
             resources.Policy, 'PUT', _policy_path(scope, scope_id),
             json={'policy': changes})

@@ -464,6 +464,15 @@ class TestResources(base.CloudTestCase):
         self.assertEqual({'policy': {'customer_keys': []}},
                          self.last_call()[2])
 
+    def test_no_default_is_not_the_same_as_none_given(self):
+        self.answer('PUT', POLICY, json={'policy': base.POLICY})
+
+        for default in ({'pcloud': base.PCLOUD_ID, 'mode': 'strict'}, None):
+            self.client.update_policy(
+                'pcloud', base.PCLOUD_ID, default_pcloud=default)
+            self.assertEqual({'policy': {'default_pcloud': default}},
+                             self.last_call()[2])
+
     def test_a_policy(self):
         self.answer('GET', POLICY, json={'policy': base.POLICY})
 
