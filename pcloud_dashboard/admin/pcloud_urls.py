@@ -14,6 +14,7 @@
 
 from django import urls
 
+from pcloud_dashboard.admin import default_views
 from pcloud_dashboard.admin import pcloud_views as views
 from pcloud_dashboard.admin import policy_views
 
@@ -23,6 +24,8 @@ urlpatterns = [
               name='policies'),
     urls.path('policies/set', policy_views.SetView.as_view(),
               name='set_policy'),
+    urls.path('policies/set-default', default_views.SetView.as_view(),
+              name='set_default'),
     urls.path('policies/delete', policy_views.DeleteView.as_view(),
               name='delete_policy'),
     urls.path('quotas/<str:project_id>', views.QuotaView.as_view(),

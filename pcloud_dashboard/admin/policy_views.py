@@ -23,19 +23,14 @@ from django.utils.translation import gettext_lazy as _
 from horizon import forms
 from horizon import views
 
+from pcloud_dashboard.admin import default_views
+from pcloud_dashboard.admin import scopes
 from pcloud_dashboard import api
 from pcloud_dashboard import policies
-from pcloud_dashboard.project import forms as pcloud_forms
-from pcloud_dashboard.project import pages
 
 from pcloud.client import resources
 from pcloud.client import v1
 
-INDEX = 'horizon:admin:pclouds:policies'
-SCOPES = {'cloud': _('Cloud'), 'domain': _('Domain'),
-          'project': _('Project'), 'pcloud': _('Pcloud'), 'role': _('Role')}
-# The id of the only policy of the cloud.
-_DEFAULT = 'default'
 # The scopes whose policies may have system keys; likewise customer keys.
 _SYSTEM_KEYS = ('cloud', 'domain', 'project', 'pcloud')
 _CUSTOMER_KEYS = ('project', 'pcloud')
@@ -43,44 +38,10 @@ _CUSTOMER_KEYS = ('project', 'pcloud')
 _SETTING = re.compile(r'(?:\\.|[^\s\\])+')
 
 
-class OfScope:
-    """A view of the policy of a scope, which the address tells."""
-
-    request: http.HttpRequest
-
-    @property
-    def scope(self) -> str:
-        """The kind of scope: cloud, domain, project, pcloud or role."""
-        asked = self.request.GET.get('scope', '')
-        return asked if asked in SCOPES else 'cloud'
-
-    @property
-    def scope_id(self) -> str:
-        """The id of the domain, project or Pcloud, or the role's name.
-
-        Empty where nothing has been chosen yet.
-        """
-        if self.scope == 'cloud':
-            return _DEFAULT
-        return self.request.GET.get('id', '')
-
-    @property
-    def query(self) -> str:
-        """The part of an address that tells the scope."""
-        query = http.QueryDict(mutable=True)
-        query['scope'], query['id'] = self.scope, self.scope_id
-        return query.urlencode()
-
-    @property
-    def page(self) -> str:
-        """The address of the page with the policy."""
-        return f'{urls.reverse(INDEX)}?{self.query}'
-
-
-class IndexView(OfScope, views.HorizonTemplateView):
+class IndexView(scopes.OfScope, views.HorizonTemplateView):
     """The policy of a scope, and what counts there.
 
-    A call of the API, and one for the names of the scopes.
+    Up to three calls of the API, and one for the names of the scopes.
     """
 
     template_name = 'pcloud_dashboard/admin/policies.html'
@@ -90,8 +51,10 @@ class IndexView(OfScope, views.HorizonTemplateView):
         """Return what the template shows."""
         policy = self._policy()
         return super().get_context_data(
-            scope=self.scope, scopes=SCOPES, scope_id=self.scope_id,
+            scope=self.scope, scopes=scopes.SCOPES, scope_id=self.scope_id,
             names=self._names(), query=self.query, policy=policy,
+            default=policy and default_views.find(
+                self.request, self.scope, self.scope_id),
             settings=_SETTING.findall(policy.constraints) if policy else (),
             may_set=policies.allows(self.request, policies.UPDATE_POLICY),
             may_delete=policies.allows(
@@ -123,16 +86,7 @@ class IndexView(OfScope, views.HorizonTemplateView):
         return None
 
 
-class ScopeForm(pcloud_forms.ApiForm):
-    """A form about the policy of a scope."""
-
-    def __init__(self, request: http.HttpRequest, *args: typing.Any,
-                 scope: str, scope_id: str, **kwargs: typing.Any) -> None:
-        super().__init__(request, *args, **kwargs)
-        self.scope, self.scope_id = scope, scope_id
-
-
-class PolicyForm(ScopeForm):
+class PolicyForm(scopes.ScopeForm):
     """Requirements and keys, one a line."""
 
     constraints = forms.CharField(
@@ -159,11 +113,12 @@ class PolicyForm(ScopeForm):
 
     def send(self, client: v1.Client, data: dict) -> str:
         """Replace the requirements and the keys."""
+        keys: dict[str, typing.Any] = {
+            member: _lines(data[member]) for member
+            in ('system_keys', 'customer_keys') if member in data}
         client.update_policy(
             self.scope, self.scope_id,
-            constraints=' '.join(_lines(data['constraints'])),
-            **{member: _lines(data[member]) for member
-               in ('system_keys', 'customer_keys') if member in data})
+            constraints=' '.join(_lines(data['constraints'])), **keys)
         return gettext('The policy was saved.')
 
 
@@ -171,16 +126,7 @@ def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-class PolicyFormView(OfScope, pages.FormView):
-    """A form about the policy of a scope."""
-
-    def get_form_kwargs(self) -> dict:
-        """Return the arguments of the form, with the scope."""
-        return {**super().get_form_kwargs(),
-                'scope': self.scope, 'scope_id': self.scope_id}
-
-
-class SetView(PolicyFormView):
+class SetView(scopes.ScopeFormView):
     """A dialog with requirements and keys."""
 
     form_class = PolicyForm
@@ -195,7 +141,7 @@ class SetView(PolicyFormView):
         """The policy, an empty one where there is none yet."""
         return api.require(
             self.request, lambda client: client.get_effective_policy(
-                self.scope, self.scope_id), urls.reverse(INDEX))
+                self.scope, self.scope_id), urls.reverse(scopes.INDEX))
 
     def get_initial(self) -> dict:
         """Return the present policy."""
@@ -206,7 +152,7 @@ class SetView(PolicyFormView):
             'customer_keys': '\n'.join(self.policy.customer_keys)}
 
 
-class DeleteForm(ScopeForm):
+class DeleteForm(scopes.ScopeForm):
     """Nothing to fill in: the administrator confirms."""
 
     def send(self, client: v1.Client, data: dict) -> str:
@@ -215,7 +161,7 @@ class DeleteForm(ScopeForm):
         return gettext('The policy was removed.')
 
 
-class DeleteView(PolicyFormView):
+class DeleteView(scopes.ScopeFormView):
     """A dialog that asks whether a policy is to be removed."""
 
     form_class = DeleteForm

@@ -26,6 +26,7 @@ from pcloud.client import resources
 
 # The most flavors of a bundle that the page has fields for.
 MOST_FLAVORS = 3
+MEMBERS = ('bundle_flavor', 'bundle_count', 'bundle_apart')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,13 +69,15 @@ class Answer:
     """What a simulation says of a bundle.
 
     :ivar placed: host -> its servers in words, in the order of the names
-    :ivar missing: what is too small, or would help, in words
+    :ivar missing: what is too small, in words
+    :ivar notes: what may be otherwise, in words
     """
 
     fits: bool
     text: str
     placed: list[tuple[str, str]]
     missing: list[str]
+    notes: list[str]
 
 
 def answer(simulation: resources.Simulation,
@@ -91,8 +94,8 @@ def answer(simulation: resources.Simulation,
         simulation.fits, _text(simulation),
         [(host, ', '.join(by_host[host]))
          for host in sorted(by_host, key=shown.natural)],
-        [*map(_short, simulation.binding), *map(more, simulation.more),
-         *simulation.not_explained])
+        list(map(_short, simulation.binding)),
+        list(simulation.not_explained))
 
 
 def _text(simulation: resources.Simulation) -> str:

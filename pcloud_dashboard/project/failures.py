@@ -12,7 +12,6 @@
 
 """Which hosts or racks of a Pcloud may fail, in words."""
 
-from collections.abc import Iterable
 from collections.abc import Iterator
 import dataclasses
 
@@ -20,7 +19,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.utils.translation import ngettext
 
-from pcloud_dashboard.project import bundles
 from pcloud_dashboard import shown
 
 from pcloud.client import resources
@@ -48,33 +46,27 @@ class Answer:
     """What a rehearsal says.
 
     :ivar survives: whether any of the hosts or racks may fail
-    :ivar helpful: what would help, in words
     :ivar notes: what else there is to know, in words
     """
 
     text: str
     survives: bool
     losses: list[Loss]
-    helpful: list[str]
     notes: list[str]
 
 
 def answer(rehearsal: resources.Rehearsal, lose: str,
-           hosts: Iterable[resources.Host],
            names: dict[str, str]) -> Answer:
     """Return a rehearsal in words.
 
     :param lose: what fails, 'host' or 'rack'
-    :param hosts: the hosts of the Pcloud
     :param names: the names of servers, by id
     """
-    survives = rehearsal.survives == rehearsal.of
     return Answer(
-        ' '.join(_sentences(rehearsal, lose)), survives,
+        ' '.join(_sentences(rehearsal, lose)),
+        rehearsal.survives == rehearsal.of,
         sorted(map(_loss, rehearsal.losses),
                key=lambda loss: shown.natural(loss.name)),
-        [] if survives else [*_enable(hosts),
-                             *map(bundles.more, rehearsal.more)],
         [*(_refused(each, names) for each in rehearsal.refused_servers),
          *rehearsal.not_explained])
 
@@ -134,13 +126,6 @@ def _loss(loss: resources.LostServers) -> Loss:
                  least) if least == most else
         ngettext('at least %d instance has no room',
                  'at least %d instances have no room', least)) % least)
-
-
-def _enable(hosts: Iterable[resources.Host]) -> Iterator[str]:
-    """Yield the hosts that may make room and cost nothing."""
-    for host in hosts:
-        if host.state == 'disabled' and not host.instances:
-            yield _('Enable %s.') % host.name
 
 
 def _refused(refused: resources.RefusedServer,

@@ -82,32 +82,3 @@ def _picture(explained: resources.ExplainedHost,
         explained.name, host.state or '' if host else '',
         None if instances is None else len(instances), explained.fits,
         tuple(each.reason for each in explained.in_the_way))
-
-
-@dataclasses.dataclass(frozen=True)
-class Button:
-    """A change that would help.
-
-    :ivar can_be_done: whether a button does it; else the text says what
-        somebody has to do
-    """
-
-    change: str
-    subject: str
-    text: str
-    can_be_done: bool
-
-
-def buttons(explanation: resources.Explanation, may_enable: bool,
-            may_add: bool) -> list[Button]:
-    """Return the changes that would make room for another server.
-
-    :param may_enable: whether the user may enable hosts; likewise may_add
-    """
-    doable = {name for name, allowed in (
-        ('enable', may_enable), ('add_host', may_enable and may_add))
-        if allowed}
-    return [Button(change.change, change.subject,
-                   change.text[:1].upper() + change.text[1:],
-                   change.change in doable)
-            for change in explanation.changes]

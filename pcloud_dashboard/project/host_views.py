@@ -25,6 +25,7 @@ from horizon.utils import http as horizon_http
 
 from pcloud_dashboard import api
 from pcloud_dashboard import policies
+from pcloud_dashboard.project import changes
 from pcloud_dashboard.project import host_forms
 from pcloud_dashboard.project import host_names
 from pcloud_dashboard.project import pages
@@ -60,10 +61,12 @@ class AddHostsView(pages.PcloudFormView):
     def get_initial(self) -> dict:
         """Return what the address asks for, else the first free kind."""
         asked = self.request.GET.get('host_flavor')
+        count = self.request.GET.get('count', '')
         free = [flavor.id for flavor in self.flavors
                 if any(flavor.available.values())]
         return {**super().get_initial(),
-                'host_flavor': asked or next(iter(free), '')}
+                'host_flavor': asked or next(iter(free), ''),
+                **({'count': count} if count.isdecimal() else {})}
 
     def get_form_kwargs(self) -> dict:
         """Return the arguments of the form."""
@@ -200,7 +203,7 @@ class DrainView(HostFormView):
 
 
 class ChangeView(pages.OfPcloud, generic.View):
-    """Does a change that makes room, for a button of the tab Fit."""
+    """Does a change that would help, for a button on a tab."""
 
     tab = 'fit'
     http_method_names = ['post']
@@ -210,7 +213,7 @@ class ChangeView(pages.OfPcloud, generic.View):
         """Make the change, and show the tab again."""
         subject = request.POST.get('subject', '')
         try:
-            if request.POST.get('change') == 'add_host':
+            if request.POST.get('change') == changes.ADD_HOST:
                 name = self._add(subject)
             else:
                 name = subject
@@ -220,11 +223,7 @@ class ChangeView(pages.OfPcloud, generic.View):
                 '%s is enabled: new instances may start there.') % name)
         except api.FAILURES as error:
             messages.error(request, api.words(error))
-        # The id of a flavor is free text of an operator.
-        flavor = http.QueryDict(mutable=True)
-        flavor['flavor'] = request.POST.get('flavor', '')
-        return http.HttpResponseRedirect(
-            f'{self.page}&{flavor.urlencode()}')
+        return http.HttpResponseRedirect(self.page)
 
     def _add(self, host_flavor: str) -> str:
         client = api.client(self.request)

@@ -17,6 +17,7 @@ import typing
 from urllib import parse
 
 from django import http
+from django.utils.translation import gettext
 from django.utils.translation import ngettext
 from django.views import generic
 from horizon import messages
@@ -47,3 +48,21 @@ class BeginView(pages.OfPcloud, generic.View):
             messages.error(request, api.words(error))
         query = parse.urlencode(dataclasses.asdict(question))
         return http.HttpResponseRedirect(f'{self.page}&{query}')
+
+
+class EndView(pages.OfPcloud, generic.View):
+    """Ends the moves that have not begun, for a button of the tab Moves."""
+
+    tab = 'moves'
+    http_method_names = ['post']
+
+    def post(self, request: http.HttpRequest,
+             **kwargs: typing.Any) -> http.HttpResponse:
+        """End the moves, and show the tab again."""
+        try:
+            api.client(request).end_rebalance(self.pcloud_id)
+            messages.success(request, gettext(
+                'No more instances are moved. Those on their way arrive.'))
+        except api.FAILURES as error:
+            messages.error(request, api.words(error))
+        return http.HttpResponseRedirect(self.page)

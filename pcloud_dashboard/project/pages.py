@@ -13,6 +13,7 @@
 """What the views of one Pcloud have in common."""
 
 import typing
+from urllib import parse
 
 from django import http
 from django import urls
@@ -35,6 +36,11 @@ TABS = {name: f'?tab=pcloud__{name}'
 def address(pcloud_id: str, tab: str = 'hosts') -> str:
     """Return the address of a tab of a Pcloud's page."""
     return urls.reverse(DETAIL, args=[pcloud_id]) + TABS[tab]
+
+
+def question(tab: str, **asked: str | list[str]) -> str:
+    """Return the part of an address that asks something on a tab."""
+    return parse.urlencode({'tab': f'pcloud__{tab}', **asked}, doseq=True)
 
 
 def own_address(name: str, *arguments: str) -> str:
@@ -70,8 +76,15 @@ class OfPcloud:
 
     @property
     def page(self) -> str:
-        """The address of the view's tab of the Pcloud's page."""
-        return address(self.pcloud_id, self.tab)
+        """The address of the tab of the Pcloud's page that led here.
+
+        It is the tab of the view where the address does not tell.
+        """
+        back = parse.parse_qsl(self.request.GET.get('back', ''))
+        if not back:
+            return address(self.pcloud_id, self.tab)
+        return own_address('detail', self.pcloud_id) + (
+            f'?{parse.urlencode(back)}')
 
     def allows(self, rule: str) -> bool:
         """Return whether the user may do what a rule is about."""

@@ -12,15 +12,13 @@
 
 """What the owner sets for a Pcloud."""
 
-import typing
-
-from django import http
 from django.utils.functional import cached_property
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from horizon import forms
 
 from pcloud_dashboard import api
+from pcloud_dashboard.project import default_forms
 from pcloud_dashboard.project import forms as pcloud_forms
 from pcloud_dashboard.project import pages
 from pcloud_dashboard import shown
@@ -123,41 +121,14 @@ class RequirementsView(pages.PcloudFormView):
                 'customer_keys': '\n'.join(self.policy.customer_keys)}
 
 
-class DefaultForm(pcloud_forms.PcloudForm):
+class DefaultForm(default_forms.ModeForm, pcloud_forms.PcloudForm):
     """How the Pcloud is the default of the user's project."""
-
-    mode = forms.ChoiceField(
-        label=_('Instances that name no Pcloud start'),
-        choices=[('strict', _('here, or not at all')),
-                 ('prefer', _('here while there is room, else outside')),
-                 ('grow', _('here, and hosts are added for them'))],
-        widget=forms.Select(attrs={
-            'class': 'switchable', 'data-slug': 'mode'}))
-    host_flavor = forms.ChoiceField(
-        label=_('Host flavor of added hosts'), required=False,
-        widget=forms.Select(attrs={
-            'class': 'switched', 'data-switch-on': 'mode',
-            'data-mode-grow': _('Host flavor of added hosts')}))
-    max_hosts = forms.IntegerField(
-        label=_('Most hosts'), required=False, min_value=1,
-        widget=forms.NumberInput(attrs={
-            'class': 'switched', 'data-switch-on': 'mode',
-            'data-mode-grow': _('Most hosts')}))
-
-    def __init__(self, request: http.HttpRequest, *args: typing.Any,
-                 flavors: list[str], **kwargs: typing.Any) -> None:
-        super().__init__(request, *args, **kwargs)
-        self.fields['host_flavor'].choices = [
-            (each, each) for each in flavors]
 
     def send(self, client: v1.Client, data: dict) -> str:
         """Make the Pcloud the default of the project."""
-        growth = {} if data['mode'] != 'grow' else {
-            'host_flavor': data['host_flavor'] or None,
-            'max_hosts': data['max_hosts']}
         client.set_default_pcloud(
             self.pcloud.id, data['mode'], self.request.user.project_id,
-            **growth)
+            **self.growth(data))
         return gettext('The Pcloud is the default of the project now.')
 
 
@@ -172,9 +143,18 @@ class DefaultView(pages.PcloudFormView):
 
     def get_form_kwargs(self) -> dict:
         """Return the arguments of the form, with the host flavors."""
-        flavors = api.ask_all(self.request, v1.Client.list_host_flavors)
-        return {**super().get_form_kwargs(),
-                'flavors': [flavor.id for flavor in flavors]}
+        return {**super().get_form_kwargs(), 'flavors': api.ask_all(
+            self.request, v1.Client.list_host_flavors)}
+
+    def get_initial(self) -> dict:
+        """Return the present default, if the Pcloud is the default."""
+        present = api.ask(
+            self.request, lambda client: client.get_default_pcloud(
+                self.request.user.project_id))
+        if present is None or present.pcloud != self.pcloud_id:
+            return {}
+        return {name: getattr(present, name) for name in (
+            'mode', 'host_flavor', 'availability_zone', 'max_hosts')}
 
 
 class NoDefaultForm(pcloud_forms.PcloudForm):

@@ -41,10 +41,14 @@ def default(value: resources.DefaultPcloud,
     is_here = value.pcloud == pcloud.id
     return Default(
         is_here, _text(value, is_here),
-        {'project': _('set for the project'), 'domain': _(
-            'set for the domain'), 'cloud': _('set for the cloud')}.get(
-                value.source or ''),
-        value.source == 'project')
+        source(value.source), value.source == 'project')
+
+
+def source(scope: str | None) -> str | None:
+    """Return in words where a default is set; None for nowhere."""
+    return {'project': _('set for the project'),
+            'domain': _('set for the domain'),
+            'cloud': _('set for the cloud')}.get(scope or '')
 
 
 def _text(value: resources.DefaultPcloud, is_here: bool) -> str:

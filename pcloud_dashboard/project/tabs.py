@@ -12,6 +12,7 @@
 
 """The tabs of a Pcloud's page."""
 
+import dataclasses
 import typing
 
 from django import http
@@ -22,9 +23,11 @@ from horizon import tabs
 from pcloud_dashboard import api
 from pcloud_dashboard import policies
 from pcloud_dashboard.project import bundles
+from pcloud_dashboard.project import changes
 from pcloud_dashboard.project import failures
 from pcloud_dashboard.project import fit
 from pcloud_dashboard.project import moves
+from pcloud_dashboard.project import pages
 from pcloud_dashboard.project import settings
 from pcloud_dashboard import shown
 
@@ -51,6 +54,12 @@ class PcloudTab(tabs.Tab):
     def allows(self, rule: str) -> bool:
         """Return whether the user may do what a rule is about."""
         return policies.allows(self.request, rule, self.pcloud.owner)
+
+    @property
+    def rights(self) -> changes.Rights:
+        """Which of the changes that would help the user may make."""
+        return changes.Rights(self.allows(policies.UPDATE_HOST),
+                              self.allows(policies.ADD_HOST))
 
     def get_context_data(self, request: http.HttpRequest,
                          **kwargs: typing.Any) -> dict:
@@ -123,9 +132,8 @@ class FitTab(PcloudTab):
             'flavors': flavors, 'flavor': flavor,
             'explanation': explanation,
             'pictures': fit.pictures(explanation, hosts),
-            'changes': fit.buttons(
-                explanation, self.allows(policies.UPDATE_HOST),
-                self.allows(policies.ADD_HOST))}
+            'changes': changes.of_explanation(explanation, self.rights),
+            'back': pages.question('fit', flavor=flavor.id)}
 
     def _bundle(self, request: http.HttpRequest,
                 names: dict[str, str]) -> dict:
@@ -140,7 +148,12 @@ class FitTab(PcloudTab):
         except api.FAILURES as error:
             return {**found, 'bundle_failure': api.words(error)}
         return {**found,
-                'bundle_answer': bundles.answer(simulation, names)}
+                'bundle_answer': bundles.answer(simulation, names),
+                'bundle_changes': changes.more_hosts(
+                    simulation.more, self.rights),
+                'bundle_back': pages.question('fit', **{
+                    name: request.GET.getlist(name)
+                    for name in ('flavor', *bundles.MEMBERS)})}
 
 
 class FailuresTab(PcloudTab):
@@ -159,7 +172,10 @@ class FailuresTab(PcloudTab):
         names = api.server_names(
             request) if rehearsal.refused_servers else {}
         return {'lose': lose, 'losable': failures.LOSABLE.items(),
-                'answer': failures.answer(rehearsal, lose, hosts, names)}
+                'answer': failures.answer(rehearsal, lose, names),
+                'changes': changes.of_rehearsal(
+                    rehearsal, hosts, self.rights),
+                'back': pages.question('failures', lose=lose)}
 
 
 class MovesTab(PcloudTab):
@@ -172,9 +188,11 @@ class MovesTab(PcloudTab):
     def get_context_data(self, request: http.HttpRequest,
                          **kwargs: typing.Any) -> dict:
         """Return what the template shows, with the form if the API fails."""
+        question = moves.question(request.GET)
         return {**super().get_context_data(request, **kwargs),
-                'flavors': api.flavors(request),
-                'question': moves.question(request.GET)}
+                'flavors': api.flavors(request), 'question': question,
+                'asked': pages.question(
+                    'moves', **dataclasses.asdict(question))}
 
     def find(self, request: http.HttpRequest) -> dict:
         """Return a plan; a call of the API, and up to two of Nova's own."""

@@ -36,6 +36,8 @@ urlpatterns = [
               name='change'),
     urls.path(_PCLOUD + 'move', move_views.BeginView.as_view(),
               name='move'),
+    urls.path(_PCLOUD + 'end-moves', move_views.EndView.as_view(),
+              name='end_moves'),
     urls.path(_HOST + 'state', host_views.StateView.as_view(),
               name='state'),
     urls.path(_HOST + 'drain', host_views.DrainView.as_view(),

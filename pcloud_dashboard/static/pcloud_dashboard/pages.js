@@ -2,6 +2,10 @@
 (function () {
   'use strict';
 
+  // Milliseconds between two looks at servers that are being moved.
+  var SOON = 5000;
+  var SELDOM = 60000;
+
   // A switch of a host: the row of the host alone is drawn anew.
   $(document).on('submit', 'form.pcloud-switch', function (event) {
     var form = $(this);
@@ -123,5 +127,86 @@
   horizon.modals.addModalInitFunction(prepare);
   $(function () {
     prepare(document);
+    follow();
   });
+
+  // The tab Moves: while servers are being moved, the part below the form is
+  // read again and again. A question that is half written stays in the form.
+  horizon.tabs.addTabLoadFunction(follow);
+
+  function follow() {
+    var part = $('#pcloud-plan-part');
+    if (part.find('#pcloud-under-way').length && !part.hasClass('pcloud-followed')) {
+      part.addClass('pcloud-followed');
+      lookLater(part, SOON);
+    }
+  }
+
+  function lookLater(part, wait) {
+    setTimeout(function () {
+      look(part, wait);
+    }, wait);
+  }
+
+  function look(part, wait) {
+    if (!$.contains(document, part[0])) {
+      return;
+    }
+    if (document.hidden || !part.is(':visible') || isRead(part)) {
+      lookLater(part, SOON);
+      return;
+    }
+    var began = Date.now();
+    $.get(part.attr('data-address'))
+      .done(function (answer) {
+        var fresh = $('<div>').append($.parseHTML(answer)).find('#pcloud-plan-part');
+        if (!fresh.length) {
+          part.removeClass('pcloud-followed');
+          return;
+        }
+        var isNew = essence(fresh) !== essence(part);
+        if (isNew) {
+          renew(part, fresh);
+        }
+        if (!part.find('#pcloud-under-way').length) {
+          part.removeClass('pcloud-followed');
+          return;
+        }
+        // A busy cloud, and moves that take long, are asked less often.
+        var least = Math.max(SOON, 4 * (Date.now() - began));
+        lookLater(part, isNew ? least : Math.min(SELDOM, Math.max(least, 1.5 * wait)));
+      })
+      .fail(function (answer) {
+        if (answer.status === 401 || answer.status === 403) {
+          part.removeClass('pcloud-followed');
+          return;
+        }
+        lookLater(part, Math.min(SELDOM, 2 * wait));
+      });
+  }
+
+  // Whoever has chosen text or a link of the part would lose it.
+  function isRead(part) {
+    var chosen = window.getSelection();
+    var focus = document.activeElement;
+    return !chosen.isCollapsed && $.contains(part[0], chosen.anchorNode) ||
+      $.contains(part[0], focus) && !focus.id;
+  }
+
+  // What the user sees; each answer has another token against forgery.
+  function essence(part) {
+    var copy = part.clone();
+    copy.find('[name=csrfmiddlewaretoken]').remove();
+    return copy.html();
+  }
+
+  function renew(part, fresh) {
+    var focus = document.activeElement;
+    var kept = $.contains(part[0], focus) ? focus.id : null;
+    part.empty().append(fresh.contents());
+    if (kept) {
+      (document.getElementById(kept) || part[0]).focus();
+    }
+    $('#pcloud-moves-news').text(part.find('#pcloud-left, #pcloud-stopped, #pcloud-plan').first().text());
+  }
 })();

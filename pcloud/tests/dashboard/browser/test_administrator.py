@@ -12,6 +12,8 @@
 
 """What administrators do: host flavors, pools, quotas, findings."""
 
+import operator
+
 from selenium.webdriver.common import keys
 from selenium.webdriver.support import select
 
@@ -202,6 +204,16 @@ class AdministratorTest(base.BrowserTest):
         self.submit()
         self.wait(lambda: 'ram=64M' not in self.text('#pcloud-policy'),
                   'The policy is still there')
+        pcloud = self.new_pcloud('carol', 'farm of carol')
+        self.set_default(pcloud.id, 'prefer')
+        self.wait_for_text('#pcloud-scope-default',
+                           'start in farm of carol while there is room')
+        self.assertEqual(('prefer', 'cloud'), operator.attrgetter(
+            'mode', 'source')(self.client('carol').get_default_pcloud()))
+        self.assert_quiet()
+        self.assert_named()
+        self.set_default('', 'strict')
+        self.wait_for_text('#pcloud-scope-default', 'outside of Pclouds. (')
         self.choose('scope', 'project')
         project = self.project_id('carol')
         self.find(f'#pcloud-scope-id option[value="{project}"]')
@@ -210,6 +222,13 @@ class AdministratorTest(base.BrowserTest):
         self.find('#pcloud-set-policy')
         self.assertIn(project, self.driver.current_url)
         self.assert_quiet()
+
+    def set_default(self, pcloud, mode):
+        """Fill in the dialog with the default Pcloud."""
+        self.click('#pcloud-set-default')
+        self.choose('pcloud', pcloud)
+        self.choose('mode', mode)
+        self.submit()
 
     def forget_policy(self):
         """Remove what is left of a test."""

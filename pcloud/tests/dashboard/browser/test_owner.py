@@ -21,6 +21,12 @@ from pcloud.tests.dashboard.browser import base
 
 SWITCH = '#pcloud-host-{} [role=switch]'
 STATE = '#pcloud-host-{} .pcloud-state'
+# What the tab Moves shows of a plan that is being made.
+UNDER_WAY = """
+$('#pcloud-plan-part').append(
+    '<section id="pcloud-under-way"><p>One is left.</p></section>');
+horizon.tabs.initTabLoad($('#pcloud__moves'));
+"""
 
 
 class OwnerTest(base.BrowserTest):
@@ -276,15 +282,33 @@ class OwnerTest(base.BrowserTest):
         self.assert_well_made()
         client.add_host(pcloud.id, 'web-2', 'gold')
         self.open_pcloud(pcloud, 'failures')
-        self.wait_for_text('#main_content', 'Enable web-2.')
-        client.set_host_state(pcloud.id, 'web-2', 'enabled')
-        self.open_pcloud(pcloud, 'failures')
+        self.click('//button[contains(., "Enable web-2")]', base.XPATH)
         self.wait_for_text('#pcloud-survives', 'Any host may fail')
         self.choose('lose', 'rack')
         self.click('#pcloud__failures form button')
         self.wait_for_text('#pcloud-survives', 'The racks of the hosts are '
                            'not known.')
         self.assert_well_made()
+
+    def test_hosts_that_would_help(self):
+        pcloud = self.new_pcloud('bob', 'farm', 'web-1')
+        self.new_server('bob', 'one', pcloud)
+        self.log_in('bob')
+        self.open_pcloud(pcloud, 'failures')
+        self.click('//a[contains(., "Add 1 Host of gold")]', base.XPATH)
+        self.assertTrue(self.find(
+            'form.pcloud-add-hosts input[value=gold]').is_selected())
+        self.wait_for_text('.pcloud-preview-units',
+                           '2 of 10 before, 4 of 10 after')
+        self.submit()
+        self.wait_for_text('#pcloud-survives', 'Any host may fail')
+        self.assert_well_made()
+        self.open_pcloud(pcloud, 'fit&bundle_flavor=4&bundle_count=3')
+        self.click('//a[contains(., "Hosts of gold") or '
+                   'contains(., "Host of gold")]', base.XPATH)
+        self.submit()
+        self.wait_for_text('#pcloud-bundle-answer', 'The bundle fits.')
+        self.assert_quiet()
 
     def test_moves(self):
         pcloud = self.new_pcloud('bob', 'farm', 'web-1')
@@ -309,10 +333,13 @@ class OwnerTest(base.BrowserTest):
         self.wait_for_text('#pcloud-plan', 'becomes empty.')
         self.click('#pcloud-begin')
         self.wait_for_text('body', 'being moved.')
-        self.wait(lambda: self._has_empty_host(client, pcloud),
-                  'The servers do not move')
-        self.wait(lambda: self._nothing_moves(pcloud), 'Moves are left')
-        self.wait_for_text('#pcloud-plan', 'No host can be made empty.')
+        self._is_followed_to_the_end()
+        self.assertTrue(self._has_empty_host(client, pcloud))
+        # However fast the moves were: a page that has not heard of the end.
+        self.driver.execute_script(UNDER_WAY)
+        self.find('#pcloud-under-way')
+        self._is_followed_to_the_end()
+        self.assert_well_made()
         self.click('#pcloud-goal [value=fit]')
         self.choose('flavor', '4')
         self.click('#pcloud-goal button')
@@ -323,10 +350,21 @@ class OwnerTest(base.BrowserTest):
         return any(host.instances == () for host
                    in client.list_hosts(pcloud.id))
 
-    def _nothing_moves(self, pcloud):
-        self.open_pcloud(pcloud, 'moves')
-        self.find('#pcloud-plan')
-        return not self.driver.find_elements(base.CSS, '#pcloud-under-way')
+    def _is_followed_to_the_end(self):
+        """Wait for the end of moves, without loading the page.
+
+        What the user does meanwhile stays as it is.
+        """
+        field = self.find('#pcloud-max-moves')
+        field.clear()
+        field.send_keys('12')
+        self.wait(lambda: not self.driver.find_elements(
+            base.CSS, '.pcloud-followed, #pcloud-under-way'),
+            'The page goes on for ever')
+        self.wait_for_text('#pcloud-plan', 'No host can be made empty.')
+        self.assertEqual('12', field.get_attribute('value'))
+        self.assertEqual(field, self.driver.switch_to.active_element)
+        field.clear()
 
     def test_tenants(self):
         pcloud = self.new_pcloud('bob', 'farm', 'web-1')
@@ -389,6 +427,15 @@ class OwnerTest(base.BrowserTest):
         self.wait_for_text('#pcloud-default', 'start here while there is '
                            'room, and else outside. (set for the project)')
         self.assert_well_made()
+        self.click('#pcloud-make-default')
+        self.wait(lambda: 'prefer' == self.find(
+            'form [name=mode]').get_attribute('value'),
+            'The present mode is not filled in')
+        self.choose('mode', 'grow')
+        self.choose('host_flavor', 'gold')
+        self.fill('max_hosts', '3')
+        self.submit()
+        self.wait_for_text('#pcloud-default', 'up to 3 hosts.')
         self.click('#pcloud-no-default')
         self.submit()
         self.wait_for_text('#pcloud-default', 'outside of Pclouds')

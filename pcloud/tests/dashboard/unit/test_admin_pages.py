@@ -374,6 +374,75 @@ class PoliciesTest(base.AdminPageTest):
         self.assertContains(self.send('set_policy', constraints='ram=much'),
                             'ram has no amount. (HTTP 400)')
 
+    def default(self, **members):
+        """Have the cloud answer with a default Pcloud."""
+        default = members and {'pcloud': FARM, 'mode': 'strict', **members}
+        self.policy |= {'default_pcloud': default or None,
+                        'default_pcloud_source': 'cloud'}
+        self.answer('GET', self.CLOUD, json={'policy': self.policy})
+        self.answer('GET', f'/os-pclouds/{FARM}', json={'pcloud': {
+            **base.sample('pclouds/show-resp')['pcloud'], 'name': 'farm'}})
+        return self.page('policies')
+
+    def test_defaults_in_words(self):
+        for members, text in (
+                ({}, 'start outside of Pclouds. <span'),
+                ({'mode': 'strict'}, 'start in farm. <span'),
+                ({'mode': 'prefer'}, 'start in farm while there is room'),
+                ({'mode': 'grow', 'host_flavor': 'gpu', 'max_hosts': 9},
+                 'of host flavor gpu are added, up to 9 hosts.')):
+            page = self.default(**members)
+            self.assertContains(page, text)
+            self.assertContains(page, '(set for the cloud)')
+        self.answer('GET', f'/os-pclouds/{FARM}', status_code=404, json={
+            'itemNotFound': {'code': 404, 'message': 'It is gone.'}})
+        self.assertContains(self.page('policies'), f'start in {FARM}; while')
+
+    def test_no_default(self):
+        page = self.page('policies')
+        self.assertContains(page, 'start outside of Pclouds.</p>')
+        self.answer('GET', self.CLOUD, [
+            {'json': {'policy': self.policy}},
+            {'status_code': 404, 'json': {
+                'itemNotFound': {'code': 404, 'message': 'None is set.'}}}])
+        page = self.page('policies')
+        self.assertContains(page, 'start outside of Pclouds.</p>')
+        page = self.page('policies', scope='role', id='database')
+        self.assertNotContains(page, 'pcloud-set-default')
+
+    def set_default(self, **form):
+        body = base.sample('pclouds/list-detail-resp')['pclouds'][0]
+        self.answer('GET', '/os-pclouds', json=lambda request, context: {
+            'pclouds': [] if 'marker' in request.qs
+            else [{**body, 'id': FARM}]})
+        sent = self.answer('PUT', self.CLOUD, json={'policy': self.policy})
+        self.send('set_default', **form)
+        return sent.last_request.json()['policy']
+
+    def test_set_default(self):
+        growth = {'mode': 'grow', 'host_flavor': 'gpu', 'max_hosts': 3}
+        self.assertEqual(
+            {'default_pcloud': {'pcloud': FARM, **growth}},
+            self.set_default(pcloud=FARM, **growth))
+        self.assertEqual(
+            {'default_pcloud': {'pcloud': FARM, 'mode': 'prefer'}},
+            self.set_default(pcloud=FARM, **{**growth, 'mode': 'prefer'}))
+        self.assertEqual({'default_pcloud': None},
+                         self.set_default(pcloud='', mode='strict'))
+
+    def test_the_present_default_is_filled_in(self):
+        self.default(mode='grow', host_flavor='gpu', max_hosts=9,
+                     availability_zone='az9')
+        form = self.client.get(self.address('set_default')).context['form']
+
+        self.assertEqual(
+            [FARM, 'grow', 'gpu', 'az9', 9],
+            [form[name].value() for name in (
+                'pcloud', 'mode', 'host_flavor', 'availability_zone',
+                'max_hosts')])
+        self.assertIn(('az9', 'az9'),
+                      form.fields['availability_zone'].choices)
+
     def test_remove(self):
         sent = self.answer('DELETE', self.ROLE, status_code=204)
         self.send('delete_policy', query='?scope=role&id=database')

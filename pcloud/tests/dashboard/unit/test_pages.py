@@ -225,6 +225,23 @@ class PcloudTest(base.PageTest):
         self.assertContains(page, '3072 MiB of memory are left')
         self.assertContains(page, 'Start a server of flavor m1.small')
 
+    def test_hosts_that_make_room_for_a_bundle(self):
+        self.answer('GET', f'{self.at}/explain',
+                    json=base.sample('explain/show-resp'))
+        simulation = base.sample('simulate/ask-resp')['simulate']
+        self.answer('POST', f'{self.at}/simulate', json={'simulate': {
+            **simulation, 'more': [{'host_flavor': 'gpu', 'hosts': 2,
+                                    'units': 6, 'free': 2}]}})
+        with mock.patch.object(horizon_api.nova, 'flavor_list',
+                               return_value=self.flavors.list()):
+            page = self.page('detail', self.pcloud_id, tab='pcloud__fit',
+                             bundle_flavor='2', bundle_count='3')
+
+        self.assertContains(page, 'Add 2 Hosts of gpu')
+        self.assertContains(
+            page, 'back=tab%3Dpcloud__fit%26bundle_flavor%3D2%26bundle_count'
+                  '%3D3"')
+
 
 class FailuresTest(base.PageTest):
 
@@ -242,6 +259,21 @@ class FailuresTest(base.PageTest):
         self.assertContains(page, 'Worst is the loss of web-1: 2 instances')
         self.assertContains(page, '2 instances have no room')
         self.assertContains(page, '1 more of host flavor gpu')
+        # None is free.
+        self.assertNotContains(page, 'Add 1 Host of gpu')
+
+    def test_what_would_help(self):
+        more = {'host_flavor': 'a&b', 'hosts': 2, 'units': 4, 'free': 2}
+        self.answer('GET', f'{self.at}/hosts', json={'hosts': [
+            {**base.sample('hosts/show-resp')['host'], 'state': 'disabled',
+             'instances': []}]})
+        page = self.tab({'more': [more]}, lose='rack')
+        back = 'back=tab%3Dpcloud__failures%26lose%3Drack"'
+
+        self.assertContains(page, f'host_flavor=a%26b&amp;count=2&amp;{back}')
+        self.assertContains(page, 'Add 2 Hosts of a&amp;b')
+        self.assertContains(page, f'/help?{back}')
+        self.assertContains(page, 'Enable web-1</button>')
 
     def test_any_may_fail(self):
         page = self.tab({'survives': 1, 'worst': None, 'more': []})
@@ -317,6 +349,34 @@ class MovesTest(base.PageTest):
             page, 'An earlier plan ended before its end: No room is left.')
         self.assertContains(page, 'No host can be made empty.')
         self.assertNotContains(page, 'pcloud-begin')
+        self.assertContains(page, 'id="pcloud-end-moves"')
+
+    def test_the_plan_is_read_again_with_the_question_that_was_asked(self):
+        page = self.tab({'fits': True}, goal='fit', flavor='a&b', count='3')
+
+        self.assertContains(
+            page, f'data-address="/project/pclouds/{self.pcloud_id}/?'
+                  'tab=pcloud__moves&amp;goal=fit&amp;flavor=a%26b&amp;'
+                  'count=3&amp;')
+
+    def end(self, **answer):
+        self.tab()
+        self.answer('DELETE', f'{self.at}/rebalance', **answer)
+        return self.client.post(
+            f'/project/pclouds/{self.pcloud_id}/end-moves?'
+            'back=tab%3Dpcloud__moves%26goal%3Dfit%26flavor%3D2',
+            follow=True)
+
+    def test_end(self):
+        page = self.end(status_code=204)
+
+        self.assertIn('Those on their way arrive.', self.messages(page))
+        self.assertEqual(['2'], self.asked.last_request.qs['flavor'])
+
+    def test_an_end_that_is_refused(self):
+        page = self.end(status_code=409, json=REFUSED)
+
+        self.assertIn('It is in use. (HTTP 409)', self.messages(page))
 
     def test_a_number_that_is_none(self):
         self.answer('GET', f'{self.at}/rebalance', status_code=400, json={
@@ -398,6 +458,38 @@ class FormTest(base.PageTest):
         self.assertEqual(['web-2', 'web-3'], [
             request.json()['host']['name']
             for request in added.request_history])
+
+    def test_hosts_that_would_help_are_filled_in(self):
+        page = self.client.get(
+            self.address('add_hosts', self.pcloud_id) +
+            '?host_flavor=gpu&count=3&back=tab%3Dpcloud__failures')
+
+        self.assertEqual(('gpu', '3'), tuple(
+            page.context['form'][name].value()
+            for name in ('host_flavor', 'count')))
+        self.assertContains(page, '?tab=pcloud__failures"')
+        page = self.client.get(
+            self.address('add_hosts', self.pcloud_id) + '?count=many')
+        self.assertEqual(1, page.context['form']['count'].value())
+
+    def test_a_change_that_would_help(self):
+        host = base.sample('hosts/add-resp')
+        added = self.answer('POST', f'{self.at}/hosts', status_code=201,
+                            json=host)
+        for name in ('web-1', 'web-2'):
+            enabled = self.answer('PUT', f'{self.at}/hosts/{name}', json=host)
+        address = (self.address('change', self.pcloud_id) +
+                   '?back=tab%3Dpcloud__fit%26flavor%3Da%2526b')
+        for form in ({'change': 'enable', 'subject': 'web-2'},
+                     {'change': 'add_host', 'subject': 'gpu'}):
+            self.assertTrue(self.client.post(address, form).url.endswith(
+                f'/{self.pcloud_id}/?tab=pcloud__fit&flavor=a%26b'))
+
+        self.assertEqual(
+            {'host': {'name': 'gpu-1', 'host_flavor': 'gpu'}},
+            added.last_request.json())
+        self.assertEqual({'host': {'state': 'enabled'}},
+                         enabled.last_request.json())
 
     def test_add_hosts_until_one_is_refused(self):
         self.answer('POST', f'{self.at}/hosts', [

@@ -17,6 +17,7 @@ import unittest
 import ddt
 
 from pcloud.client import resources
+from pcloud_dashboard.project import changes
 from pcloud_dashboard.project import failures
 from pcloud_dashboard.project import moves
 
@@ -59,12 +60,12 @@ class FailuresTest(unittest.TestCase):
     @ddt.unpack
     def test_sentence(self, lose, survives, of, expected):
         self.assertEqual(expected, failures.answer(
-            rehearsal(survives, of), lose, [], {}).text)
+            rehearsal(survives, of), lose, {}).text)
 
     def test_what_is_not_proven(self):
         found = failures.answer(rehearsal(
             1, 2, exact=False, worst={'rack': 3, 'servers': 1}),
-            'rack', [], {})
+            'rack', {})
         self.assertEqual(
             '1 of 2 racks may fail. More could not be proven in time. Worst '
             'is the loss of rack 3: 1 instance has no room then.', found.text)
@@ -79,24 +80,68 @@ class FailuresTest(unittest.TestCase):
     @ddt.unpack
     def test_losses(self, value, sign, text):
         found, = failures.answer(
-            rehearsal(0, 1, losses=(value,)), 'host', [], {}).losses
+            rehearsal(0, 1, losses=(value,)), 'host', {}).losses
         self.assertEqual((sign, text), (found.sign, found.text))
-
-    def test_hosts_that_cost_nothing(self):
-        hosts = [resources.Host('web-1', state='disabled'),
-                 resources.Host('web-2', state='enabled'),
-                 resources.Host('web-3', state='disabled', instances=('a',))]
-        self.assertEqual(['Enable web-1.'], failures.answer(
-            rehearsal(0, 1), 'host', hosts, {}).helpful)
-        self.assertEqual([], failures.answer(
-            rehearsal(1, 1), 'host', hosts, {}).helpful)
 
     def test_a_server_that_no_host_takes(self):
         found = failures.answer(rehearsal(0, 1, refused_servers=(
             resources.RefusedServer('web-1', SERVER, 'too large'),)),
-            'host', [], {SERVER: 'db'})
+            'host', {SERVER: 'db'})
         self.assertEqual(['db on web-1 finds room nowhere: too large'],
                          found.notes)
+
+
+def more(hosts=1, free=1, quota_short_by=0):
+    """Return hosts that would make room."""
+    return resources.MoreHosts('gold', hosts, 2 * hosts, free, quota_short_by)
+
+
+ALL = changes.Rights(enable=True, add=True)
+
+
+@ddt.ddt
+class ChangesTest(unittest.TestCase):
+
+    HOSTS = (resources.Host('web-1', state='disabled'),
+             resources.Host('web-2', state='enabled'),
+             resources.Host('web-3', state='disabled', instances=('a',)))
+
+    def of_rehearsal(self, rights, survives=0):
+        return [(each.change, each.subject, each.count, each.can_be_done)
+                for each in changes.of_rehearsal(
+                    rehearsal(survives, 1, more=(more(2, 3),)),
+                    self.HOSTS, rights)]
+
+    def test_what_would_help(self):
+        self.assertEqual(
+            [('enable', 'web-1', 1, True), ('add_hosts', 'gold', 2, True)],
+            self.of_rehearsal(ALL))
+        self.assertEqual([], self.of_rehearsal(ALL, survives=1))
+
+    @ddt.data((changes.Rights(enable=True, add=False), [True, False]),
+              (changes.Rights(enable=False, add=True), [False, False]))
+    @ddt.unpack
+    def test_rights(self, rights, expected):
+        self.assertEqual(
+            expected, [each[-1] for each in self.of_rehearsal(rights)])
+
+    @ddt.data((1, 1, 0, True), (2, 1, 0, False), (1, 1, 2, False))
+    @ddt.unpack
+    def test_hosts_that_cannot_be_had(self, hosts, free, short, expected):
+        found, = changes.more_hosts([more(hosts, free, short)], ALL)
+        self.assertIs(expected, found.can_be_done)
+
+    @ddt.data((ALL, ['enable', 'add_host']),
+              (changes.Rights(enable=True, add=False), ['enable']),
+              (changes.Rights(enable=False, add=True), []))
+    @ddt.unpack
+    def test_what_others_do_has_no_button(self, rights, expected):
+        explanation = resources.Explanation('1', 0, changes=tuple(
+            resources.HelpfulChange(change, 'web-1', 'do it')
+            for change in ('enable', 'wait', 'add_host', 'flavor')))
+        self.assertEqual(expected, [
+            each.change for each in changes.of_explanation(
+                explanation, rights) if each.can_be_done])
 
 
 @ddt.ddt

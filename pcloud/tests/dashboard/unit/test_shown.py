@@ -144,18 +144,5 @@ class FitTest(unittest.TestCase):
         self.assertEqual(
             ('The bundle does not fit: 1 instance has room.',
              [('web-1', '1 × m1.small')],
-             ['hosts: 1 more would be enough.',
-              '2 more of host flavor gpu (6 units, 0 free).']),
+             ['hosts: 1 more would be enough.']),
             (answer.text, answer.placed, answer.missing))
-
-    def test_buttons_only_for_what_may_be_done(self):
-        explanation = resources.Explanation('1', 0, changes=tuple(
-            resources.HelpfulChange(change, 'web-1', 'do it')
-            for change in ('enable', 'wait', 'add_host', 'flavor')))
-        for may_enable, may_add, expected in (
-                (True, True, ['enable', 'add_host']),
-                (True, False, ['enable']), (False, True, [])):
-            self.assertEqual(expected, [
-                each.change for each in fit.buttons(
-                    explanation, may_enable, may_add)
-                if each.can_be_done])

@@ -1,0 +1,103 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Changes of a Pcloud that would help, as buttons."""
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+import dataclasses
+
+from django.utils.translation import gettext as _
+
+from pcloud_dashboard.project import bundles
+
+from pcloud.client import resources
+
+ENABLE, ADD_HOST, ADD_HOSTS = 'enable', 'add_host', 'add_hosts'
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """A change that would help.
+
+    :ivar change: 'enable', 'add_host' (a host of a host flavor, at once),
+        'add_hosts' (a form with several), or what only others can do
+    :ivar subject: the host, or the host flavor
+    :ivar can_be_done: whether a button does it; else the text says what
+        somebody has to do
+    :ivar count: how many hosts to add
+    """
+
+    change: str
+    subject: str
+    text: str
+    can_be_done: bool
+    count: int = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Rights:
+    """Which changes the user may make.
+
+    A host that is added helps only when it is enabled.
+    """
+
+    enable: bool
+    add: bool
+
+    def allow(self, change: str) -> bool:
+        """Return whether the user may make a change."""
+        if change == ENABLE:
+            return self.enable
+        return change in (ADD_HOST, ADD_HOSTS) and self.enable and self.add
+
+
+def of_explanation(explanation: resources.Explanation,
+                   rights: Rights) -> list[Change]:
+    """Return the changes that would make room for another server."""
+    return [Change(each.change, each.subject,
+                   each.text[:1].upper() + each.text[1:],
+                   rights.allow(each.change))
+            for each in explanation.changes]
+
+
+def of_rehearsal(rehearsal: resources.Rehearsal,
+                 hosts: Iterable[resources.Host],
+                 rights: Rights) -> list[Change]:
+    """Return the changes with which more hosts or racks may fail.
+
+    :param hosts: the hosts of the Pcloud
+    """
+    if rehearsal.survives == rehearsal.of:
+        return []
+    return [*_enabled(hosts, rights), *more_hosts(rehearsal.more, rights)]
+
+
+def _enabled(hosts: Iterable[resources.Host],
+             rights: Rights) -> Iterator[Change]:
+    """Yield the hosts that may make room and cost nothing."""
+    for host in hosts:
+        if host.state == 'disabled' and not host.instances:
+            yield Change(ENABLE, host.name, _('Enable %s') % host.name,
+                         rights.allow(ENABLE))
+
+
+def more_hosts(more: Iterable[resources.MoreHosts],
+               rights: Rights) -> list[Change]:
+    """Return the host flavors to add hosts of.
+
+    Hosts that are not free, or not within the quota, cannot be added.
+    """
+    return [Change(ADD_HOSTS, each.host_flavor, bundles.more(each),
+                   rights.allow(ADD_HOSTS) and each.hosts <= each.free
+                   and not each.quota_short_by, each.hosts)
+            for each in more]
