@@ -28,6 +28,7 @@ urlpatterns = [
               name='set_default'),
     urls.path('policies/delete', policy_views.DeleteView.as_view(),
               name='delete_policy'),
+    urls.path('quotas', views.AnyQuotaView.as_view(), name='any_quota'),
     urls.path('quotas/<str:project_id>', views.QuotaView.as_view(),
               name='quota'),
 ]

@@ -51,10 +51,24 @@ class EditQuota(tables.LinkAction):
                             args=[datum.owner])
 
 
+class EditAnyQuota(tables.LinkAction):
+    """The button that sets the quota of a project without Pclouds too."""
+
+    name = 'any_quota'
+    verbose_name = _('Quota of a Project')
+    url = 'horizon:admin:pclouds:any_quota'
+    policy_rules = (('pcloud', policies.UPDATE_QUOTA),)
+    classes = ('ajax-modal',)
+
+
+def _page(pcloud: resources.Pcloud) -> str:
+    return pages.address(pcloud.id)
+
+
 class AllPcloudsTable(tables.DataTable):
     """Pclouds of all projects."""
 
-    name = tables.Column('name', verbose_name=_('Name'))
+    name = tables.Column('name', verbose_name=_('Name'), link=_page)
     id = tables.Column('id', verbose_name=_('ID'))
     owner = tables.Column('owner', verbose_name=_('Owner'))
     hosts = tables.Column('host_count', verbose_name=_('Hosts'))
@@ -67,6 +81,7 @@ class AllPcloudsTable(tables.DataTable):
         verbose_name = _('Pclouds')
         hidden_title = True
         multi_select = False
+        table_actions = (EditAnyQuota,)
         row_actions = (EditQuota,)
 
     def __init__(self, request: http.HttpRequest, *args: typing.Any,
@@ -106,12 +121,49 @@ class QuotaForm(pcloud_forms.ApiForm):
     """The units that a project may have."""
 
     units = forms.IntegerField(
-        label=_('Units'), min_value=-1, help_text=_('-1 is no limit.'))
+        label=_('Units'), min_value=-1, required=False, help_text=_(
+            '-1 is no limit. Empty: as the cloud has it.'))
+
+    def project(self, data: dict) -> str:
+        """Return the id of the project."""
+        return self.at['project_id']
 
     def send(self, client: v1.Client, data: dict) -> str:
-        """Set the quota."""
-        client.update_quota(self.at['project_id'], data['units'])
+        """Set the quota, or let the default of the cloud count."""
+        if data['units'] is None:
+            client.delete_quota(self.project(data))
+        else:
+            client.update_quota(self.project(data), data['units'])
         return gettext('The quota was saved.')
+
+
+class AnyQuotaForm(QuotaForm):
+    """The units of a project that is still to be chosen."""
+
+    field_order = ('project_id',)
+
+    project_id = forms.ChoiceField(label=_('Project'))
+
+    def __init__(self, request: http.HttpRequest, *args: typing.Any,
+                 **kwargs: typing.Any) -> None:
+        super().__init__(request, *args, **kwargs)
+        self.fields['project_id'].choices = sorted(
+            api.project_names(request).items(),
+            key=lambda each: each[1].casefold())
+
+    def project(self, data: dict) -> str:
+        """Return the id of the project that was chosen."""
+        return data['project_id']
+
+
+class AnyQuotaView(pages.FormView):
+    """A dialog with the quota of any project. One call of Keystone."""
+
+    form_class = AnyQuotaForm
+    route = 'any_quota'
+    modal_header = _('Quota of a Project')
+    submit_label = _('Save')
+    page = urls.reverse_lazy(INDEX)
 
 
 class QuotaView(pages.FormView):

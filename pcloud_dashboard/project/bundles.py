@@ -26,7 +26,8 @@ from pcloud.client import resources
 
 # The most flavors of a bundle that the page has fields for.
 MOST_FLAVORS = 3
-MEMBERS = ('bundle_flavor', 'bundle_count', 'bundle_apart')
+MEMBERS = ('bundle_flavor', 'bundle_count', 'bundle_apart',
+           'bundle_disabled', 'bundle_without')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +50,12 @@ def lines(query: http.QueryDict) -> list[Line]:
         'bundle_apart')) for number, (flavor, count) in enumerate(zip(
             query.getlist('bundle_flavor'), query.getlist('bundle_count')))]
     return (found + [Line()] * MOST_FLAVORS)[:MOST_FLAVORS]
+
+
+def hosts(query: http.QueryDict) -> dict[str, typing.Any]:
+    """Return which hosts count for a bundle, as the client takes it."""
+    return {'include_disabled': 'bundle_disabled' in query,
+            'without': query.get('bundle_without', '').split()}
 
 
 def asked(wanted: Iterable[Line]) -> list[dict[str, typing.Any]]:

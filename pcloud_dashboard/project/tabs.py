@@ -139,12 +139,13 @@ class FitTab(PcloudTab):
                 names: dict[str, str]) -> dict:
         """Return the lines of the bundle, and the answer to a question."""
         lines = bundles.lines(request.GET)
-        found = {'bundle': lines}
+        found = {'bundle': lines, 'bundle_hosts': bundles.hosts(request.GET)}
         asked = bundles.asked(lines)
         if not asked:
             return found
         try:
-            simulation = api.client(request).simulate(self.pcloud.id, asked)
+            simulation = api.client(request).simulate(
+                self.pcloud.id, asked, **found['bundle_hosts'])
         except api.FAILURES as error:
             return {**found, 'bundle_failure': api.words(error)}
         return {**found,

@@ -79,6 +79,14 @@ class AdministratorTest(base.BrowserTest):
         self.submit()
         self.wait(lambda: self.client('carol').get_quota(
             project).units_limit == 7, 'The quota was not saved')
+        self.click('#all_pclouds__action_any_quota')
+        self.choose('project_id', project)
+        self.submit()
+        self.wait(lambda: self.client('carol').get_quota(
+            project).units_limit != 7, 'The default does not count')
+        self.click('#all_pclouds a[href*="/project/pclouds/"]')
+        self.wait_for_text('h1', 'farm of carol')
+        self.assert_no_real_host()
 
     def pool_host(self, pcloud):
         """Return the compute host of a Pcloud with a single host."""

@@ -269,6 +269,11 @@ class OwnerTest(base.BrowserTest):
         self.click('#pcloud-bundle button')
         self.wait_for_text('#pcloud-bundle-answer', 'does not fit')
         self.wait_for_text('#pcloud-bundle-answer', 'more of host flavor')
+        self.fill('bundle_count', '2')
+        self.fill('bundle_without', 'web-2')
+        self.click('#pcloud-bundle button')
+        self.wait_for_text('#pcloud-bundle-answer', 'does not fit')
+        self.assert_well_made()
 
     def test_failures(self):
         pcloud = self.new_pcloud('bob', 'farm', 'web-1')

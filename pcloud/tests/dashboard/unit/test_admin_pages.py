@@ -472,3 +472,53 @@ class AllPcloudsTest(base.AdminPageTest):
 
         self.assertEqual(['idle', 'farm 9', 'farm 10', 'silent'], [
             each.name for each in page.context['table'].data])
+        # An administrator manages each of them on the page of owners.
+        self.assertContains(page, f'href="/project/pclouds/{found[0]["id"]}/')
+
+
+class QuotaTest(base.AdminPageTest):
+
+    panel = 'admin:pclouds'
+
+    def setUp(self):
+        super().setUp()
+        projects = [types.SimpleNamespace(id=f'{name}-id', name=name)
+                    for name in ('Zoo', 'art')]
+        self.enterContext(mock.patch.object(
+            horizon_api.keystone, 'tenant_list',
+            return_value=(projects, False)))
+        self.at = '/os-pcloud-quotas/art-id'
+        self.answer('GET', self.at, json=base.sample('quotas/show-resp'))
+        self.sent = self.answer('PUT', self.at, json=base.sample(
+            'quotas/update-resp'))
+
+    def test_of_any_project(self):
+        page = self.page('any_quota')
+        self.assertEqual(
+            [('art-id', 'art'), ('Zoo-id', 'Zoo')],
+            page.context['form'].fields['project_id'].choices)
+        self.send('any_quota', project_id='art-id', units='0')
+
+        self.assertEqual({'quota': {'units': {'limit': 0}}},
+                         self.sent.last_request.json())
+
+    def test_of_an_owner(self):
+        self.send('quota', 'art-id', units='7')
+
+        self.assertEqual({'quota': {'units': {'limit': 7}}},
+                         self.sent.last_request.json())
+
+    def test_back_to_the_default(self):
+        removed = self.answer('DELETE', self.at, status_code=204)
+        self.send('quota', 'art-id', units='')
+
+        self.assertTrue(removed.called)
+        self.assertFalse(self.sent.called)
+
+    def test_the_words_of_the_api(self):
+        self.answer('PUT', self.at, status_code=400, json={'badRequest': {
+            'code': 400, 'message': 'There is no such project.'}})
+
+        self.assertContains(
+            self.send('quota', 'art-id', units='7'),
+            'There is no such project. (HTTP 400)')

@@ -225,6 +225,25 @@ class PcloudTest(base.PageTest):
         self.assertContains(page, '3072 MiB of memory are left')
         self.assertContains(page, 'Start a server of flavor m1.small')
 
+    def test_hosts_that_count_for_a_bundle(self):
+        self.answer('GET', f'{self.at}/explain',
+                    json=base.sample('explain/show-resp'))
+        asked = self.answer('POST', f'{self.at}/simulate', json=base.sample(
+            'simulate/ask-resp'))
+        with mock.patch.object(horizon_api.nova, 'flavor_list',
+                               return_value=self.flavors.list()):
+            page = self.page(
+                'detail', self.pcloud_id, tab='pcloud__fit',
+                bundle_flavor='2', bundle_count='3', bundle_disabled='1',
+                bundle_without='web-1  web-2')
+
+        self.assertEqual({'simulate': {
+            'servers': [{'flavor': '2', 'count': 3}],
+            'include_disabled': True, 'without': ['web-1', 'web-2']}},
+            asked.last_request.json())
+        self.assertContains(page, 'value="web-1 web-2"')
+        self.assertContains(page, 'name="bundle_disabled" value="1" checked')
+
     def test_hosts_that_make_room_for_a_bundle(self):
         self.answer('GET', f'{self.at}/explain',
                     json=base.sample('explain/show-resp'))
