@@ -139,13 +139,14 @@ class FitTab(PcloudTab):
                 names: dict[str, str]) -> dict:
         """Return the lines of the bundle, and the answer to a question."""
         lines = bundles.lines(request.GET)
-        found = {'bundle': lines, 'bundle_hosts': bundles.hosts(request.GET)}
+        hosts = bundles.hosts(request.GET)
+        found = {'bundle': lines, 'bundle_hosts': hosts}
         asked = bundles.asked(lines)
         if not asked:
             return found
         try:
             simulation = api.client(request).simulate(
-                self.pcloud.id, asked, **found['bundle_hosts'])
+                self.pcloud.id, asked, **hosts)
         except api.FAILURES as error:
             return {**found, 'bundle_failure': api.words(error)}
         return {**found,
