@@ -357,10 +357,13 @@ class SchedulingTest(AttributesTestCase):
         hosts = self.scheduler.manager.host_manager
 
         def known():
+            # The scheduler may be at it, so these are copies.
+            its, aggregates = (tuple(hosts.host_aggregates_map['node-1']),
+                               dict(hosts.aggs_by_id))
             return sorted(
-                hosts.aggs_by_id[each].metadata['pcloud:attr:rack']
-                for each in hosts.host_aggregates_map['node-1']
-                if 'pcloud:attr:rack' in hosts.aggs_by_id[each].metadata)
+                aggregates[each].metadata['pcloud:attr:rack']
+                for each in its if each in aggregates and
+                'pcloud:attr:rack' in aggregates[each].metadata)
 
         for value in 'r1', 'r2':
             self.put('rack', value, 'node-1')
