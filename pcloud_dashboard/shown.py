@@ -42,6 +42,14 @@ MAINTENANCE = {
     'replace': gettext_lazy('a free host takes the place of the host')}
 
 
+def choices(names: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return ids and names, in the order of the names.
+
+    :param names: ``id -> name``
+    """
+    return sorted(names.items(), key=lambda each: each[1].casefold())
+
+
 @dataclasses.dataclass(frozen=True)
 class Bar:
     """How much of something is used.

@@ -63,12 +63,12 @@ def read_all(
     One query for five hundred servers.
     """
     for batch in request_specs.batches(sorted(servers)):
-        server_of = {_name(server): server for server in batch}
+        wanted = list(map(_name, batch))
         with api_db.context_manager.reader.using(context) as session:
             for name, text in session.execute(sa.select(
                     _ROW.instance_uuid, _ROW.spec).where(
-                        _ROW.instance_uuid.in_(server_of))):
-                yield server_of[name], text
+                        _ROW.instance_uuid.in_(wanted))):
+                yield _server(name), text
 
 
 @_repeated

@@ -246,17 +246,17 @@ def make(
         refusal = obstacles.refusal(context, pcloud, spec)
         if refusal is not None:
             raise exception.PcloudUnusable(pcloud=pcloud.id, reason=refusal)
-    return of_requests(entries, specs)
+    return of_requests(entries, specs, filtering.load())
 
 
 def of_requests(
     entries: Sequence[Entry], specs: Mapping[str, objects.RequestSpec],
+    loaded: filtering.Loaded,
 ) -> Bundle:
     """Return a bundle of servers whose requests are known.
 
     :param specs: ``key of an entry -> request``
     """
-    loaded = filtering.load()
     return Bundle(
         entries, specs,
         {key: obstacles.need_of(spec) for key, spec in specs.items()},

@@ -109,8 +109,9 @@ def read(
     """
     on = {server: host for host in there for server in host.instances or ()}
     kept = request_specs.kept(context, on.keys())
-    found = _Found(context, pcloud, bundle_requests.sticky_servers(
-        context, filtering.load(), {
+    loaded = filtering.load()
+    found = _Found(context, pcloud, loaded, bundle_requests.sticky_servers(
+        context, loaded, {
             server: host.compute.host for server, host in on.items()}))
     for server, host in on.items():
         found.add(server, host.name, kept.get(server))
@@ -122,9 +123,10 @@ class _Found:
 
     def __init__(
         self, context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
-        sticky: frozenset[str],
+        loaded: filtering.Loaded, sticky: frozenset[str],
     ) -> None:
-        self._context, self._pcloud, self._sticky = context, pcloud, sticky
+        self._context, self._pcloud = context, pcloud
+        self._loaded, self._sticky = loaded, sticky
         self._specs: dict[str, objects.RequestSpec] = {}
         self._kept: dict[str, request_specs.Kept] = {}
         self._there: dict[str, list[tuple[str, str]]] = {}
@@ -183,7 +185,7 @@ class _Found:
             bundle_requests.Entry(
                 self._specs[key].flavor, sum(self._numbers[key].values()),
                 False, key) for key in keys],
-            {key: self._specs[key] for key in keys})
+            {key: self._specs[key] for key in keys}, self._loaded)
         return Servers([
             Group(self._kept[key].zone, self._called(key),
                   list(self._unknown(key)), self._numbers[key])

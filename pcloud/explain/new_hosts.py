@@ -25,6 +25,7 @@ import math
 
 from nova import context as nova_context
 from nova import objects
+from nova.scheduler import host_manager
 
 from pcloud.backend import isolation
 from pcloud.explain import bundle_requests
@@ -154,23 +155,29 @@ def _offers(
              for pool_id, its in free.items() if its}
     states = host_states.load(context, list(first.values()))
     kept = bundle.kept(states)
-    ratios = {state.host: {capacity.VCPU: state.cpu_allocation_ratio,
-                           capacity.MEMORY: state.ram_allocation_ratio}
-              for state in states}
+    own_ratios = {state.host: _ratios(state) for state in states}
     return [
         _offer(pcloud, bundle, pool, [
             known[host.compute.nodes[0].uuid] for host in free[pool.id]],
-            ratios.get(first.get(pool.id, ''), {}),
+            own_ratios.get(first.get(pool.id, ''), {}),
             frozenset() if pool.id not in first else bundle.refused(
                 known[free[pool.id][0].compute.nodes[0].uuid].traits,
                 first[pool.id], kept))
         for pool in pools]
 
 
+def _ratios(
+    of: pclouds.Pcloud | host_manager.HostState,
+) -> dict[str, float | None]:
+    """Return ``resource class -> allocation ratio``, None without one."""
+    return {capacity.VCPU: of.cpu_allocation_ratio,
+            capacity.MEMORY: of.ram_allocation_ratio}
+
+
 def _offer(
     pcloud: pclouds.Pcloud, bundle: bundle_requests.Bundle,
     pool: host_flavors.Pool, known: Sequence[capacity.Host],
-    own_ratios: Mapping[str, float], refused: frozenset[int],
+    own_ratios: Mapping[str, float | None], refused: frozenset[int],
 ) -> _Offer:
     """Return what a new host would take.
 
@@ -180,20 +187,17 @@ def _offer(
     """
     sizes = largest(pool.vcpus, pool.memory_mb, pool.disk_gb)
     seen = [bundle.amounts(host) for host in known]
-    ratios = {capacity.VCPU: pcloud.cpu_allocation_ratio,
-              capacity.MEMORY: pcloud.ram_allocation_ratio}
+    # Placement has applied the host's own ratios.
+    usable = {name: math.ceil(seen[0].get(name, 0) / ratio)
+              for name, ratio in own_ratios.items() if ratio}
+    ratios = _ratios(pcloud)
     free = {}
     for name in packing.classes(bundle.kinds):
         amount = min((each.get(name, 0) for each in seen),
                      default=sizes.get(name, 0))
         ratio = ratios.get(name)
-        if ratio is not None:
-            # Placement has applied the host's own ratio.
-            amount = min(amount, sizes[name], *(
-                math.ceil(each.get(name, 0) / own)
-                for each in seen[:1] if (own := own_ratios.get(name))))
-            amount = int(amount * ratio)
-        free[name] = amount
+        free[name] = amount if ratio is None else int(
+            min(amount, sizes[name], usable.get(name, amount)) * ratio)
     return _Offer(pool, packing.Host(free, sizes, refused),
                   len(host_flavors.free(pool)))
 

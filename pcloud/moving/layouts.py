@@ -387,14 +387,14 @@ class _Making:
         return frozenset(
             place for place, host in enumerate(self._hosts)
             if host.compute.host not in request.hosts or
-            capacity.wrong_traits(request.need, self._there(host)) or
-            self._lacks(host, request.need))
+            self._is_wrong(host, request.need))
 
-    def _lacks(self, host: hosts.Host, need: capacity.Need) -> bool:
-        """Whether less than nothing is free of what servers need."""
-        free = self._there(host).free
-        return any(max(free.get(name) or (0,)) < 0
-                   for name, amount in need.amounts.items() if amount)
+    def _is_wrong(self, host: hosts.Host, need: capacity.Need) -> bool:
+        """Whether a host has wrong traits, or has given too much already."""
+        there = self._there(host)
+        return bool(capacity.wrong_traits(need, there)) or any(
+            max(there.free.get(name) or (0,)) < 0
+            for name, amount in need.amounts.items() if amount)
 
     def _there(self, host: hosts.Host) -> capacity.Host:
         return self._free.get(
@@ -431,8 +431,7 @@ class _Making:
         kept, = bundle.kept(self._reader.states).values()
         return {host.compute.host for host in self._hosts
                 if host.compute.host in kept and not obstacles.status(host)
-                and not capacity.wrong_traits(need, self._there(host))
-                and not self._lacks(host, need)}
+                and not self._is_wrong(host, need)}
 
     def _host(
         self, host: hosts.Host, place: int, takes_new: bool,

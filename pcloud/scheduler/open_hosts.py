@@ -128,9 +128,7 @@ def _has_plainly_room(
     the Pcloud for cpus, memory and disk, and for nothing else.
     """
     asked = parse.parse_qs(wanted.to_querystring())
-    amounts = {name: int(amount) for text in asked.get('resources', ())
-               for name, _, amount in [
-                   part.partition(':') for part in text.split(',')]}
+    amounts = wanted.merged_resources()
     if (asked.keys() - _PLAIN or amounts.keys() - _FREE.keys() or
             len(asked.get('member_of', ())) != 1 or not _USUAL.issuperset(
                 ','.join(asked.get('root_required', ())).split(','))):

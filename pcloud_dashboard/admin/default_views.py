@@ -26,6 +26,7 @@ from pcloud_dashboard.admin import scopes
 from pcloud_dashboard import api
 from pcloud_dashboard.project import default_forms
 from pcloud_dashboard.project import settings
+from pcloud_dashboard import shown
 
 from pcloud.client import exceptions
 from pcloud.client import resources
@@ -59,8 +60,9 @@ def find(request: http.HttpRequest, scope: str,
     if scope not in SCOPES:
         return None
     try:
-        policy = _policy(request, scope, scope_id)
-        name = _name(request, policy.default_pcloud or {})
+        client = api.client(request)
+        policy = _policy(client, scope, scope_id)
+        name = _name(client, policy.default_pcloud or {})
     except api.FAILURES as error:
         api.tell(request, error)
         return None
@@ -68,21 +70,20 @@ def find(request: http.HttpRequest, scope: str,
                    settings.source(policy.default_pcloud_source))
 
 
-def _policy(request: http.HttpRequest, scope: str,
+def _policy(client: v1.Client, scope: str,
             scope_id: str) -> resources.Policy:
     try:
-        return api.client(request).get_policy(scope, scope_id)
+        return client.get_policy(scope, scope_id)
     except exceptions.NotFound:
         return resources.Policy(scope, scope_id)
 
 
-def _name(request: http.HttpRequest,
+def _name(client: v1.Client,
           default: Mapping[str, typing.Any]) -> str:
     """Return the name of a Pcloud; the id of a Pcloud that is gone."""
     pcloud_id = default.get('pcloud') or ''
     try:
-        return api.client(request).get_pcloud(
-            pcloud_id).name if pcloud_id else ''
+        return client.get_pcloud(pcloud_id).name if pcloud_id else ''
     except exceptions.NotFound:
         return pcloud_id
 
@@ -137,15 +138,13 @@ class SetView(scopes.ScopeFormView):
     route = 'set_default'
     modal_header = _('Default Pcloud')
     submit_label = _('Save')
-    help_text = _('What is set here counts for the instances of the scope, '
-                  'where no lower scope has a setting of its own.')
 
     @cached_property
     def present(self) -> Mapping[str, typing.Any]:
         """The default that counts now, empty for none."""
         return api.require(
             self.request, lambda client: _policy(
-                self.request, self.scope, self.scope_id),
+                client, self.scope, self.scope_id),
             self.page).default_pcloud or {}
 
     def get_initial(self) -> dict:
@@ -158,8 +157,7 @@ class SetView(scopes.ScopeFormView):
             self.request, lambda client: client.list_pclouds(
                 all_tenants=True))
         return {**super().get_form_kwargs(),
-                'pclouds': sorted(
-                    ((each.id, f'{each.name} ({each.id})') for each in found),
-                    key=lambda each: each[1].casefold()),
+                'pclouds': shown.choices({
+                    each.id: f'{each.name} ({each.id})' for each in found}),
                 'flavors': api.ask_all(
                     self.request, v1.Client.list_host_flavors)}

@@ -147,33 +147,34 @@ class AnyQuotaForm(QuotaForm):
     def __init__(self, request: http.HttpRequest, *args: typing.Any,
                  **kwargs: typing.Any) -> None:
         super().__init__(request, *args, **kwargs)
-        self.fields['project_id'].choices = sorted(
-            api.project_names(request).items(),
-            key=lambda each: each[1].casefold())
+        self.fields['project_id'].choices = shown.choices(
+            api.project_names(request))
 
     def project(self, data: dict) -> str:
         """Return the id of the project that was chosen."""
         return data['project_id']
 
 
-class AnyQuotaView(pages.FormView):
+class QuotaFormView(pages.FormView):
+    """A dialog with a quota."""
+
+    modal_header = _('Quota of a Project')
+    submit_label = _('Save')
+    page = urls.reverse_lazy(INDEX)
+
+
+class AnyQuotaView(QuotaFormView):
     """A dialog with the quota of any project. One call of Keystone."""
 
     form_class = AnyQuotaForm
     route = 'any_quota'
-    modal_header = _('Quota of a Project')
-    submit_label = _('Save')
-    page = urls.reverse_lazy(INDEX)
 
 
-class QuotaView(pages.FormView):
+class QuotaView(QuotaFormView):
     """A dialog with the quota of a project."""
 
     form_class = QuotaForm
     route = 'quota'
-    modal_header = _('Quota of a Project')
-    submit_label = _('Save')
-    page = urls.reverse_lazy(INDEX)
 
     def get_initial(self) -> dict:
         """Return the present quota."""

@@ -27,6 +27,7 @@ from pcloud_dashboard.admin import default_views
 from pcloud_dashboard.admin import scopes
 from pcloud_dashboard import api
 from pcloud_dashboard import policies
+from pcloud_dashboard import shown
 
 from pcloud.client import resources
 from pcloud.client import v1
@@ -72,7 +73,7 @@ class IndexView(scopes.OfScope, views.HorizonTemplateView):
         found = self._names_by_id()
         if found is None:
             return None
-        return sorted(found.items(), key=lambda each: each[1].casefold())
+        return shown.choices(found)
 
     def _names_by_id(self) -> dict[str, str] | None:
         if self.scope == 'domain':
@@ -133,8 +134,6 @@ class SetView(scopes.ScopeFormView):
     route = 'set_policy'
     modal_header = _('Set Policy')
     submit_label = _('Save')
-    help_text = _('What is set here counts for the instances of the scope, '
-                  'where no lower scope has a setting of its own.')
 
     @cached_property
     def policy(self) -> resources.Policy:

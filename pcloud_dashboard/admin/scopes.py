@@ -74,6 +74,9 @@ class ScopeForm(pcloud_forms.ApiForm):
 class ScopeFormView(OfScope, pages.FormView):
     """A form about the policy of a scope."""
 
+    help_text = _('What is set here counts for the instances of the scope, '
+                  'where no lower scope has a setting of its own.')
+
     def get_form_kwargs(self) -> dict:
         """Return the arguments of the form, with the scope."""
         return {**super().get_form_kwargs(),
