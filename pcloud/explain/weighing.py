@@ -93,7 +93,8 @@ def weigh(
              for host_state in host_states]
     columns = []
     for weigher in weighers:
-        raw = list(weigher.weigh_objects(given, spec))
+        # A weigher that tells no hosts apart may return nothing.
+        raw = list(weigher.weigh_objects(given, spec)) or [0.0] * len(given)
         columns.append([
             Score(type(weigher).__name__, *scores) for scores in zip(
                 raw, nova_weights.normalize(

@@ -55,17 +55,20 @@ class AffinityWeigher(base.RankWeigher):
         self, weighed_obj_list: Sequence[weights.WeighedHost],
         weight_properties: objects.RequestSpec,
     ) -> list[int]:
-        """Return the rank of each host, 0 for the worst."""
+        """Return the rank of each host, 0 for the worst.
+
+        There is no rank where all hosts are equal.
+        """
         hosts = [weighed.obj for weighed in weighed_obj_list]
         wished = request_keys.compiled(weight_properties, hosts)
         if not wished:
-            return [0] * len(hosts)
+            return []
         numbers = affinity_scores.rounds(hosts, wished)
         # Without the filter there may be hosts that are in no round.
         last = CONF.pcloud.msav_steps
         customer = affinity_scores.customer(hosts, weight_properties, wished)
         levels = siblings.standings(weight_properties, hosts)
-        return rules.ranks([
+        return base.telling_apart(rules.ranks([
             ((*level, last if number is None else number), score)
             for level, number, score in zip(
-                levels, numbers, customer, strict=True)])
+                levels, numbers, customer, strict=True)]))

@@ -47,7 +47,12 @@ class PreferenceWeigher(base.RankWeigher):
         self, weighed_obj_list: Sequence[weights.WeighedHost],
         weight_properties: objects.RequestSpec,
     ) -> list[int]:
-        """Return the rank of each host's levels, 0 for the worst host."""
+        """Return the rank of each host's levels, 0 for the worst host.
+
+        There is no rank where all hosts are equal.
+        """
         standings = siblings.standings(
             weight_properties, [weighed.obj for weighed in weighed_obj_list])
+        if len(set(standings)) == 1:
+            return []
         return rules.ranks([(standing, _EQUAL) for standing in standings])
