@@ -22,10 +22,12 @@ MariaDB.
 from __future__ import annotations
 
 import argparse
+import collections
 from collections.abc import Sequence
 from concurrent import futures
 import dataclasses
 import itertools
+import pathlib
 import sys
 import time
 import uuid
@@ -36,6 +38,7 @@ import requests
 
 from pcloud.tests.benchmarks import clouds
 from pcloud.tests.benchmarks import meter
+from pcloud.tests.benchmarks import suites
 from pcloud.tests import bulk
 
 _CLIENTS = 2  # Of each process.
@@ -58,8 +61,13 @@ class Measured:
     wall: float
     spent: meter.Spent
 
+    @property
+    def server(self) -> float:
+        """The processor time of nova-api, Placement and MariaDB."""
+        return self.spent.others + self.spent.database
+
     def __str__(self) -> str:
-        server = self.spent.others + self.spent.database
+        server = self.server
         return (f'{self.processes} processes: {self.hosts / self.wall:.1f} '
                 f'hosts a second, {self.hosts / server:.1f} a second of '
                 f'processor time ({1000 * server / self.hosts:.0f} ms a host, '
@@ -131,6 +139,10 @@ def main() -> int:
                         default=[1, 2, 4])
     parser.add_argument('--each', type=int, default=10,
                         help='how many hosts each client adds')
+    parser.add_argument('--repeat', type=int, default=1,
+                        help='how often all that is done')
+    parser.add_argument('--json', type=pathlib.Path, metavar='FILE',
+                        help='where to write the processor time of a host')
     options = parser.parse_args()
     most = max(options.processes)
     cloud = clouds.Cloud(processes=most, server='nova')
@@ -139,13 +151,20 @@ def main() -> int:
         pclouds = fill(cloud, options.hosts, _CLIENTS * most)
         # The first calls load what later calls have.
         measure(cloud, most, pclouds, ['first'])
-        for processes in options.processes:
-            print(measure(
+        seconds = collections.defaultdict(list)
+        for turn, processes in itertools.product(
+                range(options.repeat), options.processes):
+            measured = measure(
                 cloud, processes, pclouds[:_CLIENTS * processes],
-                [f'p{processes}-{number}' for number in range(options.each)],
-            ), flush=True)
+                [f'p{processes}-{turn}-{number}'
+                 for number in range(options.each)])
+            print(measured, flush=True)
+            seconds[f'a host, {processes} processes'].append(
+                measured.server / measured.hosts)
     finally:
         cloud.stop()
+    if options.json:
+        suites.write(options.json, seconds)
     return 0
 
 

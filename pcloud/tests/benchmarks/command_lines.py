@@ -39,11 +39,12 @@ import tempfile
 
 from packaging import requirements
 
+from pcloud.tests.benchmarks import suites
 from pcloud.tests.benchmarks import turns
 
 _ROOTS = ('python-novaclient', 'python-openstackclient')
-_WITHOUT = 'without'
-_WITH = 'with'
+WITHOUT = 'without'
+WITH = 'with'
 _BASELINE = 'baseline'
 
 # stevedore keeps no list of entry points for a Python below /tmp, where a
@@ -165,7 +166,7 @@ def folders(
     with tempfile.TemporaryDirectory(prefix='pcloud-bench-') as parent:
         made = {}
         for name, checkout in (
-                (_WITHOUT, None), (_WITH, here), (_BASELINE, baseline)):
+                (WITHOUT, None), (WITH, here), (_BASELINE, baseline)):
             if name == _BASELINE and baseline is None:
                 continue
             made[name] = pathlib.Path(parent, name)
@@ -186,6 +187,8 @@ def main() -> int:
                              '(default: %(default)s)')
     parser.add_argument('--baseline', type=pathlib.Path, metavar='CHECKOUT',
                         help='another checkout of Pcloud to run in the turns')
+    parser.add_argument('--json', type=pathlib.Path, metavar='FILE',
+                        help='where to write what was measured')
     options = parser.parse_args()
     judged = []
     with folders(options.baseline) as made:
@@ -194,9 +197,11 @@ def main() -> int:
                 name: functools.partial(run, command, folder)
                 for name, folder in made.items()})
             taken.take(options.repeat, [
-                turns.Bound(_WITH, _WITHOUT, command.bound)])
+                turns.Bound(WITH, WITHOUT, command.bound)])
             judged.append(taken)
     print(turns.table(judged))
+    if options.json:
+        suites.write(options.json, turns.seconds(judged))
     return turns.report_missed(judged)
 
 

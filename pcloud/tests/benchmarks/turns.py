@@ -95,6 +95,12 @@ class Turns:
             if self.ratio(each.work, each.other) > each.most]
 
 
+def seconds(measured: Sequence[Turns]) -> dict[str, list[float]]:
+    """Return what was done, and by which work -> seconds of each turn."""
+    return {f'{each.name}, {work}': taken for each in measured
+            for work, taken in each.seconds.items()}
+
+
 def table(measured: Sequence[Turns]) -> str:
     """Return the measurements in milliseconds, as reStructuredText.
 

@@ -1,0 +1,40 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a part of the benchmark has measured, as a suite of pyperf."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+import pathlib
+
+import pyperf
+
+
+def write(
+    path: pathlib.Path, measured: Mapping[str, Sequence[float]],
+) -> None:
+    """Write measurements.
+
+    :param measured: name -> seconds of each turn
+    """
+    pyperf.BenchmarkSuite([
+        pyperf.Benchmark([pyperf.Run(seconds, metadata={
+            'name': name, 'unit': 'second'})])
+        for name, seconds in measured.items()]).dump(str(path), replace=True)
+
+
+def read(path: pathlib.Path) -> dict[str, float]:
+    """Return name -> the least seconds, of a file of pyperf."""
+    return {each.get_name(): min(each.get_values())
+            for each in pyperf.BenchmarkSuite.load(str(path))}
