@@ -60,8 +60,6 @@ def are_all_as_large(
     """
     cpus, memory_mb, storage = (
         minimums.get(key) or 0 for key in constraints.SIZES)
-    if not (cpus or memory_mb or storage):
-        return True
     for host_state in host_states:
         if ((host_state.vcpus_total or 0) < cpus or
                 (host_state.total_usable_ram_mb or 0) < memory_mb or
