@@ -27,7 +27,6 @@ from collections.abc import Sequence
 from concurrent import futures
 import dataclasses
 import itertools
-import pathlib
 import sys
 import time
 import uuid
@@ -67,10 +66,10 @@ class Measured:
         return self.spent.others + self.spent.database
 
     def __str__(self) -> str:
-        server = self.server
         return (f'{self.processes} processes: {self.hosts / self.wall:.1f} '
-                f'hosts a second, {self.hosts / server:.1f} a second of '
-                f'processor time ({1000 * server / self.hosts:.0f} ms a host, '
+                f'hosts a second, {self.hosts / self.server:.1f} a second of '
+                'processor time '
+                f'({1000 * self.server / self.hosts:.0f} ms a host, '
                 f'of it {1000 * self.spent.database / self.hosts:.0f} in '
                 'MariaDB)')
 
@@ -141,8 +140,7 @@ def main() -> int:
                         help='how many hosts each client adds')
     parser.add_argument('--repeat', type=int, default=1,
                         help='how often all that is done')
-    parser.add_argument('--json', type=pathlib.Path, metavar='FILE',
-                        help='where to write the processor time of a host')
+    suites.add_option(parser)
     options = parser.parse_args()
     most = max(options.processes)
     cloud = clouds.Cloud(processes=most, server='nova')

@@ -42,6 +42,7 @@ import sqlalchemy as sa
 import webob
 
 from pcloud.audit import all_checks
+from pcloud.tests.benchmarks import tables
 from pcloud.tests import bulk
 from pcloud.tests.concurrency import cloud as concurrency_cloud
 from pcloud.tests.concurrency import mariadb
@@ -158,10 +159,7 @@ def table(measured: list[Measured]) -> str:
          f'{1000 * statistics.median(each.seconds):,.0f}',
          f'{1000 * max(each.seconds):,.0f}', f'{each.count.sql:,}',
          f'{each.count.http:,}'] for each in measured]
-    lines = ['.. list-table::', '   :header-rows: 1', '']
-    for first, *rest in rows:
-        lines += [f'   * - {first}', *(f'     - {each}' for each in rest)]
-    return '\n'.join(lines)
+    return tables.listed(rows)
 
 
 def main() -> int:

@@ -10,7 +10,6 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-
 """What was slow once, beside an earlier version of Pcloud, in one run.
 
 ``python -m pcloud.tests.benchmarks.baseline ../earlier`` runs parts of the
@@ -36,6 +35,7 @@ import tempfile
 
 from pcloud.tests.benchmarks import command_lines
 from pcloud.tests.benchmarks import suites
+from pcloud.tests.benchmarks import tables
 
 _HERE = pathlib.Path(__file__).parents[3]
 _TESTS = 'tests'
@@ -123,7 +123,7 @@ PARTS: Mapping[str, tuple[list[str], list[Row]]] = {
         Row(_FLAVORS, 50 / 1850),
         Row(_in_growth('GET /os-pclouds?all_tenants=1'), 0.11),
         Row(_in_growth('reads of a boot without a hint'), 0.27)]),
-    'own_calls': (['--servers', '1000', '--made'], [
+    'made_answers': (['--servers', '1000'], [
         Row(f'{_LIST}, with', 0.037, minus=f'{_LIST}, without'),
         Row(f'{_LAUNCH}, with', 0.167, minus=f'{_LAUNCH}, without')]),
     'filters': (['--hosts', '10000', '--pclouds', '2000'], [
@@ -197,15 +197,6 @@ def measure(
     return found
 
 
-def table(rows: list[list[str]]) -> str:
-    """Return the table as reStructuredText."""
-    lines = ['.. list-table::', '   :header-rows: 1', '']
-    for first, *rest in [['', BEFORE, NOW, 'judged', 'wanted'], *rows]:
-        lines.append(f'   * - {first}'.rstrip())
-        lines += [f'     - {each}' for each in rest]
-    return '\n'.join(lines)
-
-
 def main() -> int:
     """Measure, print a table, and fail when a row is not as wanted."""
     parser = argparse.ArgumentParser(
@@ -228,7 +219,8 @@ def main() -> int:
     # Without the part that has measured a unit, no multiple is known.
     rows = [row for part in options.parts for row in PARTS[part][1]
             if row.unit is None or row.unit in before]
-    print(table([row.cells(before, now) for row in rows]))
+    print(tables.listed([['', BEFORE, NOW, 'judged', 'wanted'], *(
+        row.cells(before, now) for row in rows)]))
     missed = [row.what for row in rows if row.judged(before, now) > row.most]
     for what in missed:
         print(f'not as wanted: {what}', file=sys.stderr)

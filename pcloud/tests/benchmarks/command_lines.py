@@ -187,8 +187,7 @@ def main() -> int:
                              '(default: %(default)s)')
     parser.add_argument('--baseline', type=pathlib.Path, metavar='CHECKOUT',
                         help='another checkout of Pcloud to run in the turns')
-    parser.add_argument('--json', type=pathlib.Path, metavar='FILE',
-                        help='where to write what was measured')
+    suites.add_option(parser)
     options = parser.parse_args()
     judged = []
     with folders(options.baseline) as made:

@@ -33,7 +33,6 @@ import gc
 import itertools
 import json
 import multiprocessing
-import pathlib
 import statistics
 import sys
 
@@ -53,6 +52,7 @@ from pcloud.scheduler import prefilter
 from pcloud.tests.benchmarks import clouds
 from pcloud.tests.benchmarks import meter
 from pcloud.tests.benchmarks import suites
+from pcloud.tests.benchmarks import tables
 from pcloud.tests.benchmarks import turns
 from pcloud.tests import bulk
 from pcloud.tests import counting
@@ -332,23 +332,18 @@ def missed(
 
 def table(found: dict[int, dict[tuple[str, int], Measured]]) -> str:
     """Return all measurements as reStructuredText."""
-    lines = ['.. list-table::', '   :header-rows: 1', '']
-    lines += _row('Call', 'hosts', 'of the Pcloud', 'nova-api', 'Placement',
-                  'MariaDB', 'SQL', 'calls', 'rows')
+    rows = [['Call', 'hosts', 'of the Pcloud', 'nova-api', 'Placement',
+             'MariaDB', 'SQL', 'calls', 'rows']]
     for hosts, each in found.items():
         for (name, size), measured in each.items():
-            lines += _row(
+            rows.append([
                 f'``{OF_CLOUD[name]}``', f'{hosts:,}', str(size),
                 *(f'{1000 * statistics.median(times):.0f}' for times in zip(*(
                     (spent.own, spent.others, spent.database)
                     for spent in measured.seconds), strict=True)),
                 str(measured.statements), str(measured.calls),
-                f'{measured.rows:,}')
-    return '\n'.join(lines)
-
-
-def _row(first: str, *rest: str) -> list[str]:
-    return [f'   * - {first}', *(f'     - {each}' for each in rest)]
+                f'{measured.rows:,}'])
+    return tables.listed(rows)
 
 
 def main() -> int:
@@ -358,8 +353,7 @@ def main() -> int:
                         default=[20_000, 100_000],
                         help='the sizes of the clouds, the smallest first')
     parser.add_argument('--repeat', type=int, default=10)
-    parser.add_argument('--json', type=pathlib.Path, metavar='FILE',
-                        help='where to write what was measured')
+    suites.add_option(parser)
     options = parser.parse_args()
     found, taken = {}, []
     # A process can choose its databases only once.

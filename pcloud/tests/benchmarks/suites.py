@@ -14,11 +14,30 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping
 from collections.abc import Sequence
 import pathlib
 
 import pyperf
+
+
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the file for `write`."""
+    parser.add_argument('--json', type=pathlib.Path, metavar='FILE',
+                        help='where to write what was measured, as pyperf '
+                             'does')
+
+
+def benchmark(
+    name: str, seconds: Sequence[float], **metadata: object,
+) -> pyperf.Benchmark:
+    """Return what was measured under a name.
+
+    :param seconds: seconds of each turn
+    """
+    return pyperf.Benchmark([pyperf.Run(seconds, metadata={
+        'name': name, 'unit': 'second', **metadata})])
 
 
 def write(
@@ -29,9 +48,8 @@ def write(
     :param measured: name -> seconds of each turn
     """
     pyperf.BenchmarkSuite([
-        pyperf.Benchmark([pyperf.Run(seconds, metadata={
-            'name': name, 'unit': 'second'})])
-        for name, seconds in measured.items()]).dump(str(path), replace=True)
+        benchmark(name, seconds) for name, seconds in measured.items()
+    ]).dump(str(path), replace=True)
 
 
 def read(path: pathlib.Path) -> dict[str, float]:

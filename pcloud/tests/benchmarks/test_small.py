@@ -38,6 +38,8 @@ class SmallTest(testtools.TestCase):
          '20 hosts, a Pcloud'),
         ('own_calls', ['--servers', '3', '--repeat', '1'],
          'GET /servers/detail'),
+        ('made_answers', ['--servers', '3', '--repeat', '1'],
+         'made: POST /servers'),
         ('allocations', ['--hosts', '400', '--each', '1', '--processes',
                          '1', '2'], '2 processes: '))
     def test_runs(self, module, arguments, told):

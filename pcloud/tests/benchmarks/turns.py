@@ -25,6 +25,8 @@ import dataclasses
 import statistics
 import sys
 
+from pcloud.tests.benchmarks import tables
+
 # After so many times the planned turns a missed ratio is believed.
 _PATIENCE = 4
 
@@ -113,11 +115,7 @@ def table(measured: Sequence[Turns]) -> str:
     rows += [[f'``{each.name}``', *(
         cell for name in names for cell in _cells(each, name))]
         for each in measured]
-    lines = ['.. list-table::', '   :header-rows: 1', '']
-    for first, *rest in rows:
-        lines += [f'   * - {first}'.rstrip(),
-                  *(f'     - {each}'.rstrip() for each in rest)]
-    return '\n'.join(lines)
+    return tables.listed(rows)
 
 
 def _cells(measured: Turns, name: str) -> list[str]:

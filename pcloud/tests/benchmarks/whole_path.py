@@ -49,6 +49,7 @@ from nova.scheduler import utils
 from pcloud.scheduler import open_hosts
 from pcloud.scheduler import prefilter
 from pcloud.tests.benchmarks import stopwatch
+from pcloud.tests.benchmarks import tables
 from pcloud.tests import counting
 from pcloud.tests.functional import big
 
@@ -284,26 +285,26 @@ def missed(measured: list[Measured]) -> Iterator[str]:
 
 def table(measured: list[Measured]) -> str:
     """Return the measurements in milliseconds, as reStructuredText."""
-    lines = ['.. list-table::', '   :header-rows: 1', '']
-    lines += _row('', *(
+    rows = [['', *(
         f'{each.hosts:,} hosts, with{"" if each.hinted else "out"} hint'
-        for each in measured))
+        for each in measured)]]
     for name in _parts(measured):
         times = [each.median(lambda run: run.parts.get(name, 0))
                  for each in measured]
         if max(times) >= _SHOWN:
-            lines += _row(name, *map(_ms, times))
-    lines += _row('**Processor time, with the above**', *(
-        f'**{_ms(each.median(lambda run: run.cpu))}**' for each in measured))
-    lines += _row('Time from call to answer', *(
-        _ms(each.median(lambda run: run.wall)) for each in measured))
-    lines += _row('SQL statements, in all databases',
-                  *(str(each.count.sql) for each in measured))
-    lines += _row('Calls to Placement',
-                  *(str(each.count.http) for each in measured))
-    lines += _row(f'Placed with max_placement_results={FEW}', *(
-        'yes' if each.placed else 'no' for each in measured))
-    return '\n'.join(lines)
+            rows.append([name, *map(_ms, times)])
+    rows += [
+        ['**Processor time, with the above**', *(
+            f'**{_ms(each.median(lambda run: run.cpu))}**'
+            for each in measured)],
+        ['Time from call to answer', *(
+            _ms(each.median(lambda run: run.wall)) for each in measured)],
+        ['SQL statements, in all databases',
+         *(str(each.count.sql) for each in measured)],
+        ['Calls to Placement', *(str(each.count.http) for each in measured)],
+        [f'Placed with max_placement_results={FEW}', *(
+            'yes' if each.placed else 'no' for each in measured)]]
+    return tables.listed(rows)
 
 
 def _parts(measured: list[Measured]) -> list[str]:
@@ -311,10 +312,6 @@ def _parts(measured: list[Measured]) -> list[str]:
     parts = dict.fromkeys(
         name for each in measured for run in each.runs for name in run.parts)
     return [*(name for name in parts if name != REST), REST]
-
-
-def _row(first: str, *rest: str) -> list[str]:
-    return [f'   * - {first}'.rstrip(), *(f'     - {each}' for each in rest)]
 
 
 def _ms(seconds: float) -> str:

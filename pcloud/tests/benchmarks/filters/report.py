@@ -24,6 +24,7 @@ import pyperf
 from pcloud.tests.benchmarks.filters import figures
 from pcloud.tests.benchmarks.filters import measuring
 from pcloud.tests.benchmarks.filters import subjects
+from pcloud.tests.benchmarks import suites
 from pcloud.tests.concurrency import mariadb
 
 _PACKAGES = ('nova', 'blazar-nova', 'SQLAlchemy', 'PyMySQL')
@@ -103,12 +104,11 @@ def write(
     Each subject on each cloud is a benchmark, whose values are seconds.
     """
     pyperf.BenchmarkSuite([
-        pyperf.Benchmark([pyperf.Run(each.wall, metadata={
-            'name': f'{each.subject[0]} ({each.subject[1]}), {each.hosts} '
-                    f'hosts, {each.pclouds} Pclouds',
-            'unit': 'second', 'hosts': each.hosts, 'pclouds': each.pclouds,
-            'hosts_kept': each.kept, 'statements': each.counted.statements,
-            'http_calls': each.counted.calls, 'bytes_grown': each.grown,
-            'bytes_peak': each.peak,
-            'core_seconds': min(each.cpu)})])
+        suites.benchmark(
+            f'{each.subject[0]} ({each.subject[1]}), {each.hosts} hosts, '
+            f'{each.pclouds} Pclouds', each.wall, hosts=each.hosts,
+            pclouds=each.pclouds, hosts_kept=each.kept,
+            statements=each.counted.statements,
+            http_calls=each.counted.calls, bytes_grown=each.grown,
+            bytes_peak=each.peak, core_seconds=min(each.cpu))
         for each in measured]).dump(str(path), replace=True)

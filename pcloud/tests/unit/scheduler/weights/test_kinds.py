@@ -156,6 +156,7 @@ class KindsTest(testtools.TestCase):
         for host in them:
             setattr(host, f'_pcloud_{weigher.option}', 5.0)
         self.assertEqual(slow, self._weights(weigher, them, spec))
+        return them
 
     @given(several, st.lists(metadata, min_size=4, max_size=4), options,
            st.integers(1, 2))
@@ -166,7 +167,12 @@ class KindsTest(testtools.TestCase):
             spec = objects.RequestSpec(
                 num_instances=count, requested_destination=None,
                 flavor=objects.Flavor(vcpus=1, memory_mb=512))
-            self._assert_same(weigher, drawn, metadata, spec)
+            for host in self._assert_same(weigher, drawn, metadata, spec):
+                # Where all hosts are equal, Nova has asked for no multiplier.
+                vars(host).pop(f'_pcloud_{weigher.option}', None)
+                self.assertEqual(
+                    repr(base.multiplier(host, weigher.option)),
+                    repr(weigher.weight_multiplier(host)))
 
     def test_most_hosts_and_not_most_kinds_have_versions(self):
         key = names.attribute_key(attributes.PLATFORM)

@@ -1,0 +1,255 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Nova's API with Pcloud's filter and without, for benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping
+import gc
+import json
+import logging
+import pathlib
+from wsgiref import types
+
+from pcloud.tests import concurrency  # noqa: F401
+
+from nova.api import wsgi
+from nova import config
+from nova import context as nova_context
+from nova.network import model as network_model
+from nova import objects
+from nova import rpc
+from nova.scheduler.client import report
+from oslo_utils import uuidutils
+from paste import deploy
+import webob
+
+from pcloud.rules import hints
+from pcloud.sandbox import paste
+from pcloud.tests.benchmarks import clouds
+from pcloud.tests.benchmarks import meter
+from pcloud.tests.concurrency import headers
+from pcloud.tests.concurrency import neighbours
+
+WITHOUT, WITH = 'without', 'with'
+LIST, LAUNCH = '/servers/detail', '/servers'
+# From here on the multiples of times are judged.
+SERVERS = 1000
+
+_PROJECT = 'a' * 32
+# From here on Nova shows the hints of servers.
+_MICROVERSION = '2.100'
+_FILTERS = """
+[filter:headers]
+paste.filter_factory = {headers}:filter_factory
+[filter:made]
+paste.filter_factory = pcloud.tests.benchmarks.nova_api:made_factory
+body = {body}
+"""
+_IMAGE = '155d900f-4e14-4e4c-a73d-069cbf4541e6'
+_RECORDS = {hints.CUSTOMER_RECORD: ['FAST=1:2', 'NEAR=0.5:-1'],
+            hints.DOMAIN_RECORD: ['default']}
+
+
+class Place:
+    """Nova's API in this process, with the filter and without.
+
+    :param servers: the number of servers of the project
+    """
+
+    def __init__(self, servers: int) -> None:
+        self._cloud = clouds.Cloud(processes=0)
+        self._cloud.start()
+        logging.getLogger().setLevel(logging.WARNING)
+        rpc.init(config.CONF)
+        # Placement pays for nothing here: no call reaches Placement.
+        self._meter = meter.Meter()
+        self._neighbours = neighbours.Neighbours()
+        self._neighbours.setUp()
+        config.CONF.set_override('max_limit', servers, 'api')
+        config.CONF.set_override('instances', -1, 'quota')
+        config.CONF.set_override('cores', -1, 'quota')
+        config.CONF.set_override('ram', -1, 'quota')
+        self._server = self._fill(servers)
+        self._applications = self._load('headers')
+
+    def stop(self) -> None:
+        """Stop Placement and drop the databases."""
+        self._neighbours.cleanUp()
+        self._cloud.stop()
+
+    def _load(self, filters: str) -> dict[str, types.WSGIApplication]:
+        """Return Nova's API without and with Pcloud's filter.
+
+        :param filters: what replaces the check of tokens; Pcloud's filter is
+            behind the first
+        """
+        stock = paste.installed('nova', 'etc/nova/api-paste.ini').read_text()
+        first, *rest = filters.split()
+        loaded = {}
+        for name, text, between in (
+                (WITHOUT, stock, []),
+                (WITH, stock + paste.FILTER, ['pcloud'])):
+            path = self._cloud.folder / f'{name}-{first}-{len(rest)}.ini'
+            path.write_text(text.replace(
+                'authtoken keystonecontext',
+                ' '.join([first, *between, *rest])) + _FILTERS.format(
+                    headers=headers.__name__, body=self._body))
+            loaded[name] = deploy.loadapp(
+                f'config:{path}', name='osapi_compute')
+        return loaded
+
+    @property
+    def _body(self) -> pathlib.Path:
+        return self._cloud.folder / 'body.json'
+
+    def make(self, body: bytes) -> dict[str, types.WSGIApplication]:
+        """Return Nova's API where each answer has a body made before."""
+        self._body.write_bytes(body)
+        return self._load('headers made')
+
+    def _fill(self, count: int) -> str:
+        """Write servers of the project; return the uuid of one."""
+        self._cloud.make_host('template')
+        uuid = _start('template')
+        added = [f'compute-{number:06}' for number in range(count - 1)]
+        rows = self._cloud.rows()
+        rows.hosts('template', added)
+        rows.servers(uuid, added)
+        clouds.analyze()
+        return uuid
+
+    def get(self, name: str, path: str) -> bytes:
+        """Make a call through one of the pipelines; return the body."""
+        return sent(self._applications[name], request(
+            path.replace('{id}', self._server)))
+
+    def launch(self, name: str) -> None:
+        """Make the call `launch` through one of the pipelines."""
+        sent(self._applications[name], launch())
+
+    def spender(self, call: Callable[[], object]) -> Callable[[], float]:
+        """Return a function that makes a call: seconds of processor time."""
+        def spend() -> float:
+            gc.collect()
+            return self._meter.spent(call).all
+        return spend
+
+
+def bodies(place: Place, servers: int) -> dict[str, bytes]:
+    """Return what a list of servers is with the recorded hints, and without.
+
+    :param servers: the number of servers, each of which has records
+    """
+    found = {'records in all servers': place.get(WITHOUT, LIST),
+             'no records': place.get(WITH, LIST)}
+    assert [body.count(hints.DOMAIN_RECORD.encode())
+            for body in found.values()] == [servers, 0]
+    return found
+
+
+def request(path: str) -> webob.Request:
+    """Return a request to show something."""
+    return webob.Request.blank('/v2.1' + path, headers={
+        'X-Project-Id': _PROJECT, 'X-Roles': 'reader,member',
+        'OpenStack-API-Version': f'compute {_MICROVERSION}'})
+
+
+def launch() -> webob.Request:
+    """Return a request to start a server that nobody places."""
+    made = request(LAUNCH)
+    made.method = 'POST'
+    made.content_type = 'application/json'
+    made.body = json.dumps({'server': {
+        'name': 's', 'flavorRef': '1', 'imageRef': _IMAGE,
+        'networks': 'none'}}).encode()
+    return made
+
+
+def sent(
+    application: types.WSGIApplication, request: webob.Request,
+) -> bytes:
+    """Send a request; return the body of the answer.
+
+    :raises: `AssertionError` when the call does not succeed
+    """
+    response = request.get_response(application)
+    assert response.status_code in (200, 202), response.text
+    return response.body
+
+
+class Made(wsgi.Middleware):
+    """Answers each request with a body that was made before."""
+
+    body = b''
+
+    @webob.dec.wsgify
+    def __call__(self, request: webob.Request) -> webob.Response:
+        """Return the answer."""
+        return webob.Response(
+            body=self.body, content_type='application/json')
+
+
+def made_factory(
+    global_conf: Mapping[str, str], body: str,
+) -> Callable[[types.WSGIApplication], Made]:
+    """Make the filter `Made`, as paste.deploy does.
+
+    :param body: the path of the body
+    """
+    def make(application: types.WSGIApplication) -> Made:
+        made = Made(application)
+        made.body = pathlib.Path(body).read_bytes()
+        return made
+    return make
+
+
+def _start(host: str) -> str:
+    """Write a server that runs on a host; return the server's uuid."""
+    context = nova_context.RequestContext(
+        user_id='u', project_id=_PROJECT, is_admin=True)
+    uuid = uuidutils.generate_uuid()
+    cell = objects.HostMapping.get_by_host(context, host).cell_mapping
+    flavor = objects.Flavor(
+        context, flavorid='1', name='m', vcpus=1, memory_mb=1, root_gb=1,
+        ephemeral_gb=0, swap=0, rxtx_factor=1.0, vcpu_weight=0,
+        disabled=False, is_public=True, extra_specs={})
+    flavor.create()
+    with nova_context.target_cell(context, cell) as cell_context:
+        node = objects.ComputeNode.get_first_node_by_host_for_old_compat(
+            cell_context, host)
+        instance = objects.Instance(
+            cell_context, uuid=uuid, project_id=_PROJECT, user_id='u',
+            display_name='s', host=host, node=node.hypervisor_hostname,
+            launched_on=host, compute_id=node.id, flavor=flavor,
+            instance_type_id=1, image_ref='', vm_state='active', vcpus=1,
+            memory_mb=1, root_gb=0, ephemeral_gb=0, power_state=1,
+            metadata={}, system_metadata={}, availability_zone='nova',
+            locked=False, progress=0, config_drive='', hostname='s',
+            info_cache=objects.InstanceInfoCache(
+                network_info=network_model.NetworkInfo()))
+        instance.create()
+    objects.InstanceMapping(
+        context, instance_uuid=uuid, cell_mapping=cell,
+        project_id=_PROJECT, user_id='u', queued_for_delete=False).create()
+    objects.RequestSpec.from_components(
+        context, uuid, {}, flavor, None,
+        objects.InstancePCIRequests(requests=[]),
+        {'scheduler_hints': _RECORDS}, None, None,
+        project_id=_PROJECT, user_id='u').create()
+    assert report.report_client_singleton().put(f'/allocations/{uuid}', {
+        'allocations': {node.uuid: {'resources': {'VCPU': 1}}},
+        'project_id': _PROJECT, 'user_id': 'u', 'consumer_generation': None,
+    }, version='1.28').ok
+    return uuid
