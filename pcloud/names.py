@@ -299,11 +299,10 @@ def tenant_key(project_id: str) -> str:
 
 def tenants(metadata: Mapping[str, str]) -> frozenset[str]:
     """Return the ids of the projects that the metadata make tenants."""
-    found = frozenset(
-        key.removeprefix(TENANT_PREFIX) for key, value in metadata.items()
-        if value == TENANT_VALUE and key.startswith(TENANT_PREFIX))
-    return frozenset(
-        project for project in found if ':' not in project) - _RESERVED
+    return frozenset([
+        key[len(TENANT_PREFIX):] for key, value in metadata.items()
+        if value == TENANT_VALUE and key.startswith(TENANT_PREFIX) and
+        ':' not in key[len(TENANT_PREFIX):]]) - _RESERVED
 
 
 def states(metadata: Mapping[str, str]) -> dict[str, str]:

@@ -16,8 +16,10 @@ A database driver in Python takes longer for a row than for the values of the
 row, so the database joins the values of many rows into one string.
 """
 
+import collections
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Mapping
 from collections.abc import Sequence
 import functools
 import typing
@@ -30,6 +32,7 @@ MOST_NAMED = 2000
 
 _SEPARATOR = '\n'
 # MariaDB cuts strings short at 1 MiB and MySQL at 1 KiB, unless told not to.
+_IS_UNCUT = 'pcloud_is_uncut'
 _UNCUT = sa.text(f'SET SESSION group_concat_max_len = {2 ** 30}')
 
 
@@ -42,6 +45,21 @@ def among(
     the caller leaves out the other rows.
     """
     return column.in_(values) if len(values) <= MOST_NAMED else sa.true()
+
+
+# From one request to the next most sets are the same.
+@functools.lru_cache(maxsize=8)
+def union(*sets_: frozenset[str]) -> frozenset[str]:
+    """Return the values in any of some sets."""
+    return frozenset().union(*sets_)
+
+
+@functools.lru_cache(maxsize=8)
+def common(
+    values: frozenset[str], others: frozenset[str],
+) -> frozenset[str]:
+    """Return the values that are among other values, mostly all."""
+    return values if values <= others else values & others
 
 
 def distinct(session: orm.Session, statement: sa.Select) -> frozenset[str]:
@@ -80,6 +98,62 @@ def groups(
     return found
 
 
+# The text, number and length that the database has given, and the sets.
+_Known = tuple[tuple, tuple[frozenset[str], frozenset[str]]]
+_NOTHING: _Known = (), (frozenset(), frozenset())
+
+
+class Memo:
+    """The sets of the last answer to a statement.
+
+    From one request to the next most names are the same, and to make a set of
+    names takes longer than to compare the names' text.
+
+    :ivar last: ``values of the other columns -> the text that the database
+        joined, and what `sets` returns of the text``
+    """
+
+    def __init__(self) -> None:
+        self.last: Mapping[tuple, _Known] = {}
+
+
+def sets(
+    session: orm.Session, statement: sa.Select, memo: Memo,
+) -> list[tuple[typing.Any, ...]]:
+    """Return `groups` with a set instead of the sequence of the values.
+
+    :param memo: of this statement alone
+    :returns: the values of the other columns, the set, and the set of the
+        values that there are more than once
+    """
+    *keys, column = statement.selected_columns
+    last = memo.last
+    found: dict[tuple, _Known] = {}
+    for *key, text, count, length in _joined(
+            session, statement, keys, [column]):
+        joined = text, count, length
+        if last.get(tuple(key), _NOTHING)[0] == joined:
+            found[tuple(key)] = last[tuple(key)]
+            continue
+        values = _split(joined, 1)
+        if values is None:
+            return [(*its_key, *_made(its_values)) for *its_key, its_values
+                    in _gathered(session.execute(statement))]
+        found[tuple(key)] = joined, _made(values)
+    memo.last = found
+    return [(*key, *made) for key, (_, made) in found.items()]
+
+
+def _made(values: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the different values, and those that there are several times."""
+    different = frozenset(values)
+    if len(different) == len(values):
+        return different, frozenset()
+    return different, frozenset(
+        value for value, count in collections.Counter(values).items()
+        if count > 1)
+
+
 def table(
     session: orm.Session, statement: sa.Select,
 ) -> Sequence[tuple[str, ...]]:
@@ -110,8 +184,7 @@ def _joined(
     :returns: the key, the string, the number of values of the last column, and
         the sum of the lengths of these values in characters or bytes
     """
-    if session.connection().dialect.name in ('mysql', 'mariadb'):
-        session.execute(_UNCUT)
+    _leave_uncut(session.connection())
     *_, last = columns
     line = functools.reduce(
         lambda one, other: one.concat(_SEPARATOR).concat(other), columns)
@@ -119,6 +192,14 @@ def _joined(
         *keys, sa.func.aggregate_strings(line, _SEPARATOR),
         sa.func.count(last), sa.func.sum(sa.func.length(last)),
         maintain_column_froms=True).group_by(*keys)).all()
+
+
+def _leave_uncut(connection: sa.Connection) -> None:
+    """Tell the database once a connection that strings may be long."""
+    if (_IS_UNCUT not in connection.info and
+            connection.dialect.name in ('mysql', 'mariadb')):
+        connection.execute(_UNCUT)
+        connection.info[_IS_UNCUT] = True
 
 
 def _split(

@@ -41,6 +41,7 @@ from oslo_log import log as logging
 import sqlalchemy as sa
 
 from pcloud.backend import bulk
+from pcloud.backend import host_sets
 from pcloud import exception
 
 LOG = logging.getLogger(__name__)
@@ -85,28 +86,45 @@ def of_hosts(
     context: nova_context.RequestContext,
     hosts: Collection[str] | None = None,
 ) -> dict[int | None, frozenset[str]]:
-    """Return the cells of hosts (one query, as `bulk.groups`).
+    """Return the cells of hosts (one query, as `host_sets.read`).
 
     A host in no cell is left out.
 
     :param hosts: service hosts; None for all hosts
     :returns: ``cell id -> service hosts``
     """
+    if hosts is not None and len(hosts) <= bulk.MOST_NAMED:
+        return _of_named(context, hosts)
+    with api_db.context_manager.reader.using(context) as session:
+        found = host_sets.read(session, host_sets.CELLS)
+    if hosts is None:
+        return dict(found)
+    return _without_empty({cell: bulk.common(frozenset(hosts), its_hosts)
+                           for cell, its_hosts in found.items()})
+
+
+def _of_named(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[int | None, frozenset[str]]:
+    """Return the cells of hosts that are looked up by name."""
     row = models.HostMapping
     # MariaDB would go through the rows in the order of an index of cells.
-    statement = sa.select((row.cell_id + 0).label('cell'), row.host)
-    if hosts is not None:
-        hosts = frozenset(hosts)
-        statement = statement.where(bulk.among(row.host, hosts))
+    statement = sa.select(
+        (row.cell_id + 0).label('cell'), row.host,
+    ).where(row.host.in_(hosts))
     with api_db.context_manager.reader.using(context) as session:
         found = (
             _grouped(session.execute(statement).all()).items()
-            if hosts is not None and len(hosts) <= _FEW else
-            bulk.groups(session, statement))
+            if len(hosts) <= _FEW else bulk.groups(session, statement))
     # Databases that compare without case find other hosts too.
-    there = {cell: frozenset(its_hosts) if hosts is None else
-             hosts.intersection(its_hosts) for cell, its_hosts in found}
-    return {cell: its_hosts for cell, its_hosts in there.items() if its_hosts}
+    return _without_empty({cell: frozenset(hosts).intersection(its_hosts)
+                           for cell, its_hosts in found})
+
+
+def _without_empty(
+    hosts_of: Mapping[int | None, frozenset[str]],
+) -> dict[int | None, frozenset[str]]:
+    return {cell: hosts for cell, hosts in hosts_of.items() if hosts}
 
 
 def of_servers(

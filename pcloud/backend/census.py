@@ -19,63 +19,104 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
+import datetime
 import functools
-import itertools
 
 from nova import context as nova_context
 from nova.db.main import api as main_db
 from nova.db.main import models
 from nova import servicegroup
 from oslo_config import cfg
+from oslo_utils import timeutils
 import sqlalchemy as sa
 
 from pcloud.backend import bulk
 from pcloud.backend import cells
+from pcloud.backend import host_sets
 
 CONF = cfg.CONF
 
-# More rows than any table has: a table with a limit is made by itself.
-_ALL = 2 ** 62
-
 Size = tuple[int, int, int]
+# None where no size is known.
+Smallest = tuple[int | None, int | None, int | None]
+
+
+_NODES = bulk.Memo()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Sizes:
+    """The sizes of the hosts of a cell.
+
+    :ivar of: service host -> vcpus, MiB of memory and GiB of disk; the
+        smallest numbers of a host with several nodes
+    :ivar several: the hosts with several nodes
+    """
+
+    of: Mapping[str, Size]
+    several: frozenset[str]
 
 
 @dataclasses.dataclass(frozen=True)
 class Census:
     """What is known of very many hosts.
 
-    :ivar known: the hosts that `computes.load` returns
-    :ivar silent: the known hosts in silent cells
-    :ivar serving: the known hosts that are up and enabled, with one node
-    :ivar sizes: the vcpus, MiB of memory and GiB of disk of each host with
-        nodes; the smallest numbers of a host with several nodes
+    :ivar unknown: the hosts that `computes.load` does not return
+    :ivar silent: the other hosts in silent cells
+    :ivar serving: the hosts to choose among that are up and enabled, with one
+        node
+    :ivar sizes: of the hosts with nodes, for each cell that answers
     """
 
-    known: frozenset[str]
+    unknown: frozenset[str]
     silent: frozenset[str]
     serving: frozenset[str]
-    sizes: Mapping[str, Size]
+    sizes: Sequence[Sizes]
+
+    def smallest(self, hosts: frozenset[str]) -> Smallest:
+        """Return the smallest of each number in the sizes of known hosts.
+
+        :param hosts: some of the hosts that were asked for
+        """
+        different = frozenset().union(*(
+            _different(hosts - self.unknown if self.unknown else hosts, sizes)
+            for sizes in self.sizes))
+        vcpus, memory_mb, disk_gb = (
+            zip(*different) if different else ((),) * 3)
+        return (min(vcpus, default=None), min(memory_mb, default=None),
+                min(disk_gb, default=None))
+
+
+# From one request to the next the hosts of a pool are mostly the same.
+@functools.lru_cache(maxsize=256)
+def _different(hosts: frozenset[str], sizes: Sizes) -> frozenset[Size]:
+    return frozenset(filter(None, map(sizes.of.get, hosts)))
 
 
 def take(
-    context: nova_context.RequestContext, hosts: Collection[str],
+    context: nova_context.RequestContext, hosts: frozenset[str],
+    choice: frozenset[str],
 ) -> Census:
     """Return what a choice among very many hosts depends on.
 
-    One query, and two queries a cell, as `bulk.groups`.
+    The queries of `cells.of_hosts`, and three queries a cell.
+
+    :param choice: the hosts to choose among
     """
-    answers = cells.ask_hosts(context, hosts, _census)
+    answers = cells.ask_hosts(
+        context, hosts, functools.partial(_census, choice=choice))
     silent = cells.silent_hosts(answers)
-    known, serving = set(silent), set()
-    sizes: dict[str, Size] = {}
+    known, serving, sizes = [silent], [], []
     for there, ready, its_sizes in answers.known.values():
-        known |= there
-        serving |= ready
-        sizes |= its_sizes
-    return Census(frozenset(known), silent, frozenset(serving), sizes)
+        known.append(there)
+        serving.append(ready)
+        sizes.append(its_sizes)
+    return Census(hosts - bulk.union(*known), silent,
+                  frozenset().union(*serving), sizes)
 
 
 def named(
@@ -95,25 +136,52 @@ def named(
 @main_db.pick_context_manager_reader
 def _census(
     context: nova_context.RequestContext, hosts: frozenset[str],
-) -> tuple[frozenset[str], frozenset[str], dict[str, Size]]:
+    choice: frozenset[str],
+) -> tuple[frozenset[str], frozenset[str], Sizes]:
     """Return the known hosts, the serving hosts and the hosts' sizes."""
     service, node = models.Service, models.ComputeNode
-    # MariaDB sorts these columns fast, but not with the columns of criteria.
-    services = sa.select(
-        service.disabled, service.forced_down,
-        sa.func.coalesce(service.last_seen_up, service.created_at).label(
-            'seen'), *_asked_for(), service.host,
-    ).where(service.deleted == 0, service.binary == 'nova-compute',
-            bulk.among(service.host, hosts)).limit(_ALL).subquery()
-    states = bulk.groups(context.session, sa.select(*services.c))
-    nodes = bulk.groups(context.session, sa.select(
+    criteria = [*host_sets.SERVICES.criteria, bulk.among(service.host, hosts)]
+    doubtful = bulk.groups(context.session, sa.select(
+        service.disabled, service.forced_down, service.last_seen_up,
+        service.created_at, *_asked_for(), service.host,
+    ).where(*criteria, _may_be_away()))
+    sizes = _sizes(tuple(bulk.sets(context.session, sa.select(
         node.vcpus, node.memory_mb, node.local_gb, node.host).where(
-            node.deleted == 0, bulk.among(node.host, hosts)))
+            node.deleted == 0, bulk.among(node.host, hosts)), _NODES)))
     # Databases that compare without case find other hosts too.
-    known = hosts.intersection(itertools.chain(*(
-        there for *_, there in states)))
-    sizes, several = _sizes(nodes, known)
-    return known, (_ready(states) & sizes.keys()) - several, sizes
+    known = bulk.common(hosts, _with_services(context, hosts))
+    return known, (choice & known).intersection(sizes.of).difference(
+        sizes.several, _away(doubtful)), sizes
+
+
+def _with_services(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> frozenset[str]:
+    """Return hosts with a compute service, those of some hosts among them."""
+    if len(hosts) > bulk.MOST_NAMED:
+        return bulk.union(*host_sets.read(
+            context.session, host_sets.SERVICES).values())
+    host = models.Service.host
+    return bulk.distinct(context.session, sa.select(host).where(
+        *host_sets.SERVICES.criteria, host.in_(hosts)))
+
+
+def _may_be_away() -> sa.ColumnElement[bool]:
+    """Return the condition that a service may be down or is disabled.
+
+    Nova's database driver finds a service up that was seen less than
+    ``service_down_time`` seconds before or after now, unless the service is
+    forced down. Half of that time leaves the last word to the driver, and the
+    other drivers have it always.
+    """
+    if CONF.servicegroup_driver != 'db':
+        return sa.true()
+    service, now = models.Service, timeutils.utcnow()
+    margin = datetime.timedelta(seconds=CONF.service_down_time / 2)
+    return sa.or_(
+        service.disabled != 0, service.forced_down != 0,
+        service.last_seen_up.is_(None), service.last_seen_up < now - margin,
+        service.last_seen_up > now + margin)
 
 
 def _asked_for() -> Sequence[sa.ColumnElement[str]]:
@@ -124,41 +192,39 @@ def _asked_for() -> Sequence[sa.ColumnElement[str]]:
     return [models.Service.topic, models.Service.host.label('asked')]
 
 
-def _ready(states: Iterable[tuple]) -> frozenset[str]:
-    """Return the hosts whose services are up and enabled.
+def _away(states: Iterable[tuple]) -> Iterator[str]:
+    """Yield the hosts whose services are down or disabled.
 
     :param states: what the state of a service depends on, and the service
         hosts
     """
     group = servicegroup.API()
-    return frozenset().union(*(
-        hosts for disabled, forced_down, seen, *asked, hosts in states
-        if not disabled and group.service_is_up({
-            'host': hosts[0], 'binary': 'nova-compute',
-            'topic': asked[0] if asked else None,
-            'forced_down': forced_down, 'last_seen_up': seen,
-            'created_at': seen})))
+    for disabled, forced_down, seen, created, *asked, hosts in states:
+        if disabled or not group.service_is_up({
+                'host': hosts[0], 'binary': 'nova-compute',
+                'topic': asked[0] if asked else None,
+                'forced_down': forced_down, 'last_seen_up': seen,
+                'created_at': created}):
+            yield from hosts
 
 
-def _sizes(
-    nodes: Iterable[tuple], wanted: frozenset[str],
-) -> tuple[dict[str, Size], set[str]]:
-    """Return the sizes of hosts, and the hosts with several nodes.
+# From one request to the next the nodes are mostly the same.
+@functools.lru_cache(maxsize=1)
+def _sizes(nodes: tuple[tuple, ...]) -> Sizes:
+    """Return the sizes of hosts, for the lifetime of the same nodes.
 
-    :param nodes: vcpus, memory, disk and the service hosts, a host for each of
-        the host's nodes
+    :param nodes: vcpus, memory, disk, the service hosts, and the service hosts
+        with several such nodes
     """
     sizes: dict[str, Size] = {}
-    several = set()
-    for vcpus, memory_mb, disk_gb, hosts in nodes:
+    several: frozenset[str] = frozenset()
+    for vcpus, memory_mb, disk_gb, hosts, repeated in nodes:
         size = vcpus, memory_mb, disk_gb
-        for host in hosts:
-            if host in sizes:
-                several.add(host)
-                sizes[host] = _smallest(sizes[host], size)
-            elif host in wanted:
-                sizes[host] = size
-    return sizes, several
+        there = hosts & sizes.keys()
+        several = several.union(repeated, there)
+        smaller = {host: _smallest(sizes[host], size) for host in there}
+        sizes |= dict.fromkeys(hosts, size) | smaller
+    return Sizes(sizes, several)
 
 
 def _smallest(one: Size, other: Size) -> Size:

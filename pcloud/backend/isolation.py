@@ -159,14 +159,25 @@ def _closed_among() -> sa.Select:
         sa.func.coalesce(closed, sa.true()))
 
 
-def other_ids() -> sa.Select:
+@functools.cache
+def other_ids() -> sa.CompoundSelect:
     """Select the ids of the aggregates that are no Pclouds, which are few.
 
-    Pools are among the aggregates.
+    Pools are among the aggregates. Some ids are there twice. The database
+    looks up no type of an aggregate with the name of a Pcloud, except once
+    for all that have the type of a pool.
     """
-    return _with_type(
+    is_pool_by_name = _has_prefix(names.POOL_PREFIX)
+    by_name = _with_type(
         sa.select(models.Aggregate.id).select_from(models.Aggregate)
-    ).where(sa.not_(sa.func.coalesce(_is_pcloud_with_type(), sa.false())))
+    ).where(
+        sa.or_(is_pool_by_name, sa.not_(_is_closed(sa.false()))),
+        sa.or_(is_pool_by_name, sa.func.coalesce(
+            _TYPE.value, '') != names.TYPE_PCLOUD))
+    row = models.AggregateMetadata
+    by_type = sa.select(row.aggregate_id).where(
+        row.key == names.TYPE, row.value == names.TYPE_POOL)
+    return sa.union_all(by_name, by_type)
 
 
 def is_in_pcloud(host: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:

@@ -35,9 +35,6 @@ from pcloud.rules import units as unit_rules
 
 _OWNER = orm.aliased(models.AggregateMetadata)
 
-# What a list of Pclouds shows of each Pcloud, besides the tenants.
-_SHOWN = (names.TYPE, names.ID, names.NAME, names.OWNER,
-          names.MAINTENANCE_POLICY, *readings.RATIOS)
 # The parameter of a statement that is made once.
 _PROJECT = 'project'
 
@@ -358,77 +355,6 @@ def is_unplaced(
             member.aggregate_id == aggregate_id, sa.not_(placed))))
 
 
-def names_by_id(
-    context: nova_context.RequestContext, project_id: str | None,
-) -> dict[str, str]:
-    """Return the names of whole Pclouds, in order of the Pcloud ids.
-
-    Two queries, as `bulk.table`, which read few metadata of each Pcloud.
-
-    :param project_id: the owner or a tenant of the Pclouds; None for all
-        Pclouds
-    :returns: ``Pcloud id -> name``
-    """
-    row, aggregate = models.AggregateMetadata, models.Aggregate
-    heads = sa.select(aggregate.id, aggregate.name).where(
-        aggregate.name.startswith(names.PREFIX, autoescape=True))
-    keys = [names.TYPE, names.ID, names.NAME]
-    if project_id is not None:
-        heads = heads.where(_is_of_project(project_id))
-        keys += [names.OWNER, names.TENANT_PREFIX + project_id]
-    with api_db.context_manager.reader.using(context) as session:
-        pclouds = bulk.table(session, heads)
-        statement = sa.select(row.aggregate_id, row.key, row.value).where(
-            row.key.in_(keys))
-        if project_id is not None:
-            statement = statement.where(bulk.among(
-                row.aggregate_id, [id_ for id_, _ in pclouds]))
-        metadata: dict[str, dict[str, str]] = {id_: {} for id_, _ in pclouds}
-        for id_, key, value in bulk.table(session, statement):
-            metadata.setdefault(id_, {})[key] = value
-    return {metadata[id_][names.ID]: metadata[id_].get(names.NAME, '')
-            for id_, name in sorted(pclouds, key=lambda head: head[1])
-            if is_whole(name, metadata[id_]) and
-            (project_id is None or _has_project(metadata[id_], project_id))}
-
-
-def by_ids(
-    context: nova_context.RequestContext, ids: Collection[str],
-    project_id: str | None,
-) -> list[rows.Aggregate]:
-    """Return the whole Pclouds with the given ids, in order of the ids.
-
-    Three queries, two of the three as `bulk.table`. Of the keys of hosts the
-    metadata have only whom a host stands in for.
-
-    :param project_id: as `names_by_id`
-    """
-    member, row = models.AggregateHost, models.AggregateMetadata
-    heads = sa.select(
-        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
-    ).where(models.Aggregate.name.in_([names.pcloud(id_) for id_ in ids])
-            ).order_by(models.Aggregate.name)
-    # In one transaction, so that the answers agree.
-    with api_db.context_manager.reader.using(context) as session:
-        found = session.execute(heads).all()
-        numbers = [head.id for head in found]
-        members = bulk.table(session, sa.select(
-            member.aggregate_id, member.host).where(
-                member.aggregate_id.in_(numbers)))
-        metadata = bulk.table(session, sa.select(
-            row.aggregate_id, row.key, row.value).where(
-                row.aggregate_id.in_(numbers), sa.or_(
-                    row.key.in_(_SHOWN), row.value == names.TENANT_VALUE,
-                    row.key.startswith(
-                        names.REPLACES_PREFIX, autoescape=True))))
-    wanted = frozenset(ids)
-    return [aggregate for aggregate in whole(rows.assemble(
-        found, [(int(id_), host) for id_, host in members],
-        [(int(id_), key, value) for id_, key, value in metadata]))
-        if aggregate.metadata[names.ID] in wanted and
-        (project_id is None or _has_project(aggregate.metadata, project_id))]
-
-
 def of_hosts(
     context: nova_context.RequestContext, hosts: Collection[str],
     nodes: Collection[str], project_id: str,
@@ -469,16 +395,11 @@ def of_hosts(
                         bulk.among(row.value, nodes))))).all()
     return [aggregate for aggregate in whole(rows.assemble(
         heads, [(each.id, each.host) for each in found], metadata))
-        if _has_project(aggregate.metadata, project_id)]
+        if has_project(aggregate.metadata, project_id)]
 
 
-def _is_of_project(project_id: str) -> sa.ColumnElement[bool]:
-    return sa.or_(
-        rows.has_entry(names.OWNER, project_id),
-        rows.has_entry(names.TENANT_PREFIX + project_id, names.TENANT_VALUE))
-
-
-def _has_project(metadata: Mapping[str, str], project_id: str) -> bool:
+def has_project(metadata: Mapping[str, str], project_id: str) -> bool:
+    """Whether the project is the owner or a tenant of a Pcloud."""
     return (metadata.get(names.OWNER) == project_id or
             project_id in names.tenants(metadata))
 

@@ -26,14 +26,13 @@ from sqlalchemy import orm
 
 from pcloud.backend import availability_zones
 from pcloud.backend import bulk
+from pcloud.backend import host_sets
 from pcloud.backend import isolation
 from pcloud.backend import journal
 from pcloud.backend import readings
 from pcloud.backend import rows
 from pcloud import names
 
-# No aggregate has this id.
-_PCLOUDS = 0
 # Made once: to make these takes SQLAlchemy longer than to use them.
 _POOL, _POOLED = (
     orm.aliased(models.Aggregate), orm.aliased(models.AggregateHost))
@@ -71,19 +70,26 @@ class Stock:
     """Pools with very many hosts, and what tells which hosts are free.
 
     :ivar pools: whole pools, by name
-    :ivar taken: the hosts in any Pcloud; where the pools are small, only
-        hosts of the pools are sure to be among the hosts
+    :ivar taken: the hosts in any Pcloud
     :ivar zones: availability zones with hosts, as for
-        `availability_zones.grouped`; the hosts are as in `taken`
+        `availability_zones.grouped`
     """
 
     pools: Sequence[rows.Aggregate]
     taken: frozenset[str]
     zones: Sequence[tuple[str, frozenset[str]]]
 
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The hosts of all the pools."""
+        return bulk.union(*(pool.hosts for pool in self.pools))
+
 
 def stock(context: nova_context.RequestContext) -> Stock:
-    """Return all pools with `Stock` (five queries, as `bulk.groups`)."""
+    """Return all pools with `Stock`.
+
+    Four queries, and those of `host_sets.read`.
+    """
     return _stock(context, models.Aggregate.name.startswith(
         names.POOL_PREFIX, autoescape=True))
 
@@ -93,7 +99,7 @@ def stock_of(
 ) -> Stock:
     """Return the pool of a host flavor, or none, with `Stock`.
 
-    Five queries, as `bulk.groups`.
+    The queries of `stock`.
     """
     found = _stock(context, models.Aggregate.name == names.pool(flavor_id))
     # Databases that compare without case find others too.
@@ -105,53 +111,23 @@ def stock_of(
 def _stock(
     context: nova_context.RequestContext, criterion: sa.ColumnElement[bool],
 ) -> Stock:
-    member = models.AggregateHost
+    pool = models.Aggregate
     # In one transaction, so that the answers agree.
     with api_db.context_manager.reader.using(context) as session:
-        heads = session.execute(_heads(criterion)).all()
-        ids = frozenset(head.id for head in heads)
-        metadata = session.execute(rows.metadata_rows(ids)).all()
+        heads = session.execute(sa.select(pool.id, pool.uuid, pool.name).where(
+            criterion).order_by(pool.name)).all()
+        metadata = session.execute(rows.metadata_rows(
+            [head.id for head in heads])).all()
         zones = session.execute(availability_zones.of_aggregates()).all()
         others = frozenset(session.scalars(isolation.other_ids()))
-        wanted = ids | {zone.aggregate_id for zone in zones}
-        # The Pclouds, which are many, count as one.
-        aggregate_id = sa.case(
-            (member.aggregate_id.in_(wanted), member.aggregate_id),
-            else_=_PCLOUDS)
-        hosts = {id_: frozenset(there) for id_, there in bulk.groups(
-            session, sa.select(aggregate_id.label('id'), member.host).where(
-                member.aggregate_id.not_in(others - wanted),
-                _in_pools(ids, sum(head.size for head in heads))))}
-    pools = rows.assemble([head[:3] for head in heads], [], metadata)
+        hosts = host_sets.read(session, host_sets.AGGREGATES)
+    pools = rows.assemble(heads, [], metadata)
     return Stock(
         [dataclasses.replace(pool, hosts=hosts.get(pool.id, frozenset()))
          for pool in pools if is_whole(pool.name, pool.metadata)],
-        frozenset().union(*(
+        bulk.union(*(
             there for id_, there in hosts.items() if id_ not in others)),
         [(zone, hosts.get(id_, frozenset())) for id_, zone in zones])
-
-
-def _heads(criterion: sa.ColumnElement[bool]) -> sa.Select:
-    """Select the id, the uuid, the name and the number of hosts of pools."""
-    pool, member = models.Aggregate, models.AggregateHost
-    count = sa.select(sa.func.count()).where(
-        member.aggregate_id == pool.id).scalar_subquery().label('size')
-    return sa.select(pool.id, pool.uuid, pool.name, count).where(
-        criterion).order_by(pool.name)
-
-
-def _in_pools(
-    ids: Collection[int], count: int,
-) -> sa.ColumnElement[bool]:
-    """Return the condition that a member of an aggregate is in pools too.
-
-    :param count: the number of hosts of the pools; where there are many hosts,
-        the condition holds for all
-    """
-    if count > bulk.MOST_NAMED:
-        return sa.true()
-    return models.AggregateHost.host.in_(
-        sa.select(_POOLED.host).where(_POOLED.aggregate_id.in_(ids)))
 
 
 def of_hosts(
@@ -159,41 +135,97 @@ def of_hosts(
 ) -> list[rows.Aggregate]:
     """Return the whole pools of any of `hosts`, each with only `hosts`.
 
-    Two queries, one of the two as `bulk.groups`. With more than
-    `bulk.MOST_NAMED` hosts the pools have other hosts too. The metadata have
-    the maintenances of `hosts` alone, as far as that holds for the hosts.
+    Two queries, one of the two as `bulk.groups` or `host_sets.read`. With
+    more than `bulk.MOST_NAMED` hosts the pools have other hosts too. The
+    metadata have the maintenances of `hosts` alone, as far as that holds for
+    the hosts.
     """
     if not hosts:
         return []
-    row, pool, member = (models.AggregateMetadata, models.Aggregate,
-                         models.AggregateHost)
-    # MariaDB would go through the hosts of the pools in the order of an index.
-    aggregate_id = (member.aggregate_id + 0).label('id')
+    row, pool = models.AggregateMetadata, models.Aggregate
     with api_db.context_manager.reader.using(context) as session:
         found = session.execute(sa.select(
             pool.id, pool.uuid, pool.name, row.key, row.value,
         ).join(row, row.aggregate_id == pool.id).where(
             pool.name.startswith(names.POOL_PREFIX, autoescape=True),
             _is_of_hosts(row.key, hosts))).all()
-        hosts_of = dict(bulk.groups(session, sa.select(
-            aggregate_id, member.host).where(
-                aggregate_id.in_({each.id for each in found}),
-                bulk.among(member.host, hosts))))
+        hosts_of = _among(session, {each.id for each in found}, hosts)
     heads = sorted({each[:3] for each in found}, key=lambda head: head[2])
     pools = rows.assemble(
         heads, [], [(each.id, each.key, each.value) for each in found])
-    return [dataclasses.replace(each, hosts=frozenset(hosts_of[each.id]))
+    return [dataclasses.replace(each, hosts=hosts_of[each.id])
             for each in pools
             if each.id in hosts_of and is_whole(each.name, each.metadata)]
+
+
+def units(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, int]:
+    """Return the units of hosts, with the queries of `of_hosts`.
+
+    A host in no pool has no entry. Other hosts may have entries too.
+
+    :returns: ``service host -> units``
+    """
+    found: dict[str, int] = {}
+    for pool in of_hosts(context, hosts):
+        found |= dict.fromkeys(
+            pool.hosts, readings.units(pool.metadata) or 0)
+    return found
+
+
+def units_by_id(context: nova_context.RequestContext) -> dict[int, int]:
+    """Return the units of a host of each whole pool (one query).
+
+    :returns: id of the aggregate -> units, in order of the pools' names
+    """
+    row, pool = models.AggregateMetadata, models.Aggregate
+    found: dict[tuple[int, str], dict[str, str]] = {}
+    with api_db.context_manager.reader.using(context) as session:
+        for id_, name, key, value in session.execute(sa.select(
+            pool.id, pool.name, row.key, row.value,
+        ).join(row, row.aggregate_id == pool.id).where(
+            pool.name.startswith(names.POOL_PREFIX, autoescape=True),
+            row.key.in_([names.TYPE, names.FLAVOR_ID, names.UNITS]),
+        ).order_by(pool.name)):
+            found.setdefault((id_, name), {})[key] = value
+    return {id_: readings.units(metadata) or 0
+            for (id_, name), metadata in found.items()
+            if is_whole(name, metadata)}
+
+
+def _among(
+    session: orm.Session, ids: Collection[int], hosts: Collection[str],
+) -> Mapping[int, frozenset[str]]:
+    """Return which of some hosts are in which of some aggregates.
+
+    With more than `bulk.MOST_NAMED` hosts there are other hosts too, and other
+    aggregates.
+
+    :returns: ``aggregate id -> service hosts``
+    """
+    if len(hosts) > bulk.MOST_NAMED:
+        return host_sets.read(session, host_sets.AGGREGATES)
+    member = models.AggregateHost
+    # MariaDB would go through the hosts of the pools in the order of an index.
+    aggregate_id = (member.aggregate_id + 0).label('id')
+    return {id_: frozenset(there) for id_, there in bulk.groups(
+        session, sa.select(aggregate_id, member.host).where(
+            aggregate_id.in_(ids), member.host.in_(hosts)))}
 
 
 def _is_of_hosts(
     key: sa.ColumnElement[str], hosts: Collection[str],
 ) -> sa.ColumnElement[bool]:
-    """Return the condition that a key is of no host, or of `hosts`."""
+    """Return the condition that a key is of no host, or of `hosts`.
+
+    With more than `bulk.MOST_NAMED` hosts the condition holds for all keys.
+    """
+    if len(hosts) > bulk.MOST_NAMED:
+        return sa.true()
     return sa.or_(
         sa.not_(key.startswith(names.MAINTENANCE_PREFIX, autoescape=True)),
-        bulk.among(key, [names.MAINTENANCE_PREFIX + host for host in hosts]))
+        key.in_([names.MAINTENANCE_PREFIX + host for host in hosts]))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -174,11 +174,10 @@ def _add_fitting(
     name: str, settings: Mapping[str, constraint_rules.Setting],
     zone: str | None,
 ) -> hosts.Host:
-    flavor_id, fitting = machine_constraints.choose_flavor(
+    flavor, fitting = machine_constraints.choose_flavor(
         context, settings, zone)
-    return _add(
-        context, pcloud, name, flavor_id, host_flavors.units(
-            context, flavor_id), zone, fitting, random.SystemRandom())
+    return _add(context, pcloud, name, flavor.id, flavor.units, zone, fitting,
+                random.SystemRandom())
 
 
 def choose(
@@ -285,7 +284,7 @@ def _draws(
 ) -> Iterator[list[str]]:
     """Yield free hosts of a pool: first a few, drawn at random, at last all.
 
-    Two queries a draw, and one query for all hosts.
+    At most two queries a draw, and one query for all hosts.
     """
     if only is None:
         free = sorted(frozenset(pool_rows.drawn(
@@ -302,11 +301,11 @@ def _draw(
 ) -> list[str]:
     """Draw some free hosts of a pool by name, each with the same chance.
 
-    Two queries, which read the names of all hosts and the rows of few.
+    One query, which reads the rows of few hosts, and another query for the
+    names of all hosts where the caller names none.
     """
-    there = pool_rows.members(context, flavor_id)
-    fresh = sorted(there.difference(tried) if only is None else
-                   (there & only).difference(tried))
+    there = pool_rows.members(context, flavor_id) if only is None else only
+    fresh = sorted(there.difference(tried))
     drawn = chance.sample(fresh, min(_DRAWN, len(fresh)))
     free = frozenset(pool_rows.unallocated(context, flavor_id, drawn))
     return [host for host in drawn if host in free][:_LOOKED_AT]

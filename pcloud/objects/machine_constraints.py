@@ -152,14 +152,14 @@ class _Lot:
 def choose_flavor(
     context: nova_context.RequestContext,
     settings: Mapping[str, rules.Setting], zone: str | None,
-) -> tuple[str, frozenset[str]]:
+) -> tuple[host_flavors.HostFlavor, frozenset[str]]:
     """Choose the host flavor that fits with the least waste.
 
     Among equal host flavors the flavor with the fewest units wins, then the
     first by id.
 
     :param zone: the availability zone of the host, None for any zone
-    :returns: the flavor's id, and the flavor's free hosts that fit
+    :returns: the flavor, and the flavor's free hosts that fit
     :raises: `exception.NothingFits`, `exception.Unavailable` when a silent
         cell has hosts that may be free and fit
     """
@@ -181,7 +181,7 @@ def choose_flavor(
     best = min(fitting, key=lambda flavor_id: (
         rules.waste(what, _sizes(there[flavor_id].flavor)),
         there[flavor_id].flavor.units, flavor_id))
-    return best, frozenset(fitting[best])
+    return there[best].flavor, frozenset(fitting[best])
 
 
 def _lots(

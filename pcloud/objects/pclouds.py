@@ -26,6 +26,7 @@ from oslo_utils import uuidutils
 from pcloud.backend import announce
 from pcloud.backend import change
 from pcloud.backend import journal
+from pcloud.backend import pcloud_lists
 from pcloud.backend import pcloud_rows
 from pcloud.backend import pool_rows
 from pcloud.backend import readings
@@ -132,33 +133,23 @@ def show(context: nova_context.RequestContext, pcloud_id: str) -> Pcloud:
     aggregate = pcloud_rows.find(context, pcloud_id)
     if aggregate is None:
         raise exception.PcloudNotFound(pcloud=pcloud_id)
-    return _build(context, [aggregate])[0]
+    return _pcloud(aggregate, pool_rows.units(context, aggregate.hosts))
 
 
-def index(
-    context: nova_context.RequestContext, project_id: str | None,
-) -> dict[str, str]:
-    """Return the names of Pclouds, in order of the Pcloud ids.
-
-    :param project_id: the owner or a tenant of the Pclouds; None for all
-        Pclouds
-    :returns: ``Pcloud id -> name``
-    """
-    return pcloud_rows.names_by_id(context, project_id)
-
-
-def by_ids(
-    context: nova_context.RequestContext, ids: Collection[str],
+def listed(
+    context: nova_context.RequestContext, heads: Collection[rows.Head],
     project_id: str | None,
 ) -> list[Pcloud]:
-    """Return some Pclouds in order of the ids.
+    """Return Pclouds of a list, in order of the list.
 
     Pclouds that were deleted meanwhile are left out.
 
-    :param project_id: as `index`; Pclouds that the project has meanwhile lost
-        are left out too
+    :param heads: some aggregates of `pcloud_lists.index`
+    :param project_id: as `pcloud_lists.index`; Pclouds that the project has
+        meanwhile lost are left out too
     """
-    return _build(context, pcloud_rows.by_ids(context, ids, project_id))
+    aggregates, units = pcloud_lists.read(context, heads, project_id)
+    return [_pcloud(aggregate, units) for aggregate in aggregates]
 
 
 def update(
@@ -235,38 +226,13 @@ def delete(context: nova_context.RequestContext, pcloud: Pcloud) -> None:
     reconcile.notified(notifications.pcloud, context, 'delete', pcloud)
 
 
-def units_of(
-    context: nova_context.RequestContext, hosts: Collection[str],
-) -> dict[str, int]:
-    """Return the units of hosts.
-
-    A host in no pool has no entry. Other hosts may have entries too.
-
-    :returns: ``service host -> units``
-    """
-    units: dict[str, int] = {}
-    for pool in pool_rows.of_hosts(context, hosts):
-        units |= dict.fromkeys(
-            pool.hosts, readings.units(pool.metadata) or 0)
-    return units
-
-
-def _build(
-    context: nova_context.RequestContext,
-    aggregates: list[rows.Aggregate],
-) -> list[Pcloud]:
-    hosts = frozenset().union(*(aggregate.hosts for aggregate in aggregates))
-    units = units_of(context, hosts)
-    return [_pcloud(aggregate, units) for aggregate in aggregates]
-
-
 def _pcloud(
     aggregate: rows.Aggregate, units: Mapping[str, int],
 ) -> Pcloud:
     metadata = aggregate.metadata
     return Pcloud(
         aggregate=aggregate, **_of_frame(metadata),
-        units=sum(units.get(host, 0) for host in _counted(aggregate)),
+        units=sum(filter(None, map(units.get, _counted(aggregate)))),
         cpu_allocation_ratio=readings.ratio(metadata, names.CPU_RATIO),
         ram_allocation_ratio=readings.ratio(metadata, names.RAM_RATIO))
 
@@ -276,9 +242,10 @@ def _counted(aggregate: rows.Aggregate) -> frozenset[str]:
 
     A host that stands in for another host of the Pcloud does not count.
     """
-    return aggregate.hosts - {
-        host for host, other in names.replaced(aggregate.metadata).items()
-        if other in aggregate.hosts}
+    replaced = names.replaced(aggregate.metadata)
+    return aggregate.hosts.difference(
+        host for host, other in replaced.items()
+        if other in aggregate.hosts) if replaced else aggregate.hosts
 
 
 def _of_frame(metadata: Mapping[str, str]) -> dict[str, typing.Any]:

@@ -319,7 +319,7 @@ def _write_end(
 ) -> bool:
     there = subject.reaction and subject.reaction.replacement
     replacement = there if there in aggregate.hosts else None
-    units = 0 if replacement is None else pclouds.units_of(
+    units = 0 if replacement is None else pool_rows.units(
         context, [replacement]).get(replacement, 0)
 
     def work(written: writes.Rows) -> bool:

@@ -76,9 +76,10 @@ def take(context: nova_context.RequestContext) -> Inventory:
     `host_flavors.not_settled`, and one query.
     """
     stock = pool_rows.stock(context)
-    hosts = frozenset().union(*(pool.hosts for pool in stock.pools))
+    hosts = stock.hosts
     answering, silent = cells.look(context, hosts, _PATIENCE)
-    counted = census.take(context, hosts - silent)
+    asked = hosts - silent
+    counted = census.take(context, asked, asked - stock.taken)
     settling = _settling(context, hosts, silent)
     # A cell may have become silent between the two questions.
     states = _States(stock.taken, settling, counted.serving,

@@ -18,8 +18,8 @@ The costs grow little with the number of hosts: no host is read as a row.
 Rule: reference-host-flavors
 """
 
-from collections.abc import Collection
 from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
 
 from nova import context as nova_context
@@ -59,7 +59,7 @@ class Supply:
 def index(context: nova_context.RequestContext) -> list[Supply]:
     """Return the supplies of all host flavors, in order of the ids.
 
-    Seven queries, two queries a cell, and the queries of
+    The queries of `pool_rows.stock`, `census.take` and
     `host_flavors.not_settled`.
     """
     return _build(context, pool_rows.stock(context))
@@ -79,37 +79,41 @@ def show(context: nova_context.RequestContext, flavor_id: str) -> Supply:
 def _build(
     context: nova_context.RequestContext, stock: pool_rows.Stock,
 ) -> list[Supply]:
-    hosts = frozenset().union(*(pool.hosts for pool in stock.pools))
-    counted = census.take(context, hosts)
+    hosts = stock.hosts
+    counted = census.take(context, hosts, hosts - stock.taken)
     dues = host_flavors.not_settled(context, hosts)
-    return [_supply(pool, stock, counted, dues) for pool in stock.pools]
+    # Whoever may have the hosts that are left, no Pcloud has.
+    left = _Left(counted.serving.difference(dues),
+                 (counted.silent - stock.taken).difference(dues))
+    return [_supply(pool, stock.zones, counted, left, dues)
+            for pool in stock.pools]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Left:
+    """The hosts in no Pcloud for which nothing is due.
+
+    :ivar free: the hosts that serve
+    :ivar silent: the hosts in silent cells
+    """
+
+    free: frozenset[str]
+    silent: frozenset[str]
 
 
 def _supply(
-    pool: rows.Aggregate, stock: pool_rows.Stock, counted: census.Census,
-    dues: Mapping[str, due.Due],
+    pool: rows.Aggregate, zones: Sequence[tuple[str, frozenset[str]]],
+    counted: census.Census, left: _Left, dues: Mapping[str, due.Due],
 ) -> Supply:
-    known = pool.hosts & counted.known
-    # Whoever may have the hosts that are left, no Pcloud has.
-    left = (known - stock.taken).difference(dues)
-    free = availability_zones.grouped(left & counted.serving, stock.zones)
-    vcpus, memory_mb, disk_gb = _smallest(known, counted.sizes)
+    free = availability_zones.grouped(pool.hosts & left.free, zones)
+    vcpus, memory_mb, disk_gb = counted.smallest(pool.hosts)
     flavor = host_flavors.HostFlavor(
         id=pool.metadata[names.FLAVOR_ID],
         description=pool.metadata.get(names.DESCRIPTION, ''),
         units=readings.units(pool.metadata) or 0,
         vcpus=vcpus, memory_mb=memory_mb, disk_gb=disk_gb,
         available={zone: len(there) for zone, there in free.items()},
-        settling=sum(dues[host].empty for host in dues.keys() & known))
+        settling=sum(dues[host].empty for host
+                     in pool.hosts.intersection(dues) - counted.unknown))
     return Supply(flavor, free, frozenset(availability_zones.grouped(
-        left & counted.silent, stock.zones)))
-
-
-def _smallest(
-    hosts: Collection[str], sizes: Mapping[str, census.Size],
-) -> tuple[int | None, int | None, int | None]:
-    """Return the smallest of each number in sizes, None without a size."""
-    different = set(map(sizes.get, hosts)) - {None}
-    vcpus, memory_mb, disk_gb = zip(*different) if different else ((),) * 3
-    return (min(vcpus, default=None), min(memory_mb, default=None),
-            min(disk_gb, default=None))
+        pool.hosts & left.silent, zones)))

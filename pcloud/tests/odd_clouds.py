@@ -45,6 +45,7 @@ from pcloud.backend import bulk
 from pcloud.backend import due
 from pcloud.backend import isolation
 from pcloud.backend import journal
+from pcloud.backend import pcloud_lists
 from pcloud.backend import pcloud_rows
 from pcloud.backend import pool_rows
 from pcloud.backend import readings
@@ -309,7 +310,8 @@ def differing_choices(
 
 def _chosen(choose, *args) -> object:
     try:
-        return choose(*args)
+        flavor, hosts = choose(*args)
+        return flavor.id, hosts
     except (exception.NothingFits, exception.Unavailable) as error:
         return str(error)
 
@@ -335,7 +337,7 @@ def _choose_slowly(
     if fitting:
         best = min((rules.waste(what, _sizes(pool)), pool.units, pool.id)
                    for pool, _ in fitting)[2]
-        return best, frozenset(
+        return next(pool for pool, _ in fitting if pool.id == best), frozenset(
             host for pool, host in fitting if pool.id == best)
     if any(zone in (None, *_silent(pool)) and _silent(pool)
            for pool in pools.values()):
@@ -389,14 +391,22 @@ def differing_lists(
             if project_id is None or
             aggregate.metadata.get(names.OWNER) == project_id or
             project_id in names.tenants(aggregate.metadata)}
-        yield [(id_, aggregate.metadata.get(names.NAME, ''))
-               for id_, aggregate in there.items()], list(
-                   pclouds.index(context, project_id).items())
-        for ids in (list(there), list(there)[1:2], [*there, 'absent']):
-            yield [_detail(there[id_], units) for id_ in ids
-                   if id_ in there], [
-                pcloud_views.detail(pcloud) for pcloud in
-                pclouds.by_ids(context, ids, project_id)]
+        listed = pcloud_lists.index(context, project_id, None)
+        yield list(there), list(listed)
+        for name in ('mine', ''):
+            yield [id_ for id_, aggregate in there.items()
+                   if aggregate.metadata.get(names.NAME, '') == name], list(
+                       pcloud_lists.index(context, project_id, name))
+        for ids, few in itertools.product(
+                (list(there), list(there)[1:2]), (0, 100)):
+            with mock.patch.object(pcloud_lists, '_FEW', few):
+                found = pclouds.listed(
+                    context, [listed[id_] for id_ in ids], project_id)
+            yield [_detail(there[id_], units) for id_ in ids], [
+                pcloud_views.detail(pcloud) for pcloud in found]
+        # A Pcloud that was deleted after it was listed.
+        gone = rows.Head(2 ** 30, uuidutils.generate_uuid(), 'gone')
+        yield [], pclouds.listed(context, [gone], project_id)
 
 
 def _detail(

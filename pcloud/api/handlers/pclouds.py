@@ -20,6 +20,7 @@ from pcloud.api import ownership
 from pcloud.api.policies import hosts as host_rules
 from pcloud.api.policies import pclouds as rules
 from pcloud.api.views import pclouds as views
+from pcloud.backend import pcloud_lists
 from pcloud import exception
 from pcloud.moving import steps
 from pcloud.objects import pclouds
@@ -51,11 +52,12 @@ def index(call: api_call.Call) -> dict:
     if everybody and not call.manages_all:
         raise exception.PolicyForbids(rule=rules.ALL_PROJECTS)
     project_id = None if everybody else call.project_id
-    pcloud_names = pclouds.index(call.context, project_id)
-    ids = [pcloud_id for pcloud_id, name in pcloud_names.items()
-           if name == call.query.get('name', name)]
+    there = pcloud_lists.index(
+        call.context, project_id, call.query.get('name'))
     # Only the Pclouds of the page are read whole.
-    page = pclouds.by_ids(call.context, _page(call, ids), project_id)
+    page = pclouds.listed(call.context, [
+        there[pcloud_id] for pcloud_id in _page(call, list(there))],
+        project_id)
     shown = [_view(call, pcloud) for pcloud in page]
     if _flag(call, 'detail'):
         _add_usages(call, page, shown)

@@ -19,7 +19,7 @@ from keystoneauth1 import exceptions as ks_exc
 from nova.scheduler.client import report
 from oslo_db import exception as db_exc
 
-from pcloud.backend import pcloud_rows
+from pcloud.backend import pcloud_lists
 from pcloud.objects import allocation
 from pcloud.tests.functional import base
 from pcloud.tests.functional import shared_cloud
@@ -192,7 +192,7 @@ class DatabaseTest(ApiTestCase):
 
     def test_it_cannot_be_reached(self):
         with mock.patch.object(
-                pcloud_rows, 'names_by_id', side_effect=(
+                pcloud_lists, 'index', side_effect=(
                     db_exc.DBConnectionError('2003: root@db.example.org'))):
             response = self.alice.call('GET', '/os-pclouds')
         self.assertEqual(503, response.status_code)

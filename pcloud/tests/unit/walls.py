@@ -71,6 +71,7 @@ ROOMS = {
         _COMMON,
         f'{_OSLO} keystoneauth1 kombu nova oslo_db oslo_messaging '
         'oslo_serialization sqlalchemy tenacity',
+        'pcloud_lists',
         'pool_rows',
         'isolation',
         'change occupancy past_moves pcloud_rows',
@@ -81,6 +82,7 @@ ROOMS = {
         'availability_zones cells complaints compute_calls due flavors '
         'growth_rows inventories launch_rows outages request_specs rows '
         'stray_services',
+        'host_sets',
         'bulk'),
     'objects': _room(
         f'{_COMMON} backend metering',

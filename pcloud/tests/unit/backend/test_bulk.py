@@ -115,6 +115,21 @@ class DistinctTest(BulkTestCase):
         self.assertEqual(1, len(self.statements))
 
 
+class SetTest(testtools.TestCase):
+
+    def test_union(self):
+        one, other = frozenset('ab'), frozenset('bc')
+        self.assertEqual(frozenset('abc'), bulk.union(one, other))
+        self.assertEqual(frozenset(), bulk.union())
+        self.assertIs(bulk.union(one, other), bulk.union(one, other))
+
+    def test_common(self):
+        some, more = frozenset('ab'), frozenset('abc')
+        self.assertIs(some, bulk.common(some, more))
+        self.assertEqual(some, bulk.common(more, some))
+        self.assertEqual(frozenset(), bulk.common(some, frozenset()))
+
+
 _HOSTS = st.one_of(st.none(), st.text('ab\u00f6\n ', max_size=4),
                    st.just('x' * 30))
 
@@ -142,6 +157,37 @@ class RowsTest(BulkTestCase):
             [(str(group), host) for group, host in rows
              if None not in (group, host)],
             bulk.table(self.session, self.statement))
+
+    @hypothesis.given(st.lists(st.lists(st.tuples(
+        st.one_of(st.none(), st.integers(0, 3)), _HOSTS)), max_size=4),
+        st.booleans())
+    def test_sets_are_those_of_the_rows_again_and_again(self, answers, is_cut):
+        if is_cut:
+            self.cut()
+        memo = bulk.Memo()
+        for rows in answers:
+            self.write(*rows)
+            counted = collections.defaultdict(collections.Counter)
+            for group, host in rows:
+                counted[group].update([] if host is None else [host])
+            self.assertEqual(
+                {group: (set(hosts), {host for host in hosts
+                                      if hosts[host] > 1})
+                 for group, hosts in counted.items()},
+                {group: (hosts, repeated) for group, hosts, repeated
+                 in bulk.sets(self.session, self.statement, memo)})
+
+    def test_sets_are_made_where_the_names_have_changed(self):
+        memo = bulk.Memo()
+        self.write((1, 'a'), (1, 'b'), (2, 'c'))
+        before = {group: hosts for group, hosts, _
+                  in bulk.sets(self.session, self.statement, memo)}
+        self.write((1, 'a'), (1, 'b'), (2, 'd'))
+        after = {group: hosts for group, hosts, _
+                 in bulk.sets(self.session, self.statement, memo)}
+        self.assertIs(before[1], after[1])
+        self.assertEqual({'d'}, after[2])
+        self.assertEqual(1, len(self.statements))
 
     def test_one_query(self):
         self.write((1, 'a'), (2, 'b'), (1, 'c'), (3, None))
