@@ -55,8 +55,10 @@ def read(
     """
     metadata: dict[str, dict[str, str]] = {}
     found: dict[str, str] = {}
-    with api_db.context_manager.reader.using(context) as session:
-        for name, key, value in session.execute(
+    # A session costs each launch a tenth of the query more.
+    with api_db.context_manager.reader.connection.using(
+            context) as connection:
+        for name, key, value in connection.execute(
                 _statement(context.is_admin),
                 {'policies': list(policies), 'flavor': flavor_id,
                  'specs': list(extra_specs),

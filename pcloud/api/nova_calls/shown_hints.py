@@ -59,31 +59,27 @@ def without_secrets(
     """
     hide = functools.partial(_hide, functools.cache(may_see_hosts))
     try:
-        return b''.join(_kept(body, functools.cache(_Texts(hide).shown)))
+        return _replaced(body, _Texts(hide).shown)
     except ValueError:
         return _parsed(body, hide)
 
 
-def _kept(body: bytes, shown: Callable[[bytes], bytes]) -> Iterator[bytes]:
-    """Yield the parts of a body, some hints replaced.
+def _replaced(body: bytes, shown: Callable[[bytes], bytes]) -> bytes:
+    """Return a body with some hints replaced.
 
     :param shown: returns what takes the place of a text, from a member's name
         to the end of the first object
     :raises: `ValueError` when there is no such end, and as `shown`
     """
-    begin, at = 0, body.find(_MEMBER)
-    while at >= 0:
-        at += len(_MEMBER)
-        end = body.index(_END, at) + len(_END)
-        written = body[at:end]
-        text = shown(written)
-        if text != written and not body.endswith(
-                _BACKSLASH, 0, at - len(_MEMBER)):
-            yield body[begin:at]
-            yield text
-            begin = at = end
-        at = body.find(_MEMBER, at)
-    yield body[begin:]
+    first, *rest = body.split(_MEMBER)
+    texts = [part[:part.index(_END) + len(_END)] for part in rest]
+    # Servers that are listed together mostly have the same hints.
+    new = {text: shown(text) for text in set(texts)}
+    if all(text == its_new for text, its_new in new.items()):
+        return body
+    return _MEMBER.join([first, *(
+        part if before.endswith(_BACKSLASH) else new[text] + part[len(text):]
+        for before, part, text in zip([first, *rest], rest, texts))])
 
 
 class _Texts:
