@@ -25,6 +25,7 @@ from collections.abc import Sequence
 import dataclasses
 import datetime
 import functools
+import weakref
 
 from nova import context as nova_context
 from nova.db.main import api as main_db
@@ -44,21 +45,29 @@ Size = tuple[int, int, int]
 # None where no size is known.
 Smallest = tuple[int | None, int | None, int | None]
 
+# How many sets of hosts are remembered with the different sizes of the hosts.
+_REMEMBERED = 256
 
-_NODES = bulk.Memo()
 
-
-@dataclasses.dataclass(frozen=True, eq=False)
 class Sizes:
     """The sizes of the hosts of a cell.
 
     :ivar of: service host -> vcpus, MiB of memory and GiB of disk; the
         smallest numbers of a host with several nodes
     :ivar several: the hosts with several nodes
+    :ivar different: returns the different sizes of a set of hosts; from one
+        request to the next the hosts of a pool are mostly the same
     """
 
-    of: Mapping[str, Size]
-    several: frozenset[str]
+    def __init__(
+        self, of: Mapping[str, Size], several: frozenset[str],
+    ) -> None:
+        self.of = of
+        self.several = several
+        self.different = functools.lru_cache(_REMEMBERED)(self._different)
+
+    def _different(self, hosts: frozenset[str]) -> frozenset[Size]:
+        return frozenset(filter(None, map(self.of.get, hosts)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,19 +91,13 @@ class Census:
 
         :param hosts: some of the hosts that were asked for
         """
+        known = hosts - self.unknown if self.unknown else hosts
         different = frozenset().union(*(
-            _different(hosts - self.unknown if self.unknown else hosts, sizes)
-            for sizes in self.sizes))
+            sizes.different(known) for sizes in self.sizes))
         vcpus, memory_mb, disk_gb = (
             zip(*different) if different else ((),) * 3)
         return (min(vcpus, default=None), min(memory_mb, default=None),
                 min(disk_gb, default=None))
-
-
-# From one request to the next the hosts of a pool are mostly the same.
-@functools.lru_cache(maxsize=256)
-def _different(hosts: frozenset[str], sizes: Sizes) -> frozenset[Size]:
-    return frozenset(filter(None, map(sizes.of.get, hosts)))
 
 
 def take(
@@ -142,12 +145,13 @@ def _census(
     service, node = models.Service, models.ComputeNode
     criteria = [*host_sets.SERVICES.criteria, bulk.among(service.host, hosts)]
     doubtful = bulk.groups(context.session, sa.select(
-        service.disabled, service.forced_down, service.last_seen_up,
-        service.created_at, *_asked_for(), service.host,
-    ).where(*criteria, _may_be_away()))
-    sizes = _sizes(tuple(bulk.sets(context.session, sa.select(
+        service.disabled, service.forced_down, sa.func.coalesce(
+            service.last_seen_up, service.created_at).label('seen'),
+        *_asked_for(), service.host).where(*criteria, _may_be_away()))
+    kept = _KEPT.setdefault(context.session.connection().engine, _Nodes())
+    sizes = kept.sizes(bulk.sets(context.session, sa.select(
         node.vcpus, node.memory_mb, node.local_gb, node.host).where(
-            node.deleted == 0, bulk.among(node.host, hosts)), _NODES)))
+            node.deleted == 0, bulk.among(node.host, hosts)), kept.memo))
     # Databases that compare without case find other hosts too.
     known = bulk.common(hosts, _with_services(context, hosts))
     return known, (choice & known).intersection(sizes.of).difference(
@@ -199,19 +203,38 @@ def _away(states: Iterable[tuple]) -> Iterator[str]:
         hosts
     """
     group = servicegroup.API()
-    for disabled, forced_down, seen, created, *asked, hosts in states:
+    for disabled, forced_down, seen, *asked, hosts in states:
         if disabled or not group.service_is_up({
                 'host': hosts[0], 'binary': 'nova-compute',
                 'topic': asked[0] if asked else None,
                 'forced_down': forced_down, 'last_seen_up': seen,
-                'created_at': created}):
+                'created_at': seen}):
             yield from hosts
 
 
-# From one request to the next the nodes are mostly the same.
-@functools.lru_cache(maxsize=1)
-def _sizes(nodes: tuple[tuple, ...]) -> Sizes:
-    """Return the sizes of hosts, for the lifetime of the same nodes.
+class _Nodes:
+    """The nodes of a cell in the last answer of the cell.
+
+    :ivar memo: as for `bulk.sets`
+    """
+
+    def __init__(self) -> None:
+        self.memo = bulk.Memo()
+        self._last: tuple[Sequence[tuple], Sizes] = [], _sizes([])
+
+    def sizes(self, nodes: Sequence[tuple]) -> Sizes:
+        """Return the sizes of the hosts, the same where the nodes are."""
+        if self._last[0] != nodes:
+            self._last = nodes, _sizes(nodes)
+        return self._last[1]
+
+
+_KEPT: weakref.WeakKeyDictionary[sa.Engine, _Nodes] = (
+    weakref.WeakKeyDictionary())
+
+
+def _sizes(nodes: Iterable[tuple]) -> Sizes:
+    """Return the sizes of hosts.
 
     :param nodes: vcpus, memory, disk, the service hosts, and the service hosts
         with several such nodes
@@ -220,7 +243,7 @@ def _sizes(nodes: tuple[tuple, ...]) -> Sizes:
     several: frozenset[str] = frozenset()
     for vcpus, memory_mb, disk_gb, hosts, repeated in nodes:
         size = vcpus, memory_mb, disk_gb
-        there = hosts & sizes.keys()
+        there = hosts.intersection(sizes)
         several = several.union(repeated, there)
         smaller = {host: _smallest(sizes[host], size) for host in there}
         sizes |= dict.fromkeys(hosts, size) | smaller
