@@ -147,6 +147,11 @@ PARTS: Mapping[str, tuple[list[str], list[Row]]] = {
 }
 
 
+# How many times as many turns a part takes: what is wanted of commands is less
+# than the differences between a few turns.
+_TURNS = {'command_lines': 5}
+
+
 @contextlib.contextmanager
 def packages(earlier: pathlib.Path) -> Iterator[dict[str, pathlib.Path]]:
     """Make the folders in which Python finds the package of each version.
@@ -177,7 +182,8 @@ def run(part: str, folder: pathlib.Path, repeat: int) -> dict[str, float]:
         path = pathlib.Path(parent, 'found.json')
         done = subprocess.run(
             [sys.executable, '-m', f'pcloud.tests.benchmarks.{part}',
-             *arguments, '--repeat', str(repeat), '--json', str(path)],
+             *arguments, '--repeat', str(repeat * _TURNS.get(part, 1)),
+             '--json', str(path)],
             cwd=folder, env={**os.environ, 'PYTHONPATH': str(folder)},
             capture_output=True, text=True)
         assert path.exists(), done.stdout + done.stderr
