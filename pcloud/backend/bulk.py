@@ -31,8 +31,8 @@ from sqlalchemy import orm
 MOST_NAMED = 2000
 
 _SEPARATOR = '\n'
-# MariaDB cuts strings short at 1 MiB and MySQL at 1 KiB, unless told not to.
 _IS_UNCUT = 'pcloud_is_uncut'
+# MariaDB cuts strings short at 1 MiB and MySQL at 1 KiB, unless told not to.
 _UNCUT = sa.text(f'SET SESSION group_concat_max_len = {2 ** 30}')
 
 
@@ -96,6 +96,16 @@ def groups(
             return _gathered(session.execute(statement))
         found.append((*key, values))
     return found
+
+
+def by_key(
+    pairs: Iterable[tuple[typing.Any, str]],
+) -> dict[typing.Any, frozenset[str]]:
+    """Return the set of the values of each key."""
+    found = collections.defaultdict(set)
+    for key, value in pairs:
+        found[key].add(value)
+    return {key: frozenset(values) for key, values in found.items()}
 
 
 # The text, number and length that the database has given, and the sets.

@@ -114,7 +114,7 @@ def _of_named(
     ).where(row.host.in_(hosts))
     with api_db.context_manager.reader.using(context) as session:
         found = (
-            _grouped(session.execute(statement).all()).items()
+            bulk.by_key(session.execute(statement).all()).items()
             if len(hosts) <= _FEW else bulk.groups(session, statement))
     # Databases that compare without case find other hosts too.
     return _without_empty({cell: frozenset(hosts).intersection(its_hosts)
@@ -141,18 +141,9 @@ def of_servers(
     """
     row = models.InstanceMapping
     with api_db.context_manager.reader.using(context) as session:
-        return _grouped(session.execute(
+        return bulk.by_key(session.execute(
             sa.select(row.cell_id, row.instance_uuid).where(
                 row.instance_uuid.in_(servers), *criteria)))
-
-
-def _grouped(
-    rows: Iterable[tuple[int | None, str]],
-) -> dict[int | None, frozenset[str]]:
-    groups = collections.defaultdict(set)
-    for cell, subject in rows:
-        groups[cell].add(subject)
-    return {cell: frozenset(subjects) for cell, subjects in groups.items()}
 
 
 def ask_hosts(

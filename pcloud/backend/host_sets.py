@@ -141,10 +141,8 @@ def _hosts(
     if groups:
         statement = statement.where(bulk.among(source.group, groups))
     group_of = _type_of(source.group)
-    found: dict[Hashable, list[str]] = {}
-    for group, host in bulk.table(session, statement):
-        found.setdefault(group_of(group), []).append(host)
-    return {group: frozenset(hosts) for group, hosts in found.items()}
+    return bulk.by_key((group_of(group), host) for group, host
+                       in bulk.table(session, statement))
 
 
 def _type_of(column: sa.ColumnElement) -> type:

@@ -106,14 +106,12 @@ def read(
         hosts_of = _hosts(session, ids)
         metadata_of = _metadata(session, ids)
         pools = pool_rows.units_by_id(context)
-    units: dict[str, int] = {}
-    for id_, each in pools.items():
-        units |= dict.fromkeys(hosts_of.get(id_, ()), each)
     there = [rows.Aggregate(
         head.id, head.uuid, head.name, hosts_of.get(head.id, frozenset()),
         metadata_of[head.id]) for head in heads if head.id in metadata_of]
     return [aggregate for aggregate in pcloud_rows.whole(there)
-            if _may_see(aggregate.metadata, project_id)], units
+            if _may_see(aggregate.metadata, project_id)
+            ], pool_rows.by_host(pools, hosts_of)
 
 
 def _hosts(
@@ -127,13 +125,10 @@ def _hosts(
     if len(ids) > _FEW:
         return host_sets.read(session, host_sets.AGGREGATES)
     member, listed = models.AggregateHost, orm.aliased(models.AggregateHost)
-    found: dict[int, set[str]] = {}
-    for id_, host in bulk.table(session, sa.select(
-            member.aggregate_id, member.host).join(
-                listed, listed.host == member.host).where(
-                    listed.aggregate_id.in_(ids))):
-        found.setdefault(int(id_), set()).add(host)
-    return {id_: frozenset(hosts) for id_, hosts in found.items()}
+    return bulk.by_key((int(id_), host) for id_, host in bulk.table(
+        session, sa.select(member.aggregate_id, member.host).join(
+            listed, listed.host == member.host).where(
+                listed.aggregate_id.in_(ids))))
 
 
 def _metadata(

@@ -161,16 +161,31 @@ def of_hosts(
 def units(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> dict[str, int]:
-    """Return the units of hosts, with the queries of `of_hosts`.
+    """Return the units of hosts (two queries, as `of_hosts`).
 
     A host in no pool has no entry. Other hosts may have entries too.
 
     :returns: ``service host -> units``
     """
+    if not hosts:
+        return {}
+    # In one transaction, so that the answers agree.
+    with api_db.context_manager.reader.using(context) as session:
+        pools = units_by_id(context)
+        return by_host(pools, _among(session, list(pools), hosts))
+
+
+def by_host(
+    pools: Mapping[int, int], hosts_of: Mapping[int, frozenset[str]],
+) -> dict[str, int]:
+    """Return ``service host -> units`` from the units of pools.
+
+    :param pools: as `units_by_id`; of the pools of a host the last counts
+    :param hosts_of: ``aggregate id -> service hosts``, of all aggregates
+    """
     found: dict[str, int] = {}
-    for pool in of_hosts(context, hosts):
-        found |= dict.fromkeys(
-            pool.hosts, readings.units(pool.metadata) or 0)
+    for id_, each in pools.items():
+        found |= dict.fromkeys(hosts_of.get(id_, ()), each)
     return found
 
 
