@@ -12,6 +12,8 @@
 
 """Runs of calls on the hosts of a Pcloud that belong together."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -25,9 +27,11 @@ import typing
 from keystoneauth1 import exceptions as ksa_exceptions
 
 from pcloud.client import exceptions
-from pcloud.client import resources
 from pcloud.client import runs
-from pcloud.client import v1
+
+if typing.TYPE_CHECKING:
+    from pcloud.client import resources
+    from pcloud.client import v1
 
 # Seconds between two looks at hosts that are being drained.
 POLL_INTERVAL = 5

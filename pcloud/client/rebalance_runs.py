@@ -12,13 +12,17 @@
 
 """Wait for a rebalance of a Pcloud."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from collections.abc import Mapping
 import time
 import typing
 
 from pcloud.client import exceptions
-from pcloud.client import v1
+
+if typing.TYPE_CHECKING:
+    from pcloud.client import v1
 
 # Seconds between two looks. A look has the cloud make a plan.
 POLL_INTERVAL = 5

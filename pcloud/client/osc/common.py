@@ -10,7 +10,14 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Base classes and helpers of the commands."""
+"""Base classes and helpers of the commands.
+
+Every "openstack" command, also one of others, imports the modules of all
+commands. What only a command of Pcloud needs when it runs is imported by the
+function that uses it.
+"""
+
+from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
@@ -26,7 +33,9 @@ from osc_lib import exceptions as osc_exceptions
 from pcloud.client import display
 from pcloud.client import exceptions
 from pcloud.client import runs
-from pcloud.client import v1
+
+if typing.TYPE_CHECKING:
+    from pcloud.client import v1
 
 
 # The results of a ShowOne and a Lister: names, and values or rows of values.

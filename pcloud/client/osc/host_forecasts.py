@@ -16,12 +16,16 @@ A forecast asks for what is there now and changes nothing. The server decides
 when the change is made: a forecast without obstacle is no promise.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+import typing
 
 from pcloud.client import exceptions
-from pcloud.client import resources
-from pcloud.client import v1
-from pcloud.rules import units as unit_rules
+
+if typing.TYPE_CHECKING:
+    from pcloud.client import resources
+    from pcloud.client import v1
 
 
 def to_changing(client: v1.Client, pcloud_id: str, name: str) -> str | None:
@@ -82,6 +86,7 @@ def to_adding(
 def _affordable(client: v1.Client, project_id: str,
                 units: int) -> int | None:
     """Return for how many hosts the quota suffices, None for any number."""
+    from pcloud.rules import units as unit_rules
     quota = client.get_quota(project_id)
     if quota.units_limit == unit_rules.UNLIMITED or not units:
         return None

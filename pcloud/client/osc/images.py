@@ -12,13 +12,17 @@
 
 """How the commands find images."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import typing
 
 from openstack import exceptions as sdk_exceptions
 
 from pcloud.client import exceptions
-from pcloud.client import servers
+
+if typing.TYPE_CHECKING:
+    from pcloud.client import servers
 
 
 def finder(client_manager: typing.Any) -> Callable[[str], servers.Image]:
@@ -27,6 +31,8 @@ def finder(client_manager: typing.Any) -> Callable[[str], servers.Image]:
     The function raises exceptions.NotFound when there is no such image, and
     exceptions.BadRequest when several images have the name.
     """
+    from pcloud.client import servers
+
     def find(name_or_id: str) -> servers.Image:
         try:
             image = client_manager.image.find_image(

@@ -12,6 +12,8 @@
 
 """The commands of Pclouds."""
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Sequence
 import typing
@@ -21,7 +23,9 @@ from pcloud.client import display
 from pcloud.client import exceptions
 from pcloud.client.osc import common
 from pcloud.client.osc import projects
-from pcloud.client import resources
+
+if typing.TYPE_CHECKING:
+    from pcloud.client import resources
 
 
 class CreatePcloud(common.ShowOne):

@@ -12,14 +12,17 @@
 
 """The commands of the attributes of hosts."""
 
+from __future__ import annotations
+
 import argparse
 import datetime
 import typing
 
 from pcloud.client import display
 from pcloud.client.osc import common
-from pcloud.client import v1
-from pcloud.rules import attributes
+
+if typing.TYPE_CHECKING:
+    from pcloud.client import v1
 
 
 class ListPcloudAttribute(common.Lister):
@@ -81,6 +84,7 @@ class SetPcloudAttribute(common.PcloudCommand):
 
 def has_passed(name: str, value: str) -> bool:
     """Whether an attribute is a date of a reboot which has passed."""
+    from pcloud.rules import attributes
     return (name == attributes.REBOOT and
             attributes.reboot(value) <= datetime.datetime.now(datetime.UTC))
 

@@ -17,7 +17,6 @@ import argparse
 from pcloud.client import display
 from pcloud.client.osc import common
 from pcloud.client.osc import projects
-from pcloud.rules import default_pcloud
 
 
 class SetPcloudDefault(common.PcloudCommand):
@@ -32,6 +31,7 @@ class SetPcloudDefault(common.PcloudCommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the Pcloud, the mode and the project."""
+        from pcloud.rules import default_pcloud
         parser.add_argument(
             'pcloud', metavar='<pcloud>',
             help='Pcloud (name or id) that the project is a tenant of')

@@ -12,6 +12,8 @@
 
 """The commands of the hosts in a Pcloud."""
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Sequence
 import typing
@@ -24,8 +26,10 @@ from pcloud.client import exceptions
 from pcloud.client import host_runs
 from pcloud.client.osc import common
 from pcloud.client.osc import host_forecasts
-from pcloud.client import resources
 from pcloud.client import runs
+
+if typing.TYPE_CHECKING:
+    from pcloud.client import resources
 
 _DRAIN_TIMEOUT = 600
 

@@ -12,6 +12,8 @@
 
 """The command that shows which servers to move, and has them moved."""
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Iterator
 import typing
@@ -21,8 +23,10 @@ from osc_lib import exceptions as osc_exceptions
 from pcloud.client import display
 from pcloud.client.osc import common
 from pcloud.client import rebalance_runs
-from pcloud.client import resources
 from pcloud.rules import counts
+
+if typing.TYPE_CHECKING:
+    from pcloud.client import resources
 
 _COLUMNS = ['Step', 'Server', 'From', 'To']
 

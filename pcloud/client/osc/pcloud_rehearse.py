@@ -12,14 +12,19 @@
 
 """The command that shows which hosts of a Pcloud may fail."""
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Iterator
 from collections.abc import Sequence
+import typing
 
 from pcloud.client import display
 from pcloud.client.osc import common
-from pcloud.client import resources
 from pcloud.rules import counts
+
+if typing.TYPE_CHECKING:
+    from pcloud.client import resources
 
 
 class RehearsePcloud(common.ShowOne):

@@ -12,21 +12,21 @@
 
 """The commands of services and their units."""
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Iterable
 import typing
 
-from pcloud.client.deploy import details
-from pcloud.client.deploy import fields
-from pcloud.client.deploy import follower
-from pcloud.client.deploy import scaling as deploy_scaling
-from pcloud.client.deploy import services
-from pcloud.client.deploy import sync
 from pcloud.client import exceptions
 from pcloud.client.osc import common
 from pcloud.client.osc import images
 from pcloud.client.osc import pcloud_service_deploy
 from pcloud.client.osc import scaling
+
+if typing.TYPE_CHECKING:
+    from pcloud.client.deploy import scaling as deploy_scaling
+    from pcloud.client.deploy import services
 
 
 class ListPcloudService(common.Lister):
@@ -47,6 +47,7 @@ class ListPcloudService(common.Lister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """List units, and co-located services or units."""
+        from pcloud.client.deploy import fields
         all_services = _services(self, parsed_args)
         _tell_hidden(self, all_services.hidden)
         return common.table(
@@ -67,6 +68,8 @@ class ShowPcloudService(common.ShowOne):
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Show the service."""
+        from pcloud.client.deploy import details
+        from pcloud.client.deploy import fields
         service = details.get(
             _services(self, parsed_args),
             images.finder(self.app.client_manager), parsed_args.name)
@@ -93,6 +96,9 @@ class SyncPcloudService(common.Lister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """Add and remove units, and show the changes."""
+        from pcloud.client.deploy import fields
+        from pcloud.client.deploy import follower
+        from pcloud.client.deploy import sync
         pace = pcloud_service_deploy.pace(self, parsed_args)
         changes = sync.sync(
             self.client, images.finder(self.app.client_manager),
@@ -114,6 +120,7 @@ def _made(changes: Iterable[deploy_scaling.Change]) -> str:
 def _services(command: common.PcloudCommand,
               parsed_args: argparse.Namespace) -> services.Services:
     """List the services of the project, after scaled services followed."""
+    from pcloud.client.deploy import services
     listed = command.client.servers.list_all()
     if scaling.follow_listed(command, parsed_args, listed):
         listed = command.client.servers.list_all()

@@ -12,17 +12,20 @@
 
 """The commands that deploy and undeploy services."""
 
+from __future__ import annotations
+
 import argparse
+import typing
 
 from pcloud.client import arguments
-from pcloud.client.deploy import deployments
-from pcloud.client.deploy import fields
-from pcloud.client.deploy import plans
-from pcloud.client.deploy import server_runs
 from pcloud.client import exceptions
 from pcloud.client.osc import common
 from pcloud.client.osc import images
 from pcloud.client.osc import scaling
+
+if typing.TYPE_CHECKING:
+    from pcloud.client.deploy import plans
+    from pcloud.client.deploy import server_runs
 
 
 class DeployPcloudService(common.Lister):
@@ -73,6 +76,9 @@ class DeployPcloudService(common.Lister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """Deploy the service and show the units."""
+        from pcloud.client.deploy import deployments
+        from pcloud.client.deploy import fields
+        from pcloud.client.deploy import plans
         order = plans.Order(
             plans.Part(parsed_args.name, parsed_args.image,
                        parsed_args.flavor),
@@ -109,6 +115,7 @@ class UndeployPcloudService(common.PcloudCommand):
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Stop and delete the servers."""
+        from pcloud.client.deploy import deployments
         undeploy = (deployments.undeploy_by_force if parsed_args.force
                     else deployments.undeploy)
         undeploy(self.client, parsed_args.name, pace(self, parsed_args))
@@ -138,6 +145,7 @@ def pace(command: common.PcloudCommand,
 
 
 def _part(text: str) -> plans.Part:
+    from pcloud.client.deploy import plans
     service, _, kind = text.partition('=')
     # A name of an image may have a colon, as names of containers do.
     image, _, flavor = kind.rpartition(':')

@@ -12,6 +12,8 @@
 
 """The command that shows whether servers fit a Pcloud together."""
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -21,8 +23,10 @@ import typing
 
 from pcloud.client import display
 from pcloud.client.osc import common
-from pcloud.client import resources
-from pcloud.client import servers
+
+if typing.TYPE_CHECKING:
+    from pcloud.client import resources
+    from pcloud.client import servers
 
 
 class SimulatePcloud(common.ShowOne):

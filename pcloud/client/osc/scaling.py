@@ -15,15 +15,19 @@
 Rule: reference-colocation-follow
 """
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Sequence
 import contextlib
+import typing
 
-from pcloud.client.deploy import follower
-from pcloud.client.deploy import scaling
-from pcloud.client.deploy import server_runs
 from pcloud.client.osc import common
-from pcloud.client import servers
+
+if typing.TYPE_CHECKING:
+    from pcloud.client.deploy import scaling
+    from pcloud.client.deploy import server_runs
+    from pcloud.client import servers
 
 # Seconds to wait for each server, unless the user says otherwise.
 TIMEOUT = 600
@@ -40,6 +44,7 @@ def add_argument(parser: argparse.ArgumentParser) -> None:
 def follow(command: common.PcloudCommand,
            parsed_args: argparse.Namespace) -> None:
     """Let scaled services follow, unless the user does not want it."""
+    from pcloud.client.deploy import follower
     if parsed_args.sync:
         follower.follow(
             command.client, pace(command, parsed_args.timeout))
@@ -52,6 +57,7 @@ def follow_listed(command: common.PcloudCommand,
 
     :returns: the changes; empty when nothing was changed
     """
+    from pcloud.client.deploy import follower
     if not parsed_args.sync:
         return []
     return follower.follow_listed(
@@ -60,6 +66,8 @@ def follow_listed(command: common.PcloudCommand,
 
 def pace(command: common.PcloudCommand, timeout: int) -> server_runs.Pace:
     """Return a timeout, with reports to the terminal."""
+    from pcloud.client.deploy import server_runs
+
     def report(progress: str) -> None:
         # A closed terminal is no reason to leave work half done.
         with contextlib.suppress(OSError):

@@ -36,6 +36,16 @@ assert 'pcloud' in [each.API_NAME for each in clientmanager.PLUGIN_MODULES]
 print(json.dumps([name for name in sys.modules
                   if name.split('.')[0] == 'pcloud']))
 """
+# Loads the commands as cliff does for every command, whoever's it is.
+_COMMANDS = """
+import json
+import sys
+import stevedore
+stevedore.ExtensionManager('openstack.pcloud.v1')
+print(json.dumps([name for name in sys.modules
+                  if name.split('.')[0] == 'pcloud'
+                  and not name.startswith('pcloud.client.osc.')]))
+"""
 
 
 class ImportsTest(testtools.TestCase):
@@ -53,6 +63,14 @@ class ImportsTest(testtools.TestCase):
         self.assertEqual(
             ['pcloud', 'pcloud.client', 'pcloud.client.osc',
              'pcloud.client.osc.plugin'], _loaded(_OPENSTACK))
+
+    def test_commands(self):
+        self.assertEqual(
+            ['pcloud', 'pcloud.client', 'pcloud.client.arguments',
+             'pcloud.client.display', 'pcloud.client.exceptions',
+             'pcloud.client.host_runs', 'pcloud.client.osc',
+             'pcloud.client.rebalance_runs', 'pcloud.client.runs',
+             'pcloud.rules', 'pcloud.rules.counts'], _loaded(_COMMANDS))
 
 
 def _loaded(program: str) -> list[str]:
