@@ -113,6 +113,11 @@ TABLE = (
          (*_BY_CONSTRAINTS, *_BY_AFFINITY), recorded=True),
 )
 
+# The domain that Keystone has from the beginning, and in most clouds the only
+# one. No server of the domain has a record, as nobody should pay for a record
+# who uses no policies.
+DEFAULT_DOMAIN = 'default'
+
 # The names of the hints that users give.
 GIVEN = tuple(hint.name for hint in TABLE if not hint.recorded)
 NARROWING = frozenset(hint.name for hint in TABLE if hint.narrows)
@@ -121,6 +126,26 @@ NARROWING = frozenset(hint.name for hint in TABLE if hint.narrows)
 def is_record(name: str) -> bool:
     """Whether a hint is nova-api's to add."""
     return name.startswith(RECORD_PREFIX)
+
+
+def domain_record(domain: str | None) -> list[str]:
+    """Return the values of the record of a domain, [] for no record.
+
+    :param domain: the id of the domain of a new server's project, None where
+        Nova is not told of domains
+    """
+    return [domain] if domain and domain != DEFAULT_DOMAIN else []
+
+
+def domain(hints: Mapping[str, Sequence[str]]) -> str:
+    """Return the id of the domain of a server's project.
+
+    Servers without a record are taken for servers of the default domain, also
+    those that were started before nova-api recorded anything.
+
+    :param hints: as in a request spec
+    """
+    return (hints.get(DOMAIN_RECORD) or [DEFAULT_DOMAIN])[0]
 
 
 def check_text(hints: Mapping[str, object]) -> None:

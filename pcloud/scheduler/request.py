@@ -104,7 +104,7 @@ def _scopes(spec: objects.RequestSpec) -> list[tuple[str, str]]:
     except exception.InvalidHint:
         # PcloudFilter refuses such a request.
         pcloud = ''
-    domain = (request_hints.get(hints.DOMAIN_RECORD) or [''])[0]
+    domain = hints.domain(request_hints)
     if not scoped_policies.is_id(domain):
         # nova-api records a valid id; no policy has any other text.
         domain = ''

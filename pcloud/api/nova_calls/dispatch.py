@@ -174,6 +174,16 @@ def method(request: nova_wsgi.Request) -> str:
     return _METHOD(dict(request.environ), None)
 
 
+def is_plain_read(request: nova_wsgi.Request) -> bool:
+    """Whether a request tells of no body, and Nova looks up a ``GET``.
+
+    Whatever call Nova's router finds, the call changes nothing.
+    """
+    return (request.method == 'GET' and not request.content_length and
+            'Transfer-Encoding' not in request.headers and
+            '_method' not in request.query_string)
+
+
 def is_legacy(application: types.WSGIApplication) -> bool:
     """Whether Nova will read no version from a request's headers.
 

@@ -31,6 +31,7 @@ from wsgiref import types
 from nova.api.openstack import api_version_request
 from nova.api.openstack import common
 from nova.api.openstack.compute import servers as nova_servers
+from nova.api.openstack import wsgi as nova_wsgi
 from nova import context as nova_context
 from nova import exception as nova_exception
 from nova import objects
@@ -161,7 +162,7 @@ def answer_launch(
     """
     has_arrived = False
     try:
-        response = _without_secrets(call, application, rbac)
+        response = without_secrets(call.request, application, rbac)
         has_arrived = response.status_int == _ACCEPTED
     finally:
         (launches.arrived if has_arrived else launches.refused)(
@@ -179,11 +180,11 @@ def answer(
     """
     if not isinstance(call.controller, nova_servers.ServersController):
         return application
-    return _without_secrets(call, application, rbac)
+    return without_secrets(call.request, application, rbac)
 
 
-def _without_secrets(
-    call: dispatch.NovaCall, application: types.WSGIApplication,
+def without_secrets(
+    request: nova_wsgi.Request, application: types.WSGIApplication,
     rbac: enforcer.Enforcer,
 ) -> webob.Response:
     """Return Nova's answer without some hints of servers.
@@ -192,10 +193,10 @@ def _without_secrets(
     are hidden, as not everybody who may start a server may see the keys. The
     real host that an administrator has named is for administrators.
     """
-    response = call.request.get_response(application)
+    response = request.get_response(application)
     body = response.body
     shown = shown_hints.without_secrets(body, lambda: rbac.allow(
-        call.context, host_constraint.HOST, None))
+        request.environ['nova.context'], host_constraint.HOST, None))
     # The length of the answer is counted anew where the body is replaced.
     if shown is not body:
         response.body = shown
@@ -287,8 +288,8 @@ def _record(
     """Return the hints to add.
 
     The keys of the flavor are not recorded: the request spec has a copy of the
-    flavor, which a resize replaces. The domain is recorded, as a user of
-    another domain may move the server later.
+    flavor, which a resize replaces. A domain is recorded, as a user of another
+    domain may move the server later.
 
     :param policies: the policies of the project, of the Pcloud, and of the
         levels above
@@ -308,8 +309,7 @@ def _record(
     record = {hint_rules.CUSTOMER_RECORD: _texts(customer.values()),
               hint_rules.IMAGE_RECORD: _texts(image),
               hint_rules.DOMAIN_RECORD:
-                  [context.project_domain_id] if context.project_domain_id
-                  else []}
+                  hint_rules.domain_record(context.project_domain_id)}
     return {name: values for name, values in record.items() if values}
 
 

@@ -57,19 +57,42 @@ def without_secrets(
         constraints name; asked when a constraint names a host
     :raises: `ValueError` for a body with hints that is no JSON
     """
+    start = body.find(_MEMBER)
+    if start < 0:
+        return body
     hide = functools.partial(_hide, functools.cache(may_see_hosts))
     try:
-        return _replaced(body, _Texts(hide).shown)
+        return _replaced(body, start, _Texts(hide).shown)
     except ValueError:
         return _parsed(body, hide)
 
 
-def _replaced(body: bytes, shown: Callable[[bytes], bytes]) -> bytes:
+def _replaced(
+    body: bytes, start: int, shown: Callable[[bytes], bytes],
+) -> bytes:
     """Return a body with some hints replaced.
 
+    :param start: where the first member begins
     :param shown: returns what takes the place of a text, from a member's name
         to the end of the first object
     :raises: `ValueError` when there is no such end, and as `shown`
+    """
+    text = body[start + len(_MEMBER):body.index(_END, start) + len(_END)]
+    # With the byte before, which is no backslash, each of these is a member.
+    alike = body[start - 1:start] + _MEMBER + text
+    if (alike.startswith(_BACKSLASH) or
+            body.count(alike) < body.count(_MEMBER)):
+        return _each_replaced(body, shown)
+    new = shown(text)
+    # To make a copy of the body takes a while.
+    return body if new == text else body.replace(
+        alike, alike.removesuffix(text) + new)
+
+
+def _each_replaced(body: bytes, shown: Callable[[bytes], bytes]) -> bytes:
+    """Return a body with some hints replaced, as `_replaced`.
+
+    The texts of hints are not all the same.
     """
     first, *rest = body.split(_MEMBER)
     texts = [part[:part.index(_END) + len(_END)] for part in rest]

@@ -44,6 +44,9 @@ from pcloud.tests.concurrency import neighbours
 
 WITHOUT, WITH = 'without', 'with'
 LIST, LAUNCH = '/servers/detail', '/servers'
+# Servers with everything that nova-api records, and servers for which only
+# that is recorded what is recorded for each server.
+RECORDS, PLAIN = 'records in all servers', 'plain servers'
 # From here on the multiples of times are judged.
 SERVERS = 1000
 
@@ -119,6 +122,12 @@ class Place:
         self._body.write_bytes(body)
         return self._load('headers made')
 
+    def recorded(self) -> dict[str, list[str]]:
+        """Return the hints that the filter adds to a plain launch."""
+        application = self.make(b'{}')[WITH]
+        sent(application, launch())
+        return json.loads(Made.asked).get('os:scheduler_hints', {})
+
     def _fill(self, count: int) -> str:
         """Write servers of the project; return the uuid of one."""
         self._cloud.make_host('template')
@@ -148,21 +157,24 @@ class Place:
 
 
 def bodies(place: Place, servers: int) -> dict[str, bytes]:
-    """Return what a list of servers is with the recorded hints, and without.
+    """Return what a list of servers is with hints that nova-api recorded.
 
-    :param servers: the number of servers, each of which has records
+    :param servers: the number of servers, each of which has all records
+    :returns: with all records, and with those of servers that were started
+        without anything of Pcloud
     """
-    found = {'records in all servers': place.get(WITHOUT, LIST),
-             'no records': place.get(WITH, LIST)}
-    assert [body.count(hints.DOMAIN_RECORD.encode())
-            for body in found.values()] == [servers, 0]
-    return found
+    full = place.get(WITHOUT, LIST)
+    written = [json.dumps(each).encode() for each in (
+        _RECORDS, place.recorded())]
+    assert full.count(written[0]) == servers
+    return {RECORDS: full, PLAIN: full.replace(*written)}
 
 
 def request(path: str) -> webob.Request:
     """Return a request to show something."""
     return webob.Request.blank('/v2.1' + path, headers={
         'X-Project-Id': _PROJECT, 'X-Roles': 'reader,member',
+        'X-Project-Domain-Id': 'default',
         'OpenStack-API-Version': f'compute {_MICROVERSION}'})
 
 
@@ -190,13 +202,17 @@ def sent(
 
 
 class Made(wsgi.Middleware):
-    """Answers each request with a body that was made before."""
+    """Answers each request with a body that was made before.
 
-    body = b''
+    :ivar asked: the body of the last request of all
+    """
+
+    body = asked = b''
 
     @webob.dec.wsgify
     def __call__(self, request: webob.Request) -> webob.Response:
         """Return the answer."""
+        Made.asked = request.body
         return webob.Response(
             body=self.body, content_type='application/json')
 

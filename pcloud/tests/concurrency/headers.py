@@ -26,6 +26,7 @@ def filter_factory(global_conf, **local_conf):
             environ['nova.context'] = context.RequestContext(
                 user_id='someone',
                 project_id=environ['HTTP_X_PROJECT_ID'],
+                project_domain_id=environ.get('HTTP_X_PROJECT_DOMAIN_ID'),
                 is_admin='admin' in roles, roles=roles)
             return application(environ, start_response)
         return serve

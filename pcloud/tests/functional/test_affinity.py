@@ -219,19 +219,29 @@ class SystemTest(AffinityTestCase):
             self.assertNotEqual('node-4', self.started())
 
     def test_a_policy_of_the_domain(self):
-        """It counts for servers that are older, whoever moves them."""
+        self._check_domain('d1', {'_pcloud_domain': ['d1']})
+
+    def test_a_policy_of_the_default_domain(self):
+        self._check_domain('default', {})
+
+    def _check_domain(self, domain, recorded):
+        """Policies count for servers that are older, whoever moves them."""
         begin = nova_context.RequestContext.__init__
 
         def with_domain(context, *args, **options):
             # Nova's fixture for tests knows no domains.
-            begin(context, *args, **{**options, 'project_domain_id': 'd1'})
+            begin(context, *args, **{**options, 'project_domain_id': domain})
 
         with mock.patch.object(
                 nova_context.RequestContext, '__init__', with_domain):
             server = self.boot(self.alice)
+        self.assertEqual(recorded, objects.RequestSpec.get_by_instance_uuid(
+            self.context, server['id']).scheduler_hints or {})
         target = next(iter(set(self.hosts) - {self.host_of(server)}))
         self.node_keys(target, **{'key:A': '1'})
-        self.set_policy('domain', 'd1', system_keys=['A=1:100'])
+        for other in {'d1', 'default'} - {domain}:
+            self.set_policy('domain', other, system_keys=['A=1:-100'])
+        self.set_policy('domain', domain, system_keys=['A=1:100'])
         self.act(server, {'migrate': None})
         self.wait_for(server, status='VERIFY_RESIZE')
         self.assertEqual(target, self.host_of(server))

@@ -56,6 +56,17 @@ class TableTest(testtools.TestCase):
              '_pcloud_domain'], [each.name for each in hints.TABLE])
         self.assertEqual(tuple(READ), hints.GIVEN)
 
+    def test_domain(self):
+        """A domain is read as it was recorded, or not recorded."""
+        for domain, recorded in (
+                ('d1', ['d1']), (hints.DEFAULT_DOMAIN, []), ('', []),
+                (None, [])):
+            self.assertEqual(recorded, hints.domain_record(domain))
+            self.assertEqual(
+                domain or hints.DEFAULT_DOMAIN,
+                hints.domain({hints.DOMAIN_RECORD: recorded}))
+        self.assertEqual(hints.DEFAULT_DOMAIN, hints.domain({}))
+
     def test_rules_are_modules(self):
         for each in hints.TABLE:
             self.assertTrue(each.rules and each.readers, each)

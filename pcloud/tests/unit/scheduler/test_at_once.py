@@ -285,7 +285,7 @@ class World:
         memo.of_request(spec).policies = [
             scoped_policies.Policy('pcloud', ''),
             scoped_policies.Policy('project', 'alice'),
-            scoped_policies.Policy('domain', ''),
+            scoped_policies.Policy('domain', 'default'),
             scoped_policies.Policy('cloud', 'default', system_keys=tuple(
                 map(affinity.parse, request.system)))]
         return spec

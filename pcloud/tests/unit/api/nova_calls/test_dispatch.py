@@ -84,3 +84,21 @@ class MethodTest(testtools.TestCase):
         request = nova_wsgi.Request.blank(f'/?{query}', method='PUT')
         self.assertEqual(expected, dispatch.method(request))
         self.assertEqual('PUT', request.method)
+
+
+@ddt.ddt
+class PlainReadTest(testtools.TestCase):
+
+    @ddt.unpack
+    @ddt.data(
+        ('GET', '', {}, True), ('GET', 'limit=1', {}, True),
+        ('GET', '', {'Content-Length': '0'}, True),
+        ('HEAD', '', {}, False), ('POST', '', {}, False),
+        ('get', '', {}, False), ('GET', '_method=POST', {}, False),
+        ('GET', 'a=_method&b', {}, False),
+        ('GET', '', {'Content-Length': '2'}, False),
+        ('GET', '', {'Transfer-Encoding': 'chunked'}, False))
+    def test_request(self, method, query, headers, expected):
+        request = nova_wsgi.Request.blank(
+            f'/servers?{query}', method=method, headers=headers)
+        self.assertEqual(expected, dispatch.is_plain_read(request))
