@@ -54,12 +54,21 @@ def union(*sets_: frozenset[str]) -> frozenset[str]:
     return frozenset().union(*sets_)
 
 
-@functools.lru_cache(maxsize=8)
+# Some are of a cell.
+@functools.lru_cache(maxsize=16)
 def common(
     values: frozenset[str], others: frozenset[str],
 ) -> frozenset[str]:
     """Return the values that are among other values, mostly all."""
     return values if values <= others else values & others
+
+
+@functools.lru_cache(maxsize=8)
+def without(
+    values: frozenset[str], others: frozenset[str],
+) -> frozenset[str]:
+    """Return the values that are not among other values."""
+    return values - others
 
 
 def distinct(session: orm.Session, statement: sa.Select) -> frozenset[str]:
@@ -172,17 +181,30 @@ def table(
     Queries as `distinct`. All values are strings; rows with NULL are left out.
 
     :param statement: the last column is of text
+    :returns: for the same rows as shortly before the same object
     """
     texts = [column if isinstance(column.type, sa.String) else
              sa.cast(column, sa.String)
              for column in statement.selected_columns]
     joined, = _joined(session, statement, [], texts)
-    values = _split(joined, len(texts))
-    if values is None:
+    rows = _rows(tuple(joined), len(texts))
+    if rows is None:
         return [tuple(row) for row in session.execute(
             statement.with_only_columns(*texts, maintain_column_froms=True))
             if None not in row]
-    return list(zip(*[iter(values)] * len(texts), strict=True))
+    return rows
+
+
+# To split a string takes longer than to compare the string with another.
+@functools.lru_cache(maxsize=8)
+def _rows(
+    joined: tuple[str | None, int, int | None], width: int,
+) -> Sequence[tuple[str, ...]] | None:
+    """Return the rows in a string, None as `_split`."""
+    values = _split(joined, width)
+    if values is None:
+        return None
+    return tuple(zip(*[iter(values)] * width, strict=True))
 
 
 def _joined(

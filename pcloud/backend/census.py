@@ -54,7 +54,7 @@ class Sizes:
 
     :ivar of: service host -> vcpus, MiB of memory and GiB of disk; the
         smallest numbers of a host with several nodes
-    :ivar several: the hosts with several nodes
+    :ivar single: the hosts with one node
     :ivar different: returns the different sizes of a set of hosts; from one
         request to the next the hosts of a pool are mostly the same
     """
@@ -63,7 +63,7 @@ class Sizes:
         self, of: Mapping[str, Size], several: frozenset[str],
     ) -> None:
         self.of = of
-        self.several = several
+        self.single = frozenset(of) - several
         self.different = functools.lru_cache(_REMEMBERED)(self._different)
 
     def _different(self, hosts: frozenset[str]) -> frozenset[Size]:
@@ -118,7 +118,7 @@ def take(
         known.append(there)
         serving.append(ready)
         sizes.append(its_sizes)
-    return Census(hosts - bulk.union(*known), silent,
+    return Census(bulk.without(hosts, bulk.union(*known)), silent,
                   frozenset().union(*serving), sizes)
 
 
@@ -154,8 +154,9 @@ def _census(
             node.deleted == 0, bulk.among(node.host, hosts)), kept.memo))
     # Databases that compare without case find other hosts too.
     known = bulk.common(hosts, _with_services(context, hosts))
-    return known, (choice & known).intersection(sizes.of).difference(
-        sizes.several, _away(doubtful)), sizes
+    return known, bulk.common(
+        bulk.common(choice, known), sizes.single,
+    ).difference(_away(doubtful)), sizes
 
 
 def _with_services(

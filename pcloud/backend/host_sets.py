@@ -21,7 +21,9 @@ Rule: reference-host-flavors-kept
 
 from collections.abc import Collection
 from collections.abc import Hashable
+from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
 import functools
 import time
@@ -67,8 +69,12 @@ SERVICES = Source(main_models.Service, main_models.Service.binary, (
 
 @dataclasses.dataclass(frozen=True)
 class _Kept:
-    """The last answer of a database, and when all names were read."""
+    """The last answer of a database, and when all names were read.
 
+    :ivar rows: what the stamps were made of
+    """
+
+    rows: Sequence[tuple[str, ...]]
     stamps: Mapping[Hashable, _Stamp]
     hosts: Mapping[Hashable, frozenset[str]]
     since: float
@@ -95,20 +101,23 @@ def read(
     kept = of_engine.get(source)
     now = time.monotonic()
     if kept is None or now - kept.since > _MOST_AGE:
-        kept = _Kept({}, {}, now)
-    stamps = _stamps(session, source)
+        kept = _Kept((), {}, {}, now)
+    rows = bulk.table(session, _select_stamps(source))
+    if rows is kept.rows:
+        return kept.hosts
+    stamps = _stamps(source, rows)
     changed = [group for group, stamp in stamps.items()
                if kept.stamps.get(group) != stamp]
     hosts = {group: there for group, there in kept.hosts.items()
              if group in stamps}
     if changed:
         hosts |= _hosts(session, source, changed)
-    of_engine[source] = _Kept(stamps, hosts, kept.since)
+    of_engine[source] = _Kept(rows, stamps, hosts, kept.since)
     return hosts
 
 
 def _stamps(
-    session: orm.Session, source: Source,
+    source: Source, rows: Iterable[tuple[str, ...]],
 ) -> dict[Hashable, _Stamp]:
     """Return what tells that the hosts of a group are as before.
 
@@ -117,8 +126,7 @@ def _stamps(
     grown. The largest id alone would not tell that another row has gone.
     """
     group_of = _type_of(source.group)
-    return {group_of(group): tuple(stamp) for group, *stamp
-            in bulk.table(session, _select_stamps(source))}
+    return {group_of(group): tuple(stamp) for group, *stamp in rows}
 
 
 @functools.cache

@@ -84,6 +84,11 @@ class Stock:
         """The hosts of all the pools."""
         return bulk.union(*(pool.hosts for pool in self.pools))
 
+    @property
+    def unallocated(self) -> frozenset[str]:
+        """The hosts of the pools that are in no Pcloud."""
+        return bulk.without(self.hosts, self.taken)
+
 
 def stock(context: nova_context.RequestContext) -> Stock:
     """Return all pools with `Stock`.

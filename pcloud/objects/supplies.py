@@ -80,7 +80,7 @@ def _build(
     context: nova_context.RequestContext, stock: pool_rows.Stock,
 ) -> list[Supply]:
     hosts = stock.hosts
-    counted = census.take(context, hosts, hosts - stock.taken)
+    counted = census.take(context, hosts, stock.unallocated)
     dues = host_flavors.not_settled(context, hosts)
     # Whoever may have the hosts that are left, no Pcloud has.
     left = _Left(counted.serving.difference(dues),
