@@ -173,38 +173,43 @@ def _made(values: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
         if count > 1)
 
 
+class TableMemo:
+    """The last answer to a statement of `table`.
+
+    :ivar last: what the database joined, and the rows
+    """
+
+    def __init__(self) -> None:
+        self.last: tuple[tuple, Sequence[tuple[str, ...]]] = (), ()
+
+
 def table(
     session: orm.Session, statement: sa.Select,
+    memo: TableMemo | None = None,
 ) -> Sequence[tuple[str, ...]]:
     """Return the rows of a statement with columns of text or numbers.
 
     Queries as `distinct`. All values are strings; rows with NULL are left out.
 
     :param statement: the last column is of text
-    :returns: for the same rows as shortly before the same object
+    :param memo: of this statement alone; the same answer is the same object
+        then
     """
     texts = [column if isinstance(column.type, sa.String) else
              sa.cast(column, sa.String)
              for column in statement.selected_columns]
     joined, = _joined(session, statement, [], texts)
-    rows = _rows(tuple(joined), len(texts))
-    if rows is None:
+    if memo is not None and memo.last[0] == joined:
+        return memo.last[1]
+    values = _split(joined, len(texts))
+    if values is None:
         return [tuple(row) for row in session.execute(
             statement.with_only_columns(*texts, maintain_column_froms=True))
             if None not in row]
+    rows = list(zip(*[iter(values)] * len(texts), strict=True))
+    if memo is not None:
+        memo.last = tuple(joined), rows
     return rows
-
-
-# To split a string takes longer than to compare the string with another.
-@functools.lru_cache(maxsize=8)
-def _rows(
-    joined: tuple[str | None, int, int | None], width: int,
-) -> Sequence[tuple[str, ...]] | None:
-    """Return the rows in a string, None as `_split`."""
-    values = _split(joined, width)
-    if values is None:
-        return None
-    return tuple(zip(*[iter(values)] * width, strict=True))
 
 
 def _joined(

@@ -71,9 +71,11 @@ SERVICES = Source(main_models.Service, main_models.Service.binary, (
 class _Kept:
     """The last answer of a database, and when all names were read.
 
+    :ivar memo: of the statement that reads the stamps
     :ivar rows: what the stamps were made of
     """
 
+    memo: bulk.TableMemo
     rows: Sequence[tuple[str, ...]]
     stamps: Mapping[Hashable, _Stamp]
     hosts: Mapping[Hashable, frozenset[str]]
@@ -101,8 +103,8 @@ def read(
     kept = of_engine.get(source)
     now = time.monotonic()
     if kept is None or now - kept.since > _MOST_AGE:
-        kept = _Kept((), {}, {}, now)
-    rows = bulk.table(session, _select_stamps(source))
+        kept = _Kept(bulk.TableMemo(), (), {}, {}, now)
+    rows = bulk.table(session, _select_stamps(source), kept.memo)
     if rows is kept.rows:
         return kept.hosts
     stamps = _stamps(source, rows)
@@ -112,7 +114,8 @@ def read(
              if group in stamps}
     if changed:
         hosts |= _hosts(session, source, changed)
-    of_engine[source] = _Kept(rows, stamps, hosts, kept.since)
+    of_engine[source] = _Kept(
+        kept.memo, rows, stamps, hosts, kept.since)
     return hosts
 
 

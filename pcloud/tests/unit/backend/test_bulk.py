@@ -129,6 +129,12 @@ class SetTest(testtools.TestCase):
         self.assertEqual(some, bulk.common(more, some))
         self.assertEqual(frozenset(), bulk.common(some, frozenset()))
 
+    def test_without(self):
+        some, more = frozenset('ab'), frozenset('bc')
+        self.assertEqual(frozenset('a'), bulk.without(some, more))
+        self.assertEqual(frozenset(), bulk.without(some, some))
+        self.assertIs(bulk.without(some, more), bulk.without(some, more))
+
 
 _HOSTS = st.one_of(st.none(), st.text('ab\u00f6\n ', max_size=4),
                    st.just('x' * 30))
@@ -157,6 +163,31 @@ class RowsTest(BulkTestCase):
             [(str(group), host) for group, host in rows
              if None not in (group, host)],
             bulk.table(self.session, self.statement))
+
+    @hypothesis.given(st.lists(st.lists(st.tuples(
+        st.integers(0, 2), _HOSTS), max_size=2), max_size=4), st.booleans())
+    def test_tables_are_those_of_the_rows_again_and_again(
+            self, answers, is_cut):
+        if is_cut:
+            self.cut()
+        memo = bulk.TableMemo()
+        for rows in answers:
+            self.write(*rows)
+            expected = [(str(group), host) for group, host in rows
+                        if host is not None]
+            for _ in range(2):
+                self.assertEqual(
+                    expected, bulk.table(self.session, self.statement, memo))
+
+    def test_the_same_table_is_the_same_object(self):
+        self.write((1, 'a'), (2, 'b'))
+        memo = bulk.TableMemo()
+        first, second = (bulk.table(self.session, self.statement, memo)
+                         for _ in range(2))
+        self.assertIs(first, second)
+        self.write((1, 'a'), (2, 'c'))
+        self.assertEqual([('1', 'a'), ('2', 'c')], bulk.table(
+            self.session, self.statement, memo))
 
     @hypothesis.given(st.lists(st.lists(st.tuples(
         st.one_of(st.none(), st.integers(0, 3)), _HOSTS)), max_size=4),
