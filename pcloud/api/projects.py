@@ -24,6 +24,7 @@ from oslo_log import log as logging
 
 from pcloud import exception
 from pcloud.rules import forms
+from pcloud.rules import hints as hint_rules
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
@@ -78,7 +79,7 @@ def domain(
     :raises: `exception.ProjectUnknown`
     """
     if project_id == context.project_id:
-        return context.project_domain_id
+        return hint_rules.domain_id(context.project_domain_id)
     return _ask(context, project_id).get('domain_id')
 
 

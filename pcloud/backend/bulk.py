@@ -54,7 +54,7 @@ def union(*sets_: frozenset[str]) -> frozenset[str]:
     return frozenset().union(*sets_)
 
 
-# Some are of a cell.
+# Some of these sets are of one cell alone.
 @functools.lru_cache(maxsize=16)
 def common(
     values: frozenset[str], others: frozenset[str],
@@ -199,8 +199,9 @@ def table(
              sa.cast(column, sa.String)
              for column in statement.selected_columns]
     joined, = _joined(session, statement, [], texts)
-    if memo is not None and memo.last[0] == joined:
-        return memo.last[1]
+    last, rows = ((), ()) if memo is None else memo.last
+    if last == joined:
+        return rows
     values = _split(joined, len(texts))
     if values is None:
         return [tuple(row) for row in session.execute(

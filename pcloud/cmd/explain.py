@@ -142,7 +142,7 @@ def _context(project: str | None) -> nova_context.RequestContext:
     context = nova_context.get_admin_context()
     if project is not None:
         projects.check(context, project)
-        context.project_domain_id = projects.domain(context, project)
+        context.project_domain_id = projects.domain(context, project) or ''
         context.project_id = project
     context.user_auth_plugin = ks_loading.load_auth_from_conf_options(
         CONF, 'service_user')

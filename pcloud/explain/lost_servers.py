@@ -238,7 +238,7 @@ def _key(kept: request_specs.Kept, is_sticky: bool) -> str:
     """Return a text that servers share which are placed again alike."""
     return jsonutils.dumps([
         kept.project, kept.flavor, kept.image, kept.on_volume,
-        kept.zone, kept.hints.get(hints.DOMAIN_RECORD),
+        kept.zone, hints.domain(kept.hints),
         kept.has_devices, not _KNOWN.issuperset(kept.hints), is_sticky],
         sort_keys=True)
 

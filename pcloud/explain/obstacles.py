@@ -211,11 +211,9 @@ def request_of(
     :param domain: the domain of the owner's project, None when unknown
     :raises: `exception.FlavorUnusable`
     """
-    request_hints = {hints.PCLOUD: [pcloud.id]}
-    if domain is not None:
-        request_hints[hints.DOMAIN_RECORD] = [domain]
     spec = conductor.make(
-        context, flavor, conductor.no_image(), pcloud.owner, request_hints)
+        context, flavor, conductor.no_image(), pcloud.owner, {
+            hints.PCLOUD: [pcloud.id], hints.DOMAIN_RECORD: [domain or '']})
     spec.requested_destination = objects.Destination(
         aggregates=[pcloud.aggregate.uuid])
     return spec

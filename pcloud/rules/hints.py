@@ -114,8 +114,8 @@ TABLE = (
 )
 
 # The domain that Keystone has from the beginning, and in most clouds the only
-# one. No server of the domain has a record, as nobody should pay for a record
-# who uses no policies.
+# one. No new server of the domain has a record, as nobody should pay for a
+# record who uses no policies.
 DEFAULT_DOMAIN = 'default'
 
 # The names of the hints that users give.
@@ -128,17 +128,26 @@ def is_record(name: str) -> bool:
     return name.startswith(RECORD_PREFIX)
 
 
-def domain_record(domain: str | None) -> list[str]:
+def domain_id(told: str | None) -> str:
+    """Return the id of a project's domain.
+
+    :param told: what Nova is told with a token, None where Nova is told
+        nothing of domains: all projects are in the default domain then
+    """
+    return DEFAULT_DOMAIN if told is None else told
+
+
+def domain_record(domain: str) -> list[str]:
     """Return the values of the record of a domain, [] for no record.
 
-    :param domain: the id of the domain of a new server's project, None where
-        Nova is not told of domains
+    :param domain: the id of the domain of a new server's project, '' when
+        unknown
     """
-    return [domain] if domain and domain != DEFAULT_DOMAIN else []
+    return [] if domain == DEFAULT_DOMAIN else [domain]
 
 
 def domain(hints: Mapping[str, Sequence[str]]) -> str:
-    """Return the id of the domain of a server's project.
+    """Return the id of the domain of a server's project, '' when unknown.
 
     Servers without a record are taken for servers of the default domain, also
     those that were started before nova-api recorded anything.

@@ -33,7 +33,7 @@ from pcloud.scheduler import host_kinds
 _MIB = 1024
 _SIZES = operator.attrgetter(
     'vcpus_total', 'total_usable_ram_mb', 'total_usable_disk_gb')
-# Each size alone, and what its number in a host state is a multiple of.
+# Each size alone, and how many units of a minimum the unit of a host state is.
 _NUMBERS = {
     constraints.CPU: (operator.attrgetter('vcpus_total'), 1),
     constraints.RAM: (operator.attrgetter('total_usable_ram_mb'), 1),

@@ -60,7 +60,8 @@ def scopes(
 ) -> list[tuple[str, str]]:
     """Return scope and id of the levels of a default, most specific first."""
     return [(scoped_policies.PROJECT, context.project_id),
-            (scoped_policies.DOMAIN, context.project_domain_id or ''),
+            (scoped_policies.DOMAIN,
+             hint_rules.domain_id(context.project_domain_id)),
             (scoped_policies.CLOUD, scoped_policies.DEFAULT)]
 
 

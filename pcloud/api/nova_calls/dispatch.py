@@ -175,9 +175,10 @@ def method(request: nova_wsgi.Request) -> str:
 
 
 def is_plain_read(request: nova_wsgi.Request) -> bool:
-    """Whether a request tells of no body, and Nova looks up a ``GET``.
+    """Whether a request has no body by its headers, and Nova sees a ``GET``.
 
-    Whatever call Nova's router finds, the call changes nothing.
+    Pcloud checks no call that Nova's router finds for a ``GET``: only what
+    Nova answers matters.
     """
     return (request.method == 'GET' and not request.content_length and
             'Transfer-Encoding' not in request.headers and

@@ -309,7 +309,8 @@ def _record(
     record = {hint_rules.CUSTOMER_RECORD: _texts(customer.values()),
               hint_rules.IMAGE_RECORD: _texts(image),
               hint_rules.DOMAIN_RECORD:
-                  hint_rules.domain_record(context.project_domain_id)}
+                  hint_rules.domain_record(
+                      hint_rules.domain_id(context.project_domain_id))}
     return {name: values for name, values in record.items() if values}
 
 

@@ -78,7 +78,7 @@ def _replaced(
     :raises: `ValueError` when there is no such end, and as `shown`
     """
     text = body[start + len(_MEMBER):body.index(_END, start) + len(_END)]
-    # With the byte before, which is no backslash, each of these is a member.
+    # Where the byte before is no backslash, each of these is a member.
     alike = body[start - 1:start] + _MEMBER + text
     if (alike.startswith(_BACKSLASH) or
             body.count(alike) < body.count(_MEMBER)):

@@ -44,8 +44,8 @@ from pcloud.tests.concurrency import neighbours
 
 WITHOUT, WITH = 'without', 'with'
 LIST, LAUNCH = '/servers/detail', '/servers'
-# Servers with everything that nova-api records, and servers for which only
-# that is recorded what is recorded for each server.
+# Servers with records, and servers with only what nova-api records for every
+# server.
 RECORDS, PLAIN = 'records in all servers', 'plain servers'
 # From here on the multiples of times are judged.
 SERVERS = 1000

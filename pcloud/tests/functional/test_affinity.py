@@ -433,8 +433,12 @@ class KeysTest(AffinityTestCase):
             self.context, server['id'])
         self.assertEqual(['A=1:1'],
                          spec.scheduler_hints['_pcloud_customer_keys'])
-        for path in (f'/servers/{server["id"]}', '/servers/detail'):
-            text = self.alice.call('GET', path).text
+        for method, path, body in (
+                ('GET', f'/servers/{server["id"]}', None),
+                ('GET', '/servers/detail', None),
+                ('PUT', f'/servers/{server["id"]}', {
+                    'server': {'description': 'd'}})):
+            text = self.alice.call(method, path, body).text
             self.assertNotIn('_pcloud', text)
             self.assertIn('B=1:1', text)
 

@@ -122,6 +122,17 @@ class ExplainTest(shared_cloud.SharedCloudTestCase):
         self.assertIn('cpu=99', told['ConstraintsFilter'])
         self.assertEqual(0, found['fits'])
 
+    def test_a_domain_that_keystone_does_not_tell_has_no_policy(self):
+        self.add('web')
+        self.admin.call_json('PUT', '/os-pcloud-policies/domain/default', {
+            'policy': {'constraints': 'cpu=99'}})
+        # A project without a domain is in the default domain.
+        for user, expected in ((self.alice, ['ConstraintsFilter']),
+                               (self.admin, [])):
+            found = self.explain('s', user)
+            self.assertEqual(expected, [
+                rule for rule, _ in self.in_the_way(found, 'web')])
+
     def test_smallest_change_is_to_enable(self):
         self.add('web', enable=False)
         self.assertEqual(('enable', 'web'),

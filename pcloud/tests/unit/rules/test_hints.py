@@ -59,13 +59,13 @@ class TableTest(testtools.TestCase):
     def test_domain(self):
         """A domain is read as it was recorded, or not recorded."""
         for domain, recorded in (
-                ('d1', ['d1']), (hints.DEFAULT_DOMAIN, []), ('', []),
-                (None, [])):
+                ('d1', ['d1']), ('', ['']), (hints.DEFAULT_DOMAIN, [])):
             self.assertEqual(recorded, hints.domain_record(domain))
             self.assertEqual(
-                domain or hints.DEFAULT_DOMAIN,
-                hints.domain({hints.DOMAIN_RECORD: recorded}))
+                domain, hints.domain({hints.DOMAIN_RECORD: recorded}))
+            self.assertEqual(domain, hints.domain_id(domain))
         self.assertEqual(hints.DEFAULT_DOMAIN, hints.domain({}))
+        self.assertEqual(hints.DEFAULT_DOMAIN, hints.domain_id(None))
 
     def test_rules_are_modules(self):
         for each in hints.TABLE:

@@ -1,0 +1,61 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Sizes of hosts, as known to the scheduler."""
+
+import ddt
+from nova.scheduler import host_manager
+import testtools
+
+from pcloud.rules import constraints
+from pcloud.scheduler import host_capacity
+
+_WANTED = {constraints.CPU: 4, constraints.RAM: 512,
+           constraints.STORAGE: 4097}
+
+
+def _hosts(count):
+    made = [host_manager.HostState(f'h{number}', 'n', 'c')
+            for number in range(count)]
+    for each in made:
+        each.vcpus_total, each.total_usable_ram_mb = 4, 512
+        each.total_usable_disk_gb = 5
+    return made
+
+
+@ddt.ddt
+class AreAllAsLargeTest(testtools.TestCase):
+
+    def _are(self, hosts, **wanted):
+        return host_capacity.are_all_as_large(hosts, {**_WANTED, **wanted})
+
+    @ddt.data(0, 1, 256, 257, 1000)
+    def test_number_of_hosts(self, count):
+        self.assertTrue(self._are(_hosts(count)))
+
+    @ddt.unpack
+    @ddt.data(('vcpus_total', 3), ('total_usable_ram_mb', 511),
+              ('total_usable_disk_gb', 4), ('vcpus_total', None),
+              ('total_usable_ram_mb', None), ('total_usable_disk_gb', None),
+              ('vcpus_total', 0))
+    def test_a_smaller_host_anywhere(self, name, value):
+        for place in (0, 255, 256, 599):
+            hosts = _hosts(600)
+            setattr(hosts[place], name, value)
+            self.assertFalse(self._are(hosts), place)
+
+    def test_what_is_not_wanted_does_not_count(self):
+        hosts = _hosts(300)
+        hosts[270].vcpus_total = None
+        self.assertFalse(self._are(hosts))
+        self.assertTrue(self._are(hosts, cpu=0))
+        self.assertTrue(host_capacity.are_all_as_large(hosts, {}))
