@@ -25,6 +25,7 @@ from collections.abc import Collection
 from collections.abc import Iterable
 import datetime
 import itertools
+import operator
 from typing import Any
 
 from nova import objects
@@ -36,6 +37,8 @@ from pcloud import names
 from pcloud.rules import attributes as rules
 from pcloud.rules import maintenance
 from pcloud.scheduler import host_kinds
+
+_AGGREGATES = operator.attrgetter('aggregates')
 
 
 def now() -> datetime.datetime:
@@ -118,8 +121,13 @@ def aggregates(
 
     The hosts of an aggregate share the object of the aggregate.
     """
-    return set(itertools.chain.from_iterable(
-        [host_state.aggregates for host_state in host_states]))
+    return _different(map(_AGGREGATES, host_states))
+
+
+def _different(
+    lists: Iterable[Iterable[objects.Aggregate]],
+) -> set[objects.Aggregate]:
+    return set(itertools.chain.from_iterable(lists))
 
 
 def by_aggregates(
@@ -134,9 +142,14 @@ def by_aggregates(
     :returns: for each host the position of its kind; and for each kind the
         aggregates that count
     """
-    return host_kinds.numbered(map(
-        frozenset(counting).intersection,
-        [host_state.aggregates for host_state in host_states]))
+    return _kinds_of_lists(map(_AGGREGATES, host_states), counting)
+
+
+def _kinds_of_lists(
+    lists: Iterable[Iterable[objects.Aggregate]],
+    counting: Iterable[objects.Aggregate],
+) -> tuple[list[int], list[frozenset[objects.Aggregate]]]:
+    return host_kinds.numbered(map(frozenset(counting).intersection, lists))
 
 
 def _kinds(
@@ -148,11 +161,13 @@ def _kinds(
     and each set of aggregates with one of the attributes is evaluated once.
     """
     keys = set(map(names.attribute_key, names_))
-    stating = [aggregate for aggregate in aggregates(host_states)
+    # To fetch the lists from memory takes as long as to go through the lists.
+    lists = [*map(_AGGREGATES, host_states)]
+    stating = [aggregate for aggregate in _different(lists)
                if not keys.isdisjoint(aggregate.metadata)]
     if not stating:
         return [0] * len(host_states), [frozenset()]
-    return by_aggregates(host_states, stating)
+    return _kinds_of_lists(lists, stating)
 
 
 def _statements(
