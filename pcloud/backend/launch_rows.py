@@ -27,6 +27,8 @@ from nova.db.api import api as api_db
 from nova.db.api import models
 import sqlalchemy as sa
 
+from pcloud.backend import rows
+
 
 @dataclasses.dataclass(frozen=True)
 class LaunchRows:
@@ -60,7 +62,7 @@ def read(
             context) as connection:
         for name, key, value in connection.execute(
                 _statement(context.is_admin),
-                {'policies': list(policies), 'flavor': flavor_id,
+                {'names': list(policies), 'flavor': flavor_id,
                  'specs': list(extra_specs),
                  'project': context.project_id}):
             if name is None:
@@ -74,15 +76,8 @@ def read(
 @functools.cache
 def _statement(is_admin: bool) -> sa.CompoundSelect:
     return sa.union_all(
-        _of_policies(), _of_flavor(sa.true() if is_admin else _is_visible()))
-
-
-def _of_policies() -> sa.Select:
-    aggregate, row = (model.__table__.c for model in (
-        models.Aggregate, models.AggregateMetadata))
-    return sa.select(aggregate.name, row.key, row.value).where(
-        row.aggregate_id == aggregate.id,
-        aggregate.name.in_(sa.bindparam('policies', expanding=True)))
+        rows.select_metadata_by_name(),
+        _of_flavor(sa.true() if is_admin else _is_visible()))
 
 
 def _of_flavor(visible: sa.ColumnElement[bool]) -> sa.Select:

@@ -189,14 +189,18 @@ def metadata_by_name(
     with api_db.context_manager.reader.connection.using(
             context) as connection:
         for name, key, value in connection.execute(
-                _select_metadata_by_name(), {'names': list(names_)}):
+                select_metadata_by_name(), {'names': list(names_)}):
             metadata.setdefault(name, {})[key] = value
     return metadata
 
 
 # To make the statement takes longer than to execute the statement.
 @functools.cache
-def _select_metadata_by_name() -> sa.Select:
+def select_metadata_by_name() -> sa.Select:
+    """Select names, keys and values of the metadata of aggregates.
+
+    The names of the aggregates are the bound parameter ``names``.
+    """
     aggregate, row = (model.__table__.c for model in (
         models.Aggregate, models.AggregateMetadata))
     return sa.select(aggregate.name, row.key, row.value).where(

@@ -79,7 +79,7 @@ def take(context: nova_context.RequestContext) -> Inventory:
     hosts = stock.hosts
     answering, silent = cells.look(context, hosts, _PATIENCE)
     asked = hosts - silent
-    counted = census.take(context, asked, asked - stock.taken)
+    counted = census.take(context, asked, stock.unallocated - silent)
     settling = _settling(context, hosts, silent)
     # A cell may have become silent between the two questions.
     states = _States(stock.taken, settling, counted.serving,

@@ -33,7 +33,7 @@ from pcloud.scheduler import host_kinds
 _MIB = 1024
 _SIZES = operator.attrgetter(
     'vcpus_total', 'total_usable_ram_mb', 'total_usable_disk_gb')
-# Each size alone, and how many units of a minimum the unit of a host state is.
+# What tells each size of a host, and how many units of `sizes` that counts.
 _NUMBERS = {
     constraints.CPU: (operator.attrgetter('vcpus_total'), 1),
     constraints.RAM: (operator.attrgetter('total_usable_ram_mb'), 1),
@@ -46,14 +46,8 @@ def columns(
     host_states: Collection[host_manager.HostState],
 ) -> dict[str, list[int]]:
     """Return ``size -> size of each host``, as `sizes`."""
-    return {
-        constraints.CPU: [
-            host_state.vcpus_total or 0 for host_state in host_states],
-        constraints.RAM: [
-            host_state.total_usable_ram_mb or 0 for host_state in host_states],
-        constraints.STORAGE: [
-            (host_state.total_usable_disk_gb or 0) * _MIB
-            for host_state in host_states]}
+    return {key: [(size or 0) * unit for size in map(number, host_states)]
+            for key, (number, unit) in _NUMBERS.items()}
 
 
 def are_all_as_large(

@@ -77,11 +77,10 @@ ROOMS = {
         'change occupancy past_moves pcloud_rows',
         'server_calls unit_rows',
         'announce arrivals census closed_services computes '
-        'inherited_metadata journal marked_projects readings servers '
-        'sticky_rows writes',
+        'inherited_metadata journal launch_rows marked_projects readings '
+        'servers sticky_rows writes',
         'availability_zones cells complaints compute_calls due flavors '
-        'growth_rows inventories launch_rows outages request_specs rows '
-        'stray_services',
+        'growth_rows inventories outages request_specs rows stray_services',
         'host_sets',
         'bulk'),
     'objects': _room(
