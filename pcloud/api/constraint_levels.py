@@ -25,10 +25,7 @@ from pcloud.objects import scoped_policies
 from pcloud.rules import constraints as rules
 
 
-def read(
-    context: nova_context.RequestContext, text: str,
-    can: Callable[[str], bool],
-) -> dict[str, str]:
+def read(text: str, can: Callable[[str], bool]) -> dict[str, str]:
     """Read the constraints in a request.
 
     A role among the constraints takes a query.
@@ -41,7 +38,7 @@ def read(
     if rules.HOST in constraints and not can(host_constraint.HOST):
         raise exception.HostConstraint(host=constraints[rules.HOST])
     if constraints.get(rules.ROLE):
-        machine_constraints.role_constraints(context, constraints[rules.ROLE])
+        machine_constraints.role_constraints(constraints[rules.ROLE])
     return constraints
 
 

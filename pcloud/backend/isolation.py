@@ -215,10 +215,10 @@ def closed_among(
     """
     if len(hosts) > bulk.MOST_NAMED:
         return closed_hosts(context).intersection(hosts)
-    with api_db.context_manager.reader.using(context) as session:
-        members = session.scalars(
+    with rows.connected() as connection:
+        members = connection.scalars(
             _closed_among(), {_HOSTS: list(hosts)}).all()
-        due_hosts = journal.dues(context)
+        due_hosts = journal.due_hosts(connection)
     # Databases that compare without case find other hosts too.
     return frozenset(hosts).intersection({*members, *due_hosts})
 
@@ -289,7 +289,7 @@ def closed_of(
         if is_closed(aggregate.name, aggregate.metadata)]
 
 
-def pool_uuids(context: nova_context.RequestContext) -> set[str]:
+def pool_uuids() -> set[str]:
     """Return the uuids of all aggregates with the name of a pool (one query).
 
     A pool without hosts counts: Placement may still have the last host of the
@@ -299,9 +299,15 @@ def pool_uuids(context: nova_context.RequestContext) -> set[str]:
 
     Rule: reference-isolation-request-filter
     """
-    with api_db.context_manager.reader.using(context) as session:
-        return set(session.scalars(sa.select(models.Aggregate.uuid).where(
-            _has_prefix(names.POOL_PREFIX))))
+    with rows.connected() as connection:
+        return set(connection.scalars(_pool_uuids()))
+
+
+# To make the statement takes longer than to execute the statement.
+@functools.cache
+def _pool_uuids() -> sa.Select:
+    return sa.select(models.Aggregate.uuid).where(
+        _has_prefix(names.POOL_PREFIX))
 
 
 def pclouds_of(

@@ -33,6 +33,7 @@ Rule: reference-changes-journal
 
 from collections.abc import Collection
 from collections.abc import Mapping
+import functools
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -198,6 +199,21 @@ def dues(
     else:
         wanted = _ROW.key.in_([names.DUE_PREFIX + host for host in hosts])
     return _read(context, names.DUE_PREFIX, wanted)
+
+
+def due_hosts(connection: sa.Connection) -> set[str]:
+    """Return the service hosts that something is due for (one query)."""
+    return {key.removeprefix(names.DUE_PREFIX)
+            for key in connection.scalars(_due_keys())}
+
+
+# To make the statement takes longer than to execute the statement.
+@functools.cache
+def _due_keys() -> sa.Select:
+    return sa.select(_ROW.key).join(
+        models.Aggregate, models.Aggregate.id == _ROW.aggregate_id,
+    ).where(models.Aggregate.name == names.JOURNAL,
+            _ROW.key.startswith(names.DUE_PREFIX, autoescape=True))
 
 
 def leaving(

@@ -23,7 +23,6 @@ import dataclasses
 import functools
 
 from nova import context as nova_context
-from nova.db.api import api as api_db
 from nova.db.api import models
 import sqlalchemy as sa
 
@@ -57,9 +56,7 @@ def read(
     """
     metadata: dict[str, dict[str, str]] = {}
     found: dict[str, str] = {}
-    # A session costs each launch a tenth of the query more.
-    with api_db.context_manager.reader.connection.using(
-            context) as connection:
+    with rows.connected() as connection:
         for name, key, value in connection.execute(
                 _statement(context.is_admin),
                 {'names': list(policies), 'flavor': flavor_id,

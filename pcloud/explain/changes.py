@@ -102,7 +102,7 @@ def _new_host(
     explanation: obstacles.Explanation,
 ) -> Iterator[Change]:
     """Yield the cheapest host flavor with room on a free host."""
-    pools = sorted(isolation.pool_uuids(context))
+    pools = sorted(isolation.pool_uuids())
     if not pools:
         return
     offered = candidates.offered(

@@ -142,7 +142,7 @@ def _offers(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     bundle: bundle_requests.Bundle, pools: Sequence[host_flavors.Pool],
 ) -> list[_Offer]:
-    uuids = sorted(isolation.pool_uuids(context))
+    uuids = sorted(isolation.pool_uuids())
     if not uuids:
         return []
     known = candidates.free(

@@ -42,8 +42,7 @@ OWNER_SEES = (*TENANT_SEES, scoped_policies.PCLOUD)
 
 
 def effective(
-    context: nova_context.RequestContext, request: Mapping[str, str],
-    scopes: Sequence[tuple[str, str]],
+    request: Mapping[str, str], scopes: Sequence[tuple[str, str]],
 ) -> dict[str, rules.Setting]:
     """Return the constraints that count.
 
@@ -55,14 +54,13 @@ def effective(
     :returns: ``key -> setting``
     :raises: `exception.RoleUnknown`
     """
-    policies = scoped_policies.by_scopes(context, scopes)
-    return of_policies(context, request, [
+    policies = scoped_policies.by_scopes(scopes)
+    return of_policies(request, [
         policies[scope] for scope in scopes if scope in policies])
 
 
 def of_policies(
-    context: nova_context.RequestContext, request: Mapping[str, str],
-    policies: Iterable[scoped_policies.Policy],
+    request: Mapping[str, str], policies: Iterable[scoped_policies.Policy],
 ) -> dict[str, rules.Setting]:
     """Return the constraints that count, of policies that were read before.
 
@@ -78,7 +76,7 @@ def of_policies(
               *((_source(policy), policy.constraints) for policy in policies)]
     role = rules.role_of(levels)
     return rules.effective(
-        levels, role_constraints(context, role) if role else {})
+        levels, role_constraints(role) if role else {})
 
 
 def _source(policy: scoped_policies.Policy) -> str:
@@ -87,15 +85,13 @@ def _source(policy: scoped_policies.Policy) -> str:
     return policy.scope
 
 
-def role_constraints(
-    context: nova_context.RequestContext, role: str,
-) -> Mapping[str, str]:
+def role_constraints(role: str) -> Mapping[str, str]:
     """Return the constraints of a role (one query).
 
     :raises: `exception.RoleUnknown`
     """
     scope = scoped_policies.ROLE, role
-    policy = scoped_policies.by_scopes(context, [scope]).get(scope)
+    policy = scoped_policies.by_scopes([scope]).get(scope)
     if policy is None:
         raise exception.RoleUnknown(role=role)
     return policy.constraints

@@ -79,32 +79,30 @@ def is_id(text: str) -> bool:
     return _ID.fullmatch(text) is not None
 
 
-def show(
-    context: nova_context.RequestContext, scope: str, scope_id: str,
-) -> Policy:
+def show(scope: str, scope_id: str) -> Policy:
     """Return the policy of a scope.
 
     :raises: `exception.ScopedPolicyNotFound` when nothing is set,
         `exception.NameTooLong`
     """
-    policies = by_scopes(context, [(scope, scope_id)])
+    policies = by_scopes([(scope, scope_id)])
     if not policies:
         raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
     return policies[scope, scope_id]
 
 
 def by_scopes(
-    context: nova_context.RequestContext,
     scopes: Collection[tuple[str, str]],
 ) -> dict[tuple[str, str], Policy]:
     """Return the policies of several scopes (one query).
 
-    A scope without settings has no entry.
+    A scope without settings has no entry. What a change has set counts from
+    the change's commit on, as in `rows.connected`.
 
     :returns: ``(scope, id) -> policy``
     """
-    return of_metadata(scopes, rows.metadata_by_name(
-        context, [names.policy(*scope) for scope in scopes]))
+    return of_metadata(scopes, rows.committed_metadata(
+        [names.policy(*scope) for scope in scopes]))
 
 
 def of_metadata(
@@ -166,7 +164,7 @@ def delete(
 
     :raises: `exception.ScopedPolicyNotFound` when nothing is set
     """
-    show(context, scope, scope_id)
+    show(scope, scope_id)
     set_rows(context, scope, scope_id, {}, list(_PREFIXES.values()))
 
 

@@ -104,7 +104,7 @@ def pcloud_aggregates(
 def _forbid_pools(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
 ) -> None:
-    pools = isolation.pool_uuids(context)
+    pools = isolation.pool_uuids()
     if pools:
         _destination(spec).append_forbidden_aggregates(pools)
     if _is_forced(spec):

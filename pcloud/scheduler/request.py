@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 
-from nova import context as nova_context
 from nova import objects
 
 from pcloud import exception
@@ -89,8 +88,7 @@ def policies(
     request_memo = memo.of_request(spec)
     if request_memo.policies is None:
         scopes = _scopes(spec)
-        there = scoped_policies.by_scopes(
-            nova_context.get_admin_context(), scopes)
+        there = scoped_policies.by_scopes(scopes)
         request_memo.policies = [
             there.get(scope, scoped_policies.Policy(*scope))
             for scope in scopes]
@@ -129,5 +127,5 @@ def constraint_settings(
     if request_memo.settings is None:
         own = constraint_rules.parse(hints.constraints(scheduler_hints(spec)))
         request_memo.settings = machine_constraints.of_policies(
-            nova_context.get_admin_context(), own, policies(spec))
+            own, policies(spec))
     return request_memo.settings

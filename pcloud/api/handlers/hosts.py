@@ -79,11 +79,9 @@ def add(call: api_call.Call) -> dict:
 def _constraints(
     call: api_call.Call, pcloud: pclouds.Head,
 ) -> dict[str, rules.Setting]:
-    wanted = constraint_levels.read(
-        call.context, call.body['constraints'], call.can)
+    wanted = constraint_levels.read(call.body['constraints'], call.can)
     return machine_constraints.effective(
-        call.context, wanted,
-        constraint_levels.levels_of_pcloud(call.context, pcloud))
+        wanted, constraint_levels.levels_of_pcloud(call.context, pcloud))
 
 
 def update(call: api_call.Call) -> dict:

@@ -67,7 +67,7 @@ def show(call: api_call.Call) -> dict:
         return {'policy': _effective(call, scope, scope_id)}
     if scope in scoped_policies.DEFAULT_SCOPES:
         return {'policy': _with_default(call, scope, scope_id)}
-    policy = scoped_policies.show(call.context, scope, scope_id)
+    policy = scoped_policies.show(scope, scope_id)
     if not everything and not (policy.customer_keys or policy.constraints):
         raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
     return {'policy': _view(call, scope)(policy)}
@@ -82,7 +82,7 @@ def _with_default(
         default of a level above counts
     """
     scopes = _levels(call, scope, scope_id)
-    there = scoped_policies.by_scopes(call.context, scopes)
+    there = scoped_policies.by_scopes(scopes)
     counting = scoped_policies.default_pcloud(there.values())
     own = there.get((scope, scope_id))
     if not counting and (own is None or not call.can(rules.ALL)):
@@ -102,10 +102,10 @@ def _view(
 def _effective(call: api_call.Call, scope: str, scope_id: str) -> dict:
     """Return the policy of a scope, with the effective constraints."""
     scopes = _levels(call, scope, scope_id)
-    there = scoped_policies.by_scopes(call.context, scopes)
+    there = scoped_policies.by_scopes(scopes)
     policies = [there.get(level, scoped_policies.Policy(*level))
                 for level in scopes]
-    settings = machine_constraints.of_policies(call.context, {}, policies)
+    settings = machine_constraints.of_policies({}, policies)
     return {**_view(call, scope)(policies[0]), 'effective': [
         (views.setting if call.can(rules.ALL) else views.open_setting)(setting)
         for setting in settings.values()]}
@@ -205,14 +205,13 @@ def _constraints(
     A ``host`` constraint that an administrator has set stays, as the owner of
     the Pcloud does not see the constraint.
     """
-    constraints = constraint_levels.read(
-        call.context, call.body['constraints'], call.can)
+    constraints = constraint_levels.read(call.body['constraints'], call.can)
     if scope == scoped_policies.ROLE:
         constraint_rules.check_role(constraints)
         if not constraints:
             machine_constraints.check_unused(call.context, scope_id)
     if not call.can(host_constraint.HOST):
-        there = scoped_policies.by_scopes(call.context, [(scope, scope_id)])
+        there = scoped_policies.by_scopes([(scope, scope_id)])
         for policy in there.values():
             constraints |= {
                 key: value for key, value in policy.constraints.items()

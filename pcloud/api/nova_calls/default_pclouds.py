@@ -110,7 +110,7 @@ def source(context: nova_context.RequestContext) -> str | None:
     :returns: None where no default is set, or the default is no Pcloud
     """
     counting = scoped_policies.default_pcloud(
-        scoped_policies.by_scopes(context, scopes(context)).values())
+        scoped_policies.by_scopes(scopes(context)).values())
     if counting is None or counting[1] == default_pcloud.written(None):
         return None
     return counting[0]

@@ -145,8 +145,8 @@ def checked(
         default_pclouds.usable(context, policies.values()))
     added = {} if default is None else default.hint
     if added:
-        policies |= scoped_policies.by_scopes(context, [
-            (scoped_policies.PCLOUD, _pcloud(context, added))])
+        policies |= scoped_policies.by_scopes(
+            [(scoped_policies.PCLOUD, _pcloud(context, added))])
     return Checked(
         added | _record(context, hints, properties, trusted, policies),
         default, properties)
@@ -209,7 +209,7 @@ def _check_constraints(
 ) -> None:
     """Check the hint with machine constraints."""
     machine_constraints.check_attributes(context, constraint_levels.read(
-        context, hint_rules.constraints(hints),
+        hint_rules.constraints(hints),
         lambda rule: rbac.allow(context, rule, None)))
 
 

@@ -27,6 +27,7 @@ import testtools
 
 from pcloud.backend import isolation
 from pcloud import names
+from pcloud.tests.benchmarks import meter
 from pcloud.tests.concurrency import mariadb
 
 # Another test of this process may still have a cloud.
@@ -85,15 +86,13 @@ class ClosedHostsTest(testtools.TestCase):
 
     def _rows_read(self, hosts):
         """Return how many rows, or keys of indexes, were read."""
-        with self.facade.reader.using(self.context) as session:
-            session.execute(sa.text('FLUSH STATUS'))
+        with meter.reading() as read:
             closed = isolation.closed_among(self.context, hosts)
-            isolation.pool_uuids(self.context)
-            counts = dict(session.execute(sa.text(
-                "SHOW SESSION STATUS LIKE 'Handler_read%'")).all())
+            isolation.pool_uuids()
         self.assertEqual({host for host in hosts
                           if not host.startswith('public')}, closed)
-        return sum(map(int, counts.values()))
+        self.assertEqual(3, read.statements)
+        return read.rows
 
     def test_rows_read_in_small_and_large_clouds(self):
         self._grow('small', 4)

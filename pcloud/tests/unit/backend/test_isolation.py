@@ -139,7 +139,7 @@ class DatabaseTest(testtools.TestCase):
 
     def test_pool_uuids(self):
         found = {int(uuid.removeprefix('uuid-')) for uuid
-                 in isolation.pool_uuids(self.context)}
+                 in isolation.pool_uuids()}
         self.assertLess(set(), found)
         self.assertLess(found, self.closed - self.pclouds)
 
