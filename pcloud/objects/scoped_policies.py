@@ -116,8 +116,8 @@ def of_metadata(
     :param metadata: ``aggregate name -> metadata``
     :returns: ``(scope, id) -> policy``
     """
-    policies = {scope: _policy(*scope, metadata.get(names.policy(*scope), {}))
-                for scope in scopes}
+    policies = {scope: _policy(*scope, metadata[name]) for scope in scopes
+                if (name := names.policy(*scope)) in metadata}
     return {scope: policy for scope, policy in policies.items() if policy}
 
 
