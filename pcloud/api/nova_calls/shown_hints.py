@@ -79,14 +79,17 @@ def _replaced(
     """
     text = body[start + len(_MEMBER):body.index(_END, start) + len(_END)]
     # Where the byte before is no backslash, each of these is a member.
-    alike = body[start - 1:start] + _MEMBER + text
-    if (alike.startswith(_BACKSLASH) or
-            body.count(alike) < body.count(_MEMBER)):
+    head = body[start - 1:start] + _MEMBER
+    if head.startswith(_BACKSLASH):
         return _each_replaced(body, shown)
-    new = shown(text)
-    # To make a copy of the body takes a while.
-    return body if new == text else body.replace(
-        alike, alike.removesuffix(text) + new)
+    new, members = shown(text), body.count(_MEMBER)
+    # To make a copy of the body takes a while, and so does each search.
+    if new == text:
+        if body.count(head + text) == members:
+            return body
+    elif len(others := body.split(head + text)) == members + 1:
+        return (head + new).join(others)
+    return _each_replaced(body, shown)
 
 
 def _each_replaced(body: bytes, shown: Callable[[bytes], bytes]) -> bytes:
