@@ -47,7 +47,7 @@ def measure(
                        if servers >= nova_api.SERVERS else [])
     taken.append(turns.Turns(f'made: POST {nova_api.LAUNCH}', {
         each: place.spender(lambda made=made: nova_api.sent(
-            made, nova_api.launch()))
+            made, place.launching()))
         for each, made in place.make(b'{}').items()}))
     taken[-1].take(repeat)
     return taken

@@ -38,6 +38,7 @@ import webob
 from pcloud.rules import hints
 from pcloud.sandbox import paste
 from pcloud.tests.benchmarks import clouds
+from pcloud.tests.benchmarks import images
 from pcloud.tests.benchmarks import meter
 from pcloud.tests.concurrency import headers
 from pcloud.tests.concurrency import neighbours
@@ -59,8 +60,8 @@ paste.filter_factory = {headers}:filter_factory
 [filter:made]
 paste.filter_factory = pcloud.tests.benchmarks.nova_api:made_factory
 body = {body}
+image = {image}
 """
-_IMAGE = '155d900f-4e14-4e4c-a73d-069cbf4541e6'
 _RECORDS = {hints.CUSTOMER_RECORD: ['FAST=1:2', 'NEAR=0.5:-1'],
             hints.DOMAIN_RECORD: ['default']}
 
@@ -78,8 +79,11 @@ class Place:
         rpc.init(config.CONF)
         # Placement pays for nothing here: no call reaches Placement.
         self._meter = meter.Meter()
-        self._neighbours = neighbours.Neighbours()
-        self._neighbours.setUp()
+        self._networks = neighbours.Networks()
+        self._networks.setUp()
+        glance = images.start(self._cloud)
+        config.CONF.set_override('api_servers', [glance], 'glance')
+        self._image = images.create(glance)
         config.CONF.set_override('max_limit', servers, 'api')
         config.CONF.set_override('instances', -1, 'quota')
         config.CONF.set_override('cores', -1, 'quota')
@@ -88,8 +92,8 @@ class Place:
         self._applications = self._load('headers')
 
     def stop(self) -> None:
-        """Stop Placement and drop the databases."""
-        self._neighbours.cleanUp()
+        """Stop Placement and Glance, and drop the databases."""
+        self._networks.cleanUp()
         self._cloud.stop()
 
     def _load(self, filters: str) -> dict[str, types.WSGIApplication]:
@@ -108,7 +112,8 @@ class Place:
             path.write_text(text.replace(
                 'authtoken keystonecontext',
                 ' '.join([first, *between, *rest])) + _FILTERS.format(
-                    headers=headers.__name__, body=self._body))
+                    headers=headers.__name__, body=self._body,
+                    image=self._image))
             loaded[name] = deploy.loadapp(
                 f'config:{path}', name='osapi_compute')
         return loaded
@@ -125,7 +130,7 @@ class Place:
     def recorded(self) -> dict[str, list[str]]:
         """Return the hints that the filter adds to a plain launch."""
         application = self.make(b'{}')[WITH]
-        sent(application, launch())
+        sent(application, self.launching())
         return json.loads(Made.asked).get('os:scheduler_hints', {})
 
     def _fill(self, count: int) -> str:
@@ -146,7 +151,17 @@ class Place:
 
     def launch(self, name: str) -> None:
         """Make the call `launch` through one of the pipelines."""
-        sent(self._applications[name], launch())
+        sent(self._applications[name], self.launching())
+
+    def launching(self) -> webob.Request:
+        """Return a request to start a server that nobody places."""
+        made = request(LAUNCH)
+        made.method = 'POST'
+        made.content_type = 'application/json'
+        made.body = json.dumps({'server': {
+            'name': 's', 'flavorRef': '1', 'imageRef': self._image,
+            'networks': 'none'}}).encode()
+        return made
 
     def spender(self, call: Callable[[], object]) -> Callable[[], float]:
         """Return a function that makes a call: seconds of processor time."""
@@ -174,19 +189,8 @@ def request(path: str) -> webob.Request:
     """Return a request to show something."""
     return webob.Request.blank('/v2.1' + path, headers={
         'X-Project-Id': _PROJECT, 'X-Roles': 'reader,member',
-        'X-Project-Domain-Id': 'default',
+        'X-Project-Domain-Id': 'default', 'X-Auth-Token': 'token',
         'OpenStack-API-Version': f'compute {_MICROVERSION}'})
-
-
-def launch() -> webob.Request:
-    """Return a request to start a server that nobody places."""
-    made = request(LAUNCH)
-    made.method = 'POST'
-    made.content_type = 'application/json'
-    made.body = json.dumps({'server': {
-        'name': 's', 'flavorRef': '1', 'imageRef': _IMAGE,
-        'networks': 'none'}}).encode()
-    return made
 
 
 def sent(
@@ -204,30 +208,46 @@ def sent(
 class Made(wsgi.Middleware):
     """Answers each request with a body that was made before.
 
+    Nova reads the image of a launch, and so does this application.
+
+    :param application: Nova's router, or a filter of Nova before the router
+    :param body: the body of each answer
+    :param image: the id of the image of each launch
     :ivar asked: the body of the last request of all
     """
 
-    body = asked = b''
+    asked = b''
+
+    def __init__(self, application: types.WSGIApplication, body: bytes,
+                 image: str) -> None:
+        super().__init__(application)
+        self._body, self._image = body, image
+        while not isinstance(application, wsgi.Router):
+            application = application.application
+        match = application.map.match(LAUNCH, {'REQUEST_METHOD': 'POST'})
+        self._compute_api = match['controller'].controller.compute_api
 
     @webob.dec.wsgify
     def __call__(self, request: webob.Request) -> webob.Response:
         """Return the answer."""
         Made.asked = request.body
+        if request.method == 'POST':
+            self._compute_api.image_api.get(
+                request.environ['nova.context'], self._image)
         return webob.Response(
-            body=self.body, content_type='application/json')
+            body=self._body, content_type='application/json')
 
 
 def made_factory(
-    global_conf: Mapping[str, str], body: str,
+    global_conf: Mapping[str, str], body: str, image: str,
 ) -> Callable[[types.WSGIApplication], Made]:
     """Make the filter `Made`, as paste.deploy does.
 
     :param body: the path of the body
+    :param image: as of `Made`
     """
     def make(application: types.WSGIApplication) -> Made:
-        made = Made(application)
-        made.body = pathlib.Path(body).read_bytes()
-        return made
+        return Made(application, pathlib.Path(body).read_bytes(), image)
     return make
 
 

@@ -27,6 +27,7 @@ def filter_factory(global_conf, **local_conf):
                 user_id='someone',
                 project_id=environ['HTTP_X_PROJECT_ID'],
                 project_domain_id=environ.get('HTTP_X_PROJECT_DOMAIN_ID'),
+                auth_token=environ.get('HTTP_X_AUTH_TOKEN'),
                 is_admin='admin' in roles, roles=roles)
             return application(environ, start_response)
         return serve

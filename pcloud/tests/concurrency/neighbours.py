@@ -19,11 +19,10 @@ from nova.tests import fixtures as nova_fixtures
 CONF = nova.conf.CONF
 
 
-class Neighbours(fixtures.Fixture):
-    """Answers Nova's calls of Glance and Neutron for servers without ports."""
+class Networks(fixtures.Fixture):
+    """Answers Nova's calls of Neutron for servers without ports."""
 
     def _setUp(self):
-        self.useFixture(nova_fixtures.GlanceFixture(self))
         self.useFixture(nova_fixtures.NeutronFixture(self))
 
     def stub_out(self, old: str, new: object) -> None:
@@ -34,3 +33,11 @@ class Neighbours(fixtures.Fixture):
         """Set options."""
         for name, value in options.items():
             CONF.set_override(name, value, group)
+
+
+class Neighbours(Networks):
+    """Answers Nova's calls of Glance, too."""
+
+    def _setUp(self):
+        super()._setUp()
+        self.useFixture(nova_fixtures.GlanceFixture(self))

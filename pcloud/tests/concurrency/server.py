@@ -15,9 +15,10 @@
 ``nova CONFIG PORT`` serves Nova's API with Pcloud. ``faulty-nova CONFIG PORT``
 serves the same API for requests that ask for the end of the process, and
 ``launching-nova CONFIG PORT`` for requests that start servers. ``placement
-CONFIG PORT`` serves Placement. The started process only keeps the socket; a
-child serves. A new child replaces a killed child, so that a test can kill a
-child without waiting for Nova to load.
+CONFIG PORT`` serves Placement. ``glance CONFIG PORT`` serves Glance, with the
+database ``glance.db`` beside the configuration. The started process only keeps
+the socket; a child serves. A new child replaces a killed child, so that a test
+can kill a child without waiting for Nova to load.
 """
 
 import ctypes
@@ -69,6 +70,18 @@ def _placement(config: str):
     return wsgi.init_application()
 
 
+def _glance(config: str):
+    folder = os.environ['OS_GLANCE_CONFIG_DIR'] = os.path.dirname(config)
+    from glance.db.sqlalchemy import models
+    import sqlalchemy as sa
+
+    models.BASE.metadata.create_all(
+        sa.create_engine(f'sqlite:///{folder}/glance.db'))
+    from glance.wsgi import api
+
+    return api.application
+
+
 def go_with_parent() -> None:
     """Have the kernel kill this process when the parent ends."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -94,7 +107,7 @@ def main() -> None:
     listener.set_inheritable(True)
     application = {'nova': _nova, 'faulty-nova': _faulty_nova,
                    'launching-nova': _launching_nova,
-                   'placement': _placement}[kind](config)
+                   'placement': _placement, 'glance': _glance}[kind](config)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     while True:
         child = os.fork()
