@@ -45,6 +45,7 @@ _CLOSED_TYPES = (names.TYPE_POOL, names.TYPE_PCLOUD)
 _TYPE = orm.aliased(models.AggregateMetadata)
 # The parameters of statements that are made once.
 _HOSTS, _HOST, _NODE_KEY = 'hosts', 'host', 'node_key'
+_NAME, _AGGREGATE = 'name', 'aggregate'
 
 
 def is_closed(name: str, metadata: Mapping[str, str]) -> bool:
@@ -346,14 +347,16 @@ def pcloud_access(
         when there is no whole Pcloud with the id
     """
     with api_db.context_manager.reader.using(context) as session:
-        records = session.execute(_rows_of_pcloud(pcloud_id)).all()
+        records = session.execute(
+            _rows_of_pcloud(), {_NAME: names.pcloud(pcloud_id)}).all()
         if not records:
             return None
         aggregate_id, uuid, name = records[0][:3]
         metadata = {row.key: row.value for row in records}
         if not pcloud_rows.is_whole(name, metadata):
             return None
-        hosts = session.execute(_pclouds_of_hosts(aggregate_id)).all()
+        hosts = session.execute(
+            _pclouds_of_hosts(), {_AGGREGATE: aggregate_id}).all()
     return uuid, access.Pcloud(
         pcloud_id, names.tenants(metadata),
         {host: count for host, count, _ in hosts}, names.states(metadata),
@@ -377,19 +380,24 @@ def usable_pcloud(
     return pair
 
 
-def _rows_of_pcloud(pcloud_id: str) -> sa.Select:
-    """Select a Pcloud's head and metadata."""
+@functools.cache
+def _rows_of_pcloud() -> sa.Select:
+    """Select head and metadata of the Pcloud with the name `_NAME`."""
     return sa.select(
         models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
         models.AggregateMetadata.key, models.AggregateMetadata.value,
     ).join(
         models.AggregateMetadata,
         models.AggregateMetadata.aggregate_id == models.Aggregate.id,
-    ).where(models.Aggregate.name == names.pcloud(pcloud_id))
+    ).where(models.Aggregate.name == sa.bindparam(_NAME))
 
 
-def _pclouds_of_hosts(aggregate_id: int) -> sa.Select:
-    """Select the hosts of an aggregate: number of Pclouds, and whether due."""
+@functools.cache
+def _pclouds_of_hosts() -> sa.Select:
+    """Select the hosts of an aggregate: number of Pclouds, and whether due.
+
+    The statement is made once, for the aggregate with the id `_AGGREGATE`.
+    """
     member = orm.aliased(models.AggregateHost)
     return _with_type(
         sa.select(member.host, sa.func.count(models.Aggregate.id.distinct()),
@@ -398,5 +406,5 @@ def _pclouds_of_hosts(aggregate_id: int) -> sa.Select:
               models.AggregateHost.host == member.host)
         .join(models.Aggregate,
               models.Aggregate.id == models.AggregateHost.aggregate_id)
-    ).where(member.aggregate_id == aggregate_id, _is_pcloud_with_type()
-            ).group_by(member.host)
+    ).where(member.aggregate_id == sa.bindparam(_AGGREGATE),
+            _is_pcloud_with_type()).group_by(member.host)
