@@ -210,9 +210,9 @@ def closed_among(
 ) -> frozenset[str]:
     """Return which of some service hosts are in pools or Pclouds.
 
-    Two queries. Every request without the hint asks. The cost grows with
-    `hosts`, and not with the cloud; where `hosts` are most of a cloud,
-    `closed_hosts` is cheaper and decides.
+    Two queries of what is committed, in one transaction. Every request without
+    the hint asks. The cost grows with `hosts`, and not with the cloud; where
+    `hosts` are most of a cloud, `closed_hosts` is cheaper and decides.
     """
     if len(hosts) > bulk.MOST_NAMED:
         return closed_hosts(context).intersection(hosts)
@@ -380,6 +380,7 @@ def usable_pcloud(
     return pair
 
 
+# To make these two statements takes longer than to execute them.
 @functools.cache
 def _rows_of_pcloud() -> sa.Select:
     """Select head and metadata of the Pcloud with the name `_NAME`."""
@@ -394,10 +395,7 @@ def _rows_of_pcloud() -> sa.Select:
 
 @functools.cache
 def _pclouds_of_hosts() -> sa.Select:
-    """Select the hosts of an aggregate: number of Pclouds, and whether due.
-
-    The statement is made once, for the aggregate with the id `_AGGREGATE`.
-    """
+    """Select the hosts of `_AGGREGATE`: number of Pclouds, and whether due."""
     member = orm.aliased(models.AggregateHost)
     return _with_type(
         sa.select(member.host, sa.func.count(models.Aggregate.id.distinct()),

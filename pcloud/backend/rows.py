@@ -192,7 +192,7 @@ def metadata_by_name(
 def committed_metadata(
     names_: Collection[str],
 ) -> dict[str, dict[str, str]]:
-    """Return `metadata_by_name`, as read by `connected`."""
+    """Return `metadata_by_name` as `connected` sees it (one query)."""
     with connected() as connection:
         return _by_name(connection, names_)
 
@@ -201,9 +201,8 @@ def connected() -> sa.Connection:
     """Return a connection to Nova's API database, to read and to close.
 
     The connection sees what is committed, and takes no part in a transaction
-    of a context. To begin such a transaction takes longer than a small query,
-    and what is read through this connection is read for every new server of a
-    cloud.
+    of a context. To begin such a transaction takes longer than a small query:
+    this connection is for what is read for every new server of a cloud.
     """
     return api_db.get_engine().connect()
 

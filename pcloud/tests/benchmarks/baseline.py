@@ -149,9 +149,10 @@ PARTS: Mapping[str, tuple[list[str], list[Row]]] = {
 }
 
 
-# How many times as many turns a part takes: what is wanted of commands is less
-# than the differences between a few turns.
-_TURNS = {'command_lines': 5}
+# How many times as many turns a part takes: what is wanted of commands, and of
+# a launch beside a call of Glance, is less than the differences between a few
+# turns.
+_TURNS = {'command_lines': 5, 'made_answers': 5}
 
 
 @contextlib.contextmanager

@@ -14,8 +14,9 @@
 
 ``python -m pcloud.tests.benchmarks.made_answers`` makes calls through the
 pipelines of `nova_api`, where Nova's place is taken by an answer that Nova has
-made before: a second of Nova hides a millisecond of the filter. The list of
-servers is taken beside the parsing of the same body.
+made before: a second of Nova hides a millisecond of the filter. Of a launch,
+only Nova's call of Glance is left. The list of servers is taken beside the
+parsing of the same body.
 """
 
 from __future__ import annotations

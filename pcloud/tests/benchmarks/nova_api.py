@@ -150,7 +150,7 @@ class Place:
             path.replace('{id}', self._server)))
 
     def launch(self, name: str) -> None:
-        """Make the call `launch` through one of the pipelines."""
+        """Start a server through one of the pipelines."""
         sent(self._applications[name], self.launching())
 
     def launching(self) -> webob.Request:
