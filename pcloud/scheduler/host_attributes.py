@@ -163,8 +163,9 @@ def _kinds(
     keys = set(map(names.attribute_key, names_))
     # To fetch the lists from memory takes as long as to go through the lists.
     lists = [*map(_AGGREGATES, host_states)]
+    # A Pcloud has hundreds of keys, of which a set would look at each.
     stating = [aggregate for aggregate in _different(lists)
-               if not keys.isdisjoint(aggregate.metadata)]
+               if not aggregate.metadata.keys().isdisjoint(keys)]
     if not stating:
         return [0] * len(host_states), [frozenset()]
     return _kinds_of_lists(lists, stating)
