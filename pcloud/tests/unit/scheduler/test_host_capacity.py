@@ -38,7 +38,7 @@ class AreAllAsLargeTest(testtools.TestCase):
     def _are(self, hosts, **wanted):
         return host_capacity.are_all_as_large(hosts, {**_WANTED, **wanted})
 
-    @ddt.data(0, 1, 256, 257, 1000)
+    @ddt.data(0, 1, 1024, 1025, 3000)
     def test_number_of_hosts(self, count):
         self.assertTrue(self._are(_hosts(count)))
 
@@ -48,14 +48,14 @@ class AreAllAsLargeTest(testtools.TestCase):
               ('total_usable_ram_mb', None), ('total_usable_disk_gb', None),
               ('vcpus_total', 0))
     def test_a_smaller_host_anywhere(self, name, value):
-        for place in (0, 255, 256, 599):
-            hosts = _hosts(600)
+        for place in (0, 1023, 1024, 2399):
+            hosts = _hosts(2400)
             setattr(hosts[place], name, value)
             self.assertFalse(self._are(hosts), place)
 
     def test_what_is_not_wanted_does_not_count(self):
-        hosts = _hosts(300)
-        hosts[270].vcpus_total = None
+        hosts = _hosts(1300)
+        hosts[1270].vcpus_total = None
         self.assertFalse(self._are(hosts))
         self.assertTrue(self._are(hosts, cpu=0))
         self.assertTrue(host_capacity.are_all_as_large(hosts, {}))
