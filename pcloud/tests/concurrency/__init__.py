@@ -18,8 +18,9 @@ server, so there are no compute services: hosts are rows that a test writes.
 
 import os
 
-# Before anything of Nova is imported.
-os.environ['OS_NOVA_DISABLE_EVENTLET_PATCHING'] = '1'
+# Before anything of Nova is imported. Tests that run under eventlet read some
+# modules of this package too.
+os.environ.setdefault('OS_NOVA_DISABLE_EVENTLET_PATCHING', '1')
 
 from nova import monkey_patch  # noqa: E402
 
