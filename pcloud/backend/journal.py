@@ -160,12 +160,17 @@ def _read(
     criterion: sa.ColumnElement[bool],
 ) -> dict[str, str]:
     """Return the values of journal rows by key, without the key's prefix."""
-    statement = sa.select(_ROW.key, _ROW.value).join(
-        models.Aggregate, models.Aggregate.id == _ROW.aggregate_id,
-    ).where(models.Aggregate.name == names.JOURNAL, criterion)
+    statement = _select(_ROW.key, _ROW.value).where(criterion)
     with api_db.context_manager.reader.using(context) as session:
         return names.stripped(
             dict(session.execute(statement).all()), prefix)
+
+
+def _select(*columns: sa.ColumnElement[str]) -> sa.Select:
+    """Select columns of the journal's rows."""
+    return sa.select(*columns).join(
+        models.Aggregate, models.Aggregate.id == _ROW.aggregate_id,
+    ).where(models.Aggregate.name == names.JOURNAL)
 
 
 def newest(
@@ -176,10 +181,8 @@ def newest(
     One query.
     """
     with api_db.context_manager.reader.using(context) as session:
-        marks = session.scalar(sa.select(_ROW.value).join(
-            models.Aggregate, models.Aggregate.id == _ROW.aggregate_id,
-        ).where(models.Aggregate.name == names.JOURNAL,
-                _ROW.key == names.CHANGES_PREFIX + anchor))
+        marks = session.scalar(_select(_ROW.value).where(
+            _ROW.key == names.CHANGES_PREFIX + anchor))
     return next(iter((marks or '').split()), None)
 
 
@@ -210,10 +213,8 @@ def due_hosts(connection: sa.Connection) -> set[str]:
 # To make the statement takes longer than to execute the statement.
 @functools.cache
 def _due_keys() -> sa.Select:
-    return sa.select(_ROW.key).join(
-        models.Aggregate, models.Aggregate.id == _ROW.aggregate_id,
-    ).where(models.Aggregate.name == names.JOURNAL,
-            _ROW.key.startswith(names.DUE_PREFIX, autoescape=True))
+    return _select(_ROW.key).where(
+        _ROW.key.startswith(names.DUE_PREFIX, autoescape=True))
 
 
 def leaving(
