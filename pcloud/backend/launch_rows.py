@@ -22,7 +22,6 @@ from collections.abc import Mapping
 import dataclasses
 import functools
 
-from nova import context as nova_context
 from nova.db.api import models
 import sqlalchemy as sa
 
@@ -34,60 +33,52 @@ class LaunchRows:
     """What a launch depends on.
 
     :ivar metadata: ``aggregate name -> metadata`` of the policies
-    :ivar extra_specs: the extra specs of the flavor that were asked for
+    :ivar extra_spec: the extra spec of the flavor that was asked for, None
+        where the flavor has no such extra spec
     """
 
     metadata: Mapping[str, Mapping[str, str]]
-    extra_specs: Mapping[str, str]
+    extra_spec: str | None
 
 
 def read(
-    context: nova_context.RequestContext, policies: Collection[str],
-    flavor_id: str, extra_specs: Collection[str],
+    policies: Collection[str], flavor_id: str, extra_spec: str,
 ) -> LaunchRows:
-    """Return the metadata of policies, and some extra specs of a flavor.
+    """Return the metadata of policies, and an extra spec of a flavor.
 
-    A flavor that is unknown, or not visible to the caller, has no extra specs.
-    Databases that compare without case find other aggregates too.
+    The flavor need not be visible to the caller: that costs more to find out,
+    and few flavors have the extra spec. Databases that compare without case
+    find other aggregates too, and other extra specs, which do not count.
 
-    :param policies: names of aggregates
+    :param policies: names of a few aggregates
     :param flavor_id: the id of the flavor in Nova's API
-    :param extra_specs: the keys of the extra specs
+    :param extra_spec: the key of the extra spec
     """
     metadata: dict[str, dict[str, str]] = {}
-    found: dict[str, str] = {}
+    found = None
     with rows.connected() as connection:
         for name, key, value in connection.execute(
-                _statement(context.is_admin),
-                {'names': list(policies), 'flavor': flavor_id,
-                 'specs': list(extra_specs),
-                 'project': context.project_id}):
-            if name is None:
-                found[key] = value
-            else:
+                _statement(len(policies)),
+                {**rows.name_parameters(policies), 'flavor': flavor_id,
+                 'spec': extra_spec}):
+            if name is not None:
                 metadata.setdefault(name, {})[key] = value
+            elif key == extra_spec:
+                found = value
     return LaunchRows(metadata, found)
 
 
 # To make the statement takes longer than to execute the statement.
-@functools.cache
-def _statement(is_admin: bool) -> sa.CompoundSelect:
-    return sa.union_all(
-        rows.select_metadata_by_name(),
-        _of_flavor(sa.true() if is_admin else _is_visible()))
+@functools.lru_cache
+def _statement(count: int) -> sa.CompoundSelect:
+    """Select the rows of a launch.
 
-
-def _of_flavor(visible: sa.ColumnElement[bool]) -> sa.Select:
+    :param count: the number of policies
+    """
     flavor, row = (model.__table__.c for model in (
         models.Flavors, models.FlavorExtraSpecs))
-    return sa.select(sa.null(), row.key, row.value).where(
-        row.flavor_id == flavor.id, flavor.flavorid == sa.bindparam('flavor'),
-        row.key.in_(sa.bindparam('specs', expanding=True)), visible)
-
-
-def _is_visible() -> sa.ColumnElement[bool]:
-    """Return the condition that Nova would find a flavor for the caller."""
-    flavor, row = (model.__table__.c for model in (
-        models.Flavors, models.FlavorProjects))
-    return sa.or_(flavor.is_public == sa.true(), sa.exists().where(
-        row.flavor_id == flavor.id, row.project_id == sa.bindparam('project')))
+    return sa.union_all(rows.select_metadata_by_name(count), sa.select(
+        sa.null(), row.key, row.value,
+    ).where(row.flavor_id == flavor.id,
+            flavor.flavorid == sa.bindparam('flavor'),
+            row.key == sa.bindparam('spec')))

@@ -212,23 +212,32 @@ def _by_name(
 ) -> dict[str, dict[str, str]]:
     metadata: dict[str, dict[str, str]] = {}
     for name, key, value in connection.execute(
-            select_metadata_by_name(), {'names': list(names_)}):
+            select_metadata_by_name(len(names_)), name_parameters(names_)):
         metadata.setdefault(name, {})[key] = value
     return metadata
 
 
-# To make the statement takes longer than to execute the statement.
-@functools.cache
-def select_metadata_by_name() -> sa.Select:
-    """Select names, keys and values of the metadata of aggregates.
+# To make the statement takes longer than to execute the statement, and a list
+# of any length has to be written into the statement each time.
+@functools.lru_cache
+def select_metadata_by_name(count: int) -> sa.Select:
+    """Select names, keys and values of the metadata of a few aggregates.
 
-    The names of the aggregates are the bound parameter ``names``.
+    The bound parameters are `name_parameters`.
+
+    :param count: how many names
     """
     aggregate, row = (model.__table__.c for model in (
         models.Aggregate, models.AggregateMetadata))
     return sa.select(aggregate.name, row.key, row.value).where(
-        row.aggregate_id == aggregate.id,
-        aggregate.name.in_(sa.bindparam('names', expanding=True)))
+        row.aggregate_id == aggregate.id, aggregate.name.in_([
+            sa.bindparam(f'name{number}', type_=aggregate.name.type)
+            for number in range(count)]))
+
+
+def name_parameters(names_: Collection[str]) -> dict[str, str]:
+    """Return the parameters of `select_metadata_by_name`."""
+    return {f'name{number}': name for number, name in enumerate(names_)}
 
 
 def names_with(
