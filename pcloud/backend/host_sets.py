@@ -103,20 +103,32 @@ def read(
     kept = of_engine.get(source)
     now = time.monotonic()
     if kept is None or now - kept.since > _MOST_AGE:
-        kept = _Kept(bulk.TableMemo(), (), {}, {}, now)
+        # The sets are for `_same` alone: without a stamp all are read again.
+        kept = _Kept(bulk.TableMemo(), (), {}, kept.hosts if kept else {}, now)
     rows = bulk.table(session, _select_stamps(source), kept.memo)
     if rows is kept.rows:
         return kept.hosts
     stamps = _stamps(source, rows)
-    changed = [group for group, stamp in stamps.items()
-               if kept.stamps.get(group) != stamp]
-    hosts = {group: there for group, there in kept.hosts.items()
-             if group in stamps}
+    hosts = {group: kept.hosts[group] for group, stamp in stamps.items()
+             if kept.stamps.get(group) == stamp}
+    changed = [group for group in stamps if group not in hosts]
     if changed:
-        hosts |= _hosts(session, source, changed)
+        hosts |= {group: _same(kept.hosts.get(group), there) for group, there
+                  in _hosts(session, source, changed).items()}
     of_engine[source] = _Kept(
         kept.memo, rows, stamps, hosts, kept.since)
     return hosts
+
+
+def _same(
+    earlier: frozenset[str] | None, there: frozenset[str],
+) -> frozenset[str]:
+    """Return the earlier of two equal sets of hosts, else the later.
+
+    What is remembered of a set of thousands of hosts is found at once by the
+    same set, and by comparing all names with an equal set.
+    """
+    return there if earlier != there else earlier
 
 
 def _stamps(

@@ -124,6 +124,20 @@ class HostSetsTest(testtools.TestCase):
         with mock.patch.object(host_sets.time, 'monotonic', lambda: now + 90):
             self.assertEqual({1: {'b'}}, self._read())
 
+    def test_after_a_minute_what_has_not_changed_is_the_same_object(self):
+        self._write(self._join(1, 'a'), self._join(2, 'b'),
+                    self._join(3, 'c'))
+        now = host_sets.time.monotonic()
+        before = self._read()
+        self._write(self._leave('c'), sa.update(
+            api_models.AggregateHost).where(
+                api_models.AggregateHost.host == 'b').values(host='d'))
+        with mock.patch.object(host_sets.time, 'monotonic', lambda: now + 90):
+            after = self._read()
+        self.assertEqual(2, len(self.statements))
+        self.assertEqual({1: {'a'}, 2: {'d'}}, after)
+        self.assertIs(before[1], after[1])
+
     def test_each_database_has_its_own(self):
         self._write(self._join(1, 'a'))
         self._write(self._join(1, 'b'), engine=self.other)
