@@ -30,6 +30,10 @@ from sqlalchemy import orm
 # How many values are looked up by name; more values cost more than all rows.
 MOST_NAMED = 2000
 
+# How many statements are remembered with what is made of them. Most are made
+# once, and are found again; the others hold names of hosts.
+_STATEMENTS = 16
+_NO_PARAMETERS: Mapping[str, typing.Any] = {}
 _SEPARATOR = '\n'
 _IS_UNCUT = 'pcloud_is_uncut'
 # MariaDB cuts strings short at 1 MiB and MySQL at 1 KiB, unless told not to.
@@ -48,6 +52,19 @@ def among(
 
 
 # From one request to the next most sets are the same.
+def only(
+    statement: sa.Select, column: sa.ColumnElement[str],
+    values: Collection[str],
+) -> sa.Select:
+    """Return a statement of the rows that are `among` some values.
+
+    With more than `MOST_NAMED` values the statement is the same.
+    """
+    if len(values) > MOST_NAMED:
+        return statement
+    return statement.where(column.in_(values))
+
+
 @functools.lru_cache(maxsize=8)
 def union(*sets_: frozenset[str]) -> frozenset[str]:
     """Return the values in any of some sets."""
@@ -78,7 +95,7 @@ def distinct(session: orm.Session, statement: sa.Select) -> frozenset[str]:
     value has a line break. Values with different letter case are different
     values, whatever the collation of the database.
     """
-    joined, = _joined(session, statement, [], statement.selected_columns)
+    joined, = _joined(session, _select_table(statement), _NO_PARAMETERS)
     values = _different(joined)
     if values is None:
         values = frozenset(session.scalars(statement))
@@ -87,22 +104,23 @@ def distinct(session: orm.Session, statement: sa.Select) -> frozenset[str]:
 
 def groups(
     session: orm.Session, statement: sa.Select,
+    parameters: Mapping[str, typing.Any] = _NO_PARAMETERS,
 ) -> list[tuple[typing.Any, ...]]:
     """Return a row for all rows that differ in the last column alone.
 
     Queries as `distinct`. The groups should be few.
 
     :param statement: the last column is of text
+    :param parameters: the statement's bound parameters
     :returns: the values of the other columns, and the sequence of the values
         of the last column without NULL
     """
-    *keys, column = statement.selected_columns
     found = []
     for *key, text, count, length in _joined(
-            session, statement, keys, [column]):
+            session, _select_groups(statement), parameters):
         values = _split((text, count, length), 1)
         if values is None:
-            return _gathered(session.execute(statement))
+            return _gathered(session.execute(statement, parameters))
         found.append((*key, values))
     return found
 
@@ -145,11 +163,10 @@ def sets(
     :returns: the values of the other columns, the set, and the set of the
         values that there are more than once
     """
-    *keys, column = statement.selected_columns
     last = memo.last
     found: dict[tuple, _Known] = {}
     for *key, text, count, length in _joined(
-            session, statement, keys, [column]):
+            session, _select_groups(statement), _NO_PARAMETERS):
         joined = text, count, length
         if last.get(tuple(key), _NOTHING)[0] == joined:
             found[tuple(key)] = last[tuple(key)]
@@ -195,19 +212,18 @@ def table(
     :param memo: of this statement alone; the same answer is the same object
         then
     """
-    texts = [column if isinstance(column.type, sa.String) else
-             sa.cast(column, sa.String)
-             for column in statement.selected_columns]
-    joined, = _joined(session, statement, [], texts)
+    joined, = _joined(session, _select_table(statement), _NO_PARAMETERS)
     last, rows = ((), ()) if memo is None else memo.last
     if last == joined:
         return rows
-    values = _split(joined, len(texts))
+    width = len(statement.selected_columns)
+    values = _split(joined, width)
     if values is None:
         return [tuple(row) for row in session.execute(
-            statement.with_only_columns(*texts, maintain_column_froms=True))
+            statement.with_only_columns(
+                *_texts(statement), maintain_column_froms=True))
             if None not in row]
-    rows = list(zip(*[iter(values)] * len(texts), strict=True))
+    rows = list(zip(*[iter(values)] * width, strict=True))
     if memo is not None:
         memo.last = tuple(joined), rows
     return rows
@@ -215,21 +231,50 @@ def table(
 
 def _joined(
     session: orm.Session, statement: sa.Select,
-    keys: Sequence[sa.ColumnElement], columns: Iterable[sa.ColumnElement[str]],
+    parameters: Mapping[str, typing.Any],
 ) -> Sequence[sa.Row]:
+    """Return the rows of a statement of `_select_joined`."""
+    _leave_uncut(session.connection())
+    return session.execute(statement, parameters).all()
+
+
+# To make the statement takes longer than to use it where few rows are joined.
+@functools.lru_cache(_STATEMENTS)
+def _select_groups(statement: sa.Select) -> sa.Select:
+    """Select the values of the last column joined for each of the others."""
+    *keys, column = statement.selected_columns
+    return _select_joined(statement, keys, [column])
+
+
+@functools.lru_cache(_STATEMENTS)
+def _select_table(statement: sa.Select) -> sa.Select:
+    """Select all values of a statement joined."""
+    return _select_joined(statement, [], _texts(statement))
+
+
+def _texts(statement: sa.Select) -> list[sa.ColumnElement[str]]:
+    """Return the columns of a statement as text."""
+    return [column if isinstance(column.type, sa.String) else
+            sa.cast(column, sa.String)
+            for column in statement.selected_columns]
+
+
+def _select_joined(
+    statement: sa.Select, keys: Sequence[sa.ColumnElement],
+    columns: Sequence[sa.ColumnElement[str]],
+) -> sa.Select:
     """Join the values of columns into a string for each of some keys.
 
-    :returns: the key, the string, the number of values of the last column, and
-        the sum of the lengths of these values in characters or bytes
+    The columns of the statement are the keys, the string, the number of values
+    of the last column, and the sum of the lengths of these values in
+    characters or bytes.
     """
-    _leave_uncut(session.connection())
-    *_, last = columns
     line = functools.reduce(
         lambda one, other: one.concat(_SEPARATOR).concat(other), columns)
-    return session.execute(statement.with_only_columns(
+    return statement.with_only_columns(
         *keys, sa.func.aggregate_strings(line, _SEPARATOR),
-        sa.func.count(last), sa.func.sum(sa.func.length(last)),
-        maintain_column_froms=True).group_by(*keys)).all()
+        sa.func.count(columns[-1]), sa.func.sum(sa.func.length(columns[-1])),
+        maintain_column_froms=True).group_by(*keys)
 
 
 def _leave_uncut(connection: sa.Connection) -> None:

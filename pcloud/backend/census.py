@@ -47,6 +47,8 @@ Smallest = tuple[int | None, int | None, int | None]
 
 # How many sets of hosts are remembered with the different sizes of the hosts.
 _REMEMBERED = 256
+# When a service was last seen that is surely up.
+_EARLIEST, _LATEST = 'earliest', 'latest'
 
 
 class Sizes:
@@ -142,16 +144,12 @@ def _census(
     choice: frozenset[str],
 ) -> tuple[frozenset[str], frozenset[str], Sizes]:
     """Return the known hosts, the serving hosts and the hosts' sizes."""
-    service, node = models.Service, models.ComputeNode
-    criteria = [*host_sets.SERVICES.criteria, bulk.among(service.host, hosts)]
-    doubtful = bulk.groups(context.session, sa.select(
-        service.disabled, service.forced_down, sa.func.coalesce(
-            service.last_seen_up, service.created_at).label('seen'),
-        *_asked_for(), service.host).where(*criteria, _may_be_away()))
+    doubtful = bulk.groups(context.session, bulk.only(
+        _select_doubtful(CONF.servicegroup_driver), models.Service.host, hosts,
+    ), _surely_up())
     kept = _KEPT.setdefault(context.session.connection().engine, _Nodes())
-    sizes = kept.sizes(bulk.sets(context.session, sa.select(
-        node.vcpus, node.memory_mb, node.local_gb, node.host).where(
-            node.deleted == 0, bulk.among(node.host, hosts)), kept.memo))
+    sizes = kept.sizes(bulk.sets(context.session, bulk.only(
+        _select_sizes(), models.ComputeNode.host, hosts), kept.memo))
     # Databases that compare without case find other hosts too.
     known = bulk.common(hosts, _with_services(context, hosts))
     return known, bulk.common(
@@ -171,30 +169,50 @@ def _with_services(
         *host_sets.SERVICES.criteria, host.in_(hosts)))
 
 
-def _may_be_away() -> sa.ColumnElement[bool]:
-    """Return the condition that a service may be down or is disabled.
+# To make the statements takes longer than to use them where hosts are few.
+@functools.cache
+def _select_doubtful(driver: str) -> sa.Select:
+    """Select the services that may be down or are disabled, for `_away`.
 
     Nova's database driver finds a service up that was seen less than
     ``service_down_time`` seconds before or after now, unless the service is
-    forced down. Half of that time leaves the last word to the driver, and the
-    other drivers have it always.
+    forced down. The other drivers have the last word always.
+
+    :param driver: what Nova asks whether a service is up
     """
-    if CONF.servicegroup_driver != 'db':
-        return sa.true()
-    service, now = models.Service, timeutils.utcnow()
-    margin = datetime.timedelta(seconds=CONF.service_down_time / 2)
-    return sa.or_(
+    service = models.Service
+    statement = sa.select(
+        service.disabled, service.forced_down, sa.func.coalesce(
+            service.last_seen_up, service.created_at).label('seen'),
+    ).where(*host_sets.SERVICES.criteria)
+    if driver != 'db':
+        # Memcached knows each service by these two.
+        return statement.add_columns(
+            service.topic, service.host.label('asked'), service.host)
+    return statement.add_columns(service.host).where(sa.or_(
         service.disabled != 0, service.forced_down != 0,
-        service.last_seen_up.is_(None), service.last_seen_up < now - margin,
-        service.last_seen_up > now + margin)
+        service.last_seen_up.is_(None),
+        service.last_seen_up < sa.bindparam(_EARLIEST),
+        service.last_seen_up > sa.bindparam(_LATEST)))
 
 
-def _asked_for() -> Sequence[sa.ColumnElement[str]]:
-    """Return the columns of a service for which Nova asks elsewhere."""
-    if CONF.servicegroup_driver == 'db':
-        return []
-    # Memcached knows each service by these two.
-    return [models.Service.topic, models.Service.host.label('asked')]
+def _surely_up() -> dict[str, datetime.datetime]:
+    """Return the parameters of `_select_doubtful`.
+
+    Half of ``service_down_time`` leaves the last word to Nova's driver.
+    """
+    now = timeutils.utcnow()
+    margin = datetime.timedelta(seconds=CONF.service_down_time / 2)
+    return {_EARLIEST: now - margin, _LATEST: now + margin}
+
+
+@functools.cache
+def _select_sizes() -> sa.Select:
+    """Select the sizes of nodes, and the service hosts."""
+    node = models.ComputeNode
+    return sa.select(
+        node.vcpus, node.memory_mb, node.local_gb, node.host,
+    ).where(node.deleted == 0)
 
 
 def _away(states: Iterable[tuple]) -> Iterator[str]:

@@ -35,8 +35,8 @@ from pcloud.rules import units as unit_rules
 
 _OWNER = orm.aliased(models.AggregateMetadata)
 
-# The parameter of a statement that is made once.
-_PROJECT = 'project'
+# The parameters of statements that are made once.
+_NAME, _PROJECT = 'name', 'project'
 
 
 def is_whole(name: str, metadata: Mapping[str, str]) -> bool:
@@ -82,22 +82,29 @@ def head(
     """
     if not hints.is_pcloud_id(pcloud_id):
         return None
-    row = models.AggregateMetadata
-    statement = sa.select(
-        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
-        row.key, row.value,
-    ).join(row, row.aggregate_id == models.Aggregate.id).where(
-        models.Aggregate.name == names.pcloud(pcloud_id),
-        *(sa.not_(row.key.startswith(prefix, autoescape=True))
-          for prefix in names.OF_HOSTS))
     with api_db.context_manager.reader.using(context) as session:
-        found = session.execute(statement).all()
+        found = session.execute(
+            _select_head(), {_NAME: names.pcloud(pcloud_id)}).all()
     metadata = {key: value for *_, key, value in found}
     # Databases that compare without case find more than was asked for.
     if metadata.get(names.ID) != pcloud_id or not is_whole(
             found[0].name, metadata):
         return None
     return rows.Head(*found[0][:3]), metadata
+
+
+# To make the statement takes longer than to use it.
+@functools.cache
+def _select_head() -> sa.Select:
+    """Select the rows of `head`, for the aggregate `_NAME`."""
+    row = models.AggregateMetadata
+    return sa.select(
+        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
+        row.key, row.value,
+    ).join(row, row.aggregate_id == models.Aggregate.id).where(
+        models.Aggregate.name == sa.bindparam(_NAME),
+        *(sa.not_(row.key.startswith(prefix, autoescape=True))
+          for prefix in names.OF_HOSTS))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -404,35 +411,43 @@ def has_project(metadata: Mapping[str, str], project_id: str) -> bool:
             project_id in names.tenants(metadata))
 
 
-@functools.cache
-def _units() -> sa.Select:
+def _units(*owners: sa.ColumnElement[bool]) -> sa.Select:
     """Select owner, units and number of hosts, for each pool and owner.
 
-    A host that stands in for another host of the Pcloud does not count.
-
-    The statement is made once: to make it takes longer than to use it.
+    :param owners: which rows of owners count
     """
-    row, member = models.AggregateMetadata, models.AggregateHost
-    kind, units, replaces = (orm.aliased(row) for _ in range(3))
-    pooled, replaced = (orm.aliased(member) for _ in range(2))
+    hosts, units = (_hosts_by_aggregate(*owners).subquery(),
+                    orm.aliased(models.AggregateMetadata))
+    return sa.select(hosts.c.owner, units.value, hosts.c.count).join(
+        models.Aggregate, sa.and_(
+            models.Aggregate.id == hosts.c.aggregate_id,
+            models.Aggregate.name.startswith(
+                names.POOL_PREFIX, autoescape=True)),
+    ).outerjoin(
+        units, sa.and_(units.aggregate_id == models.Aggregate.id,
+                       units.key == names.UNITS))
+
+
+def _hosts_by_aggregate(*owners: sa.ColumnElement[bool]) -> sa.Select:
+    """Select owner and number of hosts, for each aggregate and owner.
+
+    The aggregates are all aggregates of the hosts: to leave out others than
+    pools for each host takes longer than afterwards. A host that stands in for
+    another host of the Pcloud does not count.
+    """
+    member = models.AggregateHost
+    kind, replaces = (
+        orm.aliased(models.AggregateMetadata) for _ in range(2))
+    joined, replaced = (orm.aliased(member) for _ in range(2))
     statement = sa.select(
-        _OWNER.value, units.value, sa.func.count(member.id.distinct()),
+        _OWNER.value.label('owner'), joined.aggregate_id,
+        sa.func.count(member.id).label('count'),
     ).select_from(_OWNER).join(
         kind, sa.and_(kind.aggregate_id == _OWNER.aggregate_id,
                       kind.key == names.TYPE,
                       kind.value == names.TYPE_PCLOUD),
     ).join(
         member, member.aggregate_id == _OWNER.aggregate_id,
-    ).join(
-        pooled, pooled.host == member.host,
-    ).join(
-        models.Aggregate, sa.and_(
-            models.Aggregate.id == pooled.aggregate_id,
-            models.Aggregate.name.startswith(
-                names.POOL_PREFIX, autoescape=True)),
-    ).outerjoin(
-        units, sa.and_(units.aggregate_id == models.Aggregate.id,
-                       units.key == names.UNITS),
     ).outerjoin(
         replaces, sa.and_(
             replaces.aggregate_id == member.aggregate_id,
@@ -442,18 +457,21 @@ def _units() -> sa.Select:
         replaced, sa.and_(
             replaced.aggregate_id == replaces.aggregate_id,
             replaced.host == replaces.value),
-    ).where(_OWNER.key == names.OWNER, replaced.id.is_(None)).group_by(
-        models.Aggregate.id, _OWNER.value, units.value)
-    # MariaDB would begin with all hosts of all pools.
+    ).join(
+        joined, joined.host == member.host,
+    ).where(_OWNER.key == names.OWNER, replaced.id.is_(None),
+            *owners).group_by(joined.aggregate_id, _OWNER.value)
+    # MariaDB would begin with all hosts of all aggregates.
     for dialect in ('mysql', 'mariadb'):
         statement = statement.prefix_with('STRAIGHT_JOIN', dialect=dialect)
     return statement
 
 
+# To make the statement takes longer than to use it.
 @functools.cache
 def _units_of_owner() -> sa.Select:
     """Select as `_units`, for the project `_PROJECT`."""
-    return _units().where(_OWNER.value == sa.bindparam(_PROJECT))
+    return _units(_OWNER.value == sa.bindparam(_PROJECT))
 
 
 def units_of_owner(

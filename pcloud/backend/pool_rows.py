@@ -16,7 +16,9 @@ from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
+import functools
 import random
+import typing
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -38,6 +40,8 @@ _POOL, _POOLED = (
     orm.aliased(models.Aggregate), orm.aliased(models.AggregateHost))
 _IS_DUE, _IS_IN_PCLOUD = (
     journal.is_due(_POOLED.host), isolation.is_in_pcloud(_POOLED.host))
+# The parameters of statements that are made once.
+_NAME, _HOSTS, _NUMBERS = 'name', 'hosts', 'numbers'
 
 
 def is_whole(name: str, metadata: Mapping[str, str]) -> bool:
@@ -347,11 +351,17 @@ def drawn(
         return []
     numbers = range(first, last + 1)
     if len(numbers) > most:
-        among = _POOLED.id.in_(chance.sample(numbers, most))
-    else:
-        among = _POOLED.id.between(first, last)
-    return _in_no_pcloud(
-        context, flavor_id, sa.and_(among, sa.not_(_IS_DUE)))
+        return _in_no_pcloud(context, flavor_id, _select_numbered(), {
+            _NUMBERS: chance.sample(numbers, most)})
+    return _in_no_pcloud(context, flavor_id, _select_unallocated(), {})
+
+
+# To make the statement takes longer than to use it.
+@functools.cache
+def _select_numbered() -> sa.Select:
+    """Select as `_select_unallocated`, with the `_NUMBERS` of memberships."""
+    return _select_unallocated().where(
+        _POOLED.id.in_(sa.bindparam(_NUMBERS, expanding=True)))
 
 
 def unallocated(
@@ -365,10 +375,18 @@ def unallocated(
 
     :param among: the hosts to look at; None for all hosts of the pool
     """
-    criterion = sa.not_(_IS_DUE)
-    if among is not None:
-        criterion = sa.and_(_POOLED.host.in_(list(among)), criterion)
-    return _in_no_pcloud(context, flavor_id, criterion)
+    if among is None:
+        return _in_no_pcloud(context, flavor_id, _select_unallocated(), {})
+    return _in_no_pcloud(
+        context, flavor_id, _select_named(), {_HOSTS: list(among)})
+
+
+# To make the statement takes longer than to use it.
+@functools.cache
+def _select_named() -> sa.Select:
+    """Select as `_select_unallocated`, with the names `_HOSTS`."""
+    return _select_unallocated().where(
+        _POOLED.host.in_(sa.bindparam(_HOSTS, expanding=True)))
 
 
 def settling(
@@ -378,18 +396,33 @@ def settling(
 
     One query. Something is due for each of the hosts.
     """
-    return _in_no_pcloud(context, flavor_id, _IS_DUE)
+    return _in_no_pcloud(context, flavor_id, _select_in_no_pcloud(_IS_DUE), {})
 
 
 def _in_no_pcloud(
     context: nova_context.RequestContext, flavor_id: str,
-    criterion: sa.ColumnElement[bool],
+    statement: sa.Select, parameters: Mapping[str, typing.Any],
 ) -> list[str]:
-    statement = sa.select(_POOL.name, _POOLED.host).join(
-        _POOL, _POOL.id == _POOLED.aggregate_id,
-    ).where(_POOL.name == names.pool(flavor_id), criterion,
-            sa.not_(_IS_IN_PCLOUD))
+    """Return the hosts of a pool that a statement finds.
+
+    :param statement: as `_select_in_no_pcloud`
+    """
+    pool = names.pool(flavor_id)
     with api_db.context_manager.reader.using(context) as session:
         # Databases that compare without case find others too.
-        return [host for name, host in session.execute(statement)
-                if name == names.pool(flavor_id)]
+        return [host for name, host in session.execute(
+            statement, {_NAME: pool, **parameters}) if name == pool]
+
+
+@functools.cache
+def _select_unallocated() -> sa.Select:
+    """Select the hosts in no Pcloud for which nothing is due."""
+    return _select_in_no_pcloud(sa.not_(_IS_DUE))
+
+
+def _select_in_no_pcloud(criterion: sa.ColumnElement[bool]) -> sa.Select:
+    """Select the hosts in no Pcloud, of the pool `_NAME`."""
+    return sa.select(_POOL.name, _POOLED.host).join(
+        _POOL, _POOL.id == _POOLED.aggregate_id,
+    ).where(_POOL.name == sa.bindparam(_NAME), criterion,
+            sa.not_(_IS_IN_PCLOUD))
