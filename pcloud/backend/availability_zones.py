@@ -15,6 +15,7 @@
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
+import functools
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -26,6 +27,8 @@ CONF = cfg.CONF
 
 _ZONE = models.AggregateMetadata
 _IS_ZONE = _ZONE.key == 'availability_zone'
+# The parameter of a statement that is made once.
+_HOSTS = 'hosts'
 
 
 def of_hosts(
@@ -39,14 +42,23 @@ def of_hosts(
     """
     if not hosts:
         return {}
-    statement = sa.select(models.AggregateHost.host, _ZONE.value).join(
-        _ZONE, _ZONE.aggregate_id == models.AggregateHost.aggregate_id,
-    ).where(_IS_ZONE, models.AggregateHost.host.in_(hosts)).order_by(
-        _ZONE.aggregate_id)
     with api_db.context_manager.reader.using(context) as session:
-        return dict(session.execute(statement).all())
+        return dict(session.execute(
+            _select_of_hosts(), {_HOSTS: list(hosts)}).all())
 
 
+# To make the statements takes longer than to use them.
+@functools.cache
+def _select_of_hosts() -> sa.Select:
+    """Select the hosts `_HOSTS` that are in zones, and the zones."""
+    member = models.AggregateHost
+    return sa.select(member.host, _ZONE.value).join(
+        _ZONE, _ZONE.aggregate_id == member.aggregate_id,
+    ).where(_IS_ZONE, member.host.in_(
+        sa.bindparam(_HOSTS, expanding=True))).order_by(_ZONE.aggregate_id)
+
+
+@functools.cache
 def of_aggregates() -> sa.Select:
     """Select the ids of the aggregates of zones, in order, and the zones."""
     return sa.select(_ZONE.aggregate_id, _ZONE.value).where(

@@ -27,6 +27,7 @@ from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
+import functools
 from typing import Generic
 from typing import TypeVar
 
@@ -53,6 +54,8 @@ _Row = TypeVar('_Row')
 # How many hosts are read row by row: to join the names of few hosts takes the
 # database another statement, and saves nothing.
 _FEW = 50
+# The parameter of a statement that is made once.
+_HOSTS = 'hosts'
 
 # What a cell's database raises when the database is away. Everything else is
 # an error of the caller.
@@ -107,18 +110,25 @@ def _of_named(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> dict[int | None, frozenset[str]]:
     """Return the cells of hosts that are looked up by name."""
-    row = models.HostMapping
-    # MariaDB would go through the rows in the order of an index of cells.
-    statement = sa.select(
-        (row.cell_id + 0).label('cell'), row.host,
-    ).where(row.host.in_(hosts))
+    statement, parameters = _select_named(), {_HOSTS: list(hosts)}
     with api_db.context_manager.reader.using(context) as session:
         found = (
-            bulk.by_key(session.execute(statement).all()).items()
-            if len(hosts) <= _FEW else bulk.groups(session, statement))
+            bulk.by_key(session.execute(statement, parameters).all()).items()
+            if len(hosts) <= _FEW else
+            bulk.groups(session, statement, parameters))
     # Databases that compare without case find other hosts too.
     return _without_empty({cell: frozenset(hosts).intersection(its_hosts)
                            for cell, its_hosts in found})
+
+
+# To make the statement takes longer than to use it.
+@functools.cache
+def _select_named() -> sa.Select:
+    """Select the cells of the hosts `_HOSTS`, and the hosts."""
+    row = models.HostMapping
+    # MariaDB would go through the rows in the order of an index of cells.
+    return sa.select((row.cell_id + 0).label('cell'), row.host).where(
+        row.host.in_(sa.bindparam(_HOSTS, expanding=True)))
 
 
 def _without_empty(

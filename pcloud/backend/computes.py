@@ -59,6 +59,8 @@ _NODE = (models.ComputeNode.uuid, models.ComputeNode.hypervisor_hostname,
          models.ComputeNode.memory_mb, models.ComputeNode.memory_mb_used,
          models.ComputeNode.local_gb, models.ComputeNode.local_gb_used)
 _SERVER, _MIGRATION = 'server', 'migration'
+# The parameter of statements that are made once.
+_HOSTS = 'hosts'
 
 # Seconds to wait for a cell where the answer may come later too.
 _PATIENCE = 5.0
@@ -349,16 +351,10 @@ def _services_and_nodes(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> tuple[list[dict], dict[str, list[Node]]]:
     """Return the services of hosts, and ``service host -> nodes``."""
-    service, node = models.Service, models.ComputeNode
-    found = context.session.execute(
-        sa.select(*_STATE, node.host, *_NODE).select_from(service)
-        .outerjoin(node, sa.and_(node.host == service.host,
-                                 node.deleted == 0))
-        .where(service.deleted == 0, service.binary == 'nova-compute',
-               service.host.in_(hosts)))
     services: dict[str, dict] = {}
     nodes = collections.defaultdict(list)
-    for row in found:
+    for row in context.session.execute(
+            _select_services_and_nodes(), {_HOSTS: list(hosts)}):
         state = dict(zip(_STATE_KEYS, row, strict=False))
         # Databases that compare without case find other hosts too.
         if state['host'] not in hosts:
@@ -368,6 +364,24 @@ def _services_and_nodes(
         if host == state['host']:
             nodes[host].append(Node(*columns))
     return list(services.values()), nodes
+
+
+# To make the statement takes longer than to use it.
+@functools.cache
+def _select_services_and_nodes() -> sa.Select:
+    """Select `_STATE`, service host and `_NODE`, of the hosts `_HOSTS`."""
+    service, node = models.Service, models.ComputeNode
+    return sa.select(*_STATE, node.host, *_NODE).select_from(
+        service,
+    ).outerjoin(
+        node, sa.and_(node.host == service.host, node.deleted == 0),
+    ).where(service.deleted == 0, service.binary == 'nova-compute',
+            service.host.in_(_hosts()))
+
+
+def _hosts() -> sa.BindParameter:
+    """Return the parameter `_HOSTS` of a statement that is made once."""
+    return sa.bindparam(_HOSTS, expanding=True)
 
 
 def _details(
@@ -445,15 +459,23 @@ def _running(
 def _servers_and_migrations(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> list[sa.Row]:
+    return context.session.execute(
+        _select_servers_and_migrations(), {_HOSTS: list(hosts)}).all()
+
+
+# To make the statement takes longer than to use it.
+@functools.cache
+def _select_servers_and_migrations() -> sa.CompoundSelect:
+    """Select what uses the hosts `_HOSTS`: the kind, and the uuid."""
     server, migration = models.Instance, models.Migration
-    return context.session.execute(sa.union_all(
+    return sa.union_all(
         sa.select(sa.literal(_SERVER), server.uuid)
-        .where(server.deleted == 0, server.host.in_(hosts)),
+        .where(server.deleted == 0, server.host.in_(_hosts())),
         sa.select(sa.literal(_MIGRATION), migration.uuid)
         .where(migration.deleted == 0,
-               sa.or_(migration.source_compute.in_(hosts),
-                      migration.dest_compute.in_(hosts)),
-               sa.not_(migration.status.in_(MIGRATION_OVER))))).all()
+               sa.or_(migration.source_compute.in_(_hosts()),
+                      migration.dest_compute.in_(_hosts())),
+               sa.not_(migration.status.in_(MIGRATION_OVER))))
 
 
 @main_db.pick_context_manager_reader

@@ -134,6 +134,9 @@ PARTS: Mapping[str, tuple[list[str], list[Row]]] = {
             ('AffinityWeigher', '10 customer keys', 0.325),
             ('ConstraintsFilter', 'nothing asked', 0.205),
             ('ConstraintsFilter', 'ram=max, platform, rack', 0.207))),
+        # All that this LocalityFilter takes is Nova's handling of the hosts.
+        Row(_in_filters('ConstraintsFilter', 'nothing asked'), 0.205,
+            minus=_in_filters('LocalityFilter', 'nothing asked')),
         *(Row(_in_filters(name, 'nothing asked'), 1, of=_RAM) for name in (
             'PlatformWeigher', 'RebootWeigher', 'HardwareClassWeigher')),
         Row(_in_filters('LeastWasteWeigher', 'nothing asked'), 0.5, of=_RAM),
