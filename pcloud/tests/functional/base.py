@@ -141,8 +141,8 @@ class PcloudTestCase(
     hosts = {'node-1': 'az1', 'node-2': 'az2', 'node-3': 'az1',
              'node-4': 'az2'}
     compute_driver = 'fake.RenamingDriver'
-    # Seconds between the reports of a service.
-    report_interval = 100000
+    # A machine may be too slow for services to report in time.
+    service_down_time = 1000000
 
     def setUp(self):
         self.flags(compute_driver=self.compute_driver)
@@ -192,11 +192,10 @@ class PcloudTestCase(
         # As in Nova's own configuration; Nova's fixtures change the option.
         self.flags(enforce_new_defaults=True, group='oslo_policy')
         self.flags(instances=-1, cores=-1, ram=-1, group='quota')
-        # A machine may be too slow for services to report in time.
-        self.flags(service_down_time=10 * self.report_interval)
-        # Who counts statements would count those of the reports, on a machine
-        # on which a call takes as long as a report is due.
-        self.flags(report_interval=self.report_interval)
+        self.flags(service_down_time=self.service_down_time)
+        # Who counts statements would count those of the reports. Nova's
+        # services make their first report seconds after they have started.
+        self.flags(report_interval=0)
         self.flags(api_paste_config=str(folder / 'api-paste.ini'),
                    group='wsgi')
         self.flags(

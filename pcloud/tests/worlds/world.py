@@ -49,14 +49,11 @@ class WorldTestCase(base.PcloudTestCase):
     """Two hosts, and actors that go on in every possible order."""
 
     hosts = {'node-1': 'az1', 'node-2': 'az1'}
-    report_interval = _NEVER
+    service_down_time = _NEVER
 
     def setUp(self):
-        # The actors alone act: services neither report nor run tasks.
+        # The actors alone act: services run no tasks.
         self.flags(periodic_enable=False)
-        self.useFixture(fixtures.MonkeyPatch(
-            'nova.servicegroup.drivers.db.DbDriver._report_state',
-            lambda *_: None))
         super().setUp()
         # oslo.db gives each process new connections; a new connection to a
         # database in memory is a new database.
