@@ -23,6 +23,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 import functools
 import typing
+import weakref
 
 import sqlalchemy as sa
 from sqlalchemy import orm
@@ -30,12 +31,14 @@ from sqlalchemy import orm
 # How many values are looked up by name; more values cost more than all rows.
 MOST_NAMED = 2000
 
-# How many statements are remembered with what is made of them. Most are made
-# once, and are found again; the others hold names of hosts.
-_STATEMENTS = 16
 _NO_PARAMETERS: Mapping[str, typing.Any] = {}
 _SEPARATOR = '\n'
 _IS_UNCUT = 'pcloud_is_uncut'
+# What is made of a statement, as long as there is the statement: to make it
+# takes longer than to use it where few rows are joined.
+_Made = weakref.WeakKeyDictionary[sa.Select, sa.Select]
+_GROUPS: _Made = weakref.WeakKeyDictionary()
+_TABLES: _Made = weakref.WeakKeyDictionary()
 # MariaDB cuts strings short at 1 MiB and MySQL at 1 KiB, unless told not to.
 _UNCUT = sa.text(f'SET SESSION group_concat_max_len = {2 ** 30}')
 
@@ -51,7 +54,6 @@ def among(
     return column.in_(values) if len(values) <= MOST_NAMED else sa.true()
 
 
-# From one request to the next most sets are the same.
 def only(
     statement: sa.Select, column: sa.ColumnElement[str],
     values: Collection[str],
@@ -65,6 +67,7 @@ def only(
     return statement.where(column.in_(values))
 
 
+# From one request to the next most sets are the same.
 @functools.lru_cache(maxsize=8)
 def union(*sets_: frozenset[str]) -> frozenset[str]:
     """Return the values in any of some sets."""
@@ -219,10 +222,10 @@ def table(
     width = len(statement.selected_columns)
     values = _split(joined, width)
     if values is None:
-        return [tuple(row) for row in session.execute(
-            statement.with_only_columns(
-                *_texts(statement), maintain_column_froms=True))
-            if None not in row]
+        as_text = statement.with_only_columns(
+            *_texts(statement), maintain_column_froms=True)
+        return [tuple(row) for row in session.execute(as_text)
+                if None not in row]
     rows = list(zip(*[iter(values)] * width, strict=True))
     if memo is not None:
         memo.last = tuple(joined), rows
@@ -238,18 +241,22 @@ def _joined(
     return session.execute(statement, parameters).all()
 
 
-# To make the statement takes longer than to use it where few rows are joined.
-@functools.lru_cache(_STATEMENTS)
 def _select_groups(statement: sa.Select) -> sa.Select:
     """Select the values of the last column joined for each of the others."""
-    *keys, column = statement.selected_columns
-    return _select_joined(statement, keys, [column])
+    made = _GROUPS.get(statement)
+    if made is None:
+        *keys, column = statement.selected_columns
+        made = _GROUPS[statement] = _select_joined(statement, keys, [column])
+    return made
 
 
-@functools.lru_cache(_STATEMENTS)
 def _select_table(statement: sa.Select) -> sa.Select:
     """Select all values of a statement joined."""
-    return _select_joined(statement, [], _texts(statement))
+    made = _TABLES.get(statement)
+    if made is None:
+        made = _TABLES[statement] = _select_joined(
+            statement, [], _texts(statement))
+    return made
 
 
 def _texts(statement: sa.Select) -> list[sa.ColumnElement[str]]:

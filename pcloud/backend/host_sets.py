@@ -109,8 +109,8 @@ def read(
     if rows is kept.rows:
         return kept.hosts
     stamps = _stamps(source, rows)
-    hosts = {group: kept.hosts[group] for group, stamp in stamps.items()
-             if kept.stamps.get(group) == stamp}
+    hosts = {group: there for group, there in kept.hosts.items()
+             if group in stamps and kept.stamps.get(group) == stamps[group]}
     changed = [group for group in stamps if group not in hosts]
     if changed:
         hosts |= {group: _same(kept.hosts.get(group), there) for group, there

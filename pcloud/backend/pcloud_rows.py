@@ -411,12 +411,12 @@ def has_project(metadata: Mapping[str, str], project_id: str) -> bool:
             project_id in names.tenants(metadata))
 
 
-def _units(*owners: sa.ColumnElement[bool]) -> sa.Select:
+def _units(owner: sa.ColumnElement[bool]) -> sa.Select:
     """Select owner, units and number of hosts, for each pool and owner.
 
-    :param owners: which rows of owners count
+    :param owner: the condition on the row of an owner
     """
-    hosts, units = (_hosts_by_aggregate(*owners).subquery(),
+    hosts, units = (_hosts_by_aggregate(owner).subquery(),
                     orm.aliased(models.AggregateMetadata))
     return sa.select(hosts.c.owner, units.value, hosts.c.count).join(
         models.Aggregate, sa.and_(
@@ -428,7 +428,7 @@ def _units(*owners: sa.ColumnElement[bool]) -> sa.Select:
                        units.key == names.UNITS))
 
 
-def _hosts_by_aggregate(*owners: sa.ColumnElement[bool]) -> sa.Select:
+def _hosts_by_aggregate(owner: sa.ColumnElement[bool]) -> sa.Select:
     """Select owner and number of hosts, for each aggregate and owner.
 
     The aggregates are all aggregates of the hosts: to leave out others than
@@ -459,8 +459,8 @@ def _hosts_by_aggregate(*owners: sa.ColumnElement[bool]) -> sa.Select:
             replaced.host == replaces.value),
     ).join(
         joined, joined.host == member.host,
-    ).where(_OWNER.key == names.OWNER, replaced.id.is_(None),
-            *owners).group_by(joined.aggregate_id, _OWNER.value)
+    ).where(_OWNER.key == names.OWNER, owner, replaced.id.is_(None),
+            ).group_by(joined.aggregate_id, _OWNER.value)
     # MariaDB would begin with all hosts of all aggregates.
     for dialect in ('mysql', 'mariadb'):
         statement = statement.prefix_with('STRAIGHT_JOIN', dialect=dialect)
@@ -501,7 +501,8 @@ def units_by_owner(
     """
     found: collections.Counter[str] = collections.Counter()
     with api_db.context_manager.reader.using(context) as session:
-        for owner, text, count in session.execute(_units()):
+        for owner, text, count in session.execute(
+                _units(sa.true())):
             found[owner] += _cost(text) * count
     return dict(found)
 

@@ -381,7 +381,7 @@ def unallocated(
         context, flavor_id, _select_named(), {_HOSTS: list(among)})
 
 
-# To make the statement takes longer than to use it.
+# As `_select_numbered`.
 @functools.cache
 def _select_named() -> sa.Select:
     """Select as `_select_unallocated`, with the names `_HOSTS`."""
@@ -414,6 +414,7 @@ def _in_no_pcloud(
             statement, {_NAME: pool, **parameters}) if name == pool]
 
 
+# As `_select_numbered`.
 @functools.cache
 def _select_unallocated() -> sa.Select:
     """Select the hosts in no Pcloud for which nothing is due."""

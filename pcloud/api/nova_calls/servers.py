@@ -136,9 +136,9 @@ def checked(
     wish = _wish(context, server, hints)
     scopes = _scopes(context, hints)
     rows = launch_rows.read(
-        [names.policy(*scope) for scope in scopes],
+        context, [names.policy(*scope) for scope in scopes],
         _flavor_id(server.get('flavorRef')), colocation.EXTRA_SPEC)
-    _check_flag(context, wish, server, rows.extra_spec, properties)
+    _check_flag(wish, rows.extra_spec, properties)
     policies = scoped_policies.of_metadata(scopes, rows.metadata)
     default = None if default_pclouds.is_placed(
         server, hints, version) else (
@@ -235,22 +235,16 @@ def _wish(
 
 
 def _check_flag(
-    context: nova_context.RequestContext, wish: colocation.Wish,
-    server: Mapping, extra_spec: str | None, properties: Mapping[str, str],
+    wish: colocation.Wish, extra_spec: str | None,
+    properties: Mapping[str, str],
 ) -> None:
-    """Check the permission to co-locate, by flavor and image.
-
-    A flavor that is not visible to the caller has no extra spec.
-    """
-    if extra_spec is not None and not _is_flavor(
-            context, server.get('flavorRef')):
-        extra_spec = None
+    """Check the permission to co-locate, by flavor and image."""
     colocation.check(wish, colocation.flag(
         extra_spec, properties.get(colocation.IMAGE_PROPERTY)))
 
 
 def _is_flavor(
-    context: nova_context.RequestContext, reference: object,
+    context: nova_context.RequestContext, reference: str,
 ) -> bool:
     """Whether a flavor is known, and visible to the caller."""
     flavor_id = _flavor_id(reference)

@@ -138,6 +138,38 @@ class HostSetsTest(testtools.TestCase):
         self.assertEqual({1: {'a'}, 2: {'d'}}, after)
         self.assertIs(before[1], after[1])
 
+    def test_aggregate_with_a_row_without_host(self):
+        self._write(self._join(1, 'a'), self._join(2, None))
+        self.assertEqual({1: {'a'}}, self._read())
+        self._write(self._join(1, 'b'))
+        self.assertEqual({1: {'a', 'b'}}, self._read())
+        self._write(self._join(2, 'c'))
+        self.assertEqual({1: {'a', 'b'}, 2: {'c'}}, self._read())
+
+    def test_aggregate_that_goes_while_the_names_are_read(self):
+        self._write(self._join(1, 'a'), self._join(2, 'b', id=5))
+        self.assertEqual({1: {'a'}}, self._read_while(self._leave('b')))
+        self._write(self._join(2, 'b', id=5), self._join(1, 'c'))
+        self.assertEqual({1: {'a', 'c'}, 2: {'b'}}, self._read())
+
+    def test_aggregate_that_comes_while_the_names_are_read(self):
+        self._write(self._join(1, 'a'))
+        self._read_while(self._join(2, 'b'))
+        self.assertEqual({1: {'a'}, 2: {'b'}}, self._read())
+
+    def _read_while(self, statement):
+        """Read, and write where the names are read after the stamps."""
+        original = host_sets._hosts
+
+        def hosts(session, *args):
+            # Each statement sees what is committed by now.
+            session.rollback()
+            self._write(statement)
+            return original(session, *args)
+
+        with mock.patch.object(host_sets, '_hosts', hosts):
+            return self._read()
+
     def test_each_database_has_its_own(self):
         self._write(self._join(1, 'a'))
         self._write(self._join(1, 'b'), engine=self.other)

@@ -89,6 +89,9 @@ class LaunchTest(shared_cloud.SharedCloudTestCase):
         self.assertIn('could not be found', response.text)
         self.admin.call_json('POST', '/flavors/hidden/action', {
             'addTenantAccess': {'tenant': base.ALICE}})
-        response = self.alice.call('POST', '/servers', body)
-        self.assertEqual(400, response.status_code)
-        self.assertIn('always', response.text)
+        for reference in ('hidden', 'http://nova/v2.1/flavors/hidden'):
+            body['server']['flavorRef'] = reference
+            for user in (self.alice, self.admin):
+                response = user.call('POST', '/servers', body)
+                self.assertEqual(400, response.status_code)
+                self.assertIn('always', response.text)

@@ -79,6 +79,7 @@ class OddCloudsTest(test.TestCase):
     def test_choices(self):
         self._check(odd_clouds.differing_choices)
 
-    def test_lists_of_pclouds_and_closed_hosts(self):
+    def test_lists_of_pclouds_and_closed_hosts_and_units(self):
         # Clouds take longer to fill than to read.
-        self._check(odd_clouds.differing_lists, odd_clouds.differing_closed)
+        self._check(odd_clouds.differing_lists, odd_clouds.differing_closed,
+                    odd_clouds.differing_units)
