@@ -17,6 +17,7 @@ row, so the database joins the values of many rows into one string.
 """
 
 import collections
+from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -34,11 +35,6 @@ MOST_NAMED = 2000
 _NO_PARAMETERS: Mapping[str, typing.Any] = {}
 _SEPARATOR = '\n'
 _IS_UNCUT = 'pcloud_is_uncut'
-# What is made of a statement, as long as there is the statement: to make it
-# takes longer than to use it where few rows are joined.
-_Made = weakref.WeakKeyDictionary[sa.Select, sa.Select]
-_GROUPS: _Made = weakref.WeakKeyDictionary()
-_TABLES: _Made = weakref.WeakKeyDictionary()
 # MariaDB cuts strings short at 1 MiB and MySQL at 1 KiB, unless told not to.
 _UNCUT = sa.text(f'SET SESSION group_concat_max_len = {2 ** 30}')
 
@@ -98,7 +94,7 @@ def distinct(session: orm.Session, statement: sa.Select) -> frozenset[str]:
     value has a line break. Values with different letter case are different
     values, whatever the collation of the database.
     """
-    joined, = _joined(session, _select_table(statement), _NO_PARAMETERS)
+    joined, = _joined(session, _select_table(statement))
     values = _different(joined)
     if values is None:
         values = frozenset(session.scalars(statement))
@@ -169,7 +165,7 @@ def sets(
     last = memo.last
     found: dict[tuple, _Known] = {}
     for *key, text, count, length in _joined(
-            session, _select_groups(statement), _NO_PARAMETERS):
+            session, _select_groups(statement)):
         joined = text, count, length
         if last.get(tuple(key), _NOTHING)[0] == joined:
             found[tuple(key)] = last[tuple(key)]
@@ -215,7 +211,7 @@ def table(
     :param memo: of this statement alone; the same answer is the same object
         then
     """
-    joined, = _joined(session, _select_table(statement), _NO_PARAMETERS)
+    joined, = _joined(session, _select_table(statement))
     last, rows = ((), ()) if memo is None else memo.last
     if last == joined:
         return rows
@@ -234,29 +230,42 @@ def table(
 
 def _joined(
     session: orm.Session, statement: sa.Select,
-    parameters: Mapping[str, typing.Any],
+    parameters: Mapping[str, typing.Any] = _NO_PARAMETERS,
 ) -> Sequence[sa.Row]:
     """Return the rows of a statement of `_select_joined`."""
     _leave_uncut(session.connection())
     return session.execute(statement, parameters).all()
 
 
+def _kept_with_statement(
+    make: Callable[[sa.Select], sa.Select],
+) -> Callable[[sa.Select], sa.Select]:
+    """Keep what a function makes of a statement as long as the statement.
+
+    To make it takes longer than to use it where few rows are joined.
+    """
+    kept: weakref.WeakKeyDictionary[sa.Select, sa.Select] = (
+        weakref.WeakKeyDictionary())
+
+    @functools.wraps(make)
+    def made_of(statement: sa.Select) -> sa.Select:
+        if statement not in kept:
+            kept[statement] = make(statement)
+        return kept[statement]
+    return made_of
+
+
+@_kept_with_statement
 def _select_groups(statement: sa.Select) -> sa.Select:
     """Select the values of the last column joined for each of the others."""
-    made = _GROUPS.get(statement)
-    if made is None:
-        *keys, column = statement.selected_columns
-        made = _GROUPS[statement] = _select_joined(statement, keys, [column])
-    return made
+    *keys, column = statement.selected_columns
+    return _select_joined(statement, keys, [column])
 
 
+@_kept_with_statement
 def _select_table(statement: sa.Select) -> sa.Select:
     """Select all values of a statement joined."""
-    made = _TABLES.get(statement)
-    if made is None:
-        made = _TABLES[statement] = _select_joined(
-            statement, [], _texts(statement))
-    return made
+    return _select_joined(statement, [], _texts(statement))
 
 
 def _texts(statement: sa.Select) -> list[sa.ColumnElement[str]]:

@@ -459,8 +459,9 @@ def _hosts_by_aggregate(owner: sa.ColumnElement[bool]) -> sa.Select:
             replaced.host == replaces.value),
     ).join(
         joined, joined.host == member.host,
-    ).where(_OWNER.key == names.OWNER, owner, replaced.id.is_(None),
-            ).group_by(joined.aggregate_id, _OWNER.value)
+    ).where(
+        _OWNER.key == names.OWNER, owner, replaced.id.is_(None),
+    ).group_by(joined.aggregate_id, _OWNER.value)
     # MariaDB would begin with all hosts of all aggregates.
     for dialect in ('mysql', 'mariadb'):
         statement = statement.prefix_with('STRAIGHT_JOIN', dialect=dialect)
@@ -501,8 +502,7 @@ def units_by_owner(
     """
     found: collections.Counter[str] = collections.Counter()
     with api_db.context_manager.reader.using(context) as session:
-        for owner, text, count in session.execute(
-                _units(sa.true())):
+        for owner, text, count in session.execute(_units(sa.true())):
             found[owner] += _cost(text) * count
     return dict(found)
 

@@ -18,7 +18,6 @@ from collections.abc import Sequence
 import dataclasses
 import functools
 import random
-import typing
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -40,8 +39,6 @@ _POOL, _POOLED = (
     orm.aliased(models.Aggregate), orm.aliased(models.AggregateHost))
 _IS_DUE, _IS_IN_PCLOUD = (
     journal.is_due(_POOLED.host), isolation.is_in_pcloud(_POOLED.host))
-# The parameters of statements that are made once.
-_NAME, _HOSTS, _NUMBERS = 'name', 'hosts', 'numbers'
 
 
 def is_whole(name: str, metadata: Mapping[str, str]) -> bool:
@@ -351,17 +348,17 @@ def drawn(
         return []
     numbers = range(first, last + 1)
     if len(numbers) > most:
-        return _in_no_pcloud(context, flavor_id, _select_numbered(), {
-            _NUMBERS: chance.sample(numbers, most)})
-    return _in_no_pcloud(context, flavor_id, _select_unallocated(), {})
+        return _in_no_pcloud(context, flavor_id, _select_numbered(),
+                             numbers=chance.sample(numbers, most))
+    return _in_no_pcloud(context, flavor_id, _select_unallocated())
 
 
 # To make the statement takes longer than to use it.
 @functools.cache
 def _select_numbered() -> sa.Select:
-    """Select as `_select_unallocated`, with the `_NUMBERS` of memberships."""
+    """Select as `_select_unallocated`, with ``numbers`` of memberships."""
     return _select_unallocated().where(
-        _POOLED.id.in_(sa.bindparam(_NUMBERS, expanding=True)))
+        _POOLED.id.in_(sa.bindparam('numbers', expanding=True)))
 
 
 def unallocated(
@@ -376,17 +373,17 @@ def unallocated(
     :param among: the hosts to look at; None for all hosts of the pool
     """
     if among is None:
-        return _in_no_pcloud(context, flavor_id, _select_unallocated(), {})
+        return _in_no_pcloud(context, flavor_id, _select_unallocated())
     return _in_no_pcloud(
-        context, flavor_id, _select_named(), {_HOSTS: list(among)})
+        context, flavor_id, _select_named(), hosts=list(among))
 
 
 # As `_select_numbered`.
 @functools.cache
 def _select_named() -> sa.Select:
-    """Select as `_select_unallocated`, with the names `_HOSTS`."""
+    """Select as `_select_unallocated`, with the names ``hosts``."""
     return _select_unallocated().where(
-        _POOLED.host.in_(sa.bindparam(_HOSTS, expanding=True)))
+        _POOLED.host.in_(sa.bindparam('hosts', expanding=True)))
 
 
 def settling(
@@ -396,22 +393,23 @@ def settling(
 
     One query. Something is due for each of the hosts.
     """
-    return _in_no_pcloud(context, flavor_id, _select_in_no_pcloud(_IS_DUE), {})
+    return _in_no_pcloud(context, flavor_id, _select_in_no_pcloud(_IS_DUE))
 
 
 def _in_no_pcloud(
     context: nova_context.RequestContext, flavor_id: str,
-    statement: sa.Select, parameters: Mapping[str, typing.Any],
+    statement: sa.Select, **parameters: list,
 ) -> list[str]:
     """Return the hosts of a pool that a statement finds.
 
     :param statement: as `_select_in_no_pcloud`
+    :param parameters: the other bound parameters of the statement
     """
     pool = names.pool(flavor_id)
     with api_db.context_manager.reader.using(context) as session:
         # Databases that compare without case find others too.
         return [host for name, host in session.execute(
-            statement, {_NAME: pool, **parameters}) if name == pool]
+            statement, {'pool': pool, **parameters}) if name == pool]
 
 
 # As `_select_numbered`.
@@ -422,8 +420,8 @@ def _select_unallocated() -> sa.Select:
 
 
 def _select_in_no_pcloud(criterion: sa.ColumnElement[bool]) -> sa.Select:
-    """Select the hosts in no Pcloud, of the pool `_NAME`."""
+    """Select the hosts in no Pcloud, of the aggregate ``pool``."""
     return sa.select(_POOL.name, _POOLED.host).join(
         _POOL, _POOL.id == _POOLED.aggregate_id,
-    ).where(_POOL.name == sa.bindparam(_NAME), criterion,
+    ).where(_POOL.name == sa.bindparam('pool'), criterion,
             sa.not_(_IS_IN_PCLOUD))

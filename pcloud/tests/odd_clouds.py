@@ -473,8 +473,7 @@ def _folded(units: Mapping[str, int]) -> dict[str, int]:
 
 
 def _units_slowly(context: nova_context.RequestContext) -> dict[str, int]:
-    row, member, pool = (api_models.AggregateMetadata,
-                         api_models.AggregateHost, api_models.Aggregate)
+    row, member = api_models.AggregateMetadata, api_models.AggregateHost
     found: collections.Counter[str] = collections.Counter()
     with api_db.context_manager.reader.using(context) as session:
         for owner in session.execute(sa.select(
@@ -492,18 +491,23 @@ def _units_slowly(context: nova_context.RequestContext) -> dict[str, int]:
                 if session.scalar(sa.select(member.id).where(
                         is_member, member.host == other)) is not None:
                     continue
-                for pool_id in session.scalars(
-                        sa.select(pool.id).join(
-                            member, member.aggregate_id == pool.id).where(
-                                member.host == host, pool.name.startswith(
-                                    names.POOL_PREFIX, autoescape=True))):
-                    text = session.scalar(sa.select(row.value).where(
-                        row.aggregate_id == pool_id, row.key == names.UNITS))
-                    known = None if text is None else readings.units(
-                        {names.UNITS: text})
-                    found[owner.value] += (
-                        unit_rules.MOST if known is None else known)
+                for units in _units_of_pools(session, host):
+                    found[owner.value] += units
     return dict(found)
+
+
+def _units_of_pools(session, host: str) -> Iterator[int]:
+    """Yield the units of a host, for each pool that the host is in."""
+    row, member, pool = (api_models.AggregateMetadata,
+                         api_models.AggregateHost, api_models.Aggregate)
+    for pool_id in session.scalars(sa.select(pool.id).join(
+            member, member.aggregate_id == pool.id).where(
+                member.host == host, pool.name.startswith(
+                    names.POOL_PREFIX, autoescape=True))):
+        text = session.scalar(sa.select(row.value).where(
+            row.aggregate_id == pool_id, row.key == names.UNITS))
+        known = None if text is None else readings.units({names.UNITS: text})
+        yield unit_rules.MOST if known is None else known
 
 
 ALL = (differing_supplies, differing_choices, differing_lists,
