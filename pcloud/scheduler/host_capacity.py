@@ -65,8 +65,12 @@ def are_all_as_large(
     """
     wanted = {key: least for key, least in minimums.items() if least}
     for start in range(0, len(host_states), _AT_A_TIME):
-        column_of = columns(host_states[start:start + _AT_A_TIME])
-        if any(min(column_of[key]) < least for key, least in wanted.items()):
+        some = host_states[start:start + _AT_A_TIME]
+        smallest = _sizes(
+            min([each.vcpus_total or 0 for each in some]),
+            min([each.total_usable_ram_mb or 0 for each in some]),
+            min([each.total_usable_disk_gb or 0 for each in some]))
+        if any(smallest[key] < least for key, least in wanted.items()):
             return False
     return True
 
