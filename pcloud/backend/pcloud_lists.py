@@ -33,6 +33,10 @@ from pcloud import names
 # this takes longer than to look whether the hosts of any aggregate are others.
 _FEW = 100
 
+# MariaDB compares a key with both in less than half the time of a LIKE. They
+# differ in a letter, as punctuation has another order in each collation.
+_REPLACES = names.REPLACES_PREFIX.rstrip(':'), 'pcloud:replacet'
+
 # What is shown of each Pcloud, besides the tenants.
 _SHOWN = (names.TYPE, names.ID, names.NAME, names.OWNER,
           names.MAINTENANCE_POLICY, *readings.RATIOS)
@@ -141,7 +145,6 @@ def _metadata(
             row.aggregate_id, row.key, row.value).where(
                 row.aggregate_id.in_(ids), sa.or_(
                     row.key.in_(_SHOWN), row.value == names.TENANT_VALUE,
-                    row.key.startswith(
-                        names.REPLACES_PREFIX, autoescape=True)))):
+                    row.key.between(*_REPLACES)))):
         found.setdefault(int(id_), {})[key] = value
     return found

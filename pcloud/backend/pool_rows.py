@@ -166,7 +166,7 @@ def of_hosts(
 
 def units(
     context: nova_context.RequestContext, hosts: Collection[str],
-) -> dict[str, int]:
+) -> Mapping[str, int]:
     """Return the units of hosts (two queries, as `of_hosts`).
 
     A host in no pool has no entry. Other hosts may have entries too.
@@ -183,15 +183,23 @@ def units(
 
 def by_host(
     pools: Mapping[int, int], hosts_of: Mapping[int, frozenset[str]],
-) -> dict[str, int]:
+) -> Mapping[str, int]:
     """Return ``service host -> units`` from the units of pools.
 
     :param pools: as `units_by_id`; of the pools of a host the last counts
     :param hosts_of: ``aggregate id -> service hosts``, of all aggregates
     """
+    return _by_host(*(
+        (hosts_of.get(id_, frozenset()), each)
+        for id_, each in pools.items()))
+
+
+# From one request to the next the pools are mostly the same.
+@functools.lru_cache(maxsize=2)
+def _by_host(*pools: tuple[frozenset[str], int]) -> Mapping[str, int]:
     found: dict[str, int] = {}
-    for id_, each in pools.items():
-        found |= dict.fromkeys(hosts_of.get(id_, ()), each)
+    for hosts, each in pools:
+        found |= dict.fromkeys(hosts, each)
     return found
 
 
