@@ -440,7 +440,7 @@ def _hosts_by_aggregate(owner: sa.ColumnElement[bool]) -> sa.Select:
         orm.aliased(models.AggregateMetadata) for _ in range(2))
     joined, replaced = (orm.aliased(member) for _ in range(2))
     statement = sa.select(
-        _OWNER.value.label('owner'), joined.aggregate_id,
+        sa.func.min(_OWNER.value).label('owner'), joined.aggregate_id,
         sa.func.count(member.id).label('count'),
     ).select_from(_OWNER).join(
         kind, sa.and_(kind.aggregate_id == _OWNER.aggregate_id,
@@ -461,7 +461,8 @@ def _hosts_by_aggregate(owner: sa.ColumnElement[bool]) -> sa.Select:
         joined, joined.host == member.host,
     ).where(
         _OWNER.key == names.OWNER, owner, replaced.id.is_(None),
-    ).group_by(joined.aggregate_id, _OWNER.value)
+        # To MariaDB owners that differ in letter case are the same owner.
+    ).group_by(joined.aggregate_id, sa.func.hex(_OWNER.value))
     # MariaDB would begin with all hosts of all aggregates.
     for dialect in ('mysql', 'mariadb'):
         statement = statement.prefix_with('STRAIGHT_JOIN', dialect=dialect)

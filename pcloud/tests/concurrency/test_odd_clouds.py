@@ -35,7 +35,7 @@ from pcloud.tests import odd_clouds
 
 # Another test of this process may still have a cloud.
 _DATABASES = _API, _CELL = 'odd_api', 'odd_cell'
-_CLOUDS = 4
+_CLOUDS = 5
 
 
 def _create_tables(url: str, metadata: sa.MetaData) -> None:
