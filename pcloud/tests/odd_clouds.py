@@ -147,19 +147,24 @@ class OddCloud:
                 forced_down=self._chance.choice([False] * 9 + [True, None]),
                 created_at=self._time(), uuid=uuidutils.generate_uuid(),
                 last_seen_up=self._chance.choice([self._time(), None]))
+        size = self._size()
         for node in range(self._chance.choice((0, *[1] * 12, 2, 2))):
+            if self._has(0.5):
+                size = self._size()
             self._insert_into(
                 context, main_models.ComputeNode, host=self._spelled(host),
                 hypervisor_hostname=f'n-{number}' + '+' * node,
-                vcpus=self._chance.randint(1, 3), vcpus_used=0,
-                memory_mb=self._chance.randint(1, 3), memory_mb_used=0,
-                local_gb=self._chance.randint(1, 3), local_gb_used=0,
+                vcpus_used=0, memory_mb_used=0, local_gb_used=0, **size,
                 hypervisor_type='', hypervisor_version=1, cpu_info='',
                 deleted=self._chance.choice([0] * 20 + [1]),
                 uuid=uuidutils.generate_uuid())
         if self._has(0.1):
             self._insert_into(context, main_models.Instance, host=host,
                               uuid=uuidutils.generate_uuid())
+
+    def _size(self) -> dict[str, int]:
+        return {name: self._chance.randint(1, 3)
+                for name in ('vcpus', 'memory_mb', 'local_gb')}
 
     def _time(self) -> datetime.datetime:
         """Return a time at which a service that is up reports, or not."""
