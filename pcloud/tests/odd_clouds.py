@@ -21,6 +21,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Callable
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -461,6 +462,45 @@ def differing_closed(
             context, hosts)
 
 
+def differing_free(
+    context: nova_context.RequestContext,
+) -> Iterator[tuple[object, object]]:
+    """Yield what row after row, and what one query, says of a pool's hosts.
+
+    To MariaDB a host has what is written of a host that is spelled otherwise.
+    """
+    members = {aggregate.name: aggregate.hosts
+               for aggregate in rows.read(context, sa.true())}
+    everybody = frozenset().union(*members.values())
+    taken, dues = isolation.pclouds_of(context, everybody), journal.dues(
+        context)
+    for flavor in _FLAVORS:
+        there = members.get(names.pool(flavor), frozenset())
+        free = there.difference(taken, dues)
+        some = free.intersection(sorted(there)[::2])
+        # So many draws miss no host of some dozens.
+        drawn = [pool_rows.drawn(context, flavor, 9, random.Random(seed))
+                 for seed in range(20)]
+        for hosts, found in (
+                (free, pool_rows.unallocated(context, flavor)),
+                (some, pool_rows.unallocated(context, flavor, some)),
+                (free, frozenset().union(*drawn))):
+            yield set(), set(found) - hosts
+            yield _other_than(taken | dues, hosts), _other_than(
+                taken | dues, found)
+        yield (_other_than(taken, there.difference(taken)) & dues.keys(),
+               _other_than(taken, pool_rows.settling(context, flavor)) &
+               dues.keys())
+
+
+def _other_than(
+    others: Iterable[str], hosts: Iterable[str],
+) -> set[str]:
+    """Return the hosts that no other is spelled as, in any letter case."""
+    spelled = {host.upper() for host in others}
+    return {host for host in hosts if host.upper() not in spelled}
+
+
 def differing_units(
     context: nova_context.RequestContext,
 ) -> Iterator[tuple[object, object]]:
@@ -529,4 +569,4 @@ def check(
 
 
 ALL = (differing_supplies, differing_choices, differing_lists,
-       differing_closed, differing_units)
+       differing_closed, differing_free, differing_units)
