@@ -176,7 +176,8 @@ class OddCloud:
         for flavor in _FLAVORS:
             metadata = {
                 names.TYPE: names.TYPE_POOL, names.FLAVOR_ID: flavor,
-                names.UNITS: '1', names.DESCRIPTION: 'text'}
+                names.UNITS: self._chance.choice('12'),
+                names.DESCRIPTION: 'text'}
             self._write_aggregate(names.pool(self._spelled(flavor)),
                                   self._marred(metadata), self._sample(0.3))
         for _ in range(6):
