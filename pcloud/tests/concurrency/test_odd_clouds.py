@@ -32,6 +32,7 @@ import testtools
 from pcloud import conf
 from pcloud.tests.concurrency import mariadb
 from pcloud.tests import odd_clouds
+from pcloud.tests import slow_ways
 
 # Another test of this process may still have a cloud.
 _DATABASES = _API, _CELL = 'odd_api', 'odd_cell'
@@ -84,7 +85,7 @@ class OddCloudsTest(testtools.TestCase):
             odd_clouds.OddCloud(
                 [self.cell], random.Random(seed), hosts=40).fill()
             for most_named in (0, 1000):
-                with odd_clouds.named_at_most(most_named):
+                with slow_ways.named_at_most(most_named):
                     where = f'seed {seed}, {most_named} named'
-                    for differing in odd_clouds.ALL:
-                        odd_clouds.check(self, self.context, differing, where)
+                    for differing in slow_ways.ALL:
+                        slow_ways.check(self, self.context, differing, where)

@@ -23,6 +23,7 @@ from pcloud.backend import computes
 from pcloud import conf
 from pcloud.tests.functional import outages
 from pcloud.tests import odd_clouds
+from pcloud.tests import slow_ways
 
 _CLOUDS = 8
 
@@ -55,7 +56,7 @@ class OddCloudsTest(test.TestCase):
             odd_clouds.OddCloud(self.cells, chance, hosts=40).fill()
             for most_named in (0, 1000):
                 with contextlib.ExitStack() as stack:
-                    stack.enter_context(odd_clouds.named_at_most(most_named))
+                    stack.enter_context(slow_ways.named_at_most(most_named))
                     if seed % 3 == 0:
                         stack.enter_context(
                             outages.SilentCell(self.cells[1]))
@@ -64,21 +65,21 @@ class OddCloudsTest(test.TestCase):
     def _check(self, *differing):
         for where in self._clouds():
             for each in differing:
-                odd_clouds.check(self, self.context, each, where)
+                slow_ways.check(self, self.context, each, where)
 
     def test_supplies(self):
-        self._check(odd_clouds.differing_supplies)
+        self._check(slow_ways.differing_supplies)
 
     def test_services_that_memcached_knows(self):
         self.flags(servicegroup_driver='mc')
         self.useFixture(fixtures.MockPatchObject(
             computes.servicegroup, 'API', _EvenHosts))
-        self._check(odd_clouds.differing_supplies)
+        self._check(slow_ways.differing_supplies)
 
     def test_choices(self):
-        self._check(odd_clouds.differing_choices)
+        self._check(slow_ways.differing_choices)
 
     def test_everything_else(self):
         # Clouds take longer to fill than to read.
-        self._check(*(each for each in odd_clouds.ALL if each not in (
-            odd_clouds.differing_supplies, odd_clouds.differing_choices)))
+        self._check(*(each for each in slow_ways.ALL if each not in (
+            slow_ways.differing_supplies, slow_ways.differing_choices)))
