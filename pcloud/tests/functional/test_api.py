@@ -13,6 +13,7 @@
 """The REST API, call by call, role by role."""
 
 import json
+import random
 from unittest import mock
 
 from keystoneauth1 import exceptions as ks_exc
@@ -534,6 +535,11 @@ class HostTest(ApiTestCase):
                 self._add(name='b', availability_zone='az2')
                 self.assertIn('no free host', self._add(
                     409, name='c', availability_zone='az2'))
+
+    def test_hosts_that_are_drawn_by_name_are_free(self):
+        self._add(name='a', availability_zone='az1')
+        self.assertEqual(['node-2'], allocation._draw(
+            self.context, 'gpu', None, [], random.Random(0)))
 
     def test_down_and_disabled_hosts_are_not_given(self):
         self.disable_service('node-1')
