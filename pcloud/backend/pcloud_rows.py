@@ -461,8 +461,9 @@ def _hosts_by_aggregate(owner: sa.ColumnElement[bool]) -> sa.Select:
         joined, joined.host == member.host,
     ).where(
         _OWNER.key == names.OWNER, owner, replaced.id.is_(None),
+    ).group_by(
         # To MariaDB owners that differ in letter case are the same owner.
-    ).group_by(joined.aggregate_id, sa.func.hex(_OWNER.value))
+        joined.aggregate_id, sa.func.hex(_OWNER.value))
     # MariaDB would begin with all hosts of all aggregates.
     for dialect in ('mysql', 'mariadb'):
         statement = statement.prefix_with('STRAIGHT_JOIN', dialect=dialect)

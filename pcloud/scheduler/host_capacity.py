@@ -37,18 +37,24 @@ _SIZES = operator.attrgetter(
 _AT_A_TIME = 1024
 
 
-# An attribute that the code names is read several times as fast as one that is
-# read through `operator.attrgetter`.
 def columns(
     host_states: Collection[host_manager.HostState],
 ) -> dict[str, list[int]]:
     """Return ``size -> size of each host``, as `sizes`."""
-    return {
-        constraints.CPU: [each.vcpus_total or 0 for each in host_states],
-        constraints.RAM: [
-            each.total_usable_ram_mb or 0 for each in host_states],
-        constraints.STORAGE: [
-            (each.total_usable_disk_gb or 0) * _MIB for each in host_states]}
+    vcpus, memory_mb, disk_gb = _numbers(host_states)
+    return {constraints.CPU: vcpus, constraints.RAM: memory_mb,
+            constraints.STORAGE: [each * _MIB for each in disk_gb]}
+
+
+# An attribute that the code names is read several times as fast as one that is
+# read through `operator.attrgetter`.
+def _numbers(
+    host_states: Collection[host_manager.HostState],
+) -> tuple[list[int], list[int], list[int]]:
+    """Return cpus, MiB of memory and GiB of disk of each host."""
+    return ([each.vcpus_total or 0 for each in host_states],
+            [each.total_usable_ram_mb or 0 for each in host_states],
+            [each.total_usable_disk_gb or 0 for each in host_states])
 
 
 def are_all_as_large(
@@ -65,11 +71,8 @@ def are_all_as_large(
     """
     wanted = {key: least for key, least in minimums.items() if least}
     for start in range(0, len(host_states), _AT_A_TIME):
-        some = host_states[start:start + _AT_A_TIME]
-        smallest = _sizes(
-            min([each.vcpus_total or 0 for each in some]),
-            min([each.total_usable_ram_mb or 0 for each in some]),
-            min([each.total_usable_disk_gb or 0 for each in some]))
+        smallest = _sizes(*map(min, _numbers(
+            host_states[start:start + _AT_A_TIME])))
         if any(smallest[key] < least for key, least in wanted.items()):
             return False
     return True

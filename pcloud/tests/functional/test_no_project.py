@@ -10,7 +10,8 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""What a launch costs in nova-api, beside what Nova does itself."""
+"""What callers may do whose token is of no project."""
+
 from unittest import mock
 
 import fixtures
@@ -28,6 +29,9 @@ SCOPES = {
     'nothing': {},
 }
 MEMBER, ADMIN = 'reader,member', 'reader,member,admin'
+# The scopes and roles of tokens. Keystone gives no roles without a scope.
+WITH_ROLES = [('system', ADMIN), ('domain', ADMIN), ('domain', MEMBER)]
+TOKENS = [*WITH_ROLES, ('nothing', '')]
 # Calls that need no role. Nova lets tokens of a project and tokens without any
 # scope make such calls, and no others.
 FOR_ALL = {'/os-host-flavors', '/os-host-flavors/{id}', '/os-pcloud'}
@@ -75,8 +79,7 @@ class NoProjectTest(shared_cloud.SharedCloudTestCase):
                                  'GET', '/servers') for scope in SCOPES})
         without_body = [route for route in routes.ROUTES if not route.schema]
         for route in without_body:
-            for scope, roles in (
-                    ('system', ADMIN), ('domain', ADMIN), ('domain', MEMBER)):
+            for scope, roles in WITH_ROLES:
                 self.assertEqual(403, self._status(
                     scope, roles, route.method, self._path(route)), route)
             open_ = route.method == 'GET' and route.path in FOR_ALL
@@ -102,9 +105,7 @@ class NoProjectTest(shared_cloud.SharedCloudTestCase):
                  {'quota': {'units': {'limit': -1}}}),
                 ('PUT', f'/os-pcloud-policies/pcloud/{self.pcloud}',
                  {'policy': {'constraints': 'cpu=1'}})):
-            for scope, roles in (
-                    ('system', ADMIN), ('domain', ADMIN), ('domain', MEMBER),
-                    ('nothing', '')):
+            for scope, roles in TOKENS:
                 self.assertEqual(403, self._status(
                     scope, roles, method, path, body), (scope, path))
 
@@ -112,12 +113,10 @@ class NoProjectTest(shared_cloud.SharedCloudTestCase):
         body = {'server': self._build_server(flavor_id='1', networks='none')}
         for said in ({}, {'pcloud': self.pcloud},
                      {'pcloud_prefer': self.pcloud}):
-            for scope, roles in (
-                    ('system', ADMIN), ('domain', ADMIN), ('domain', MEMBER),
-                    ('nothing', '')):
-                def launch():
-                    return self._status(scope, roles, 'POST', '/servers', {
-                        **body, 'os:scheduler_hints': said})
+            for scope, roles in TOKENS:
+                launch = {**body, 'os:scheduler_hints': said}
                 with mock.patch.object(servers, 'prepare', return_value=None):
-                    stock = launch()
-                self.assertEqual((403, 403), (stock, launch()))
+                    stock = self._status(
+                        scope, roles, 'POST', '/servers', launch)
+                self.assertEqual((403, 403), (stock, self._status(
+                    scope, roles, 'POST', '/servers', launch)))
