@@ -37,10 +37,10 @@ import requests
 from pcloud import conf
 from pcloud import names
 from pcloud.sandbox import paste
+from pcloud.tests import bulk
 from pcloud.tests.concurrency import mariadb
 
 PROCESSES = 3
-NODE_SUFFIX = '.hv.example.org'
 # Seconds for a single answer, or an end, on the slowest of machines.
 _TIMEOUT = 600
 
@@ -264,13 +264,14 @@ class Cloud:
             service.create()
             objects.ComputeNode(
                 cell_context, uuid=node_uuid, service_id=service.id,
-                host=host, hypervisor_hostname=host + NODE_SUFFIX, vcpus=10,
+                host=host, hypervisor_hostname=host + bulk.NODE_SUFFIX,
+                vcpus=10,
                 memory_mb=8192, local_gb=100, vcpus_used=0,
                 memory_mb_used=0, local_gb_used=0, hypervisor_type='fake',
                 hypervisor_version=1, cpu_info='', mapped=1).create()
         client = report.report_client_singleton()
         assert client.post('/resource_providers', {
-            'uuid': node_uuid, 'name': host + NODE_SUFFIX}).ok
+            'uuid': node_uuid, 'name': host + bulk.NODE_SUFFIX}).ok
         inventory = {'total': 10, 'allocation_ratio': 4.0}
         assert client.put(f'/resource_providers/{node_uuid}/inventories', {
             'resource_provider_generation': 0, 'inventories': {

@@ -22,9 +22,10 @@ from nova import context as nova_context
 import testtools
 
 from pcloud.audit import all_checks
+from pcloud.tests import bulk
 from pcloud.tests.concurrency import cloud
 from pcloud.tests.concurrency import crowd
-from pcloud.tests.concurrency import ledger
+from pcloud.tests import ledger
 
 CLIENTS = 10
 REFUSALS = {403, 404, 409}
@@ -243,7 +244,7 @@ class FightTest(testtools.TestCase):
         return {host for aggregate in ledger.pclouds()
                 for host in aggregate.hosts
                 if aggregate.metadata.get(
-                    f'pcloud:host_state:{host}{cloud.NODE_SUFFIX}')
+                    f'pcloud:host_state:{host}{bulk.NODE_SUFFIX}')
                 == 'enabled'}
 
     def test_pcloud_deleted_while_a_host_is_added(self):

@@ -34,10 +34,10 @@ import webob
 
 from pcloud.audit import all_checks
 from pcloud.objects import reconcile
-from pcloud.tests.concurrency import ledger
 from pcloud.tests.functional import base
 from pcloud.tests.functional import drops
 from pcloud.tests.functional import written
+from pcloud.tests import ledger
 
 ROLES = {'alice': 'reader,member', 'admin': 'reader,member,admin'}
 PROJECTS = {'alice': base.ALICE, 'admin': base.CAROL}

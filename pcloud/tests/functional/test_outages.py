@@ -34,11 +34,11 @@ from placement import db_api as placement_db
 from pcloud.api.nova_calls import servers
 from pcloud.audit import all_checks
 from pcloud.objects import reconcile
-from pcloud.tests.concurrency import ledger
 from pcloud.tests.functional import base
 from pcloud.tests.functional import outages
 from pcloud.tests.functional import test_drops
 from pcloud.tests.functional import written
+from pcloud.tests import ledger
 
 GUIDE = (pathlib.Path(__file__).parents[3] /
          'doc' / 'source' / 'admin' / 'outages.rst')

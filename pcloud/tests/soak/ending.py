@@ -15,7 +15,7 @@
 import collections
 import time
 
-from pcloud.tests.concurrency import cloud
+from pcloud.tests import bulk
 from pcloud.tests.soak import actors
 from pcloud.tests.soak import calls
 from pcloud.tests.soak import client as soak_client
@@ -111,7 +111,7 @@ def check_in_force(stage: soak_stage.Stage, reader: rows.Reader) -> None:
     ratios = {(node, name): ratio for node, name, ratio in reader.ratios()}
     for each in found:
         for host in each.hosts - due:
-            node = host + cloud.NODE_SUFFIX
+            node = host + bulk.NODE_SUFFIX
             if (node, each.uuid) not in members:
                 stage.figures.violation('not in Placement, and not due',
                                         host, each.name)
@@ -127,7 +127,7 @@ def check_in_force(stage: soak_stage.Stage, reader: rows.Reader) -> None:
 def check_placement(stage: soak_stage.Stage, reader: rows.Reader,
                     ratios: list[tuple[str, str, float]]) -> None:
     """Compare Placement with the rows, and ratios with the start's ratios."""
-    wanted = {(host + cloud.NODE_SUFFIX, each.uuid)
+    wanted = {(host + bulk.NODE_SUFFIX, each.uuid)
               for each in reader.aggregates(rows.CLOSED)
               for host in each.hosts}
     there = set(reader.placement())

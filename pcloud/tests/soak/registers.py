@@ -19,7 +19,7 @@ project, of a host flavor, or the name of a host attribute.
 import collections
 from collections.abc import Iterable
 
-from pcloud.tests.concurrency import cloud
+from pcloud.tests import bulk
 from pcloud.tests.soak import rows
 
 Register = tuple[str, str, str]
@@ -123,7 +123,7 @@ def hosts(aggregate: rows.Aggregate) -> dict[str, str]:
     states |= {node: LEAVING for node, state in states.items()
                if state == 'disabled' and
                _RELEASE in metadata.get(_DRAIN + node, '')}
-    members = {host + cloud.NODE_SUFFIX for host in aggregate.hosts}
+    members = {host + bulk.NODE_SUFFIX for host in aggregate.hosts}
     found = {}
     for node in names.keys() | states.keys() | members:
         for name in names[node] or [f'*{node}']:

@@ -24,7 +24,7 @@ from pcloud.backend import rows
 from pcloud import names
 from pcloud.rules import access
 from pcloud.scheduler.filters import pcloud as pcloud_filter
-from pcloud.tests.concurrency import cloud
+from pcloud.tests import bulk
 
 HostState = collections.namedtuple('HostState', ['host', 'nodename'])
 
@@ -38,7 +38,7 @@ def dump(hosts: list[str]) -> dict:
     """
     client = report.report_client_singleton()
     providers = client.get('/resource_providers').json()['resource_providers']
-    uuids = {each['name'].removesuffix(cloud.NODE_SUFFIX): each['uuid']
+    uuids = {each['name'].removesuffix(bulk.NODE_SUFFIX): each['uuid']
              for each in providers}
     found = {}
     for aggregate in read():
@@ -72,7 +72,7 @@ def kept_twice() -> list[str]:
     for aggregate in pclouds():
         states = names.states(aggregate.metadata)
         count.update(host for host in aggregate.hosts
-                     if host + cloud.NODE_SUFFIX in states)
+                     if host + bulk.NODE_SUFFIX in states)
     return [host for host, pclouds_ in count.items() if pclouds_ > 1]
 
 
@@ -81,7 +81,7 @@ def broken_promises() -> list[str]:
     wrong = []
     holders = collections.defaultdict(list)
     for aggregate in pclouds():
-        members = {host + cloud.NODE_SUFFIX for host in aggregate.hosts}
+        members = {host + bulk.NODE_SUFFIX for host in aggregate.hosts}
         named = names.hosts(aggregate.metadata)
         if sorted(named.values()) != sorted(members):
             wrong.append(f'{aggregate.name}: {named} are not {members}')
@@ -101,7 +101,7 @@ def passes(host: str, project_id: str, pcloud_id: str | None) -> bool:
     spec = objects.RequestSpec(
         project_id=project_id, scheduler_hints={
             'pcloud': [pcloud_id]} if pcloud_id else {})
-    state = HostState(host, host + cloud.NODE_SUFFIX)
+    state = HostState(host, host + bulk.NODE_SUFFIX)
     return bool(list(pcloud_filter.PcloudFilter().filter_all([state], spec)))
 
 
@@ -121,6 +121,6 @@ def state_of(pcloud_id: str, name: str) -> str | None:
                      if each.metadata[names.ID] == pcloud_id)
     node = names.hosts(aggregate.metadata).get(name)
     member = node and node.removesuffix(
-        cloud.NODE_SUFFIX) in aggregate.hosts
+        bulk.NODE_SUFFIX) in aggregate.hosts
     state = names.states(aggregate.metadata).get(node)
     return state if member and state in access.STATES else None
