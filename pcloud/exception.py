@@ -594,6 +594,12 @@ class QuotaExceeded(Denied):
                'already used %(in_use)d of %(limit)d units.')
 
 
+class ScopeNotFound(NotFound):
+    message = ("There are no policies of %(scope)s '%(id)s': the scope has to "
+               "be one of %(scopes)s, and the only id of cloud is "
+               "'%(default)s'.")
+
+
 class ScopedPolicyNotFound(NotFound):
     message = "No policy is set for %(scope)s '%(id)s'."
 

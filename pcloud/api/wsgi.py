@@ -153,8 +153,11 @@ class Middleware:
         methods = routes.methods_of(parameters.pop('template'))
         route = methods.get(request.method)
         if route is None:
+            allowed = ', '.join(sorted(methods))
             raise webob.exc.HTTPMethodNotAllowed(
-                headers={'Allow': ', '.join(sorted(methods))})
+                headers={'Allow': allowed}, explanation=(
+                    f'The method {request.method} is not right for this '
+                    f'path; it has to be one of {allowed}.'))
         context = request.environ['nova.context']
         _check_project(context, parameters.pop('project_id', None))
         made = call.Call(

@@ -110,7 +110,8 @@ def options(
             if not offer.free:
                 unproven.append(
                     f'whether hosts of host flavor {offer.pool.id} take the '
-                    'servers, for none is free now')
+                    'servers, and whether fewer are enough, for none is free '
+                    'now')
         if not enough.proven:
             unproven.append(
                 f'whether host flavor {offer.pool.id} makes room'

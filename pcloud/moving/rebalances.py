@@ -75,6 +75,18 @@ class Question:
         return rebalancing.Goal(self.max_moves, entry.count, {
             name: amount for name, amount in need.amounts.items() if amount})
 
+    @property
+    def members(self) -> dict[str, str | int]:
+        """The question as the API takes questions."""
+        given: dict[str, str | int] = {
+            'goal': rebalancing.FREE_HOSTS, 'max_moves': self.max_moves,
+            'move': self.move}
+        if self.bundle is not None:
+            entry, = self.bundle.entries
+            given |= {'goal': rebalancing.FIT, 'count': entry.count,
+                      'flavor': entry.flavor.flavorid}
+        return given
+
     def __str__(self) -> str:
         """Return all that tells the question from others."""
         flavor = '' if self.bundle is None else (
@@ -205,7 +217,8 @@ def _proposal(
         plan.reached and not layout.unknown,
         plan.exact and not (layout.unknown or layout.silent), layout.pinned,
         [*layout.unknown, *layout.silent],
-        f'{_fingerprint(pcloud, question, layout)}.{_encoded(plan)}',
+        f'{_fingerprint(pcloud, question, layout)}.'
+        f'{_encoded(question, plan)}',
         _under_way(pcloud, layout.hosts),
         rebalance_rows.parse_stopped(
             pcloud.aggregate.metadata.get(names.REBALANCE_STOPPED)))
@@ -248,23 +261,36 @@ def _fingerprint(
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _encoded(plan: rebalancing.Plan) -> str:
-    """Return a plan as text, which `_decoded` reads."""
-    text = json.dumps([plan.reached, plan.exact, plan.steps],
-                      separators=(',', ':'))
+def _encoded(question: Question, plan: rebalancing.Plan) -> str:
+    """Return a question and a plan as text, which `_decoded` reads."""
+    text = json.dumps(
+        [question.members, plan.reached, plan.exact, plan.steps],
+        separators=(',', ':'))
     return base64.urlsafe_b64encode(zlib.compress(text.encode())).decode()
 
 
-def _decoded(text: str) -> rebalancing.Plan | None:
-    """Read a plan, None for a text that is no plan.
+def asked(valid_for: str) -> object:
+    """Return what a plan was made for, None for a text that is no plan.
+
+    Users may write any text, so anything may be returned.
+
+    :param valid_for: as of `Proposal`
+    :returns: as `Question.members`
+    """
+    found = _decoded(valid_for.partition('.')[2])
+    return None if found is None else found[0]
+
+
+def _decoded(text: str) -> tuple[object, rebalancing.Plan] | None:
+    """Read a question and a plan, None for a text that is no plan.
 
     Users may write any text. What is read is checked by the caller.
     """
     try:
         unpacker = zlib.decompressobj()
         data = unpacker.decompress(base64.urlsafe_b64decode(text), LONGEST)
-        reached, exact, steps = json.loads(data)
-        return rebalancing.Plan(tuple(
+        question, reached, exact, steps = json.loads(data)
+        return question, rebalancing.Plan(tuple(
             tuple(rebalancing.Move(*map(int, move)) for move in step)
             for step in steps), bool(reached), bool(exact))
     except (binascii.Error, zlib.error, ValueError, TypeError,
@@ -281,7 +307,7 @@ def _planned(
     :raises: `exception.RebalanceOutdated`
     """
     fingerprint, _, text = valid_for.partition('.')
-    plan = _decoded(text)
+    _, plan = _decoded(text) or (None, None)
     if (fingerprint != _fingerprint(pcloud, question, layout) or
             plan is None or not _is_right(layout, question, plan)):
         raise exception.RebalanceOutdated(pcloud=pcloud.id)

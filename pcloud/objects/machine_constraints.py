@@ -173,7 +173,9 @@ def choose_flavor(
             raise exception.Unavailable()
         raise exception.NothingFits(
             zone=host_flavors.in_zone(zone),
-            reasons='; '.join(_reasons(settings, len(there), lots, unmet)))
+            reasons='; '.join(_reasons(
+                settings, [supply.flavor for supply in there.values()],
+                lots, unmet)))
     best = min(fitting, key=lambda flavor_id: (
         rules.waste(what, _sizes(there[flavor_id].flavor)),
         there[flavor_id].flavor.units, flavor_id))
@@ -221,7 +223,8 @@ def _sizes(flavor: host_flavors.HostFlavor) -> dict[str, int]:
 
 
 def _reasons(
-    settings: Mapping[str, rules.Setting], total: int, lots: Sequence[_Lot],
+    settings: Mapping[str, rules.Setting],
+    flavors: Sequence[host_flavors.HostFlavor], lots: Sequence[_Lot],
     unmet: Sequence[frozenset[str]],
 ) -> Iterable[str]:
     """Yield how many host flavors each constraint rules out, naming no host.
@@ -229,15 +232,18 @@ def _reasons(
     A constraint rules a flavor out when none of the flavor's free hosts meets
     the constraint.
 
-    :param total: the number of host flavors
+    :param flavors: all host flavors
     """
+    total = len(flavors)
     of_flavor = collections.defaultdict(list)
     for lot, keys in zip(lots, unmet, strict=True):
         of_flavor[lot.flavor_id].append(keys)
     ruled_out = {flavor_id: frozenset.intersection(*key_sets)
                  for flavor_id, key_sets in of_flavor.items()}
     if total > len(of_flavor):
-        yield f'{total - len(of_flavor)} of {total} have no free host'
+        yield (f'{total - len(of_flavor)} of {total} have no free host' +
+               settling(flavor for flavor in flavors
+                        if flavor.id not in of_flavor))
     counts = collections.Counter(
         key for keys in ruled_out.values() for key in keys)
     for key, count in sorted(counts.items()):
@@ -248,6 +254,12 @@ def _reasons(
         yield f'all together rule out {together} of {total}'
     if not total:
         yield 'there is no host flavor'
+
+
+def settling(flavors: Iterable[host_flavors.HostFlavor]) -> str:
+    """Return how many hosts of host flavors settle, '' where there is none."""
+    count = sum(flavor.settling for flavor in flavors)
+    return f' yet ({count} more are settling, try again later)' * bool(count)
 
 
 def shown(setting: rules.Setting, sources: Collection[str]) -> str:

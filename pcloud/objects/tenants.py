@@ -63,6 +63,9 @@ def remove(
 
     :raises: `exception.TenantNotFound`, and as `change.run`
     """
+    # An id that no tenant can have is unknown like any other.
+    if project_id not in pcloud.tenants:
+        raise exception.TenantNotFound(project=project_id, pcloud=pcloud.id)
     key = names.tenant_key(project_id)
 
     def work(written: writes.Rows) -> None:
@@ -71,8 +74,6 @@ def remove(
             raise exception.TenantNotFound(
                 project=project_id, pcloud=pcloud.id)
 
-    if project_id not in pcloud.tenants:
-        raise exception.TenantNotFound(project=project_id, pcloud=pcloud.id)
     change.run(context, [journal.pcloud_anchor(pcloud.id)], work)
     _tell(context, 'remove', pcloud, project_id)
 

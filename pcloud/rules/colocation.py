@@ -218,7 +218,8 @@ def _texts(hints: Mapping[str, object], name: str) -> tuple[str, ...]:
     if len(values) > _MOST or not all(
             isinstance(text, str) and text for text in values):
         raise exception.InvalidServiceHint(
-            name=name, value=values, expected=f'at most {_MOST} texts')
+            name=name, value=values,
+            expected=f'at most {_MOST} texts, none of them empty')
     return tuple(values)
 
 

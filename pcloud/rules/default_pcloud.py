@@ -94,7 +94,7 @@ class Default:
 
 
 def written(
-    default: Mapping[str, str | int] | None,
+    default: Mapping[str, str | float] | None,
 ) -> dict[str, str]:
     """Return a default as it is stored, None for a default of nothing.
 
@@ -104,7 +104,9 @@ def written(
     """
     if default is None:
         return {MODE: _NONE}
-    stored = {name: str(value) for name, value in default.items()}
+    # To JSON's schemas 2.0 is a whole number.
+    stored = {name: f'{value:g}' if isinstance(value, float) else str(value)
+              for name, value in default.items()}
     read(stored)
     return stored
 

@@ -170,6 +170,20 @@ def check_text(hints: Mapping[str, object]) -> None:
                 raise exception.InvalidHintText(name=name, value=value)
 
 
+def check_values(hints: Mapping[str, object]) -> None:
+    """Refuse values of the hint `PCLOUD` that no request spec can keep.
+
+    Nova would end with an unexpected error. What a request spec can keep is
+    judged by the scheduler.
+
+    :raises: `exception.InvalidHint`
+    """
+    given = values(hints, PCLOUD)
+    if not all(isinstance(value, str | int | float) for value in given):
+        raise exception.InvalidHint(
+            name=PCLOUD, value=','.join(map(str, given)))
+
+
 def values(hints: Mapping[str, object], name: str) -> list:
     """Return the values of a hint in a request, none without the hint.
 

@@ -159,7 +159,8 @@ def _choose_slowly(
         raise exception.Unavailable()
     raise exception.NothingFits(
         zone=host_flavors.in_zone(zone), reasons='; '.join(_reasons(
-            settings, len(pools), [pool.id for pool, _ in free], unmet)))
+            settings, [*pools.values()], [pool.id for pool, _ in free],
+            unmet)))
 
 
 def _sizes(pool: host_flavors.Pool) -> dict[str, int]:
@@ -168,14 +169,18 @@ def _sizes(pool: host_flavors.Pool) -> dict[str, int]:
 
 
 def _reasons(
-    settings: Mapping[str, rules.Setting], total: int,
-    flavors: Collection[str], unmet: Sequence[frozenset[str]],
+    settings: Mapping[str, rules.Setting],
+    pools: Collection[host_flavors.Pool], flavors: Collection[str],
+    unmet: Sequence[frozenset[str]],
 ) -> Iterator[str]:
+    total = len(pools)
     ruled_out = {flavor: frozenset.intersection(*(
         keys for other, keys in zip(flavors, unmet, strict=True)
         if other == flavor)) for flavor in flavors}
     if total > len(ruled_out):
-        yield f'{total - len(ruled_out)} of {total} have no free host'
+        yield (f'{total - len(ruled_out)} of {total} have no free host' +
+               machine_constraints.settling(
+                   pool for pool in pools if pool.id not in ruled_out))
     for key in sorted(frozenset().union(*ruled_out.values())):
         count = sum(key in keys for keys in ruled_out.values())
         yield (machine_constraints.shown(

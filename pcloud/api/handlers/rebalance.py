@@ -14,6 +14,8 @@
 
 from collections.abc import Mapping
 
+import jsonschema
+
 from pcloud.api import call as api_call
 from pcloud.api import ownership
 from pcloud.api import projects
@@ -51,7 +53,7 @@ def begin(call: api_call.Call) -> dict:
     """
     pcloud = ownership.own_pcloud(call)
     begun = rebalances.begin(
-        call.context, pcloud, _question(call, pcloud, call.body),
+        call.context, pcloud, _question(call, pcloud, _asked(call, pcloud)),
         call.body['valid_for'])
     steps.move(call.context, pcloud)
     return {'rebalance': views.show(begun)}
@@ -65,12 +67,26 @@ def end(call: api_call.Call) -> None:
     rebalances.end(call.context, ownership.own_pcloud(call))
 
 
+def _asked(call: api_call.Call, pcloud: pclouds.Pcloud) -> Mapping:
+    """Return the body, and where the body has no goal, that of the plan.
+
+    :raises: `exception.RebalanceOutdated` for a text that is no plan
+    """
+    if 'goal' in call.body:
+        return call.body
+    asked = rebalances.asked(call.body['valid_for'])
+    if not isinstance(asked, dict) or not jsonschema.Draft202012Validator(
+            schemas.question).is_valid(asked):
+        raise exception.RebalanceOutdated(pcloud=pcloud.id)
+    return asked
+
+
 def _question(
     call: api_call.Call, pcloud: pclouds.Pcloud, asked: Mapping,
 ) -> rebalances.Question:
     """Read a goal.
 
-    :param asked: the query, or the body
+    :param asked: the query, the body, or what a plan was made for
     :raises: `exception.InvalidBody`, `exception.FlavorNotFound`,
         `exception.FlavorUnusable`
     """

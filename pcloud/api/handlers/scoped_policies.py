@@ -233,14 +233,17 @@ def delete(call: api_call.Call) -> None:
 def _scope(call: api_call.Call) -> tuple[str, str]:
     """Return scope and id in the path, if the scope can have the id.
 
-    :raises: `exception.ScopedPolicyNotFound`, `exception.PcloudNotFound`,
+    :raises: `exception.ScopeNotFound`, `exception.PcloudNotFound`,
         `exception.InvalidScopeId`
     """
     scope, scope_id = call.parameters['scope'], call.parameters['id']
     is_default = scope_id == scoped_policies.DEFAULT
     if scope not in scoped_policies.SCOPES or (
             scope == scoped_policies.CLOUD and not is_default):
-        raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
+        raise exception.ScopeNotFound(
+            scope=scope, id=scope_id,
+            scopes=', '.join(scoped_policies.SCOPES),
+            default=scoped_policies.DEFAULT)
     if scope == scoped_policies.PCLOUD:
         ownership.visible_pcloud(call)
     elif not scoped_policies.is_id(scope_id):

@@ -129,6 +129,7 @@ def checked(
         `default_pclouds.usable`
     """
     hint_rules.check_text(hints)
+    hint_rules.check_values(hints)
     hint_rules.preferred_id(_listed(hints))
     locality.check(hints)
     _check_constraints(context, hints, rbac)

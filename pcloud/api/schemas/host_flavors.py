@@ -33,8 +33,8 @@ maintain_host = types.body(
     'host',
     {'maintenance': {
         'type': ['object', 'null'],
-        'properties': {'from': types.text,
-                       'until': {**types.text, 'type': ['string', 'null']},
+        'properties': {'from': types.moment,
+                       'until': {**types.moment, 'type': ['string', 'null']},
                        'reason': types.maintenance_reason},
         'required': ['from', 'reason'],
         'additionalProperties': False}},

@@ -33,7 +33,7 @@ update = types.body(
          'properties': {
              'move': {'type': 'string', 'enum': [*draining.MOVES]},
              'release': {'type': 'boolean'},
-             'deadline': types.text,
+             'deadline': types.moment,
              'dry_run': {'type': 'boolean'},
              'together_with': {
                  'type': 'array', 'items': types.host_name,

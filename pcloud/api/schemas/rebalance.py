@@ -42,11 +42,20 @@ show_query = {
     'additionalProperties': False,
 }
 
+_QUESTION = {'goal': _GOAL, 'flavor': types.flavor_id, 'count': _COUNT,
+             'max_moves': _COUNT, 'move': _MOVE}
+
+# What a plan was made for, as the plan has it.
+question = {
+    'type': 'object', 'properties': _QUESTION, 'required': ['goal'],
+    'additionalProperties': False}
+
 begin = types.body(
     'rebalance',
     {'valid_for': {'type': 'string', 'maxLength': rebalances.LONGEST,
                    'pattern': r'^[A-Za-z0-9._=-]+\Z',
-                   'description': 'as the plan has it'},
-     'goal': _GOAL, 'flavor': types.flavor_id, 'count': _COUNT,
-     'max_moves': _COUNT, 'move': _MOVE},
-    required=['valid_for', 'goal'])
+                   'description': 'as the plan has it'}, **_QUESTION},
+    required=['valid_for'])
+# Without a goal the goal of the plan counts, with all that belongs to it.
+begin['properties']['rebalance']['dependentRequired'] = {
+    member: ['goal'] for member in _QUESTION if member != 'goal'}

@@ -35,6 +35,10 @@ text = {'type': 'string', 'maxLength': 255,
         'pattern': rf'^{_NO_CONTROL}*\Z',
         'description': f'at most 255 characters, {_PRINTED}'}
 
+# What is right of a moment is said with the error.
+moment = {**text, 'description': 'a moment in ISO 8601, such as '
+                                 '2026-12-31T23:59:59Z'}
+
 maintenance_reason = {
     'type': 'string', 'maxLength': maintenance.REASON_LENGTH,
     'pattern': rf'^{_NO_CONTROL}*\Z',

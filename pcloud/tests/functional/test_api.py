@@ -332,6 +332,7 @@ class PcloudTest(ApiTestCase):
             response = self.alice.call(method, '/os-pclouds')
             self.assertEqual(405, response.status_code)
             self.assertEqual('GET, POST', response.headers['Allow'])
+            self.assertIn('one of GET, POST', response.text)
         self.assertEqual(404, self.alice.call(
             'GET', '/os-pclouds/x/y').status_code)
         response = self.alice.call('GET', '/os-pclouds')

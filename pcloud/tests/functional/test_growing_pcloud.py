@@ -140,7 +140,9 @@ class PolicyTest(GrowTestCase):
                 'PUT', f'{POLICIES}/project/{base.ALICE}',
                 {'policy': {'default_pcloud': wrong}})
             self.assertEqual(400, response.status_code, wrong)
-        for value in (right, {**right, 'availability_zone': 'az1'}):
+        for value in (right, {**right, 'availability_zone': 'az1'},
+                      # To JSON's schemas this is a whole number.
+                      {**right, 'max_hosts': 2.0}):
             shown = self.alice.call_json(
                 'PUT', f'{POLICIES}/project/{base.ALICE}',
                 {'policy': {'default_pcloud': value}})['policy']

@@ -12,6 +12,7 @@
 
 """What a launch costs in nova-api, beside what Nova does itself."""
 
+import itertools
 from unittest import mock
 
 from pcloud.api.nova_calls import servers
@@ -76,6 +77,16 @@ class LaunchTest(shared_cloud.SharedCloudTestCase):
         response = self.alice.call('POST', '/servers', body)
         self.assertEqual(400, response.status_code)
         self.assertIn('memory', response.text)
+
+    def test_values_of_the_hint_that_nova_cannot_keep(self):
+        server = self._build_server(flavor_id='1', networks='none')
+        for member, value in itertools.product(
+                ('os:scheduler_hints', 'OS-SCH-HNT:scheduler_hints'),
+                (None, {}, [None], [['x']], {'a': 'b'})):
+            response = self.alice.call('POST', '/servers', {
+                'server': server, member: {'pcloud': value}})
+            self.assertEqual(400, response.status_code, response.text)
+            self.assertIn('it takes the id of one Pcloud', response.text)
 
     def test_flavors_that_the_caller_does_not_see(self):
         """They tell nothing, and a flavor of the project does."""

@@ -155,6 +155,8 @@ class AnnounceTest(MaintenanceTestCase):
                 (400, {**right, 'reason': '\U0001f600'}),
                 (400, {**right, 'more': 1})):
             self.assertEqual(status, self.call(wish).status_code, wish)
+        self.assertIn('it has to be a moment in ISO 8601',
+                      self.call({**right, 'from': 5}).text)
         self.assertEqual(404, self.call(right, 'node-9').status_code)
         self.assertEqual(404, self.call(right, flavor='no').status_code)
         self.make_pool('other')

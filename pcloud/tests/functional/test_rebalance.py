@@ -176,7 +176,11 @@ class PlanTest(RebalanceTestCase):
             plan['moves'])
         self.assertEqual((True, True, []), (
             plan['fits'], plan['exact'], plan['frees']))
-        self.begun(plan, goal='fit', flavor='large')
+        # The plan says what it is for.
+        answer = self.alice.call('POST', self.rebalance, {
+            'rebalance': {'valid_for': plan['valid_for']}})
+        self.assertEqual((202, plan['moves']), (
+            answer.status_code, answer.json()['rebalance']['moves']))
         self.work_until_done()
         self.only('a', 'b', 'c')
         new = self.boot(self.alice, {'pcloud': self.pcloud},
@@ -368,7 +372,9 @@ class RefusedTest(RebalanceTestCase):
             self.assertEqual(status, answer.status_code, (query, answer.text))
         for body, status in (
                 ({}, 400), ({'goal': 'free_hosts'}, 400),
-                ({'valid_for': valid}, 400),
+                ({'valid_for': valid, 'max_moves': 3}, 400),
+                ({'valid_for': valid, 'flavor': 'tiny'}, 400),
+                ({'valid_for': 'abc'}, 409),
                 ({'goal': 'free_hosts', 'valid_for': 1}, 400),
                 ({'goal': 'free_hosts', 'valid_for': ''}, 400),
                 ({'goal': 'free_hosts', 'valid_for': '%'}, 400),
@@ -396,18 +402,41 @@ class RefusedTest(RebalanceTestCase):
         fingerprint = valid.partition('.')[0]
         for text in ('', fingerprint, f'{fingerprint}.', '.', f'x{valid}',
                      f'{fingerprint}.AAAA', f'{fingerprint}.=',
-                     f'{fingerprint}.{self.encoded([1, 1, [[[0, 0, 9]]]])}',
-                     f'{fingerprint}.{self.encoded([1, 1, [[[-1, 0, 1]]]])}',
-                     f'{fingerprint}.{self.encoded([1, 1, [[]]])}',
-                     f'{fingerprint}.{self.encoded([1, 1, [[[0, 0, 1]]]])}',
-                     f'{fingerprint}.{self.encoded([1, 1, 5])}',
+                     self.written(fingerprint, [[[0, 0, 9]]]),
+                     self.written(fingerprint, [[[-1, 0, 1]]]),
+                     self.written(fingerprint, [[]]),
+                     self.written(fingerprint, [[[0, 0, 1]]]),
+                     self.written(fingerprint, 5),
                      f'{fingerprint}.{self.encoded({"a": 1})}',
-                     f'{fingerprint}.' + self.encoded(
-                         [1, 1, [[[0, 0, float("inf")]]]]),
+                     self.written(fingerprint, [[[0, 0, float('inf')]]]),
                      f'{fingerprint}.{self.encoded("[" * 9999)}'):
             answer = self.begin({'valid_for': text})
             self.assertIn(answer.status_code, (400, 409), text)
         self.assertEqual(before, self.dump())
+
+    def test_goals_that_users_write(self):
+        fingerprint = self.plan()['valid_for'].partition('.')[0]
+        before = self.dump()
+        for question, status in (
+                (None, 409), ([], 409), ('free_hosts', 409), ({}, 409),
+                ({'goal': 'best'}, 409), ({'goal': 'fit'}, 400),
+                ({'goal': 'free_hosts', 'max_moves': '1'}, 409),
+                ({'goal': 'free_hosts', 'max_moves': 10 ** 30}, 409),
+                ({'goal': 'free_hosts', 'more': 1}, 409),
+                ({'goal': 'fit', 'flavor': ['tiny']}, 409),
+                ({'goal': 'fit', 'flavor': 'none'}, 404),
+                ({'goal': 'fit', 'flavor': '\ud800'}, 409),
+                # As a plan, but for another question than the fingerprint's.
+                ({'goal': 'free_hosts', 'max_moves': 9}, 409)):
+            answer = self.alice.call('POST', self.rebalance, {'rebalance': {
+                'valid_for': self.written(fingerprint, [], question)}})
+            self.assertEqual(
+                status, answer.status_code, (question, answer.text))
+        self.assertEqual(before, self.dump())
+
+    def written(self, fingerprint, steps, question=None):
+        """Return the text that a user may write in place of a plan's."""
+        return f'{fingerprint}.{self.encoded([question, 1, 1, steps])}'
 
     def encoded(self, value):
         return base64.urlsafe_b64encode(zlib.compress(

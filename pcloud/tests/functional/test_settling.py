@@ -101,6 +101,11 @@ class SettlingTestCase(shared_cloud.SharedCloudTestCase):
         answer = self.allocate(user, pcloud)
         self.assertEqual(409, answer.status_code, answer.text)
         self.assertIn('1 more are settling', answer.text)
+        answer = user.call('POST', f'/os-pclouds/{pcloud}/hosts', {
+            'host': {'name': 'fitting', 'constraints': 'cpu=1'}})
+        self.assertEqual(409, answer.status_code, answer.text)
+        self.assertIn('1 of 1 have no free host yet (1 more are settling',
+                      answer.text)
         found = self.flavor()
         self.assertEqual(({}, 1), (found['available'], found['settling']))
 

@@ -44,6 +44,8 @@ class TenantTest(test_api.ApiTestCase):
                        'host:web', 'a%20b', '%2e%2e', 'x' * 65, '%3fa',
                        '%f0%9f%98%80', '%00'):
             self.check(400, self.alice, 'PUT', f'{self.path}/{tenant}')
+        for tenant in ('owner', 'id', 'type', 'host:web', 'a%20b', 'x' * 300):
+            self.check(404, self.alice, 'DELETE', f'{self.path}/{tenant}')
         self.assertEqual(
             before, self.aggregate(f'Pcloud:{self.pcloud}').metadata)
 
