@@ -39,7 +39,7 @@ class ForcedMoveTestCase(shared_cloud.SharedCloudTestCase):
     def _live_migrate(self, server, host, version, **more):
         self.admin.microversion = version
         body = {'host': host, 'block_migration': version != '2.29', **more}
-        if version == '2.67':
+        if version in ('2.30', '2.67', '2.68'):
             body['block_migration'] = 'auto'
         else:
             body['disk_over_commit'] = False
@@ -125,6 +125,21 @@ class ForcedMoveTest(ForcedMoveTestCase):
         self.assertEqual(202, response.status_code, response.text)
         self._wait_for_server_parameter(
             inside, {'OS-EXT-SRV-ATTR:host': target, 'status': 'ACTIVE'})
+
+    def test_what_is_not_forced_is_for_the_scheduler(self):
+        server = self.boot(self.alice)
+        there = self.host_of(server)
+        for version, more, status in (
+                ('2.30', {}, 400), ('2.67', {}, 202),
+                ('2.67', {'force': False}, 202),
+                ('2.67', {'force': 'false'}, 202), ('2.68', {}, 202)):
+            response = self._live_migrate(
+                server, self.free, version, **more)
+            self.assertEqual(status, response.status_code, response.text)
+            self.assertNotIn('cannot be forced', response.text)
+            self._wait_for_server_parameter(server, {
+                'OS-EXT-STS:task_state': None, 'status': 'ACTIVE',
+                'OS-EXT-SRV-ATTR:host': there})
 
     def test_target_that_the_scheduler_would_not_take(self):
         server = self.boot(self.alice, {'pcloud': self.pcloud})
