@@ -415,7 +415,7 @@ class ReservedProject(Invalid):
 
 
 class ProjectUnknown(Invalid):
-    message = "Project '%(project)s' does not exist."
+    message = "There is no project with the id '%(project)s'."
 
 
 class DomainUnknown(Invalid):
@@ -454,7 +454,7 @@ class FlavorUnusable(Invalid):
 
 class ServerUnknown(NotFound):
     message = ('There is no request for a server %(server)s in Nova; it takes '
-               'the id of a server that is not deleted.')
+               'the id of a server that is not deleted and archived.')
 
 
 class ServerGroupUnknown(NotFound):

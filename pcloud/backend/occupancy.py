@@ -20,6 +20,7 @@ from collections.abc import Iterator
 import dataclasses
 import datetime
 
+from nova.compute import power_state
 from nova import context as nova_context
 from nova.db.main import api as main_db
 from nova.db.main import models
@@ -85,7 +86,7 @@ def _servers(hosts: Collection[str], uuids: Collection[str]) -> sa.Select:
         action.instance_uuid == row.uuid).scalar_subquery()
     return sa.select(
         row.uuid, row.host, row.vm_state, row.task_state, row.locked,
-        latest.label('acted'),
+        row.power_state, latest.label('acted'),
     ).where(row.deleted == 0,
             sa.or_(row.host.in_(hosts), row.uuid.in_(uuids)))
 
@@ -103,7 +104,8 @@ def _joined(
         occupant = Occupant(
             server.uuid, blockers.Server(
                 server.vm_state or '', server.task_state, bool(server.locked),
-                tuple(row.status or '' for row in own)),
+                tuple(row.status or '' for row in own),
+                power_state.STATE_MAP.get(server.power_state, 'unknown')),
             min(begun) if begun else server.acted)
         for host in there.intersection(hosts):
             yield host, occupant

@@ -46,11 +46,11 @@ def path(collection: str, *names: str) -> str:
     :param names: the names below the collection, as the user wrote the names,
         unquoted
     :raises exceptions.BadRequest: for a name that no URL can carry: an empty
-        name, or "." or "..", which mean the collection or the collection's
-        parent
+        name, "." or "..", which mean the collection or the collection's
+        parent, and a name with a slash, which servers take for two names
     """
     for name in names:
-        if name in ('', '.', '..'):
+        if name in ('', '.', '..') or '/' in name:
             raise exceptions.BadRequest(f"'{name}' is not a possible name")
     return '/'.join((collection, *(parse.quote(name, safe='')
                                    for name in names)))

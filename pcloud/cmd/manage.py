@@ -115,7 +115,12 @@ def main() -> int:
     CONF.register_cli_opt(cfg.SubCommandOpt(
         'command', title='Commands', handler=_add_commands))
     conf.register_opts(CONF)
-    config.parse_args(sys.argv, configure_db=False)
+    try:
+        config.parse_args(sys.argv, configure_db=False)
+    except cfg.Error as error:
+        # The status 1 would be taken for an answer.
+        print(f'pcloud-manage: {error}', file=sys.stderr)
+        return FAILED
     _configure_databases()
     if not (CONF.log_file or CONF.log_dir):
         # Without this oslo.log writes to standard output.

@@ -216,8 +216,13 @@ def main() -> int:
     """
     release.answer('pcloud-status', sys.argv[1:])
     conf.register_opts(CONF)
-    return upgradecheck.main(
-        cfg.CONF, project='nova', upgrade_command=Checks())
+    try:
+        return upgradecheck.main(
+            cfg.CONF, project='nova', upgrade_command=Checks())
+    except cfg.Error as error:
+        # The status 1 would be taken for a warning.
+        print(f'pcloud-status: {error}', file=sys.stderr)
+        return int(upgradecheck.Code.FAILURE)
 
 
 if __name__ == '__main__':

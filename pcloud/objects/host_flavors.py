@@ -230,9 +230,10 @@ def add_host(
     compute = computes.of_host(context, host)
     provider = compute.node.uuid
     _finish(context, host)
+    # Nobody should disable the service of a host that cannot be added.
+    _check_in_none(context, host)
     if compute.enabled:
         raise exception.HostServiceEnabled(host=host)
-    _check_in_none(context, host)
     emptiness.check(context, compute, host)
 
     def work(written: writes.Rows) -> None:

@@ -52,12 +52,14 @@ class Server:
     :ivar task_state: as Nova keeps it; None for a server at rest
     :ivar migrations: the statuses of the server's migrations from or to the
         host that are not over
+    :ivar power_state: as Nova names it, such as 'running'
     """
 
     vm_state: str
     task_state: str | None
     locked: bool
     migrations: Collection[str] = ()
+    power_state: str = 'running'
 
 
 def why(server: Server) -> tuple[str, str] | None:

@@ -39,6 +39,8 @@ _NO_REQUEST = (blockers.NOT_MIGRATABLE, 'Nova does not know what it was '
                                         'started with')
 _IS_STOPPED = (blockers.NOT_MIGRATABLE, 'it is stopped, and the drain moves '
                                         'running servers alone')
+# Nova's words for the power of servers that Nova migrates live.
+_POWERED = ('running', 'paused')
 _NOT_FOR_PCLOUD = (blockers.PLACEMENT, 'it was not started for the Pcloud, so '
                                        'Nova would move it out of the Pcloud')
 _NOT_A_TENANT = (blockers.PLACEMENT, 'its project is not one of the tenants '
@@ -91,11 +93,15 @@ def obstacle(
     =========  ======  =====  ======  ======  ==============
     a blocker  any     any    any     any     as `blockers`
     stopped    `LIVE`  any    any     any     not_migratable
+    no power   any     any    any     any     not_migratable
     any        any     no     any     any     not_migratable
     any        any     yes    no      any     placement
     any        any     yes    yes     no      placement
     any        any     yes    yes     yes     none
     =========  ======  =====  ======  ======  ==============
+
+    A server has no power that is not stopped, and is neither running nor
+    paused as its hypervisor has it.
 
     :param move: `draining.LIVE` or `draining.ANY`
     :param is_known: whether Nova knows what the server was started with
@@ -108,6 +114,10 @@ def obstacle(
         return why
     if move == draining.LIVE and not goes_live(server):
         return _IS_STOPPED
+    if goes_live(server) and server.power_state not in _POWERED:
+        return blockers.NOT_MIGRATABLE, (
+            f'its power state is {server.power_state}, and Nova migrates '
+            'running and paused servers alone')
     if not is_known:
         return _NO_REQUEST
     if not is_inside:

@@ -12,10 +12,14 @@
 
 """``/os-pcloud-quotas``."""
 
+from oslo_config import cfg
+
 from pcloud.api import call as api_call
 from pcloud.api import projects
 from pcloud import exception
 from pcloud.objects import quotas
+
+CONF = cfg.CONF
 
 
 def _view(quota: quotas.Quota) -> dict:
@@ -26,14 +30,19 @@ def _view(quota: quotas.Quota) -> dict:
 def show(call: api_call.Call) -> dict:
     """Show the limit of a project's units, and the units in use.
 
+    What a project had is shown that Keystone does not know any more.
+
     :raises: `exception.PolicyForbids` when the caller may not see the
-        project's quota
+        project's quota, and as `projects.check`
     """
     project_id = call.parameters['project']
     if not call.can(call.rule, project_id):
         raise exception.PolicyForbids(rule=call.rule)
     projects.check_id(project_id)
-    return _view(quotas.show(call.context, project_id))
+    quota = quotas.show(call.context, project_id)
+    if not quota.in_use and quota.limit == CONF.pcloud.quota_units:
+        projects.check(call.context, project_id)
+    return _view(quota)
 
 
 def update(call: api_call.Call) -> dict:

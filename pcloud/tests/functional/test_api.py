@@ -130,7 +130,9 @@ class HostFlavorTest(ApiTestCase):
             'vcpus': 10, 'vcpus_used': 0, 'memory_mb': 8192,
             'memory_mb_used': 512,
             'hypervisor_hostname': 'node-1.hv.example.org'}}, added)
-        self.check(409, self.admin, 'POST', path, body)
+        # The service is enabled, and need not be disabled to be told.
+        self.assertIn("is in the pool 'gpu' already",
+                      self.check(409, self.admin, 'POST', path, body))
         flavor = self.check(200, self.alice, 'GET', '/os-host-flavors/gpu')
         self.assertEqual(
             {'id': 'gpu', 'description': '', 'units': 1, 'vcpus': 10,

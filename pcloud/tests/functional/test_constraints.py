@@ -81,7 +81,7 @@ class UnknownScopesTest(ConstraintsTestCase):
             "Domain 'd2' does not exist; it has to be the id of a domain, "
             'which openstack domain list shows.',
             self.refused(400, *self._set('domain', 'd2')))
-        self.assertEqual("Project 'p2' does not exist.",
+        self.assertEqual("There is no project with the id 'p2'.",
                          self.refused(400, *self._set('project', 'p2')))
         for scope, scope_id in (('domain', 'd2'), ('project', 'p2')):
             self.refused(404, self.admin.call, 'GET',

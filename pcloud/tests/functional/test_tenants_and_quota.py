@@ -13,6 +13,7 @@
 """Tenants, quota and changes to a Pcloud."""
 
 from pcloud.tests.functional import base
+from pcloud.tests.functional import outages
 from pcloud.tests.functional import test_api
 
 
@@ -56,6 +57,22 @@ class TenantTest(test_api.ApiTestCase):
         self.check(403, self.bob, 'PUT', f'{self.path}/{base.CAROL}')
         self.check(403, self.bob, 'GET', self.path)
         self.check(403, self.bob, 'DELETE', f'{self.path}/{base.ALICE}')
+
+
+class UnknownProjectTest(test_api.ApiTestCase):
+
+    def test_quota(self):
+        quotas = '/os-pcloud-quotas'
+        body = {'quota': {'units': {'limit': 3}}}
+        # Keystone is not there by now.
+        self.check(200, self.admin, 'PUT', f'{quotas}/p3', body)
+        self.useFixture(outages.SmallKeystone('/projects/p1'))
+        self.check(200, self.admin, 'GET', f'{quotas}/p1')
+        self.check(400, self.admin, 'GET', f'{quotas}/p2')
+        # What is kept for a project that is gone can be seen, and removed.
+        self.check(200, self.admin, 'GET', f'{quotas}/p3')
+        self.check(204, self.admin, 'DELETE', f'{quotas}/p3')
+        self.check(400, self.admin, 'GET', f'{quotas}/p3')
 
 
 class QuotaTest(test_api.ApiTestCase):

@@ -33,8 +33,8 @@ def failed(ago, had_target=True):
     return moving.Past(NOW - ago, False, had_target)
 
 
-def server(vm_state='active', locked=False):
-    return blockers.Server(vm_state, None, locked)
+def server(vm_state='active', locked=False, power='running'):
+    return blockers.Server(vm_state, None, locked, power_state=power)
 
 
 @ddt.ddt
@@ -46,7 +46,16 @@ class ObstacleTest(testtools.TestCase):
         (server('stopped'), draining.LIVE, True, True, True,
          'not_migratable'),
         (server('stopped'), draining.ANY, True, True, True, None),
-        (server('paused'), draining.LIVE, True, True, True, None),
+        (server('paused', power='paused'), draining.LIVE, True, True, True,
+         None),
+        (server(power='pending'), draining.LIVE, True, True, True,
+         'not_migratable'),
+        (server('paused', power='shutdown'), draining.ANY, True, True, True,
+         'not_migratable'),
+        (server('stopped', power='shutdown'), draining.ANY, True, True, True,
+         None),
+        (server(power='pending', locked=True), draining.ANY, True, True,
+         True, 'locked'),
         (server(), draining.LIVE, False, False, False, 'not_migratable'),
         (server(), draining.LIVE, True, False, True, 'placement'),
         (server(), draining.ANY, True, True, False, 'placement'),

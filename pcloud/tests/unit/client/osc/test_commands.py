@@ -613,15 +613,15 @@ class TestHosts(base.CloudTestCase):
         self.assertEqual([], self.calls())
 
     def test_names_are_quoted(self):
-        url = f'{HOSTS}/a%2Fb%20%3Fc'
+        url = f'{HOSTS}/a%25b%20%3Fc'
         self.answer('DELETE', url, status_code=204)
 
-        result = self.openstack('pcloud', 'host', 'remove', 'farm', 'a/b ?c')
+        result = self.openstack('pcloud', 'host', 'remove', 'farm', 'a%b ?c')
 
         self.assertEqual((0, '', ''), result)
         self.assertEqual(('DELETE', url), self.last_call()[:2])
 
-    @ddt.data('', '.', '..')
+    @ddt.data('', '.', '..', 'a/b', '/')
     def test_a_name_never_becomes_part_of_the_path(self, name):
         result = self.openstack('pcloud', 'host', 'remove', 'farm', name)
 

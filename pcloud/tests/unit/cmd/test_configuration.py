@@ -1,0 +1,36 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import subprocess
+import sys
+
+import ddt
+import testtools
+
+
+@ddt.ddt
+class MissingTest(testtools.TestCase):
+    """A file of configuration that is not there is no answer."""
+
+    @ddt.data(('manage', 'audit'), ('manage', 'explain', '--server', 'x'),
+              ('status', 'upgrade', 'check'))
+    def test_one_line(self, command):
+        name, *arguments = command
+        done = subprocess.run(
+            [sys.executable, '-m', f'pcloud.cmd.{name}',
+             '--config-file', '/nope.conf', *arguments],
+            text=True, capture_output=True)
+        self.assertEqual((2, ''), (done.returncode, done.stdout))
+        self.assertEqual(
+            f'pcloud-{name}: Failed to find some config files: /nope.conf',
+            done.stderr.splitlines()[-1])
+        self.assertNotIn('Traceback', done.stderr)
