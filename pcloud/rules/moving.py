@@ -117,7 +117,7 @@ def obstacle(
     if goes_live(server) and server.power_state not in _POWERED:
         return blockers.NOT_MIGRATABLE, (
             f'its power state is {server.power_state}, and Nova migrates '
-            'running and paused servers alone')
+            'running and paused servers alone; reboot it hard')
     if not is_known:
         return _NO_REQUEST
     if not is_inside:
