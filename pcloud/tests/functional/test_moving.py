@@ -16,6 +16,7 @@ import datetime
 import threading
 from unittest import mock
 
+from nova.compute import power_state
 from nova import exception as nova_exception
 from nova import objects
 from nova.objects import fields
@@ -279,6 +280,20 @@ class ObstacleTest(MovingTestCase):
         self.only('a', 'b')
         self.drain(move='live')
         self.assertEqual({server['id']: 'placement'}, self.blockers())
+
+    def test_server_without_power(self):
+        server = self.start()
+        instance = objects.Instance.get_by_uuid(self.context, server['id'])
+        instance.power_state = power_state.NOSTATE
+        instance.save()
+        self.only('a', 'b')
+        self.drain(move='live')
+        self.assertEqual({server['id']: 'not_migratable'}, self.blockers())
+        self.assertEqual([], self.migrations(server))
+        instance.power_state = power_state.RUNNING
+        instance.save()
+        self.step()
+        self.arrives(server, 'b')
 
     def test_scheduler_that_finds_no_host(self):
         self.alice.microversion = GROUPS
