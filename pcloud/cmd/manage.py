@@ -32,6 +32,7 @@ from nova.db.api import api as api_db  # noqa: E402
 from nova.db.main import api as main_db  # noqa: E402
 from nova import objects  # noqa: E402
 from oslo_config import cfg  # noqa: E402
+from oslo_db import exception as db_exc  # noqa: E402
 from oslo_log import log as logging  # noqa: E402
 
 from pcloud.backend import cells  # noqa: E402
@@ -133,6 +134,10 @@ def main() -> int:
         return CONF.command.run(CONF.command)
     except exception.PcloudError as error:
         print(f'pcloud-manage: {error}', file=sys.stderr)
+    except db_exc.CantStartEngineError:
+        print('pcloud-manage: no configuration names a database; '
+              '--config-file takes the nova.conf that has [api_database] '
+              'connection', file=sys.stderr)
     except BrokenPipeError:
         raise
     except Exception:

@@ -238,8 +238,8 @@ ROOMS = {
         'nova.availability_zones nova.compute nova.conf '
         'nova.config nova.context nova.db.api.api nova.db.main.api '
         'nova.exception nova.image nova.monkey_patch nova.objects '
-        'nova.scheduler.filters nova.version oslo_config oslo_log '
-        'oslo_upgradecheck packaging prettytable',
+        'nova.scheduler.filters nova.version oslo_config oslo_db.exception '
+        'oslo_log oslo_upgradecheck packaging prettytable',
         'manage',
         'explain simulate status',
         'audit explain_output internal_hints metrics sandbox '

@@ -10,11 +10,19 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import os
 import subprocess
 import sys
 
 import ddt
 import testtools
+
+
+def run(name, *arguments):
+    """Run a command of operators."""
+    return subprocess.run(
+        [sys.executable, '-m', f'pcloud.cmd.{name}', *arguments],
+        text=True, capture_output=True)
 
 
 @ddt.ddt
@@ -25,12 +33,16 @@ class MissingTest(testtools.TestCase):
               ('status', 'upgrade', 'check'))
     def test_one_line(self, command):
         name, *arguments = command
-        done = subprocess.run(
-            [sys.executable, '-m', f'pcloud.cmd.{name}',
-             '--config-file', '/nope.conf', *arguments],
-            text=True, capture_output=True)
+        done = run(name, '--config-file', '/nope.conf', *arguments)
         self.assertEqual((2, ''), (done.returncode, done.stdout))
         self.assertEqual(
             f'pcloud-{name}: Failed to find some config files: /nope.conf',
             done.stderr.splitlines()[-1])
+        self.assertNotIn('Traceback', done.stderr)
+
+    def test_no_database(self):
+        done = run('manage', '--config-file', os.devnull, 'audit')
+        self.assertEqual((2, ''), (done.returncode, done.stdout))
+        self.assertIn('no configuration names a database; --config-file',
+                      done.stderr.splitlines()[-1])
         self.assertNotIn('Traceback', done.stderr)
