@@ -71,8 +71,8 @@ class RehearsalTest(RehearsalTestCase):
              ('web', 1, True, (0, 0))], self.told(found))
         self.assertEqual(
             (2, 3, True, {'least': 2, 'most': 2}, {'host': 'db', 'servers': 1},
-             [], ['whether hosts of host flavor gpu take the servers, for '
-                  'none is free now']),
+             [], ['whether hosts of host flavor gpu take the servers, '
+                  'and whether fewer are enough, for none is free now']),
             tuple(found[name] for name in (
                 'survives', 'of', 'exact', 'bounds', 'worst',
                 'refused_servers',

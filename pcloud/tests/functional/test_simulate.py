@@ -197,7 +197,8 @@ class SimulateTest(SimulateTestCase):
         self.assertEqual(({'least': 3, 'most': 3}, [('gpu', 1)]), (
             found['bounds'], self.hosts_to_add(found)))
         self.assertIn('whether hosts of host flavor gpu take the servers, '
-                      'for none is free now', found['not_explained'])
+                      'and whether fewer are enough, for none is free now',
+                      found['not_explained'])
 
     def hosts_to_add(self, found):
         return [(each['host_flavor'], each['hosts'])
