@@ -17,6 +17,7 @@ import json
 import os
 import pathlib
 import re
+import selectors
 import threading
 from unittest import mock
 import urllib.error
@@ -483,6 +484,9 @@ class ServingTest(CountersTestCase):
 
     def setUp(self):
         super().setUp()
+        # Under eventlet the selector from before would stop all threads.
+        self.useFixture(fixtures.MonkeyPatch(
+            'socketserver._ServerSelector', selectors.DefaultSelector))
         self.collector = collector.Collector(None)
         server = serving.bound(
             addresses.parse('127.0.0.1:0'),
