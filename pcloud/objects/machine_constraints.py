@@ -257,9 +257,11 @@ def _reasons(
 
 
 def settling(flavors: Iterable[host_flavors.HostFlavor]) -> str:
-    """Return how many hosts of host flavors settle, '' where there is none."""
+    """Return, in words, how many hosts settle; '' where no host does."""
     count = sum(flavor.settling for flavor in flavors)
-    return f' yet ({count} more are settling, try again later)' * bool(count)
+    if not count:
+        return ''
+    return f' yet ({count} more are settling, try again later)'
 
 
 def shown(setting: rules.Setting, sources: Collection[str]) -> str:
