@@ -21,6 +21,7 @@ from nova import context as nova_context
 
 from pcloud.api import enforcer
 from pcloud.api.policies import pclouds as rules
+from pcloud import exception
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,8 +47,14 @@ class Call:
 
     @property
     def project_id(self) -> str:
-        """The caller's project."""
-        return self.context.project_id
+        """The caller's project.
+
+        :raises: `exception.PolicyForbids` for a token of no project
+        """
+        project_id = self.context.project_id
+        if project_id is None:
+            raise exception.PolicyForbids(rule=self.rule)
+        return project_id
 
     @functools.cached_property
     def manages_all(self) -> bool:

@@ -42,9 +42,15 @@ class Enforcer:
     ) -> bool:
         """Whether a caller passes a rule.
 
+        No token of the system or of a domain passes, not even where
+        ``[oslo_policy] enforce_scope`` of earlier series lets such tokens
+        pass: all rules are about projects.
+
         :param project_id: the project that owns the resource of the rule; None
             for the caller's project
         """
+        if context.system_scope or context.domain_id:
+            return False
         target = {'project_id': project_id or context.project_id,
                   'user_id': context.user_id}
         try:

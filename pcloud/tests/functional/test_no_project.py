@@ -55,6 +55,9 @@ class NoProjectTest(shared_cloud.SharedCloudTestCase):
 
     def setUp(self):
         super().setUp()
+        if 'enforce_scope' in base.CONF.oslo_policy:
+            # As by default, but not in the fixtures of earlier series.
+            self.flags(enforce_scope=True, group='oslo_policy')
         # Nova's fixture gives every token a project.
         self.useFixture(fixtures.MonkeyPatch(
             'nova.api.auth.NovaKeystoneContext._create_context',
@@ -85,6 +88,22 @@ class NoProjectTest(shared_cloud.SharedCloudTestCase):
             open_ = route.method == 'GET' and route.path in FOR_ALL
             self.assertEqual(200 if open_ else 403, self._status(
                 'nothing', '', route.method, self._path(route)), route)
+
+    def test_scopes_that_nova_does_not_enforce(self):
+        """As with an option of earlier series, or rules that are open."""
+        self.useFixture(fixtures.MonkeyPatch(
+            'oslo_policy.policy.Enforcer._enforce_scope',
+            lambda *args, **more: True))
+        for scope, roles in WITH_ROLES:
+            for path in ('/os-pclouds', '/os-pclouds?all_tenants=1',
+                         f'/os-pclouds/{self.pcloud}', '/os-host-flavors'):
+                self.assertEqual(
+                    403, self._status(scope, roles, 'GET', path), path)
+        self.useFixture(fixtures.MonkeyPatch(
+            'pcloud.api.enforcer.Enforcer.allow', lambda *args: True))
+        self.assertEqual(403, self._status('nothing', '', 'POST',
+                                           '/os-pclouds', {
+                                               'pcloud': {'name': 'a'}}))
 
     def test_no_change_is_theirs(self):
         pcloud = f'/os-pclouds/{self.pcloud}'
