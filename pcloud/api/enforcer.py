@@ -53,8 +53,5 @@ class Enforcer:
             return False
         target = {'project_id': project_id or context.project_id,
                   'user_id': context.user_id}
-        try:
-            return bool(self._enforcer.authorize(
-                rule, target, context, do_raise=False))
-        except policy.InvalidScope:
-            return False
+        return bool(self._enforcer.authorize(
+            rule, target, context, do_raise=False))

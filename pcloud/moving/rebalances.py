@@ -89,11 +89,8 @@ class Question:
 
     def __str__(self) -> str:
         """Return all that tells the question from others."""
-        flavor = '' if self.bundle is None else (
-            self.bundle.entries[0].flavor.flavorid)
-        goal = self.goal
-        return json.dumps([self.max_moves, self.move, flavor, goal.count,
-                           sorted(goal.amounts.items())])
+        return json.dumps(
+            [self.members, sorted(self.goal.amounts.items())])
 
 
 @dataclasses.dataclass(frozen=True)

@@ -265,8 +265,7 @@ class Cloud:
             objects.ComputeNode(
                 cell_context, uuid=node_uuid, service_id=service.id,
                 host=host, hypervisor_hostname=host + bulk.NODE_SUFFIX,
-                vcpus=10,
-                memory_mb=8192, local_gb=100, vcpus_used=0,
+                vcpus=10, memory_mb=8192, local_gb=100, vcpus_used=0,
                 memory_mb_used=0, local_gb_used=0, hypervisor_type='fake',
                 hypervisor_version=1, cpu_info='', mapped=1).create()
         client = report.report_client_singleton()
