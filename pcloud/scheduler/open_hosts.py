@@ -30,6 +30,7 @@ from nova import context as nova_context
 from nova import objects
 from nova.scheduler import utils
 
+from pcloud.backend import complaints
 from pcloud.backend import computes
 from pcloud.backend import inventories
 from pcloud import exception
@@ -66,7 +67,16 @@ def serving(
 
     One query a cell, and one query for the zones.
     """
-    known = computes.load(context, pcloud.hosts)
+    return serving_among(pcloud, computes.load(context, pcloud.hosts))
+
+
+def serving_among(
+    pcloud: access.Pcloud, known: Mapping[str, computes.Compute],
+) -> dict[str, computes.Node]:
+    """Return `serving`, where the hosts of the Pcloud are known.
+
+    :param known: ``service host -> compute``
+    """
     return _open(pcloud, {
         host: compute.nodes[0] for host, compute in known.items()
         if compute.up and compute.enabled and len(compute.nodes) == 1})
@@ -75,6 +85,14 @@ def serving(
 def _open(
     pcloud: access.Pcloud, known: Mapping[str, computes.Node],
 ) -> dict[str, computes.Node]:
+    stateless = sorted(
+        host for host, node in known.items()
+        if access.state(pcloud.states.get(node.hypervisor_hostname)) is None)
+    if stateless:
+        complaints.once(
+            f'Pcloud {pcloud.id} has no state of its hosts '
+            f'{", ".join(stateless)}; nobody gets them. pcloud-manage audit '
+            'tells more')
     return {host: node for host, node in known.items()
             if access.host_verdict(pcloud, host, node.hypervisor_hostname)}
 

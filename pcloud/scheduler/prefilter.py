@@ -117,7 +117,10 @@ def _require_pcloud(
 ) -> None:
     uuid, pcloud = _usable_pcloud(context, wanted, spec.project_id)
     _narrow(context, spec, uuid, pcloud)
-    if not _is_forced(spec) and 'host' not in spec.requested_destination:
+    destination = spec.requested_destination
+    # Nova finds the host of a node only where hosts are known.
+    if not (_is_forced(spec) or 'host' in destination or
+            'node' in destination):
         open_hosts.check_room(context, spec, pcloud)
 
 
@@ -167,11 +170,22 @@ def _narrow(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     uuid: str, pcloud: access.Pcloud,
 ) -> None:
-    """Narrow a request to the hosts of a Pcloud."""
+    """Narrow a request to the hosts of a Pcloud.
+
+    :raises: `exception.PcloudUnusable` for a forced host that is no open host
+        of the Pcloud: Placement may not know yet that a host has left
+    """
     _warn_of_inconsistency(pcloud)
     _destination(spec).require_aggregates([uuid])
     if _is_forced(spec):
-        _ignore(spec, _not_open(context, pcloud))
+        nodes = open_hosts.nodes(context, pcloud)
+        if not any(_is_forced_to(spec, host, node.hypervisor_hostname)
+                   for host, node in nodes.items()):
+            raise exception.PcloudUnusable(
+                pcloud=pcloud.id,
+                reason='the host that is asked for is not an enabled host '
+                       'of the Pcloud')
+        _ignore(spec, pcloud.hosts.keys() - nodes.keys())
 
 
 def _lift_limit(spec: objects.RequestSpec) -> None:
@@ -191,20 +205,6 @@ def _warn_of_inconsistency(pcloud: access.Pcloud) -> None:
         LOG.warning('Hosts %(hosts)s of Pcloud %(pcloud)s are in another '
                     'Pcloud too; nobody gets them until one lets them go.',
                     {'hosts': ', '.join(shared), 'pcloud': pcloud.id})
-    states = sum(access.state(text) is not None
-                 for text in pcloud.states.values())
-    if states < len(pcloud.hosts):
-        LOG.warning('Pcloud %(pcloud)s has %(hosts)d hosts but the state of '
-                    'only %(states)d; nobody gets the others.',
-                    {'pcloud': pcloud.id, 'hosts': len(pcloud.hosts),
-                     'states': states})
-
-
-def _not_open(
-    context: nova_context.RequestContext, pcloud: access.Pcloud,
-) -> set[str]:
-    """Return the hosts of a Pcloud that take no server."""
-    return pcloud.hosts.keys() - open_hosts.nodes(context, pcloud).keys()
 
 
 def _destination(spec: objects.RequestSpec) -> objects.Destination:
@@ -218,6 +218,14 @@ def _is_forced(spec: objects.RequestSpec) -> bool:
     """Whether the request skips the scheduler's filters."""
     return any(field in spec and getattr(spec, field)
                for field in ('force_hosts', 'force_nodes'))
+
+
+def _is_forced_to(spec: objects.RequestSpec, host: str, node: str) -> bool:
+    """Whether Nova would take a host and its node for a forced request."""
+    return all(
+        not (field in spec and getattr(spec, field)) or
+        name.lower() in map(str.lower, getattr(spec, field))
+        for field, name in (('force_hosts', host), ('force_nodes', node)))
 
 
 def _ignore(spec: objects.RequestSpec, hosts: Iterable[str]) -> None:

@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 
 from nova import objects
+from nova.scheduler import utils
 
 from pcloud import exception
 from pcloud.objects import machine_constraints
@@ -47,6 +48,17 @@ def is_move(spec: objects.RequestSpec) -> bool:
         'cell' in destination and destination.cell is not None or
         'allow_cross_cell_move' in destination and
         destination.allow_cross_cell_move)
+
+
+def is_rebuild(spec: objects.RequestSpec) -> bool:
+    """Whether a request is for the rebuild of a server on the server's host.
+
+    Nova says so with a hint, which users could give with some versions of
+    Nova, and which the request specs of their servers keep. Nova itself makes
+    such a request with one host, and of a request spec without an id.
+    """
+    return utils.request_is_rebuild(spec) and 'id' not in spec and bool(
+        'force_hosts' in spec and spec.force_hosts)
 
 
 def servers(spec: objects.RequestSpec) -> int:

@@ -23,12 +23,12 @@ from nova import exception as nova_exception
 from nova import objects
 from nova.scheduler import filters
 from nova.scheduler import host_manager
-from nova.scheduler import utils
 from oslo_log import log as logging
 
 from pcloud import exception
 from pcloud.rules import reasons
 from pcloud.scheduler import memo
+from pcloud.scheduler import request
 from pcloud.scheduler import siblings
 
 LOG = logging.getLogger(__name__)
@@ -55,14 +55,14 @@ class ListFilter(filters.BaseHostFilter, abc.ABC):
     ) -> Iterator[host_manager.HostState]:
         """Yield the hosts that the request may have.
 
-        A rebuild stays on its host whatever the rule is, as in all of Nova's
-        filters; Nova protects rebuilds only from filters without their
-        own `filter_all`.
+        A rebuild stays on the server's host whatever the rule is, as in all
+        of Nova's filters; Nova protects rebuilds only from filters without
+        their own `filter_all`.
 
         :raises: `nova.exception.NoValidHost` for an error of `refusals`; the
             reason becomes the server's fault
         """
-        if not filter_obj_list or utils.request_is_rebuild(spec_obj):
+        if not filter_obj_list or request.is_rebuild(spec_obj):
             return iter(filter_obj_list)
         hosts_for = (self._hosts_for_several if siblings.are_several(spec_obj)
                      else self.passing_hosts)

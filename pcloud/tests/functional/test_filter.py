@@ -12,8 +12,11 @@
 
 """Isolation, through the real scheduler and the real Placement."""
 
+import json
 from unittest import mock
 
+from nova.db.api import api as api_db
+from nova.db.api import models
 from nova import objects
 from nova.scheduler import request_filter
 
@@ -99,7 +102,16 @@ class AccessTest(shared_cloud.SharedCloudTestCase):
         for _ in range(2):
             server = self.boot(self.alice, {'pcloud': self.pcloud})
             self.assertEqual(second, self.host_of(server))
-        self.assertIn('the state of only 1', self.stdlog.logger.output)
+        warning = f'has no state of its hosts {self.host}; nobody gets them'
+        self.assertEqual(1, self.stdlog.logger.output.count(warning))
+
+    def test_host_with_a_state_under_another_name(self):
+        """A compute node was renamed."""
+        key = f'pcloud:host_state:{self.host}.hv.example.org'
+        self._metadata({key: None, f'{key}2': 'enabled'})
+        self._refused(self.alice)
+        self.assertIn(f'no state of its hosts {self.host};',
+                      self.stdlog.logger.output)
 
     def test_host_in_two_pclouds_is_nobodys(self):
         other = self.make_pcloud(self.bob)
@@ -164,6 +176,56 @@ class AccessTest(shared_cloud.SharedCloudTestCase):
                   zone=f'{self.hosts[self.host]}:{self.host}')
         self.boot(self.admin, {'pcloud': self.pcloud}, 'ACTIVE',
                   zone=f'{self.hosts[second]}:{second}')
+
+    def test_forced_host_that_placement_takes_for_one_of_the_pcloud(self):
+        self._metadata({f'pcloud:{base.CAROL}': 'pcloud-tenant'})
+        self.aggregate(f'Pcloud:{self.pcloud}').delete_host(self.host)
+        for place in (self.host, f':{self.host}.hv.example.org'):
+            server = self.boot(
+                self.admin, {'pcloud': self.pcloud}, 'ERROR',
+                zone=f'{self.hosts[self.host]}:{place}')
+            self.assertIn('not an enabled host', self.fault(server))
+
+    def test_forced_node(self):
+        self._metadata({f'pcloud:{base.CAROL}': 'pcloud-tenant'})
+        for host, zone in self.hosts.items():
+            own = host == self.host
+            server = self.boot(
+                self.admin, {'pcloud': self.pcloud},
+                'ACTIVE' if own else 'ERROR',
+                zone=f'{zone}::{host}.hv.example.org')
+            self.assertEqual(host if own else None, self.host_of(server))
+
+    def test_destination_that_is_a_node(self):
+        self._metadata({f'pcloud:{base.CAROL}': 'pcloud-tenant'})
+        for host in self.hosts:
+            own = host == self.host
+            server = self.boot(
+                self.admin, {'pcloud': self.pcloud},
+                'ACTIVE' if own else 'ERROR',
+                hypervisor_hostname=f'{host}.hv.example.org')
+            self.assertEqual(host if own else None, self.host_of(server))
+            self.assertNotIn('AttributeError', str(server.get('fault')))
+
+    def test_hint_by_which_nova_marks_rebuilds(self):
+        """Some versions of Nova have kept the hint where users gave it."""
+        server = self.boot(self.bob)
+        with api_db.context_manager.writer.using(self.context) as session:
+            row = session.query(models.RequestSpec).filter_by(
+                instance_uuid=server['id']).one()
+            spec = json.loads(row.spec)
+            spec['nova_object.data']['scheduler_hints'] = {
+                '_nova_check_type': ['rebuild']}
+            row.spec = json.dumps(spec)
+        for host, closed in (('node-1', True), ('node-2', True),
+                             ('node-3', False), ('node-4', False)):
+            if host == self.host_of(server):
+                continue
+            self.act(server, {'os-migrateLive': {
+                'host': host, 'block_migration': 'auto'}})
+            self.wait_until(lambda: self.assertIsNone(self.admin.get_server(
+                server['id'])['OS-EXT-STS:task_state']))
+            self.assertEqual(not closed, host == self.host_of(server), host)
 
     def test_multi_create_stays_inside(self):
         self.add_host(self.alice, self.pcloud, 'db', 'gpu')

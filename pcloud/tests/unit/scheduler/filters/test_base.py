@@ -63,8 +63,17 @@ class ListFilterTest(testtools.TestCase):
 
     def test_a_rebuild_stays(self):
         rebuild = _spec(_nova_check_type=['rebuild'])
+        rebuild.force_hosts = ['h1']
         for each in (FirstFilter(), FailingFilter(KeyError())):
             self.assertEqual(HOSTS, list(each.filter_all(HOSTS, rebuild)))
+
+    def test_a_user_who_says_that_it_is_a_rebuild(self):
+        boot = _spec(_nova_check_type=['rebuild'])
+        move = _spec(_nova_check_type=['rebuild'])
+        move.id, move.force_hosts = 1, ['h1']
+        for spec in boot, move:
+            self.assertEqual(['h1'], list(FirstFilter().filter_all(
+                HOSTS, spec)))
 
     def test_no_host(self):
         self.assertEqual([], list(FailingFilter(KeyError()).filter_all(
