@@ -109,8 +109,8 @@ def drop_key(
     """Delete a metadata key without a host, unless the value has changed."""
     value = aggregate.metadata[key]
     host = next((key.removeprefix(prefix) for prefix
-                 in (names.NODE_PREFIX, names.REACTION_PREFIX,
-                     names.REPLACES_PREFIX) if key.startswith(prefix)), None)
+                 in (names.NODE_PREFIX, names.REACTION_PREFIX)
+                 if key.startswith(prefix)), None)
     node = next((key.removeprefix(prefix) for prefix
                  in (names.STATE_PREFIX, names.DRAIN_PREFIX)
                  if key.startswith(prefix)), value)
@@ -125,6 +125,28 @@ def drop_key(
     done = change.run(context, [_anchor(aggregate)], work)
     reconcile.announced(context, [aggregate.uuid])
     return 'the key is deleted' if done else _DONE
+
+
+def drop_replacement(
+    aggregate: rows.Aggregate, host: str,
+    context: nova_context.RequestContext,
+) -> str:
+    """Have a host stand in for no other, unless it does after all.
+
+    :param host: the service host of the replacement
+    """
+    key, other = names.replaces_key(host), names.replaced(
+        aggregate.metadata)[host]
+
+    def work(written: writes.Rows) -> bool:
+        if {host, other} <= set(written.members(aggregate.id)) and (
+                written.values(aggregate.id, [names.reaction_key(other)])):
+            return False
+        return written.drop_if(aggregate.id, key, other)
+
+    done = change.run(context, [_anchor(aggregate)], work)
+    reconcile.announced(context, [aggregate.uuid])
+    return 'the host counts as any other' if done else _DONE
 
 
 def drop_rebalance(

@@ -19,6 +19,7 @@ import dataclasses
 import functools
 
 from nova import context as nova_context
+from oslo_config import cfg
 from oslo_utils import timeutils
 
 from pcloud.audit import findings
@@ -36,6 +37,8 @@ from pcloud.rules import growth
 from pcloud.rules import hints as hint_rules
 from pcloud.rules import rebalance_rows
 from pcloud.rules import turns
+
+CONF = cfg.CONF
 
 
 @dataclasses.dataclass(frozen=True)
@@ -202,11 +205,7 @@ def _check_keys(
         for host in names.nodes(metadata) if host not in aggregate.hosts
     ] + [
         ('reaction-without-host', names.reaction_key(host), host)
-        for host in names.reactions(metadata) if host not in aggregate.hosts
-    ] + [
-        ('replacement-without-host', names.replaces_key(host), host)
-        for host, other in names.replaced(metadata).items()
-        if not {host, other} <= aggregate.hosts]
+        for host in names.reactions(metadata) if host not in aggregate.hosts]
     for kind, key, subject in sorted(lost):
         yield findings.KeyFinding(
             kind, aggregate.name, key, f'{subject} is not in the Pcloud',
@@ -218,6 +217,7 @@ def _check_keys(
                 'its host is enabled; an earlier version has enabled it and '
                 'left the drain, which would go on with the next disabling',
                 functools.partial(repair.end_drain, aggregate, node))
+    yield from _check_replacements(aggregate)
     yield from _check_rebalance(known, aggregate)
     for key, node in sorted(names.nodes_of_own_ratios(metadata).items()):
         if node not in nodes:
@@ -225,6 +225,28 @@ def _check_keys(
                 'ratio-not-given-back', aggregate.name, key,
                 f'{node} has left the Pcloud with its ratio',
                 functools.partial(repair.give_back_ratio, aggregate, key))
+
+
+def _check_replacements(
+    aggregate: rows.Aggregate,
+) -> Iterator[findings.Finding]:
+    """Find hosts that do not count, and stand in for no other."""
+    reactions = names.reactions(aggregate.metadata)
+    for host, other in sorted(names.replaced(aggregate.metadata).items()):
+        gone = [each for each in (host, other)
+                if each not in aggregate.hosts]
+        if gone:
+            kind, reason = ('replacement-without-host',
+                            f'{gone[0]} is not in the Pcloud')
+        elif other not in reactions:
+            kind, reason = ('replacement-without-maintenance',
+                            f'{host} stands in for {other}, which is in no '
+                            'maintenance, and does not count')
+        else:
+            continue
+        yield findings.KeyFinding(
+            kind, aggregate.name, names.replaces_key(host), reason,
+            functools.partial(repair.drop_replacement, aggregate, host))
 
 
 def _check_rebalance(
@@ -263,13 +285,14 @@ def _check_growth(aggregate: rows.Aggregate) -> Iterator[findings.Finding]:
         except exception.Invalid:
             # The check of the values finds this.
             continue
-        if row.until < timeutils.utcnow_ts():
+        if turns.has_lapsed(row.until, CONF.pcloud.growth_timeout,
+                            timeutils.utcnow_ts()):
             yield findings.KeyFinding(
                 'launch-not-finished', aggregate.name, key,
-                'a launch that might have let the Pcloud grow has died; hosts '
-                'whose names begin with '
-                f'{names.GROWN}{getattr(row, "token", token)} were added for '
-                'it',
+                'a launch that might have let the Pcloud grow has died' + (
+                    '' if key == names.GROWTH_TURN else
+                    '; hosts whose names begin with '
+                    f'{names.GROWN}{token} were added for it'),
                 functools.partial(repair.end_launch, aggregate, key))
 
 

@@ -13,6 +13,7 @@
 """The exceptions of a cloud of which a part is away."""
 
 from keystoneauth1 import exceptions as ks_exc
+from neutronclient.common import exceptions as neutron_exc
 from nova import exception as nova_exception
 from oslo_db import exception as db_exc
 import oslo_messaging as messaging
@@ -33,4 +34,6 @@ DATABASE = (
 ANY = (
     exception.PcloudError, db_exc.DBError, sa_exc.SQLAlchemyError,
     ks_exc.ClientException, messaging.MessagingException,
-    nova_exception.NovaException, *FIRST_CONNECTION)
+    # Nova asks Neutron before Nova moves a server.
+    neutron_exc.NeutronClientException, nova_exception.NovaException,
+    *FIRST_CONNECTION)

@@ -182,15 +182,18 @@ class Rows:
 
     def free_name(
         self, aggregate_id: int, name: str, keys: Collection[str],
+        values: Mapping[str, str],
     ) -> bool:
-        """Make sure that a host's name and keys are free in a Pcloud.
+        """Make sure that a host's name and rows are free in a Pcloud.
 
         A name whose host has left the Pcloud, for example because Nova has
         deleted the host's compute service, is free. The rows that such a host
-        has left are deleted.
+        has left are deleted, also when it is the host that is to join.
 
         :param name: the owner's name for the host, in any letter case
         :param keys: the metadata keys of the host that is to have the name
+        :param values: ``prefix of metadata keys -> value`` of further rows of
+            this host
         :returns: False when a host of the Pcloud has the name
         :raises: `exception.NodesUnknown`
         """
@@ -198,14 +201,19 @@ class Rows:
         found = self._session.execute(sa.select(_ROW.key, _ROW.value).where(
             _ROW.aggregate_id == aggregate_id,
             sa.or_(_ROW.key.in_(list(keys)),
-                   sa.func.lower(_ROW.key) == wanted))).all()
+                   sa.func.lower(_ROW.key) == wanted,
+                   *(sa.and_(_ROW.key.startswith(prefix, autoescape=True),
+                             _ROW.value == value)
+                     for prefix, value in values.items())))).all()
         named = [row for row in found if row.key.lower() == wanted]
         if named and not self.nodes(aggregate_id).isdisjoint(
                 row.value for row in named):
             return False
         # To delete nothing would lock a gap, and hold up other changes.
         left = [row.key for row in found
-                if row.key in keys or row in named]
+                if row.key in keys or row in named or any(
+                    row.key.startswith(prefix) and row.value == value
+                    for prefix, value in values.items())]
         if left:
             self.drop(aggregate_id, left)
         return True

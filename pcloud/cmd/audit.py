@@ -20,6 +20,7 @@ from nova import context as nova_context
 from pcloud.audit import all_checks
 from pcloud.audit import findings
 from pcloud.backend import outages
+from pcloud.cmd import seconds
 from pcloud.rules import text
 
 CLEAN, FOUND, PARTLY = 0, 1, 2
@@ -39,8 +40,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
                         help='repair what can be repaired')
     parser.add_argument('--format', choices=['text', 'json'],
                         default='text', help='how to print the findings')
-    parser.add_argument('--settle', type=float, default=all_checks.SETTLE,
-                        metavar='SECONDS',
+    parser.add_argument('--settle', type=seconds.pause, metavar='SECONDS',
+                        default=all_checks.SETTLE,
                         help='how long Placement may not have been told of '
                              'a change before that is a finding (default: '
                              '%(default)s)')

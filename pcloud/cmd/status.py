@@ -145,7 +145,11 @@ class Checks(upgradecheck.UpgradeCommands):
                 upgradecheck.Code.WARNING,
                 f'{CONF.wsgi.api_paste_config} is not on this machine; ask '
                 'again where nova-api runs.')
-        text = pathlib.Path(path).read_text()
+        try:
+            text = pathlib.Path(path).read_text()
+        except (OSError, UnicodeDecodeError) as error:
+            return _result(upgradecheck.Code.FAILURE,
+                           f'{path} cannot be read: {error}.')
         missing = [name for name in _PIPELINES
                    if not _has_filter(text, name)]
         if 'pcloud.api:filter_factory' not in text or missing:

@@ -18,6 +18,7 @@ import threading
 
 from nova import context as nova_context
 
+from pcloud.cmd import seconds
 from pcloud.worker import loop
 from pcloud.worker import passes
 
@@ -41,27 +42,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
                     'cloud was away and something has to be done later.')
     parser.add_argument('--once', action='store_true',
                         help='end after one pass')
-    parser.add_argument('--interval', type=_seconds, default=_INTERVAL,
+    parser.add_argument('--interval', type=seconds.interval, default=_INTERVAL,
                         metavar='SECONDS',
                         help='how long to wait after a pass (default: '
                              '%(default)g)')
     parser.set_defaults(run=run)
-
-
-def _seconds(text: str) -> float:
-    """Return a positive number of seconds.
-
-    :raises argparse.ArgumentTypeError: for any other text
-    """
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= 86400:
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is not right; it has to be a number of seconds, more "
-            'than 0 and at most 86400')
-    return seconds
 
 
 def run(command: argparse.Namespace) -> int:

@@ -40,6 +40,7 @@ from pcloud import names
 from pcloud.objects import pclouds
 from pcloud.objects import turns
 from pcloud.rules import growth as rules
+from pcloud.rules import turns as turn_rules
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
@@ -102,8 +103,9 @@ def _turn(ticket: Ticket) -> turns.Turn:
 
 
 def has_lapsed(reservation: rules.Reservation) -> bool:
-    """Whether whoever wrote a reservation is taken for dead."""
-    return reservation.until < timeutils.utcnow_ts()
+    """Whether the process that wrote a reservation is taken for dead."""
+    return turn_rules.has_lapsed(
+        reservation.until, CONF.pcloud.growth_timeout, timeutils.utcnow_ts())
 
 
 def _lapse() -> int:

@@ -33,6 +33,7 @@ from nova import objects
 from nova.scheduler import host_manager
 from oslo_utils import timeutils
 
+from pcloud.backend import complaints
 from pcloud.backend import occupancy
 from pcloud.backend import past_moves
 from pcloud.backend import request_specs
@@ -304,8 +305,10 @@ class _Reader:
         try:
             need = candidates.need(spec)
         except nova_exception.Invalid as error:
-            return _Request(capacity.Need({}), frozenset(), (
-                blockers.NOT_MIGRATABLE, error.format_message()))
+            # Owners may not see flavors of other tenants.
+            complaints.once(error.format_message())
+            return _Request(
+                capacity.Need({}), frozenset(), plans.UNUSABLE)
         flavor = spec.flavor.flavorid
         doubts = bundle_requests.unknown_of(
             self._bundle({flavor: spec}), flavor, self.states)

@@ -28,6 +28,8 @@ from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_utils import timeutils
 
+from pcloud.backend import complaints
+from pcloud.backend import computes
 from pcloud.backend import isolation
 from pcloud.backend import occupancy
 from pcloud.backend import past_moves
@@ -46,6 +48,12 @@ from pcloud.scheduler import open_hosts
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
+
+UNUSABLE = (
+    blocker_rules.NOT_MIGRATABLE, 'its flavor cannot be used any more')
+_HOST_DOWN = (
+    blocker_rules.NOT_MIGRATABLE,
+    'its host is down, and Nova moves no server from such a host')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,8 +121,10 @@ def read(
     uuid, pcloud = _access(context, pcloud_id, drained)
     drains = {each.host: each.drain for each in drained}
     found, silent = occupancy.of_hosts(context, drains)
-    cases = list(_cases(context, pcloud, drains, found, now))
-    places = _places(context, uuid, pcloud, {
+    known = computes.load(context, pcloud.hosts) if any(
+        found.values()) else {}
+    cases = list(_cases(context, pcloud, known, drains, found, now))
+    places = _places(context, uuid, pcloud, known, {
         case.uuid: case.need for case in cases
         if case.need is not None and not case.drain.is_overdue(now)})
     return Plan(
@@ -203,18 +213,27 @@ def _access(
 
 def _cases(
     context: nova_context.RequestContext, pcloud: access.Pcloud,
+    known: Mapping[str, computes.Compute],
     drains: Mapping[str, draining.Drain],
     found: Mapping[str, Sequence[occupancy.Occupant]], now: float,
 ) -> Iterator[_Case]:
-    """Yield the servers on drained hosts."""
+    """Yield the servers on drained hosts.
+
+    :param known: ``service host -> compute`` of the hosts of the Pcloud
+    :param drains: ``service host -> drain``
+    :param found: ``service host -> occupants``
+    """
     asked = request_specs.asked(context, {
         occupant.uuid for there in found.values() for occupant in there})
     pasts = past_moves.of_hosts(context, drains, now)
     needs = Needs()
     for host, there in found.items():
+        is_up = host in known and known[host].up
         for occupant in there:
             its = asked.get(occupant.uuid)
-            obstacle = obstacle_of(pcloud, drains[host].move, occupant, its)
+            obstacle = obstacle_of(
+                pcloud, drains[host].move, occupant, its) or (
+                None if is_up else _HOST_DOWN)
             need = None
             if obstacle is None and its is not None:
                 need, obstacle = needs.of(its)
@@ -247,8 +266,9 @@ class Needs:
                 self._known[kind] = candidates.need_of(
                     asked.flavor, asked.on_volume), None
             except exception.FlavorUnusable as error:
-                self._known[kind] = None, (
-                    blocker_rules.NOT_MIGRATABLE, str(error))
+                # Owners may not see flavors of other tenants.
+                complaints.once(str(error))
+                self._known[kind] = None, UNUSABLE
         return self._known[kind]
 
 
@@ -276,15 +296,17 @@ def obstacle_of(
 
 def _places(
     context: nova_context.RequestContext, uuid: str, pcloud: access.Pcloud,
+    known: Mapping[str, computes.Compute],
     needs: Mapping[str, capacity.Need],
 ) -> dict[str, str] | None:
     """Return ``server uuid -> host``, None while Placement does not answer.
 
     :param uuid: the uuid of the Pcloud's aggregate
+    :param known: ``service host -> compute`` of the hosts of the Pcloud
     """
     if not needs:
         return {}
-    nodes = open_hosts.serving(context, pcloud)
+    nodes = open_hosts.serving_among(pcloud, known)
     try:
         free = candidates.offered(
             context, growth.smallest(needs.values()),

@@ -397,17 +397,18 @@ def _join(
     """
     host, node = added.compute.host, added.node.hypervisor_hostname
     aggregate_id = pcloud.aggregate.id
-    rows = {names.host_key(added.name): node, names.node_key(host): node,
-            names.state_key(node): added.state or access.DISABLED}
-    if added.replaces is not None:
-        rows[names.replaces_key(host)] = added.replaces
     try:
+        rows = {names.host_key(added.name): node, names.node_key(host): node,
+                names.state_key(node): added.state or access.DISABLED}
+        if added.replaces is not None:
+            rows[names.replaces_key(host)] = added.replaces
         # When a compute service is deleted, Nova takes its host out and leaves
         # our metadata: such rows are not of this allocation.
         if not written.free_name(aggregate_id, added.name, [
                 *rows, names.drain_key(node),
                 *hosts.keys_of_maintenance(host, {}),
-                *allocation_ratios.saved_keys(node)]):
+                *allocation_ratios.saved_keys(node)], {
+                names.HOST_PREFIX: node, names.REPLACES_PREFIX: host}):
             raise exception.HostNameInUse(
                 name=added.name, pcloud=pcloud.id)
         written.join(aggregate_id, host)
@@ -415,6 +416,9 @@ def _join(
         raise Lost('the host is in this Pcloud already')
     except exception.AggregateGone:
         raise exception.PcloudNotFound(pcloud=pcloud.id)
+    except exception.NameTooLong:
+        # The owner may not see the names.
+        raise Lost('the names of the host have become too long')
     written.insert(aggregate_id, rows)
 
 

@@ -41,6 +41,7 @@ from pcloud.backend import rows
 from pcloud.backend import writes
 from pcloud import exception
 from pcloud import names
+from pcloud.objects import allocation_ratios
 from pcloud.objects import emptiness
 from pcloud.objects import reconcile
 from pcloud.rules import choice
@@ -224,11 +225,13 @@ def add_host(
         `exception.HostHasManyNodes`, `exception.HostServiceEnabled`,
         `exception.HostInPool`, `exception.HostInPcloud`,
         `exception.HostNotEmpty`, `exception.HostBusy`,
-        `exception.HostSettling`, `exception.Unavailable`, and as `change.run`
+        `exception.HostSettling`, `exception.NameTooLong`,
+        `exception.Unavailable`, and as `change.run`
     """
     pool = _pool(context, flavor_id)
     compute = computes.of_host(context, host)
     provider = compute.node.uuid
+    _check_names(compute)
     _finish(context, host)
     # Nobody should disable the service of a host that cannot be added.
     _check_in_none(context, host)
@@ -248,6 +251,17 @@ def add_host(
     change.run(context, [journal.flavor_anchor(flavor_id)], work)
     reconcile.finish(context, [host])
     return _entered(context, compute)
+
+
+def _check_names(compute: computes.Compute) -> None:
+    """Make sure that a Pcloud can keep rows of a host.
+
+    :raises: `exception.NameTooLong`
+    """
+    names.node_key(compute.host)
+    names.maintenance_key(compute.host)
+    names.state_key(compute.node.hypervisor_hostname)
+    allocation_ratios.saved_keys(compute.node.hypervisor_hostname)
 
 
 def _entered(

@@ -49,7 +49,7 @@ class Turn:
 def is_free(context: nova_context.RequestContext, turn: Turn) -> bool:
     """Whether nobody has the turn (one query)."""
     return _is_nobodys(pcloud_rows.value(
-        context, turn.pcloud.aggregate.id, turn.key))
+        context, turn.pcloud.aggregate.id, turn.key), turn.lasts)
 
 
 def take(context: nova_context.RequestContext, turn: Turn) -> bool:
@@ -62,7 +62,7 @@ def take(context: nova_context.RequestContext, turn: Turn) -> bool:
         if written.find(names.pcloud(turn.pcloud.id)) is None:
             raise exception.PcloudNotFound(pcloud=turn.pcloud.id)
         there = _value(written, turn)
-        if not _is_nobodys(there):
+        if not _is_nobodys(there, turn.lasts):
             return False
         if there is None:
             written.insert(turn.pcloud.aggregate.id, {turn.key: _text(turn)})
@@ -121,13 +121,13 @@ def _text(turn: Turn) -> str:
         turn.token, int(timeutils.utcnow_ts() + turn.lasts) + 1))
 
 
-def _is_nobodys(text: str | None) -> bool:
+def _is_nobodys(text: str | None, lasts: int) -> bool:
     """Whether a turn is nobody's, as written.
 
     What nobody can read is nobody's turn.
     """
     try:
-        return text is None or (
-            rules.parse(text).until < timeutils.utcnow_ts())
+        return text is None or rules.has_lapsed(
+            rules.parse(text).until, lasts, timeutils.utcnow_ts())
     except exception.InvalidTurn:
         return True

@@ -30,9 +30,11 @@ from pcloud.rules import uuids
 # A value in Nova's metadata has 255 characters.
 _LIMIT = 255
 _NUMBER = '[0-9]{1,18}'
+_POSITIVE = '[1-9][0-9]{0,17}'
+_AMOUNT = f'[A-Z0-9_]+:{_POSITIVE}'
 _KEPT = re.compile(
-    rf'(?P<until>{_NUMBER}) (?P<count>{_NUMBER}) '
-    rf'(?P<group>-|{uuids.FORM}) (?P<amounts>[A-Z0-9_:,]*)')
+    rf'(?P<until>{_NUMBER}) (?P<count>{_POSITIVE}) '
+    rf'(?P<group>-|{uuids.FORM}) (?P<amounts>(?:{_AMOUNT}(?:,{_AMOUNT})*)?)')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,11 +88,9 @@ def parse(text: str) -> Reservation:
     :raises: `exception.InvalidReservation`
     """
     match = _KEPT.fullmatch(text)
-    pairs = [pair.split(':') for pair in match['amounts'].split(',')
-             ] if match and match['amounts'] else []
-    if match is None or not all(
-            len(pair) == 2 and pair[1].isdigit() for pair in pairs):
+    if match is None:
         raise exception.InvalidReservation(value=text)
+    pairs = [pair.split(':') for pair in match['amounts'].split(',') if pair]
     return Reservation(int(match['until']), Demand(
         capacity.Need({name: int(amount) for name, amount in pairs}),
         int(match['count']),

@@ -12,7 +12,7 @@
 
 """A turn: work on a Pcloud that one process at a time does.
 
-Whoever dies leaves a turn that lapses.
+A process that dies leaves a turn that lapses.
 
 Rule: reference-changes-turns
 """
@@ -22,6 +22,8 @@ import re
 
 from pcloud import exception
 
+# No clock is ahead by so many seconds.
+_SLACK = 3600
 _FORM = re.compile('(?P<token>[0-9a-f]{8}) (?P<until>[0-9]{1,18})')
 
 
@@ -39,6 +41,18 @@ class Turn:
     def __str__(self) -> str:
         """Return the turn as stored."""
         return f'{self.token} {self.until}'
+
+
+def has_lapsed(until: int, lasts: float, now: float) -> bool:
+    """Whether a process is taken for dead that works until a moment.
+
+    A moment that is too far away was written by hand, or by a clock that is
+    wrong.
+
+    :param until: in seconds since the epoch, as `now`
+    :param lasts: for how many seconds a process may say that it works
+    """
+    return not now <= until <= now + lasts + _SLACK
 
 
 def parse(text: str) -> Turn:

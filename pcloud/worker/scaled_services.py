@@ -130,8 +130,9 @@ def follow(context: nova_context.RequestContext, memory: Memory) -> None:
 
 
 def _is_time(tried: _Tried | None, items: frozenset[_Item]) -> bool:
-    return (tried is None or not items <= tried.items
-            or timeutils.utcnow_ts() >= tried.until)
+    # A clock may step back.
+    return tried is None or not items <= tried.items or not (
+        tried.until - tried.wait <= timeutils.utcnow_ts() < tried.until)
 
 
 def _looked(memory: Memory, project: str, due: _Due) -> bool:

@@ -21,6 +21,7 @@ import threading
 import fixtures
 from keystoneauth1 import exceptions as ks_exc
 from kombu import exceptions as kombu_exc
+from neutronclient.common import exceptions as neutron_exc
 from nova import context as nova_context
 from nova.db.main import api as main_db
 from nova import exception as nova_exception
@@ -184,6 +185,29 @@ class SilentKeystone(Keystone):
     def get(self, url):
         """Raise the error of a refused connection."""
         raise ks_exc.ConnectFailure(f'GET {url}: connection refused')
+
+
+class FailingNeutron(fixtures.Fixture):
+    """Neutron answers with an error where Nova asks for extensions.
+
+    :param neutron: Nova's fake Neutron
+    :param network_api: Nova's access to Neutron
+    """
+
+    def __init__(self, neutron, network_api):
+        super().__init__()
+        self._neutron, self._network_api = neutron, network_api
+
+    def _setUp(self):
+        # Nova asks once in a while.
+        self.useFixture(fixtures.MockPatchObject(
+            self._network_api, 'last_neutron_extension_sync', 0))
+        self.useFixture(fixtures.MockPatchObject(
+            self._neutron, 'list_extensions', self._refuse))
+
+    @staticmethod
+    def _refuse(*arguments, **options):
+        raise neutron_exc.ServiceUnavailable('no backend')
 
 
 class SilentGlance(fixtures.Fixture):

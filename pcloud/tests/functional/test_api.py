@@ -17,11 +17,13 @@ import random
 from unittest import mock
 
 from keystoneauth1 import exceptions as ks_exc
+from nova import objects
 from nova.scheduler.client import report
 from oslo_db import exception as db_exc
 
 from pcloud.backend import pcloud_lists
 from pcloud.objects import allocation
+from pcloud.objects import host_flavors
 from pcloud.tests.functional import base
 from pcloud.tests.functional import shared_cloud
 
@@ -156,6 +158,28 @@ class HostFlavorTest(ApiTestCase):
         self.disable_service('node-1')
         self.assertIn("in the pool 'gpu'", self.check(
             409, self.admin, 'POST', '/os-host-flavors/big/hosts', body))
+
+    def test_host_whose_rows_no_pcloud_could_keep(self):
+        self._create(id='gpu', units=1)
+        pcloud = self.make_pcloud(self.alice)
+        node = objects.ComputeNode.get_first_node_by_host_for_old_compat(
+            self.context, 'node-1')
+        node.hypervisor_hostname, name = (
+            'x' * 222, node.hypervisor_hostname)
+        node.save()
+        self.disable_service('node-1')
+        pool = '/os-host-flavors/gpu/hosts', {'host': {'host': 'node-1'}}
+        self.assertIn('xxx', self.check(400, self.admin, 'POST', *pool))
+        # A node that is renamed afterwards: owners do not see the name.
+        with mock.patch.object(host_flavors, '_check_names'):
+            self.check(201, self.admin, 'POST', *pool)
+        self.assertNotIn('xxx', self.check(
+            409, self.alice, 'POST', f'/os-pclouds/{pcloud}/hosts',
+            {'host': {'name': 'a', 'host_flavor': 'gpu'}}))
+        self.assertEqual([], self.alice.get_json(
+            f'/os-pclouds/{pcloud}/hosts')['hosts'])
+        node.hypervisor_hostname = name
+        node.save()
 
     def test_host_with_a_server(self):
         self.boot(self.alice, zone='az1')

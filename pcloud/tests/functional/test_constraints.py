@@ -279,6 +279,7 @@ class ServersTest(ConstraintsTestCase):
                 (r'two\ words=a\ b', r"constraint 'two\ words=a\ b'"),
                 ('classes=^b', "no host has an attribute 'classes'")):
             self.assertIn(expected, self._hint(400, written))
+        self.assertIn('it has to be cpu, ram', self._hint(400, 'rack=r1'))
         self.assertEqual('node-1', self.started('GPU=h100'))
         # What asks for nothing, or is for other clouds.
         self.started('gpu= ec2-zone=a')

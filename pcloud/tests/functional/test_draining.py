@@ -482,6 +482,21 @@ class ByHandTest(DrainingTestCase):
         found.repair(self.context)
         self.assertEqual([], self.kinds())
 
+    def test_a_host_that_comes_back_has_one_name(self):
+        """Nova takes a host out, and the host joins under another name."""
+        for aggregate in f'Pcloud:{self.pcloud}', 'Pcloud:host_flavor:gpu':
+            self.aggregate(aggregate).delete_host(self.real['a'])
+        # No other host is free.
+        other, = self.hosts.keys() - set(self.real.values())
+        self.admin.call_json('DELETE', f'/os-host-flavors/gpu/hosts/{other}')
+        self.disable_service(self.real['a'])
+        self.admin.call_json('POST', '/os-host-flavors/gpu/hosts', {
+            'host': {'host': self.real['a']}})
+        self.assertEqual(self.real['a'], self.add_host(
+            self.alice, self.pcloud, 'new', 'gpu'))
+        self.assertEqual({'b', 'new'}, set(self.names()))
+        self.assertEqual([], self.kinds())
+
     def test_new_host_is_not_drained(self):
         """Nova takes a host out and leaves the metadata of the host."""
         left, = self.hosts.keys() - set(self.real.values())

@@ -506,6 +506,19 @@ class UndoTest(GrowTestCase):
         self.started()
         self.assert_nothing_is_left()
 
+    def test_a_turn_that_would_last_for_years(self):
+        """The clock of the process that has died was wrong."""
+        self.grow()
+        self.aggregate(names.pcloud(self.pcloud)).update_metadata({
+            names.GROWTH_TURN: '0123abcd 4102444800',
+            names.growth_key('4567cdef'): '4102444800 1 - VCPU:1'})
+        self.assertEqual(['launch-not-finished'] * 2, [
+            each.kind for each in all_checks.find(self.context, settle=0)])
+        self.started()
+        for finding in all_checks.find(self.context, settle=0):
+            finding.repair(self.context)
+        self.assert_nothing_is_left()
+
     def test_placement_is_away(self):
         self.grow()
         for function in ('candidates', 'read', 'traits', 'consumers'):

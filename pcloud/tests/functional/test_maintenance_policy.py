@@ -23,6 +23,7 @@ from oslo_utils import timeutils
 
 from pcloud.api import enforcer
 from pcloud.api.policies import hosts as policies
+from pcloud.audit import all_checks
 from pcloud.backend import pcloud_rows
 from pcloud import exception
 from pcloud.objects import allocation
@@ -385,8 +386,38 @@ class ReplaceTest(PolicyTestCase):
         self.announce()
         self.aggregate(f'Pcloud:{self.pcloud}').delete_host(self.real['a'])
         self.assertEqual(2, self.in_use())
-        self.assertIn('replacement-without-host', self.kinds())
-        self.admin.call_json('GET', '/os-pcloud-audit')
+        self._repair('replacement-without-host', 'reaction-without-host')
+
+    def test_the_old_host_joins_again(self):
+        """All hosts count, whoever stood in for which."""
+        self.limit(3)
+        self.announce()
+        for aggregate in f'Pcloud:{self.pcloud}', 'Pcloud:host_flavor:gpu':
+            self.aggregate(aggregate).delete_host(self.real['a'])
+        self.assertEqual(2, self.in_use())
+        self.disable_service(self.real['a'])
+        self.admin.call_json('POST', '/os-host-flavors/gpu/hosts', {
+            'host': {'host': self.real['a']}})
+        self.add_host(self.alice, self.pcloud, 'new', 'gpu')
+        self.assertEqual((3, 3), (self.in_use(), len(self.names())))
+        self.assertNotIn('a', self.names())
+        self.assertEqual([], self.kinds())
+
+    def test_a_host_that_stands_in_for_a_host_without_maintenance(self):
+        self.announce()
+        self.set_metadata(**{f'pcloud:maintained:{self.real["a"]}': None})
+        self.assertEqual(2, self.in_use())
+        self._repair('replacement-without-maintenance')
+        self.assertEqual(3, self.in_use())
+
+    def _repair(self, *kinds):
+        """Repair what an audit finds."""
+        found = all_checks.find(self.context, settle=0)
+        self.assertLessEqual(set(kinds), {each.kind for each in found})
+        for finding in found:
+            if finding.repair is not None:
+                finding.repair(self.context)
+        self.assertTrue(set(kinds).isdisjoint(self.kinds()))
 
     def test_several_at_once(self):
         with mock.patch.object(reactions, '_attempt'):

@@ -143,6 +143,7 @@ class GaugesTest(test_draining.DrainingTestCase):
                       for each in (base.ALICE, base.BOB))
         self.assertEqual({alice: 2, '{project_id=}': 1}, seen(1))
         self.assertEqual({alice: 2, bob: 1, '{project_id=}': 0}, seen(2))
+        self.assertEqual({alice: 2, bob: 1, '{project_id=}': 0}, seen(9))
         for user, project in ((self.alice, base.ALICE),
                               (self.bob, base.BOB)):
             self.assertEqual(

@@ -34,6 +34,7 @@ from pcloud.tests import counting
 from pcloud.tests.functional import base
 from pcloud.tests.functional import outages
 from pcloud.tests.functional import test_draining
+from pcloud.worker import passes
 
 GROUPS = '2.64'
 
@@ -295,6 +296,36 @@ class ObstacleTest(MovingTestCase):
         self.step()
         self.arrives(server, 'b')
 
+    def test_flavor_of_another_project_that_nova_refuses(self):
+        """The owner sees nothing of the flavor."""
+        self.alice.call_json(
+            'PUT', f'/os-pclouds/{self.pcloud}/tenants/{base.CAROL}')
+        flavor = self.make_flavor('secret', is_public=False)
+        self.admin.call_json('POST', f'/flavors/{flavor}/action', {
+            'addTenantAccess': {'tenant': base.CAROL}})
+        server = self.boot(
+            self.admin, {'pcloud': self.pcloud}, flavorRef=flavor)
+        spec = objects.RequestSpec.get_by_instance_uuid(
+            self.context, server['id'])
+        spec.flavor.extra_specs = {'hw:cpu_policy': 'wrong'}
+        spec.save()
+        self.only('a', 'b')
+        blocker, = self.drain(move='live')['drain']['blockers']
+        self.assertEqual('not_migratable', blocker['rule'])
+        self.assertNotIn('secret', blocker['reason'])
+
+    def test_server_on_a_host_that_is_down(self):
+        """Nova would refuse to move the server, or have nobody move it."""
+        server = self.start()
+        self.only('a', 'b')
+        self.set_down(self.real['a'])
+        self.drain(move='live')
+        self.assertEqual({server['id']: 'not_migratable'}, self.blockers())
+        self.assertEqual([], self.migrations(server))
+        self.set_down(self.real['a'], False)
+        self.step()
+        self.arrives(server, 'b')
+
     def test_scheduler_that_finds_no_host(self):
         self.alice.microversion = GROUPS
         group = self.alice.post_server_groups(
@@ -488,6 +519,16 @@ class TurnTest(MovingTestCase):
             self.step()
             self.assertEqual({}, self.blockers())
         self.assertEqual([], self.migrations(self.server))
+
+    def test_neutron_that_answers_with_an_error(self):
+        """Calls that change the Pcloud are answered, and a worker goes on."""
+        with outages.FailingNeutron(
+                self.neutron, server_calls._api().network_api):
+            self.assertTrue(passes.once(self.context))
+            self.assertEqual(200, self.put('c', 'disabled').status_code)
+        self.assertEqual([], self.migrations(self.server))
+        self.step()
+        self.arrives(self.server, 'b')
 
     def test_launch_at_the_same_moment(self):
         other = self.start()

@@ -90,6 +90,10 @@ class StatusTest(shared_cloud.SharedCloudTestCase):
             with open(path, 'w') as file:
                 file.write(broken)
             self._assert_only('API filter', FAILURE)
+        with open(path, 'wb') as file:
+            file.write(text.encode('utf-16'))
+        self._assert_only('API filter', FAILURE)
+        self.assertIn('cannot be read', status.Checks().check_paste().details)
 
     def test_nova_versions(self):
         for version, code in (

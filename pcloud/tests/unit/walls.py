@@ -69,8 +69,8 @@ ROOMS = {
         'packing ratios reactions reasons text turns units uuids'),
     'backend': _room(
         _COMMON,
-        f'{_OSLO} keystoneauth1 kombu nova oslo_db oslo_messaging '
-        'oslo_serialization sqlalchemy tenacity',
+        f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_db '
+        'oslo_messaging oslo_serialization sqlalchemy tenacity',
         'pcloud_lists',
         'pool_rows',
         'isolation',
@@ -97,7 +97,7 @@ ROOMS = {
         'affinity_keys allocation_ratios emptiness notifications',
         'blockers meters'),
     'audit': _room(
-        f'{_COMMON} backend objects', 'nova.context oslo_utils',
+        f'{_COMMON} backend objects', 'nova.context oslo_config oslo_utils',
         'all_checks remains',
         'placement_checks',
         'attribute_checks row_checks value_checks',
@@ -244,7 +244,7 @@ ROOMS = {
         'explain simulate status',
         'audit explain_output internal_hints metrics sandbox '
         'simulate_output uninstall work',
-        'closed_pipe release'),
+        'closed_pipe release seconds'),
     'sandbox': _room(
         'worker', 'django glance keystone kombu neutron neutron_lib nova '
         'openstack_dashboard os_vif oslo_config oslo_log placement psutil '

@@ -59,9 +59,8 @@ class WorkTest(testtools.TestCase):
             self.assertEqual(2, len(seen))
             services.assert_called()
 
-    def test_intervals(self):
-        for text in ('0', '-1', 'nan', 'inf', 'soon', '86401'):
-            self.assertRaises(SystemExit, self._run, '--interval', text)
+    def test_no_interval(self):
+        self.assertRaises(SystemExit, self._run, '--interval', '0')
 
     def test_a_worker_that_is_asked_to_end_before(self):
         end = threading.Event()

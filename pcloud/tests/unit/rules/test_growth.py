@@ -53,7 +53,8 @@ class RowsTest(testtools.TestCase):
 
     @ddt.data('', '1', '1 1 -', 'x 1 - VCPU:1', '1 1 x VCPU:1',
               '1 1 - VCPU', '1 1 - VCPU:x', '1 1 - VCPU:1,', '1 -1 - VCPU:1',
-              '1 1 - vcpu:1', '1 1 - VCPU:1:1', f'{"9" * 19} 1 - VCPU:1')
+              '1 1 - vcpu:1', '1 1 - VCPU:1:1', f'{"9" * 19} 1 - VCPU:1',
+              '1 0 - VCPU:1', '1 1 - VCPU:0', '1 1 - :1', '1 1 - VCPU:1,A:0')
     def test_other_text(self, text):
         self.assertRaises(exception.InvalidReservation, growth.parse, text)
 
