@@ -408,6 +408,11 @@ class InvalidAttributeName(Invalid):
                '64 letters, digits, ".", "_", "-" or blanks.')
 
 
+class ReservedAttribute(Invalid):
+    message = ("Host attribute name '%(name)s' is not right: as a machine "
+               'constraint it means something else; it has to be another name.')
+
+
 class ReservedProject(Invalid):
     message = ("Project id '%(project)s' cannot be a tenant of a Pcloud: it "
                'is one of the words that Pcloud keeps for itself, or has a '
@@ -464,6 +469,10 @@ class ServerGroupUnknown(NotFound):
 class ZoneUnavailable(NotFound):
     message = ("There is no availability zone '%(zone)s' with a host that is "
                'up; there is %(zones)s.')
+
+
+class ZoneUnknown(NotFound):
+    message = "There is no availability zone '%(zone)s'."
 
 
 class ImageUnusable(NotFound):

@@ -47,6 +47,18 @@ def of_hosts(
             _select_of_hosts(), {_HOSTS: list(hosts)}).all())
 
 
+def is_known(context: nova_context.RequestContext, zone: str) -> bool:
+    """Whether some aggregate is an availability zone, or Nova's default is.
+
+    One query.
+    """
+    with api_db.context_manager.reader.using(context) as session:
+        found = session.scalars(sa.select(_ZONE.value).where(
+            _IS_ZONE, _ZONE.value == zone).distinct()).all()
+    # Databases that compare without case find other zones too.
+    return zone in (*found, CONF.default_availability_zone)
+
+
 # To make the statements takes longer than to use them.
 @functools.cache
 def _select_of_hosts() -> sa.Select:

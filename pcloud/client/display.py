@@ -55,6 +55,13 @@ def limit(value: int | None) -> str:
     return 'unlimited' if value == units.UNLIMITED else text(value)
 
 
+def default_pcloud(default: Mapping[str, typing.Any] | None) -> str:
+    """Format a default Pcloud as in the API; None is outside of Pclouds."""
+    if default is None:
+        return 'outside of Pclouds'
+    return f"{default.get('pcloud')} ({default.get('mode')})"
+
+
 def grows(growth: Mapping[str, str | int | None] | None) -> str:
     """Format how a Pcloud grows; a dash where the Pcloud does not."""
     if growth is None:
@@ -267,6 +274,10 @@ POLICY = (
 )
 POLICY_FOR_ADMIN = POLICY + (Field('system_keys', 'System Keys', joined),)
 _EFFECTIVE = (Field('effective', 'Effective', settings),)
+_COUNTING_DEFAULT = (
+    Field('default_pcloud', 'Default Pcloud', default_pcloud),
+    Field('default_pcloud_source', 'Default Pcloud Source'),
+)
 
 EXPLANATION = (
     Field('flavor', 'Flavor'),
@@ -343,10 +354,12 @@ def host_fields(host: resources.Host) -> Sequence[Field]:
 def policy_fields(policy: resources.Policy) -> Sequence[Field]:
     """Return the fields of a policy.
 
-    System keys are shown if visible to the caller, effective constraints if
-    requested.
+    System keys are shown if visible to the caller, a default Pcloud where some
+    scope has set the default, and effective constraints if requested.
     """
     fields = POLICY if policy.system_keys is None else POLICY_FOR_ADMIN
+    if policy.default_pcloud_source is not None:
+        fields += _COUNTING_DEFAULT
     return fields if policy.effective is None else fields + _EFFECTIVE
 
 

@@ -40,6 +40,7 @@ from pcloud import exception
 from pcloud import names
 from pcloud.objects import reconcile
 from pcloud.rules import attributes as rules
+from pcloud.rules import constraints
 
 
 @dataclasses.dataclass(frozen=True)
@@ -168,13 +169,16 @@ def put(
     :param hosts: service hosts; other hosts keep their values
     :returns: the value with all the hosts that have the value now
     :raises: `exception.InvalidAttribute`, `exception.InvalidAttributeName`,
-        `exception.NameTooLong`, `exception.ComputeHostNotFound`,
+        `exception.ReservedAttribute`, `exception.NameTooLong`,
+        `exception.ComputeHostNotFound`,
         `exception.HostHasManyNodes`, `exception.MixedPlatforms`,
         `exception.AttributeTwin`, `exception.AttributeBroken`,
         `exception.Unavailable`, and as `change.run`
     """
     rules.read(name, value)
     wanted = names.attribute(name, value)
+    if not constraints.is_attribute(name):
+        raise exception.ReservedAttribute(name=name)
     _check_hosts(context, hosts)
     uuid = uuidutils.generate_uuid()
 

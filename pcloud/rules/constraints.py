@@ -236,6 +236,14 @@ def attribute_names(constraints: Mapping[str, str]) -> frozenset[str]:
         key not in (*SIZES, HOST, ROLE) and not _is_foreign(key))
 
 
+def is_attribute(key: str) -> bool:
+    """Whether a constraint with a key would ask for an attribute.
+
+    :param key: in any letter case
+    """
+    return bool(attribute_names({key.casefold(): 'any'}))
+
+
 def likely_key(written: str) -> str | None:
     """Return the key that a user is likely to mean, None without any such key.
 

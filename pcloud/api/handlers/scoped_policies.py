@@ -26,6 +26,7 @@ from pcloud.api.policies import hosts as host_rules
 from pcloud.api.policies import scoped_policies as rules
 from pcloud.api import projects
 from pcloud.api.views import scoped_policies as views
+from pcloud.backend import availability_zones
 from pcloud.backend import isolation
 from pcloud import exception
 from pcloud.objects import host_flavors
@@ -166,7 +167,7 @@ def _default(call: api_call.Call) -> dict[str, str]:
     """Return the default Pcloud to set, as it is stored.
 
     :raises: `exception.InvalidDefaultPcloud`, `exception.PcloudNotFound`,
-        `exception.HostFlavorNotFound`; and unless the caller is an
+        `exception.HostFlavorNotFound`, `exception.ZoneUnknown`; and unless the caller is an
         administrator `exception.PcloudUnusable` for a Pcloud that the caller's
         project may not use, and as `_check_grower`
     """
@@ -183,6 +184,10 @@ def _default(call: api_call.Call) -> dict[str, str]:
             _check_grower(call, default.pcloud)
     if default.growth is not None:
         host_flavors.units(call.context, default.growth.host_flavor)
+        zone = default.growth.zone
+        if zone is not None and not availability_zones.is_known(
+                call.context, zone):
+            raise exception.ZoneUnknown(zone=zone)
     return stored
 
 

@@ -103,7 +103,8 @@ class SetPcloudPolicy(common.PcloudCommand):
 class UnsetPcloudPolicy(common.PcloudCommand):
     """Remove the policy for the servers of a scope, or parts of the policy
 
-    Without options, the whole policy is removed (admin only).
+    Without options, the whole policy is removed, with the default Pcloud that
+    the scope has set (admin only).
     """
 
     _epilog = ('Example:\n  openstack pcloud policy unset pcloud render-farm '

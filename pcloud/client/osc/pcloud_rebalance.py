@@ -79,11 +79,13 @@ class RebalancePcloud(common.Lister):
             self.client.end_rebalance(pcloud.id)
         goal = self._goal(parsed_args)
         found = self.client.plan_rebalance(pcloud.id, **goal)
-        if parsed_args.apply and found.moves:
+        # A plan without moves would only end an earlier rebalance.
+        is_applied = parsed_args.apply and bool(found.moves)
+        if is_applied:
             self.client.rebalance(pcloud.id, found.valid_for, **goal)
             if parsed_args.wait:
                 rebalance_runs.wait(self.client, pcloud.id, goal, self.tell)
-        for line in _sentences(found, parsed_args.apply):
+        for line in _sentences(found, is_applied):
             self.tell(line)
         return _COLUMNS, [
             [common.Readable(value, display.text) for value in (

@@ -107,6 +107,14 @@ class ApiTest(AttributesTestCase):
                 ('gpu', 'x' * 250, 'Nova holds 255')):
             self.assertIn(expected, self.refused(400, name, value, 'node-1'))
 
+    def test_names_that_mean_something_else_in_constraints(self):
+        for name in ('cpu', 'RAM', 'storage', 'host', 'role', 'ec2-zone'):
+            response = self.admin.call(
+                'PUT', f'/os-pcloud-attributes/{name}',
+                {'attribute': {'value': 'x', 'hosts': ['node-1']}})
+            self.assertEqual(400, response.status_code, response.text)
+            self.assertIn(f"'{name}'", response.text)
+
     def test_hosts_that_are_not_there(self):
         self.refused(400, 'rack', 'r1')
         self.assertIn('nowhere', self.refused(404, 'rack', 'r1', 'node-1',

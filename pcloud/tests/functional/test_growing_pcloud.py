@@ -151,6 +151,16 @@ class PolicyTest(GrowTestCase):
                 f'{POLICIES}/project/{base.ALICE}')['policy'][
                     'default_pcloud'])
 
+    def test_a_zone_that_is_not_there(self):
+        for zone, status in (('az1', 200), ('nova', 200), ('AZ1', 404),
+                             ('az9', 404)):
+            response = self.alice.call(
+                'PUT', f'{POLICIES}/project/{base.ALICE}',
+                {'policy': {'default_pcloud': {
+                    'pcloud': self.pcloud, 'mode': 'grow', 'max_hosts': 3,
+                    'host_flavor': 'gpu', 'availability_zone': zone}}})
+            self.assertEqual(status, response.status_code, response.text)
+
     def test_only_the_owner_lets_it_grow(self):
         self.alice.call_json(
             'PUT', f'/os-pclouds/{self.pcloud}/tenants/{base.BOB}')

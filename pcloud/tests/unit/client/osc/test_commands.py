@@ -847,6 +847,26 @@ class TestPolicies(base.CloudTestCase):
 
         self.assertEqual('-', base.properties(table.out)['effective'])
 
+    def test_show_with_a_default(self):
+        """Who removes the policy removes the default."""
+        path = '/os-pcloud-policies/cloud/default'
+        default = {'pcloud': base.PCLOUD_ID, 'mode': 'prefer'}
+        for value, shown in ((default, f'{base.PCLOUD_ID} (prefer)'),
+                             (None, 'outside of Pclouds')):
+            policy = {'scope': 'cloud', 'id': 'default', 'constraints': '',
+                      'customer_keys': [], 'default_pcloud': value,
+                      'default_pcloud_source': 'cloud'}
+            self.answer('GET', path, json={'policy': policy})
+
+            table = self.openstack('pcloud', 'policy', 'show', 'cloud')
+            record = self.openstack(
+                'pcloud', 'policy', 'show', 'cloud', '-f', 'json')
+
+            self.assertEqual(policy, record.json)
+            found = base.properties(table.out)
+            self.assertEqual((shown, 'cloud'), (
+                found['default_pcloud'], found['default_pcloud_source']))
+
     def test_show_for_the_cloud(self):
         path = '/os-pcloud-policies/cloud/default'
         self.answer('GET', path, json={'policy': {

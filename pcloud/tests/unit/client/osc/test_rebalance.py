@@ -83,7 +83,9 @@ class TestRebalance(base.CloudTestCase):
         self.assertEqual(0, result.status)
         self.assertEqual([
             'No such moves are known to make room for all the servers.',
-            'There may be a better plan.', 'Not known: x may count servers'],
+            'There may be a better plan.', 'Not known: x may count servers',
+            '1 server of an earlier rebalance still to be moved.',
+            'An earlier rebalance stopped at 2030-01-01T00:00:00Z: no room'],
             result.err.splitlines())
         self.assertEqual(
             {'goal': ['fit'], 'flavor': ['xl'], 'count': ['3'],
