@@ -239,7 +239,7 @@ def _check_replacements(
             kind, reason = ('replacement-without-host',
                             f'{gone[0]} is not in the Pcloud')
         elif other not in reactions:
-            kind, reason = ('replacement-without-maintenance',
+            kind, reason = ('replacement-not-ended',
                             f'{host} stands in for {other}, which is in no '
                             'maintenance, and does not count')
         else:

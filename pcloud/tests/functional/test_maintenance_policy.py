@@ -407,7 +407,7 @@ class ReplaceTest(PolicyTestCase):
         self.announce()
         self.set_metadata(**{f'pcloud:maintained:{self.real["a"]}': None})
         self.assertEqual(2, self.in_use())
-        self._repair('replacement-without-maintenance')
+        self._repair('replacement-not-ended')
         self.assertEqual(3, self.in_use())
 
     def _repair(self, *kinds):
