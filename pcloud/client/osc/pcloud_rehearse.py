@@ -26,6 +26,10 @@ from pcloud.rules import counts
 if typing.TYPE_CHECKING:
     from pcloud.client import resources
 
+# What fails -> the answer where nothing of the kind is known.
+_NOTHING = {'host': 'there is no host',
+            'rack': 'the racks of the hosts are not known'}
+
 
 class RehearsePcloud(common.ShowOne):
     """Show which hosts of a Pcloud may fail with room for their servers
@@ -42,7 +46,7 @@ class RehearsePcloud(common.ShowOne):
         """Add the Pcloud and what fails."""
         common.add_pcloud_argument(parser)
         parser.add_argument(
-            '--lose', choices=('host', 'rack'), default='host',
+            '--lose', choices=tuple(_NOTHING), default='host',
             help='What fails, one at a time: each host (the default), or '
                  'each rack')
 
@@ -72,7 +76,7 @@ def _sentence(found: resources.Rehearsal, lose: str) -> str:
     """Return the answer in a sentence."""
     number = counts.words(found.of, lose, f'{lose}s')
     if not found.of:
-        return f'there is no {lose} that may fail'
+        return _NOTHING[lose]
     if found.survives == found.of:
         return f'any of {number} may fail: all servers find room'
     doubt = '' if found.exact else ', as far as is proven'

@@ -585,7 +585,7 @@ class TestHosts(base.CloudTestCase):
             self.assertIn(line, result.out)
 
     @ddt.data((2, 'any of 2 hosts may fail: all servers find room'),
-              (0, 'there is no host that may fail'))
+              (0, 'there is no host'))
     @ddt.unpack
     def test_rehearse_with_room_for_all(self, of, sentence):
         self._answer_rehearsal(
@@ -597,6 +597,16 @@ class TestHosts(base.CloudTestCase):
             'pcloud', 'rehearse', 'farm').out)
         self.assertEqual((sentence, '-'), (
             shown['survives'], shown['changes']))
+
+    def test_rehearse_racks_that_are_not_known(self):
+        self._answer_rehearsal(
+            survives=0, of=0, bounds={'least': 0, 'most': 0}, losses=[])
+
+        result = self.openstack(
+            'pcloud', 'rehearse', 'farm', '--lose', 'rack')
+
+        self.assertEqual('the racks of the hosts are not known',
+                         base.properties(result.out)['survives'])
 
     @ddt.data('xl', 'xl=', '=3', 'xl=0', 'xl=-1', 'xl=1.5')
     def test_simulate_wants_a_flavor_and_a_number(self, servers):
