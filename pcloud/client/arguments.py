@@ -42,13 +42,21 @@ def ratio_or_none(text: str) -> float | None:
     return None if text.lower() == 'none' else ratio(text)
 
 
+def is_count(text: str) -> bool:
+    """Whether a text is a whole number of 1 or more, in digits from 0 to 9.
+
+    Python reads the digits of other scripts too, which readers may not.
+    """
+    return text.isascii() and text.isdecimal() and int(text) > 0
+
+
 def positive(text: str) -> int:
     """Read a whole number.
 
     :raises argparse.ArgumentTypeError: for a text that is no whole number of 1
         or more
     """
-    if not text.isdecimal() or int(text) < 1:
+    if not is_count(text):
         raise argparse.ArgumentTypeError(
             f"'{text}' is not a whole number of 1 or more")
     return int(text)

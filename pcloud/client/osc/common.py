@@ -30,6 +30,7 @@ from cliff import columns
 from osc_lib.command import command
 from osc_lib import exceptions as osc_exceptions
 
+from pcloud.client import arguments
 from pcloud.client import display
 from pcloud.client import exceptions
 from pcloud.client import runs
@@ -131,7 +132,7 @@ def flavor_count(text: str) -> tuple[str, int]:
     :raises argparse.ArgumentTypeError: for any other text
     """
     flavor, equals, count = text.rpartition('=')
-    if not (flavor and equals and count.isdecimal() and int(count)):
+    if not (flavor and equals and arguments.is_count(count)):
         raise argparse.ArgumentTypeError(
             f"'{text}' is not a flavor, '=' and a number of 1 or more")
     return flavor, int(count)

@@ -11,6 +11,9 @@
 # under the License.
 
 
+import argparse
+
+import ddt
 from oslotest import base
 
 from pcloud.client import arguments
@@ -21,3 +24,18 @@ class ChoicesTest(base.BaseTestCase):
 
     def test_policies_are_those_of_the_api(self):
         self.assertEqual(reactions.POLICIES, arguments.MAINTENANCE_POLICIES)
+
+
+@ddt.ddt
+class NumbersTest(base.BaseTestCase):
+
+    def test_a_whole_number(self):
+        self.assertEqual(13, arguments.positive('13'))
+
+    @ddt.data('', '0', '-1', '1.5', '\u0663', '1\u0663', '\u00b2')
+    def test_what_is_none(self, text):
+        error = self.assertRaises(
+            argparse.ArgumentTypeError, arguments.positive, text)
+
+        self.assertEqual(f"'{text}' is not a whole number of 1 or more",
+                         str(error))

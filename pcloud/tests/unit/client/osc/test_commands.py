@@ -608,11 +608,13 @@ class TestHosts(base.CloudTestCase):
         self.assertEqual('the racks of the hosts are not known',
                          base.properties(result.out)['survives'])
 
-    @ddt.data('xl', 'xl=', '=3', 'xl=0', 'xl=-1', 'xl=1.5')
+    @ddt.data('xl', 'xl=', '=3', 'xl=0', 'xl=-1', 'xl=1.5', 'xl=1\u0663')
     def test_simulate_wants_a_flavor_and_a_number(self, servers):
         result = self.openstack(
             'pcloud', 'simulate', 'farm', '--server', servers)
         self.assertEqual(2, result.status)
+        self.assertIn(f"'{servers}' is not a flavor, '=' and a number of 1 or "
+                      'more', result.err)
 
     @ddt.data((), ('--enable', '--disable'))
     def test_set_wants_one_state(self, states):
