@@ -74,9 +74,9 @@ class RebalancePcloud(common.Lister):
         if parsed_args.wait and not parsed_args.apply:
             raise osc_exceptions.CommandError(
                 '--wait says to wait for --apply; give both')
-        pcloud = self.client.find_pcloud(parsed_args.pcloud)
         if parsed_args.end:
-            self.client.end_rebalance(pcloud.id)
+            return self._end(parsed_args)
+        pcloud = self.client.find_pcloud(parsed_args.pcloud)
         goal = self._goal(parsed_args)
         found = self.client.plan_rebalance(pcloud.id, **goal)
         # A plan without moves would only end an earlier rebalance.
@@ -92,6 +92,20 @@ class RebalancePcloud(common.Lister):
                 step, move['server'], move['from'], move['to'])]
             for step, places in enumerate(found.steps, 1)
             for move in (found.moves[place] for place in places)]
+
+    def _end(self, parsed_args: argparse.Namespace) -> common.Listed:
+        for option, value in (('--free-hosts', parsed_args.free_hosts),
+                              ('--fit', parsed_args.fit),
+                              ('--max-moves', parsed_args.max_moves),
+                              ('--move', parsed_args.move)):
+            if value:
+                raise osc_exceptions.CommandError(
+                    f'{option} is for a new plan, and --end makes none; give '
+                    f'one of both')
+        self.client.end_rebalance(
+            self.client.find_pcloud(parsed_args.pcloud).id)
+        self.tell('No more servers are moved; those on their way arrive.')
+        return _COLUMNS, []
 
     def _goal(self, parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
         goal: dict[str, typing.Any] = {

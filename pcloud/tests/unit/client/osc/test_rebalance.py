@@ -119,12 +119,25 @@ class TestRebalance(base.CloudTestCase):
 
     def test_end(self):
         self.answer('DELETE', PATH, status_code=204)
-        self.answer_plans(NONE)
 
-        result = self.rebalance('--end')
+        for_people = self.rebalance('--end')
+        for_programs = self.rebalance('--end', '-f', 'json')
 
-        self.assertEqual(0, result.status)
-        self.assertEqual([('DELETE', PATH)], self.changes())
+        for result in (for_people, for_programs):
+            self.assertEqual(0, result.status)
+            self.assertEqual(
+                ['No more servers are moved; those on their way arrive.'],
+                result.err.splitlines())
+        self.assertEqual([], for_programs.json)
+        self.assertEqual([('DELETE', PATH)] * 2, self.changes())
+
+    def test_end_takes_no_goal(self):
+        for options in (('--fit', 'xl=1'), ('--free-hosts',),
+                        ('--max-moves', '4'), ('--move', 'any')):
+            self.assert_one_line(
+                f'{options[0]} is for a new plan, and --end makes none',
+                self.rebalance('--end', *options))
+        self.assertEqual([], self.calls())
 
     def test_pcloud_that_has_changed(self):
         self.answer_plans(PLAN)
