@@ -67,8 +67,8 @@ def force(nova: servers.Servers, all_services: services.Services,
     with exceptions.telling(lambda: _perhaps_there(left.values())):
         for level in levels:
             for stuck in server_runs.stop_all(nova, level, pace):
-                pace.report(f'{stuck.server.name} {stuck.reason}; deleted '
-                            f'nevertheless')
+                pace.report(f'{stuck.server.name} {stuck.reason}; trying to '
+                            f'delete it nevertheless')
         for level in levels:
             survivors += _delete_level(nova, level, left, pace)
     if survivors:

@@ -991,8 +991,8 @@ class TestForce(UndeployTestCase):
         result = self._undeploy('web', '--timeout', '5', '--force')
 
         self.assertEqual(0, result.status)
-        self.assertIn('web-1 was not stopped after 5 seconds; deleted '
-                      'nevertheless', result.err.splitlines())
+        self.assertIn('web-1 was not stopped after 5 seconds; trying to '
+                      'delete it nevertheless', result.err.splitlines())
         self.assertLess(self.done.index(('shutoff', 'log-1')),
                         self.done.index(('delete', 'web-1')))
         self.assertEqual(['other'], self.names())
