@@ -75,7 +75,7 @@ class SimulatePcloud(common.ShowOne):
         changes = [] if found.fits or parsed_args.include_disabled else list(
             self._to_enable(pcloud.id, asked, parsed_args.without, hosts))
         by_id = {flavor.id: flavor for flavor in flavors.values()}
-        bars = _bars(hosts, found, by_id)
+        bars = _bars(hosts, _states(hosts, parsed_args.without), found, by_id)
         named = tuple(dataclasses.replace(
             each, flavor=by_id[each.flavor].name) for each in found.placed)
         return _shown(found, named, bars, changes)
@@ -113,24 +113,35 @@ def _shown(
             [common.Readable(value, human) for _, value, human in members])
 
 
+def _states(
+    hosts: Sequence[resources.Host], without: Sequence[str],
+) -> dict[str, str]:
+    """Return the name of each host -> why servers may start there or not."""
+    left_out = {name.casefold() for name in without}
+    return {host.name: 'left out' if host.name.casefold() in left_out
+            else display.text(host.state) for host in hosts}
+
+
 def _bars(
-    hosts: Sequence[resources.Host], found: resources.Simulation,
-    flavors: Mapping[str, servers.Flavor],
+    hosts: Sequence[resources.Host], states: Mapping[str, str],
+    found: resources.Simulation, flavors: Mapping[str, servers.Flavor],
 ) -> str:
     """Return two bars for each host, and what servers it would take."""
     return '\n'.join(
         line for host in hosts for line in _of_host(
-            host, [each for each in found.placed if each.host == host.name],
+            host, states[host.name],
+            [each for each in found.placed if each.host == host.name],
             flavors)) or '-'
 
 
 def _of_host(
-    host: resources.Host, placed: Sequence[resources.PlacedServers],
+    host: resources.Host, state: str,
+    placed: Sequence[resources.PlacedServers],
     flavors: Mapping[str, servers.Flavor],
 ) -> Iterator[str]:
     taken = ', '.join(f'{each.count} {flavors[each.flavor].name}'
                       for each in placed)
-    yield f'{host.name} ({display.text(host.state)}): {taken or "-"}'
+    yield f'{host.name} ({state}): {taken or "-"}'
     for name, size, used, planned in (
             ('cpus  ', host.vcpus, host.vcpus_used, sum(
                 each.count * flavors[each.flavor].vcpus for each in placed)),

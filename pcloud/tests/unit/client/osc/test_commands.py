@@ -486,18 +486,18 @@ class TestHosts(base.CloudTestCase):
 
         result = self.openstack(
             'pcloud', 'simulate', 'farm', '--server', 'xl=1', '--server',
-            's=1', '--apart', '--include-disabled', '--without', 'db')
+            's=1', '--apart', '--include-disabled', '--without', 'DB')
 
         self.assertEqual({'simulate': {
             'servers': [{'flavor': 'xl', 'count': 1, 'apart': True},
                         {'flavor': 's', 'count': 1, 'apart': True}],
-            'include_disabled': True, 'without': ['db']}},
+            'include_disabled': True, 'without': ['DB']}},
             asked.last_request.json())
         shown = base.properties(result.out)
         self.assertEqual(('True', 'True', '2', '-', '-'), tuple(
             shown[name] for name in (
                 'fits', 'exact', 'bounds', 'changes', 'more')))
-        for line in ('web (enabled): 1 m1.xl, 1 m1.s', 'db (disabled): -',
+        for line in ('web (enabled): 1 m1.xl, 1 m1.s', 'db (left out): -',
                      '  cpus   #####+++++++++++++.. 2 + 5 of 8',
                      '  memory #####+++++++++++.... 4096 + 9216 of 16384'):
             self.assertIn(line, result.out)
@@ -525,6 +525,7 @@ class TestHosts(base.CloudTestCase):
              '1 of gold: 2 units, 0 free, quota short by 1', 'x may'),
             tuple(shown[name] for name in (
                 'fits', 'changes', 'binding', 'more', 'not_explained')))
+        self.assertIn('db (disabled): -', result.out)
 
     def _answer_rehearsal(self, **members):
         self.answer('GET', f'{FARM}/hosts', json={'hosts': [
