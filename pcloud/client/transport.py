@@ -14,6 +14,7 @@
 
 from collections.abc import Iterator
 from collections.abc import Mapping
+import itertools
 import typing
 from urllib import parse
 
@@ -32,6 +33,18 @@ ROOM = '/os-pcloud-room'
 AUDIT = '/os-pcloud-audit'
 SERVERS = '/os-pcloud-servers'
 
+# What names a resource, by what is before the name in a path.
+_KINDS = {
+    PCLOUDS: 'Id of a Pcloud', HOST_FLAVORS: 'Id of a host flavor',
+    QUOTAS: 'Id of a project', 'tenants': 'Id of a project',
+    'hosts': 'Name of a host', ATTRIBUTES: 'Name of a host attribute',
+}
+_POSSIBLE = 'one or more characters without "/", and neither "." nor ".."'
+# The collections whose servers say more of what is possible.
+_POSSIBLE_IN = {
+    ATTRIBUTES: '1 to 64 letters, digits, ".", "_", "-" or blanks, and '
+                'neither "." nor ".."'}
+
 _COLLECTIONS = (PCLOUDS, HOST_FLAVORS, ATTRIBUTES)
 # The beginnings of Pcloud's own paths; all other paths are Nova's.
 _OWN = ('/os-pcloud', HOST_FLAVORS)
@@ -49,9 +62,11 @@ def path(collection: str, *names: str) -> str:
         name, "." or "..", which mean the collection or the collection's
         parent, and a name with a slash, which servers take for two names
     """
-    for name in names:
+    for before, name in itertools.pairwise((collection, *names)):
         if name in ('', '.', '..') or '/' in name:
-            raise exceptions.BadRequest(f"'{name}' is not a possible name")
+            raise exceptions.BadRequest(
+                f"{_KINDS.get(before, 'Name')} '{name}' is not right; it has "
+                f'to be {_POSSIBLE_IN.get(before, _POSSIBLE)}')
     return '/'.join((collection, *(parse.quote(name, safe='')
                                    for name in names)))
 

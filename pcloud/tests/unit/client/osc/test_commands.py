@@ -638,7 +638,9 @@ class TestHosts(base.CloudTestCase):
     def test_a_name_never_becomes_part_of_the_path(self, name):
         result = self.openstack('pcloud', 'host', 'remove', 'farm', name)
 
-        self.assert_one_line(f"'{name}' is not a possible name", result)
+        self.assert_one_line(
+            f"Name of a host '{name}' is not right; it has to be one or more "
+            'characters without "/", and neither "." nor ".."', result)
         self.assertEqual([], self.changes())
 
 
@@ -794,6 +796,14 @@ class TestAttributes(base.CloudTestCase):
         self.assertEqual(
             (0, 'c1: r1 -> -\nc2: r1 -> -\nc3: r2 -> -\n', ''), unset)
         self.assertEqual([], self.changes())
+
+    def test_set_without_a_name(self):
+        result = self.openstack('pcloud', 'attribute', 'set', '', 'x',
+                                '--host', 'c1')
+
+        self.assert_one_line(
+            "Name of a host attribute '' is not right; it has to be 1 to 64 "
+            'letters, digits, ".", "_", "-" or blanks', result)
 
     def test_set_takes_a_host(self):
         result = self.openstack('pcloud', 'attribute', 'set', 'rack', 'r1')
