@@ -15,8 +15,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 import datetime
 import typing
+
+from osc_lib import exceptions as osc_exceptions
 
 from pcloud.client import display
 from pcloud.client.osc import common
@@ -72,9 +75,11 @@ class SetPcloudAttribute(common.PcloudCommand):
         """Set the attribute."""
         name, value = parsed_args.name, parsed_args.value
         if parsed_args.dry_run:
+            _check(name, value)
             former = _values(self.client, name)
             for host in parsed_args.hosts:
                 self.say(f'{host}: {former.get(host, "-")} -> {value}')
+            self.tell('It is not checked whether the hosts exist')
         else:
             self.client.set_attribute(name, value, parsed_args.hosts)
         if has_passed(name, value):
@@ -106,10 +111,39 @@ class UnsetPcloudAttribute(common.PcloudCommand):
         """Remove the attribute."""
         if parsed_args.dry_run:
             former = _values(self.client, parsed_args.name)
-            for host in parsed_args.hosts or sorted(former):
+            hosts = parsed_args.hosts or sorted(former)
+            if former.keys().isdisjoint(hosts):
+                raise osc_exceptions.CommandError(_nobody(
+                    parsed_args.name, hosts))
+            for host in hosts:
                 self.say(f'{host}: {former.get(host, "-")} -> -')
         else:
             self.client.unset_attribute(parsed_args.name, parsed_args.hosts)
+
+
+def _check(name: str, value: str) -> None:
+    """Check a name and a value, as far as that takes no cloud.
+
+    :raises osc_lib.exceptions.CommandError: for what no host can have
+    """
+    from pcloud import exception
+    from pcloud import names
+    from pcloud.rules import attributes
+    try:
+        names.attribute(name, value)
+        attributes.read(name, value)
+    except exception.Invalid as error:
+        raise osc_exceptions.CommandError(str(error)) from None
+    if not value or value != value.strip():
+        raise osc_exceptions.CommandError(
+            f"'{value}' is not a possible value; it has to be 1 or more "
+            f'characters, without a blank at either end')
+
+
+def _nobody(name: str, hosts: Sequence[str]) -> str:
+    """Return why an attribute is taken from nobody."""
+    whom = f'None of the hosts {", ".join(hosts)}' if hosts else 'No host'
+    return f"{whom} has host attribute '{name}'"
 
 
 def _values(client: v1.Client, name: str) -> dict[str, str]:

@@ -792,10 +792,38 @@ class TestAttributes(base.CloudTestCase):
         unset = self.openstack('pcloud', 'attribute', 'unset', 'rack',
                                '--dry-run')
 
-        self.assertEqual((0, 'c1: r1 -> r2\nc9: - -> r2\n', ''), set_)
+        self.assertEqual(
+            (0, 'c1: r1 -> r2\nc9: - -> r2\n',
+             'It is not checked whether the hosts exist\n'), set_)
         self.assertEqual(
             (0, 'c1: r1 -> -\nc2: r1 -> -\nc3: r2 -> -\n', ''), unset)
         self.assertEqual([], self.changes())
+
+    def test_set_dry_what_no_host_can_have(self):
+        for name, value, told in (
+                ('next_reboot', 'tomorrow', "'tomorrow' is not right"),
+                ('gpu', '', "'' is not a possible value"),
+                ('gpu', 'a100 ', "'a100 ' is not a possible value"),
+                ('gpu+', 'a100', "'gpu+' is not right"),
+                ('gpu', 'x' * 255, 'Host attribute')):
+            self.assert_one_line(told, self.openstack(
+                'pcloud', 'attribute', 'set', name, value, '--host', 'c1',
+                '--dry-run'))
+
+    def test_unset_dry_what_no_host_has(self):
+        for command, told in (
+                ('nope', "No host has host attribute 'nope'"),
+                ('gpu --host c2 --host c3',
+                 "None of the hosts c2, c3 has host attribute 'gpu'")):
+            self.assert_one_line(told, self.openstack(
+                *f'pcloud attribute unset {command} --dry-run'.split()))
+
+    def test_unset_dry_what_some_hosts_have(self):
+        result = self.openstack(
+            *'pcloud attribute unset gpu --host c1 --host c2 --dry-run'.split()
+        )
+
+        self.assertEqual((0, 'c1: a b -> -\nc2: - -> -\n', ''), result)
 
     def test_set_without_a_name(self):
         result = self.openstack('pcloud', 'attribute', 'set', '', 'x',
