@@ -135,9 +135,15 @@ def _sentences(rebalance: resources.Rebalance) -> Iterator[str]:
     if rebalance.fits is not None:
         yield _fits(rebalance)
     elif not rebalance.moves:
-        yield _('No host can be made empty.')
+        yield _empties(rebalance)
     if not rebalance.exact:
         yield _('There may be a better plan.')
+
+
+def _empties(rebalance: resources.Rebalance) -> str:
+    if not rebalance.exact:
+        return _('No moves are known that make a host empty.')
+    return _('No host can be made empty.')
 
 
 def _fits(rebalance: resources.Rebalance) -> str:

@@ -133,7 +133,8 @@ def _sentences(
                'No such moves are known to make room for all the servers'
                ) + (' then.' if found.fits and found.moves else '.')
     elif not found.moves:
-        yield 'No host can be made empty.'
+        yield ('No host can be made empty.' if found.exact else
+               'No moves are known that make a host empty.')
     if not found.exact:
         yield 'There may be a better plan.'
     for pin in found.pinned:

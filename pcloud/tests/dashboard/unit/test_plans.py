@@ -152,8 +152,8 @@ class MovesTest(unittest.TestCase):
         ({'fits': False}, 'No moves are known that make room for all of '
                           'them.'),
         ({'fits': True}, 'All of them fit now; nothing has to move.'),
-        ({'exact': False}, 'No host can be made empty. There may be a better '
-                           'plan.'))
+        ({'exact': False}, 'No moves are known that make a host empty. There '
+                           'may be a better plan.'))
     @ddt.unpack
     def test_sentences(self, members, expected):
         self.assertEqual(expected, ' '.join(

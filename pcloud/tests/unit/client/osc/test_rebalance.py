@@ -92,6 +92,15 @@ class TestRebalance(base.CloudTestCase):
              'max_moves': ['4'], 'move': ['any']}, asked.last_request.qs)
         self.assertEqual([], self.changes())
 
+    def test_no_host_that_can_be_made_empty(self):
+        for exact, told in (
+                (True, ['No host can be made empty.']),
+                (False, ['No moves are known that make a host empty.',
+                         'There may be a better plan.'])):
+            self.answer_plans({**NONE, 'exact': exact})
+
+            self.assertEqual(told, self.rebalance().err.splitlines())
+
     def test_what_was_before(self):
         self.answer_plans({
             **NONE, 'fits': True, 'under_way': [
