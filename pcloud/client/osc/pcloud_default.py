@@ -12,11 +12,19 @@
 
 """The default Pcloud of a project."""
 
+from __future__ import annotations
+
 import argparse
+import contextlib
+import typing
 
 from pcloud.client import display
+from pcloud.client import exceptions
 from pcloud.client.osc import common
 from pcloud.client.osc import projects
+
+if typing.TYPE_CHECKING:
+    from pcloud.client import resources
 
 
 class SetPcloudDefault(common.PcloudCommand):
@@ -96,11 +104,22 @@ class ShowPcloudDefault(common.ShowOne):
         """Show the default that counts, and where the default is set."""
         default = self.client.get_default_pcloud(
             _project_id(self, parsed_args))
-        names = {} if common.is_for_programs(parsed_args) else projects.names(
-            self.app.client_manager, [default.project_id])
-        return common.record(
-            default, display.named(display.DEFAULT_PCLOUD, names,
-                                   'project_id'))
+        names = ({} if common.is_for_programs(parsed_args)
+                 else _names(self, default))
+        return common.record(default, display.named(
+            display.DEFAULT_PCLOUD, names, 'project_id', 'pcloud'))
+
+
+def _names(command: common.PcloudCommand,
+           default: resources.DefaultPcloud) -> dict[str, str]:
+    """Return id -> name of the project and the Pcloud, as far as known."""
+    names = projects.names(command.app.client_manager, [default.project_id])
+    if default.pcloud is not None:
+        # The id of a Pcloud that is gone, or hidden, is shown alone.
+        with contextlib.suppress(exceptions.ClientError):
+            names[default.pcloud] = command.client.get_pcloud(
+                default.pcloud).name
+    return names
 
 
 def _add_project(parser: argparse.ArgumentParser) -> None:

@@ -1083,6 +1083,24 @@ class TestDefaults(base.CloudTestCase):
              'mode': 'prefer', 'host_flavor': None, 'max_hosts': None,
              'availability_zone': None, 'source': 'domain'}, result.json)
 
+    def test_show_to_people(self):
+        self.answer('GET', self.PATH, json={'policy': self.POLICY})
+        for answer, shown in (
+                ({'json': {'pcloud': base.PCLOUD}},
+                 f'farm ({base.PCLOUD_ID})'),
+                ({'status_code': 404, 'json': {
+                    'itemNotFound': {'code': 404, 'message': 'gone'}}},
+                 base.PCLOUD_ID)):
+            self.answer('GET', FARM, **answer)
+
+            result = self.openstack('pcloud', 'default', 'show')
+
+            self.assertEqual(
+                {'project_id': f'own ({base.PROJECT})', 'pcloud': shown,
+                 'mode': 'prefer', 'host_flavor': '-', 'max_hosts': '-',
+                 'availability_zone': '-', 'source': 'domain'},
+                base.properties(result.out))
+
     def test_show_where_none_is_set(self):
         self.answer('GET', self.PATH, status_code=404, json={
             'itemNotFound': {'code': 404, 'message': 'No policy is set'}})
