@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Types of the arguments of both command lines."""
+"""Types and checks of the arguments of both command lines."""
 
 import argparse
 import math
@@ -40,6 +40,28 @@ def ratio_or_none(text: str) -> float | None:
     :raises argparse.ArgumentTypeError: for any other text
     """
     return None if text.lower() == 'none' else ratio(text)
+
+
+def misplaced_growth(
+    mode: str, host_flavor: str | None, max_hosts: int | None,
+    zone: str | None,
+) -> str | None:
+    """Return what is wrong with the options of a default Pcloud's growth.
+
+    Both command lines have the same names of options.
+
+    :param mode: the mode of the default
+    :param zone: the availability zone of new hosts, None for any zone
+    :returns: a sentence, None for options that go together
+    """
+    needed = {'--grow-flavor': host_flavor, '--max-hosts': max_hosts}
+    given = [option for option, value in (
+        *needed.items(), ('--availability-zone', zone)) if value is not None]
+    if mode != 'grow':
+        return (f'{", ".join(given)}: only for --mode grow, not for --mode '
+                f'{mode}' if given else None)
+    return (None if needed.keys() <= set(given) else
+            '--mode grow needs --grow-flavor and --max-hosts')
 
 
 def is_count(text: str) -> bool:

@@ -223,6 +223,10 @@ _default_project_arg = utils.arg(
 @_default_project_arg
 def do_pcloud_default_set(cs: typing.Any, args: typing.Any) -> None:
     """Set where servers of a project go that name no Pcloud."""
+    wrong = arguments.misplaced_growth(
+        args.mode, args.grow_flavor, args.max_hosts, args.availability_zone)
+    if wrong:
+        raise nova_exceptions.CommandError(wrong)
     client, pcloud_id = _find(cs, args)
     output.show(client.set_default_pcloud(
         pcloud_id, args.mode, args.project, host_flavor=args.grow_flavor,

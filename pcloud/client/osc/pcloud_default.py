@@ -18,6 +18,9 @@ import argparse
 import contextlib
 import typing
 
+from osc_lib import exceptions as osc_exceptions
+
+from pcloud.client import arguments
 from pcloud.client import display
 from pcloud.client import exceptions
 from pcloud.client.osc import common
@@ -64,6 +67,11 @@ class SetPcloudDefault(common.PcloudCommand):
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Set the default."""
+        wrong = arguments.misplaced_growth(
+            parsed_args.mode, parsed_args.grow_flavor, parsed_args.max_hosts,
+            parsed_args.availability_zone)
+        if wrong:
+            raise osc_exceptions.CommandError(wrong)
         self.client.set_default_pcloud(
             self.client.find_pcloud(parsed_args.pcloud).id, parsed_args.mode,
             _project_id(self, parsed_args),

@@ -215,6 +215,21 @@ class TestCommands(base.CloudTestCase):
                       '--host-flavor', result.err)
         self.assertEqual([], self.calls())
 
+    def test_growth_of_a_default_takes_what_it_needs(self):
+        for options, told in (
+            ('--mode grow', '--mode grow needs --grow-flavor and --max-hosts'),
+            ('--mode grow --max-hosts 5',
+             '--mode grow needs --grow-flavor and --max-hosts'),
+            ('--grow-flavor gold --max-hosts 5',
+             '--grow-flavor, --max-hosts: only for --mode grow, not for '
+             '--mode strict'),
+            ('--mode prefer --availability-zone az1',
+             '--availability-zone: only for --mode grow, not for --mode '
+             'prefer')):
+            self.assert_one_line(told, self.nova(
+                *f'pcloud-default-set farm {options}'.split()))
+        self.assertEqual([], self.calls())
+
     def test_asks_in_the_newest_microversion(self):
         self.nova('pcloud-list')
 
