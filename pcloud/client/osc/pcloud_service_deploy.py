@@ -156,4 +156,11 @@ def _part(text: str) -> plans.Part:
 
 
 def _networks(text: str) -> object:
-    return text if text in ('auto', 'none') else [{'uuid': text}]
+    from pcloud.rules import uuids
+    if text in ('auto', 'none'):
+        return text
+    if not uuids.is_uuid_in_any_case(text):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is neither the id of a network nor auto or none; "
+            f'"openstack network list" shows the ids')
+    return [{'uuid': text}]

@@ -256,6 +256,15 @@ class TestOrder(DeployTestCase):
 class TestRefusals(DeployTestCase):
     """What is not right is told before anything is created."""
 
+    @ddt.data('foo', '', 'Auto', base.OTHER_ID[:-1], f'{base.OTHER_ID},auto')
+    def test_networks(self, network):
+        result = self.deploy(*ONE, '--nic', network)
+
+        self.assertEqual(2, result.status)
+        self.assertIn(f"'{network}' is neither the id of a network nor auto or "
+                      'none', result.err)
+        self.assertEqual([], self.done)
+
     @ddt.data(
         ('a/b', "'a/b' is not the name of a service: 1 to 64"),
         ('..', "'..' is not the name"), ('x' * 65, 'is not the name'),
