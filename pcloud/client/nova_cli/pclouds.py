@@ -32,7 +32,7 @@ if typing.TYPE_CHECKING:
 
 _pcloud_arg = utils.arg(
     'pcloud', metavar='<pcloud>',
-    help='Pcloud (id, or its name where that is unique).')
+    help='Pcloud (name or id).')
 _host_arg = utils.arg(
     'name', metavar='<name>', help='Name of the host in the Pcloud.')
 _tenant_arg = utils.arg(

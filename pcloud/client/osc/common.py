@@ -227,4 +227,4 @@ def add_pcloud_argument(parser: argparse.ArgumentParser) -> None:
     """Add the argument that names a Pcloud."""
     parser.add_argument(
         'pcloud', metavar='<pcloud>',
-        help='Pcloud (id, or its name where that is unique)')
+        help='Pcloud (name or id)')

@@ -164,7 +164,7 @@ class DeletePcloud(common.PcloudCommand):
         """Add the Pclouds."""
         parser.add_argument(
             'pclouds', metavar='<pcloud>', nargs='+',
-            help='Pclouds to delete (id, or name where that is unique)')
+            help='Pclouds to delete (name or id)')
         common.add_dry_run(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:

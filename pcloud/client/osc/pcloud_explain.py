@@ -31,10 +31,9 @@ class ExplainPcloud(common.ShowOne):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the Pcloud and the flavor."""
-        parser.add_argument('pcloud', metavar='<pcloud>',
-                            help='Pcloud (id or name)')
+        common.add_pcloud_argument(parser)
         parser.add_argument('--flavor', metavar='<flavor>', required=True,
-                            help='Flavor of the servers (id or name)')
+                            help='Flavor of the servers (name or id)')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Show the explanation."""

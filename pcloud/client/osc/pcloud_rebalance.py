@@ -50,7 +50,7 @@ class RebalancePcloud(common.Lister):
             help='Make as many hosts empty as possible (default)')
         goal.add_argument(
             '--fit', metavar='<flavor>=<count>', type=common.flavor_count,
-            help='Make room for servers of a flavor (id or name)')
+            help='Make room for servers of a flavor (name or id)')
         parser.add_argument(
             '--max-moves', metavar='<count>', type=int,
             help='Move so many servers at most')

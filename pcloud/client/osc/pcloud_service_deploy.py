@@ -47,11 +47,11 @@ class DeployPcloudService(common.Lister):
             help='Name of the service: up to 64 letters, digits, ".", "_" '
                  'and "-"')
         parser.add_argument('--image', metavar='<image>', required=True,
-                            help='Image of its servers (id or name)')
+                            help='Image of its servers (name or id)')
         parser.add_argument('--flavor', metavar='<flavor>', required=True,
-                            help='Flavor of its servers (id or name)')
+                            help='Flavor of its servers (name or id)')
         parser.add_argument('--pcloud', metavar='<pcloud>',
-                            help='Pcloud to start them in (id or name)')
+                            help='Pcloud to start them in (name or id)')
         parser.add_argument(
             '--with', metavar='<name>=<image>:<flavor>', dest='parts',
             type=_part, action='append', default=[],

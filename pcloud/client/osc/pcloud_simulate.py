@@ -47,7 +47,7 @@ class SimulatePcloud(common.ShowOne):
         parser.add_argument(
             '--server', metavar='<flavor>=<count>', dest='servers',
             action='append', required=True, type=common.flavor_count,
-            help='Servers of a flavor (id or name); repeat for several '
+            help='Servers of a flavor (name or id); repeat for several '
                  'flavors')
         parser.add_argument(
             '--apart', action='store_true',

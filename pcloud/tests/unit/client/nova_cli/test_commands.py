@@ -320,3 +320,7 @@ class TestHelp(base.CloudTestCase):
                  'host-remove')):
             for verb in verbs.split():
                 self.assertIn(f' {noun}{verb} ', text.replace('\n', ' \n'))
+
+    def test_a_pcloud_is_named_in_the_usual_words(self):
+        self.assertIn('Pcloud (name or id).',
+                      self.nova('help', 'pcloud-show').out)

@@ -1005,7 +1005,7 @@ class TestPolicies(base.CloudTestCase):
 class TestHelp(base.CloudTestCase):
     """What is told about the commands."""
 
-    def test_every_command_has_an_example_that_begins_with_it(self):
+    def test_every_command_has_an_example_and_the_usual_words(self):
         listed = self.openstack('help', 'pcloud').out + (
             self.openstack('help', 'host').out)
         commands = [line.strip() for line in listed.splitlines()
@@ -1015,6 +1015,9 @@ class TestHelp(base.CloudTestCase):
         for command in commands:
             text = self.openstack(*command.split(), '--help').out
             self.assertIn(f'Example:\n  openstack {command}', text)
+            words = ' '.join(text.split())
+            self.assertNotIn('id or name', words)
+            self.assertNotIn('is unique)', words)
 
 
 class TestDefaults(base.CloudTestCase):
