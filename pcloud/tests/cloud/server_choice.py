@@ -35,10 +35,15 @@ class ServerChoice:
 
     @property
     def nic(self) -> str:
-        """The value of the option ``--nic`` of the commands."""
-        if isinstance(self.networks, str):
-            return self.networks
-        return f'net-id={self.networks[0]["uuid"]}'
+        """The value of the option ``--nic`` of the commands of servers."""
+        return (self.networks if isinstance(self.networks, str)
+                else f'net-id={self.network}')
+
+    @property
+    def network(self) -> str:
+        """The value of the option ``--nic`` of the commands of services."""
+        return (self.networks if isinstance(self.networks, str)
+                else self.networks[0]['uuid'])
 
 
 def choose(cloud: openstack.connection.Connection) -> ServerChoice:

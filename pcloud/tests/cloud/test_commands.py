@@ -151,10 +151,11 @@ class OpenstackTest(CommandsTest):
     def test_services(self):
         pcloud = self.new_pcloud(hosts=2).id
         helper = self.stage.new_flavor(pcloud__co_located='allow').id
-        image = self.stage.choice.image.id
+        choice = self.stage.choice
         made = self.read(
-            'owner', f'pcloud service deploy db {self.server_options} '
-            f'--pcloud {pcloud} --with disk={image}:{helper}')
+            'owner', f'pcloud service deploy db --image {choice.image.id} '
+            f'--flavor {choice.flavor.id} --nic {choice.network} '
+            f'--pcloud {pcloud} --with disk={choice.image.id}:{helper}')
         self.assertEqual({'db': 'ACTIVE', 'disk': 'ACTIVE'},
                          {each['Service']: each['Status'] for each in made})
         compute = self.stage.admin.cloud.compute
