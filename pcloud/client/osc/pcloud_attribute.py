@@ -129,9 +129,12 @@ def _check(name: str, value: str) -> None:
     from pcloud import exception
     from pcloud import names
     from pcloud.rules import attributes
+    from pcloud.rules import constraints
     try:
         names.attribute(name, value)
         attributes.read(name, value)
+        if not constraints.is_attribute(name):
+            raise exception.ReservedAttribute(name=name)
     except exception.Invalid as error:
         raise osc_exceptions.CommandError(str(error)) from None
     if not value or value != value.strip():
