@@ -134,8 +134,7 @@ class Middleware:
         if judged is None:
             return self._application
         if launch is not None:
-            return servers.answer_launch(
-                judged, self._application, self._rbac, launch)
+            return servers.answer_launch(judged, self._application, launch)
         return servers.answer(judged, self._application, self._rbac)
 
     def _check(

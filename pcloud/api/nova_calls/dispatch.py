@@ -40,6 +40,10 @@ from routes import middleware
 
 from pcloud import exception
 
+_VERSION_HEADERS = tuple(
+    f'HTTP_{name.upper().replace("-", "_")}' for name in (
+        nova_wsgi.API_VERSION_REQUEST_HEADER,
+        nova_wsgi.LEGACY_API_VERSION_REQUEST_HEADER))
 # The `action` of the calls whose bodies name the action.
 _IN_THE_BODY = 'action'
 
@@ -140,26 +144,41 @@ def _read(
     judged: nova_wsgi.Request, content_type: str | None,
 ) -> NovaCall | None:
     """Take the steps of a Nova resource, in the order of the resource."""
-    if resource.support_api_request_version:
-        judged.set_api_version_request()
+    version = _version(resource, request)
     arguments = resource.get_action_args(judged.environ)
-    action = arguments.pop('action', None)
+    action, body = arguments.pop('action', None), judged.body
     try:
-        resource.get_method(judged, action, content_type, judged.body)
+        resource.get_method(judged, action, content_type, body)
     except (AttributeError, TypeError, KeyError):
         return None
     if action == _IN_THE_BODY:
-        action = nova_wsgi.action_peek(judged.body)
+        action = nova_wsgi.action_peek(body)
     # Nova writes the body to the log before the body is read.
-    judged.body.decode()
-    content = resource._get_request_content(judged.body, judged)
+    body.decode()
+    content = resource._get_request_content(body, judged)
     project, context = (arguments.pop('project_id', None),
                         request.environ.get('nova.context'))
     if project and context and project != context.project_id:
         return None
     return NovaCall(
         request, resource.controller, action, arguments,
-        judged.api_version_request, content.get('body'))
+        version, content.get('body'))
+
+
+def _version(
+    resource: nova_wsgi.Resource, request: nova_wsgi.Request,
+) -> api_version_request.APIVersionRequest:
+    """Return the microversion that a resource will read from a request.
+
+    To look through all headers takes as long as to find the resource, and
+    only these headers count.
+    """
+    bare = nova_wsgi.Request({
+        name: request.environ[name] for name in _VERSION_HEADERS
+        if name in request.environ})
+    if resource.support_api_request_version:
+        bare.set_api_version_request()
+    return bare.api_version_request
 
 
 def method(request: nova_wsgi.Request) -> str:

@@ -64,6 +64,7 @@ from pcloud.rules import text
 _MOST_KEYS = 100
 # The status of Nova's answer to a launch.
 _ACCEPTED = 202
+_CREATE = 'create'
 # Nova takes the first of these members.
 _HINTS = ('os:scheduler_hints', 'OS-SCH-HNT:scheduler_hints')
 
@@ -79,7 +80,7 @@ def prepare(
     :returns: the launch, where the server goes to a default Pcloud that grows
     :raises: as `checked` and `growing.prepare`
     """
-    if not call.is_of(nova_servers.ServersController, 'create'):
+    if not call.is_of(nova_servers.ServersController, _CREATE):
         return None
     body = call.body
     if not isinstance(body, dict):
@@ -155,15 +156,15 @@ def checked(
 
 def answer_launch(
     call: dispatch.NovaCall, application: types.WSGIApplication,
-    rbac: enforcer.Enforcer, launch: launches.Prepared,
+    launch: launches.Prepared,
 ) -> webob.Response:
-    """Return `answer` to a launch into a Pcloud that grows.
+    """Return the answer to a launch into a Pcloud that grows.
 
     What was done for the launch is undone where Nova refuses the launch.
     """
     has_arrived = False
     try:
-        response = without_secrets(call.request, application, rbac)
+        response = call.request.get_response(application)
         has_arrived = response.status_int == _ACCEPTED
     finally:
         (launches.arrived if has_arrived else launches.refused)(
@@ -177,9 +178,12 @@ def answer(
 ) -> types.WSGIApplication:
     """Return the answer to a call, without hints that the caller may not see.
 
+    The answer to a launch has no hints, and is handed on as Nova makes it.
+
     Rule: reference-isolation-shown
     """
-    if not isinstance(call.controller, nova_servers.ServersController):
+    if call.action == _CREATE or not isinstance(
+            call.controller, nova_servers.ServersController):
         return application
     return without_secrets(call.request, application, rbac)
 
@@ -276,8 +280,9 @@ def _scopes(
 
     The most specific scope of a default Pcloud comes first.
     """
+    pcloud = _pcloud(context, hints)
     return [*default_pclouds.scopes(context),
-            (scoped_policies.PCLOUD, _pcloud(context, hints))]
+            *([(scoped_policies.PCLOUD, pcloud)] if pcloud else [])]
 
 
 def _record(

@@ -54,6 +54,17 @@ class LaunchTest(shared_cloud.SharedCloudTestCase):
     def test_a_single_statement(self):
         self.assertEqual(counting.Count(1, 0), min(self.counts()))
 
+    def test_the_answers_of_nova_have_no_hints(self):
+        """The filter does not look through the answer to a launch."""
+        self.alice.microversion = 'latest'
+        for more in ({}, {'min_count': 2, 'return_reservation_id': True}):
+            response = self.alice.call('POST', '/servers', {
+                'server': {**self._build_server(
+                    flavor_id='1', networks='none'), **more},
+                'os:scheduler_hints': {'placement_key': 'A=1:1'}})
+            self.assertEqual(202, response.status_code, response.text)
+            self.assertNotIn('hints', response.text)
+
     def test_no_image_is_read_twice(self):
         with mock.patch.object(servers, 'prepare'):
             stock = self.images_read()
