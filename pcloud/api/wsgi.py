@@ -43,6 +43,8 @@ from pcloud.growth import launches
 
 LOG = logging.getLogger(__name__)
 
+# The most characters of a wrong value in a message.
+_MOST_SHOWN = 100
 _CONTROL = re.compile(r'[\x00-\x1f\x7f]')
 
 # The only place where our errors become status codes.
@@ -270,11 +272,17 @@ def _validate(
 
 
 def _shown(error: jsonschema.ValidationError) -> str:
-    """Return what is wrong, in words: no user has to read a pattern."""
+    """Return what is wrong, in words: no user has to read a pattern.
+
+    A long value is cut, as clients show the beginning of a message alone.
+    """
     right = error.schema.get('description')
+    written = repr(error.instance)
+    value = (written if len(written) <= _MOST_SHOWN
+             else f'{written[:_MOST_SHOWN]}...')
     if right is None:
-        return error.message
-    return f'Value {error.instance!r} is not right; it has to be {right}'
+        return error.message.replace(written, value)
+    return f'Value {value} is not right; it has to be {right}'
 
 
 def _response(

@@ -104,6 +104,7 @@ class ApiTest(AttributesTestCase):
                 ('rack', ' r1', 'without a blank at either end'),
                 ('rack', '', 'has to be 1 to 255 characters'),
                 ('no:colon', 'x', '1 to 64 letters'),
+                ('gpu', 'x' * 5000, 'xx... is not right; it has to be 1 to'),
                 ('gpu', 'x' * 250, 'Nova holds 255')):
             self.assertIn(expected, self.refused(400, name, value, 'node-1'))
 
