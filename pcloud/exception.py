@@ -410,7 +410,8 @@ class InvalidAttributeName(Invalid):
 
 class ReservedAttribute(Invalid):
     message = ("Host attribute name '%(name)s' is not right: as a machine "
-               'constraint it means something else; it has to be another name.')
+               'constraint the name means something else; it has to be '
+               'another name.')
 
 
 class ReservedProject(Invalid):

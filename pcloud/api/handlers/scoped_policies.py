@@ -167,9 +167,9 @@ def _default(call: api_call.Call) -> dict[str, str]:
     """Return the default Pcloud to set, as it is stored.
 
     :raises: `exception.InvalidDefaultPcloud`, `exception.PcloudNotFound`,
-        `exception.HostFlavorNotFound`, `exception.ZoneUnknown`; and unless the caller is an
-        administrator `exception.PcloudUnusable` for a Pcloud that the caller's
-        project may not use, and as `_check_grower`
+        `exception.HostFlavorNotFound`, `exception.ZoneUnknown`; and unless
+        the caller is an administrator `exception.PcloudUnusable` for a Pcloud
+        that the caller's project may not use, and as `_check_grower`
     """
     stored = default_pcloud.written(call.body['default_pcloud'])
     default = default_pcloud.read(stored)

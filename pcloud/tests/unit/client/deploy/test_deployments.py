@@ -261,8 +261,8 @@ class TestRefusals(DeployTestCase):
         result = self.deploy(*ONE, '--nic', network)
 
         self.assertEqual(2, result.status)
-        self.assertIn(f"'{network}' is neither the id of a network nor auto or "
-                      'none', result.err)
+        self.assertIn(f"'{network}' is neither the id of a network nor auto "
+                      'or none', result.err)
         self.assertEqual([], self.done)
 
     @ddt.data(
