@@ -39,6 +39,7 @@ from pcloud.backend import cells  # noqa: E402
 from pcloud.cmd import audit  # noqa: E402
 from pcloud.cmd import closed_pipe  # noqa: E402
 from pcloud.cmd import explain  # noqa: E402
+from pcloud.cmd import log_lines  # noqa: E402
 from pcloud.cmd import metrics  # noqa: E402
 from pcloud.cmd import release  # noqa: E402
 from pcloud.cmd import simulate  # noqa: E402
@@ -100,6 +101,13 @@ def _configure_databases() -> None:
     api_db.configure(CONF)
 
 
+def _runs_on(command: argparse.Namespace) -> bool:
+    """Whether a command runs until it is ended, as a service does."""
+    if command.name == work.NAME:
+        return not command.once
+    return command.name == metrics.NAME and command.listen is not None
+
+
 def _name_silent_cells() -> None:
     for cell in cells.silent(_PATIENCE):
         print(f'pcloud-manage: cell {cell} does not answer; what is in there '
@@ -127,6 +135,8 @@ def main() -> int:
         # Without this oslo.log writes to standard output.
         CONF.set_default('use_stderr', True)
     logging.setup(CONF, 'nova')
+    if not _runs_on(CONF.command):
+        log_lines.show_warnings_alone(CONF)
     objects.register_all()
     try:
         if CONF.command.name not in _NAME_NO_CELLS:

@@ -22,6 +22,7 @@ from pcloud.cmd import seconds
 from pcloud.worker import loop
 from pcloud.worker import passes
 
+NAME = 'work'
 DONE, LATER = 0, 1
 
 _ENDING = signal.SIGTERM, signal.SIGINT
@@ -33,7 +34,7 @@ _INTERVAL = 10.0
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand ``work`` to the command line."""
     parser = subparsers.add_parser(
-        'work', help='do what is due: settling, drains, scaled services',
+        NAME, help='do what is due: settling, drains, scaled services',
         description='Settle hosts, move servers of drained hosts, release '
                     'empty hosts, tell of deadlines, let scaled services '
                     'follow others. Any number may run at '

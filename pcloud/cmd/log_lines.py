@@ -1,0 +1,44 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which log lines the operators' commands write to standard error."""
+
+import logging
+import sys
+
+from oslo_config import cfg
+
+# Where an operator says which lines are wanted, and where to.
+_ASKED = 'default_log_levels', 'log_config_append'
+
+
+def show_warnings_alone(conf: cfg.ConfigOpts) -> None:
+    """Keep lines below the level WARNING from standard error.
+
+    cron sends as mail whatever a command writes there. Who asks for more
+    lines gets more: with ``debug``, a log file, or levels or handlers of their
+    own. What goes to syslog or the journal stays as it is.
+
+    :param conf: the configuration, with which logging has been set up
+    """
+    if conf.debug or conf.log_file or conf.log_dir or any(
+            _is_set(conf, name) for name in _ASKED):
+        return
+    for handler in logging.getLogger().handlers:
+        if getattr(handler, 'stream', None) is sys.stderr:
+            handler.setLevel(logging.WARNING)
+
+
+def _is_set(conf: cfg.ConfigOpts, name: str) -> bool:
+    # Nova sets levels too, as defaults of the option.
+    location = conf.get_location(name)
+    return bool(location and location.location.is_user_controlled)
