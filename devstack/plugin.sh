@@ -3,8 +3,9 @@
 #     enable_plugin pcloud https://opendev.org/x/pcloud main
 #
 # Installs Pcloud into Nova's environment and loads it in nova-scheduler and
-# nova-api; where Horizon is enabled, its pages for Pclouds are too. Every phase may be repeated: what is there is neither replaced nor
-# added twice. "clean" takes back what was added.
+# nova-api, beside which the service pcloud-worker runs; where Horizon is
+# enabled, its pages for Pclouds are too. Every phase may be repeated: what is
+# there is neither replaced nor added twice. "clean" takes back what was added.
 
 # Save trace setting
 _XTRACE_PCLOUD=$(set +o | grep xtrace)
@@ -224,11 +225,11 @@ if is_service_enabled pcloud; then
             pcloud_enable_dashboard
         fi
     elif [[ "$1" == "stack" && "$2" == "extra" ]]; then
-        if is_service_enabled pcloud-worker; then
+        # The worker needs what nova-api has: the databases, and the API around it.
+        if is_service_enabled n-api && is_service_enabled pcloud-worker; then
             pcloud_let_worker_in
+            run_process pcloud-worker "$NOVA_BIN_DIR/pcloud-manage --config-file $NOVA_CONF work"
         fi
-        # It does nothing where the service is disabled.
-        run_process pcloud-worker "$NOVA_BIN_DIR/pcloud-manage --config-file $NOVA_CONF work"
         if is_service_enabled n-api && [[ "$PCLOUD_DEMO" == "True" ]]; then
             echo_summary "Creating demo host flavors"
             pcloud_create_demo

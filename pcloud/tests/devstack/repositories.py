@@ -25,7 +25,7 @@ from pcloud.tests.devstack import options as box_options
 
 NAMES = ('devstack', 'requirements', 'keystone', 'glance', 'neutron', 'nova',
          'placement')
-# What the sample of local.conf names as the source of the plugin.
+# The clone of this checkout, which the box takes as the plugin.
 PLUGIN = 'pcloud-source'
 _BOOKEND = pathlib.Path(__file__).parent / 'bookend'
 _CHECKOUT = pathlib.Path(__file__).parents[3]

@@ -277,6 +277,33 @@ class PluginTest(base.BaseTestCase):
             self._run('clean')
         self.assertEqual(['_1000_other.py'], os.listdir(enabled))
 
+    def _run_extra(self, services):
+        """Run the phase in which the worker starts, with stand-ins."""
+        self._define("""
+            enable_service() { :; }
+            openstack() {
+                if [[ "$*" == *"domain list"* ]]; then echo one two; fi
+                echo "openstack $*" >&3
+            }
+            run_process() { echo "run $1" >&3; }
+            exec 3>&1
+            NOVA_BIN_DIR=/bin
+            SERVICE_DOMAIN_NAME=Default
+            """)
+        return self._run('stack', 'extra', ENABLED_SERVICES=services)
+
+    def test_worker(self):
+        """It runs beside nova-api, with its role in each domain."""
+        told = self._run_extra('pcloud,pcloud-worker,n-api')
+        self.assertIn('run pcloud-worker\n', told)
+        for domain in ('one', 'two'):
+            self.assertRegex(told, 'role add --user nova --user-domain '
+                                   f'Default --domain {domain} --inherited')
+
+    def test_no_worker(self):
+        for services in ('pcloud,pcloud-worker,n-cpu', 'pcloud,n-api'):
+            self.assertEqual('', self._run_extra(services))
+
     def test_nothing_without_its_service(self):
         self.conf.write_text(PLAIN)
         settings = devstack.folder() / 'settings'
