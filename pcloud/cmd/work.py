@@ -34,10 +34,13 @@ _INTERVAL = 10.0
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand ``work`` to the command line."""
     parser = subparsers.add_parser(
-        NAME, help='do what is due: settling, drains, scaled services',
+        NAME, help='do what is due: settling, drains, maintenances, rebalances, '
+                   'scaled services',
         description='Settle hosts, move servers of drained hosts, release '
-                    'empty hosts, tell of deadlines, let scaled services '
-                    'follow others. Any number may run at '
+                    'empty hosts, tell of deadlines, begin maintenances and '
+                    'do what Pclouds ask for before them, move servers for '
+                    'rebalances, let scaled services follow others. Any '
+                    'number may run at '
                     'once, anywhere, and may be killed at any moment. With '
                     '--once it exits with 0, and with 1 when a part of the '
                     'cloud was away and something has to be done later.')
