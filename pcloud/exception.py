@@ -222,8 +222,8 @@ class InvalidCopies(Invalid):
 
 
 class NotInScope(Invalid):
-    message = ('There are no %(member)s in scope %(scope)s; set them in one '
-               'of %(scopes)s.')
+    message = ("'%(member)s' cannot be set in scope %(scope)s; the scopes of "
+               "'%(member)s' are %(scopes)s.")
 
 
 class ReservedHint(Invalid):

@@ -272,17 +272,26 @@ def _validate(
 
 
 def _shown(error: jsonschema.ValidationError) -> str:
-    """Return what is wrong, in words: no user has to read a pattern.
+    """Return what is wrong, in words: no user has to read a pattern."""
+    value = error.instance
+    right = error.schema.get('description')
+    if right is not None:
+        return f'Value {_written(value)} is not right; it has to be {right}'
+    if error.message.startswith(repr(value)):
+        return _written(value) + error.message.removeprefix(repr(value))
+    return error.message
+
+
+def _written(value: object) -> str:
+    """Return a value as in a message: null, true and false as JSON has them.
 
     A long value is cut, as clients show the beginning of a message alone.
     """
-    right = error.schema.get('description')
-    written = repr(error.instance)
-    value = (written if len(written) <= _MOST_SHOWN
-             else f'{written[:_MOST_SHOWN]}...')
-    if right is None:
-        return error.message.replace(written, value)
-    return f'Value {value} is not right; it has to be {right}'
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    written = repr(value)
+    return (written if len(written) <= _MOST_SHOWN
+            else f'{written[:_MOST_SHOWN]}...')
 
 
 def _response(

@@ -51,9 +51,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
         'explain', help='tell where a server would be started, and why',
         description='Go the way of nova-scheduler with a request, without '
-                    'claiming anything, and tell how many hosts fell where '
-                    'and why. Exits with 0 when there is a host, with 1 when '
-                    'there is none, with 2 when it could not look.')
+                    'claiming anything, and tell how many hosts were dropped '
+                    'where and why. Exits with 0 when there is a host, with '
+                    '1 when there is none, with 2 when it could not look.')
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument('--flavor', metavar='FLAVOR',
                       help='the id or name of the flavor of a new server')
@@ -72,7 +72,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument('--availability-zone', metavar='ZONE',
                         help='the availability zone that is asked for')
     parser.add_argument('--verbose', action='store_true',
-                        help='name each host that fell, in text; JSON always '
+                        help='name each dropped host, in text; JSON always '
                              'does')
     parser.add_argument('--format', choices=['text', 'json'],
                         default='text', help='how to print it')

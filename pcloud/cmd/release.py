@@ -19,11 +19,16 @@ import importlib.metadata
 _DISTRIBUTION = 'openstack-pcloud'
 
 
+def version() -> str:
+    """Return the version of Pcloud."""
+    return importlib.metadata.version(_DISTRIBUTION)
+
+
 def add_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that prints the version of Pcloud."""
     parser.add_argument(
         '--version', action='version',
-        version=f'%(prog)s {importlib.metadata.version(_DISTRIBUTION)}',
+        version=f'%(prog)s {version()}',
         help='show the version of Pcloud and exit')
 
 

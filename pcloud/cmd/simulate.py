@@ -187,7 +187,8 @@ def _write_plot(command: argparse.Namespace, mode: str, text: str) -> None:
         with open(command.plot, mode, encoding='utf-8') as file:
             file.write(text)
     except OSError as error:
-        raise exception.InputUnreadable(path=command.plot, reason=error)
+        raise exception.InputUnreadable(
+            path=command.plot, reason=text_files.why(error))
 
 
 def _world(command: argparse.Namespace) -> replay.World:

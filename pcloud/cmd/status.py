@@ -204,12 +204,18 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         '--config-file', metavar='PATH', action='append',
         help='a file of configuration; may be given several times')
-    upgrade = parser.add_subparsers(dest='command').add_parser(
+    _add_commands(parser.add_subparsers(dest='command', title='Commands'))
+    return parser
+
+
+def _add_commands(subparsers: argparse._SubParsersAction) -> None:
+    subparsers.required = True
+    upgrade = subparsers.add_parser(
         'upgrade', help='look over the configuration')
     upgrade.add_argument('check', choices=['check'])
     upgrade.add_argument('--json', action='store_true',
                          help='print the results as JSON')
-    return parser
+    upgrade.set_defaults(action_fn=Checks().check)
 
 
 @closed_pipe.ends_quietly
@@ -219,14 +225,26 @@ def main() -> int:
     :returns: 0 when all is well, 1 for warnings, 2 for failures
     """
     release.answer('pcloud-status', sys.argv[1:])
+    CONF.register_cli_opt(cfg.SubCommandOpt(
+        'command', title='Commands', handler=_add_commands))
     conf.register_opts(CONF)
     try:
-        return upgradecheck.main(
-            cfg.CONF, project='nova', upgrade_command=Checks())
+        CONF(sys.argv[1:], project='nova', prog='pcloud-status',
+             version=release.version())
     except cfg.Error as error:
-        # The status 1 would be taken for a warning.
-        print(f'pcloud-status: {error}', file=sys.stderr)
-        return int(upgradecheck.Code.FAILURE)
+        return _refuse(str(error))
+    if not (CONF.config_file or CONF.config_dir):
+        return _refuse('no configuration was found; --config-file takes the '
+                       'nova.conf that is to be checked')
+    # The library prints JSON when this has the option.
+    upgradecheck.CONF = CONF
+    return upgradecheck.run(CONF)
+
+
+def _refuse(reason: str) -> int:
+    # The status 1 would be taken for a warning.
+    print(f'pcloud-status: {reason}', file=sys.stderr)
+    return int(upgradecheck.Code.FAILURE)
 
 
 if __name__ == '__main__':

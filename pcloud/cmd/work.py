@@ -34,8 +34,9 @@ _INTERVAL = 10.0
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand ``work`` to the command line."""
     parser = subparsers.add_parser(
-        NAME, help='do what is due: settling, drains, maintenances, rebalances, '
-                   'scaled services',
+        NAME,
+        help='do what is due: settling, drains, maintenances, rebalances, '
+             'scaled services',
         description='Settle hosts, move servers of drained hosts, release '
                     'empty hosts, tell of deadlines, begin maintenances and '
                     'do what Pclouds ask for before them, move servers for '

@@ -46,4 +46,9 @@ def reading(path: str) -> Iterator[typing.TextIO]:
                     file, encoding='utf-8-sig', newline='') as text:
                 yield text
     except (OSError, EOFError, UnicodeError, zlib.error) as error:
-        raise exception.InputUnreadable(path=path, reason=error)
+        raise exception.InputUnreadable(path=path, reason=why(error))
+
+
+def why(error: Exception) -> str:
+    """Return the reason of an error, without the path and the number."""
+    return getattr(error, 'strerror', None) or str(error)

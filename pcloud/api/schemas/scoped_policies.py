@@ -20,6 +20,11 @@ from pcloud.rules import uuids
 _KEYS = {'type': 'array', 'items': types.text, 'minItems': 0,
          'maxItems': 100, 'uniqueItems': True}
 
+_CONSTRAINTS = {
+    **types.constraints,
+    'description': f'{types.constraints["description"]}; "" unsets the '
+                   'constraints'}
+
 _DEFAULT_PCLOUD = {
     'type': ['object', 'null'],
     'properties': {
@@ -35,7 +40,7 @@ _DEFAULT_PCLOUD = {
 }
 
 update = types.body(
-    'policy', {'constraints': types.constraints, 'system_keys': _KEYS,
+    'policy', {'constraints': _CONSTRAINTS, 'system_keys': _KEYS,
                'customer_keys': _KEYS, 'default_pcloud': _DEFAULT_PCLOUD},
     required=[])
 

@@ -117,8 +117,13 @@ class PolicyTest(DefaultTestCase):
             self.assertEqual(400, self.put(self.admin, wrong), wrong)
         self.assertEqual(200, self.put(self.admin, right))
         for scope, scope_id in (('pcloud', self.pcloud), ('role', 'r')):
-            self.assertEqual(400, self.put(
-                self.admin, right, scope, scope_id))
+            answer = self.admin.call('PUT', f'{POLICIES}/{scope}/{scope_id}', {
+                'policy': {'default_pcloud': right}})
+            self.assertEqual(400, answer.status_code)
+            self.assertEqual(
+                f"'default_pcloud' cannot be set in scope {scope}; the scopes "
+                "of 'default_pcloud' are project, domain, cloud.",
+                answer.json()['badRequest']['message'])
 
     def test_who_may_set_it(self):
         right = {'pcloud': self.pcloud, 'mode': 'prefer'}

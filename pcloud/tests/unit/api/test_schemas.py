@@ -17,6 +17,7 @@ import re
 
 import ddt
 import testtools
+from testtools import matchers
 
 from pcloud.api import routes
 from pcloud.api import wsgi
@@ -69,6 +70,22 @@ class WordsTest(testtools.TestCase):
                     told = str(error).replace(repr(value), '')
                     self.assertIsNone(_PATTERN.search(told), told)
                     self.assertIn('it has to be', told)
+
+    def test_values_as_json_has_them(self):
+        schema = next(route.schema for route in routes.ROUTES
+                      if route.path == '/os-pcloud-policies/{scope}/{id}' and
+                      route.schema)
+        for policy, told in (
+                ({'constraints': None}, 'constraints. Value null is not '
+                 'right; it has to be at most 4096 characters, without '
+                 'control characters and without characters beyond U+FFFF; '
+                 '"" unsets the constraints'),
+                ({'constraints': True}, 'constraints. Value true is not '),
+                ({'system_keys': None}, "system_keys. null is not of type "
+                 "'array'")):
+            self.assertThat(
+                self._message(schema, {'policy': policy}), matchers.StartsWith(
+                    f'Invalid input for field/attribute policy.{told}'))
 
     def test_a_message(self):
         schema = next(route.schema for route in routes.ROUTES

@@ -10,6 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import json
 import os
 import subprocess
 import sys
@@ -39,6 +40,33 @@ class MissingTest(testtools.TestCase):
             f'pcloud-{name}: Failed to find some config files: /nope.conf',
             done.stderr.splitlines()[-1])
         self.assertNotIn('Traceback', done.stderr)
+
+    def test_no_configuration(self):
+        """Options that are nowhere set are no fault of the configuration."""
+        done = subprocess.run(
+            [sys.executable, '-c',
+             'import sys; from oslo_config import cfg; '
+             'cfg.find_config_files = lambda *_, **__: []; '
+             'cfg.find_config_dirs = lambda *_, **__: []; '
+             'from pcloud.cmd import status; sys.exit(status.main())',
+             'upgrade', 'check'], text=True, capture_output=True)
+        self.assertEqual((2, ''), (done.returncode, done.stdout))
+        self.assertEqual(
+            'pcloud-status: no configuration was found; --config-file takes '
+            'the nova.conf that is to be checked',
+            done.stderr.splitlines()[-1])
+
+    def test_json(self):
+        done = run('status', '--config-file', os.devnull, 'upgrade', 'check',
+                   '--json')
+        checks = json.loads(done.stdout)['checks']
+        self.assertIn('Scheduler filter', [each['check'] for each in checks])
+
+    def test_help(self):
+        done = run('status', '--help')
+        self.assertIn('--version', done.stdout)
+        self.assertIn('Commands:\n  {upgrade}', done.stdout)
+        self.assertIn('usage: pcloud-status ', done.stdout)
 
     def test_no_database(self):
         done = run('manage', '--config-file', os.devnull, 'audit')

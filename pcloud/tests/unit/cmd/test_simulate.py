@@ -151,7 +151,7 @@ class RunTest(SimulateTest):
 
     @ddt.data(
         (('nowhere.csv', '--hosts', '3'), 'nowhere.csv cannot be used: '
-         "[Errno 2] No such file or directory: 'nowhere.csv'."),
+         'No such file or directory.'),
         (('trace.csv', '--hosts', '0'), "--hosts: '0' is not right; it has "
          'to be a whole number from 1 to 100000.'),
         (('trace.csv', '--hosts', '9999999999'), "--hosts: '9999999999' is "
@@ -182,8 +182,7 @@ class RunTest(SimulateTest):
         (('trace.csv', '--hosts', '3', '--looks', '1'), "--looks: '1' is "
          'not right; it has to be a whole number from 2 to 10000.'),
         (('trace.csv', '--hosts', '3', '--plot', '/nowhere/a.svg'),
-         "/nowhere/a.svg cannot be used: [Errno 2] No such file or "
-         "directory: '/nowhere/a.svg'."),
+         '/nowhere/a.svg cannot be used: No such file or directory.'),
         (('trace.csv', '--hosts-file', 'hosts.csv'), 'The hosts have dates '
          'of reboots, and the trace has no dates; say when the trace begins '
          'with --begin.'),
