@@ -357,7 +357,8 @@ def policy_fields(policy: resources.Policy) -> Sequence[Field]:
     System keys are shown if visible to the caller, a default Pcloud where some
     scope has set the default, and effective constraints if requested.
     """
-    fields = POLICY if policy.system_keys is None else POLICY_FOR_ADMIN
+    fields: tuple[Field, ...] = (
+        POLICY if policy.system_keys is None else POLICY_FOR_ADMIN)
     if policy.default_pcloud_source is not None:
         fields += _COUNTING_DEFAULT
     return fields if policy.effective is None else fields + _EFFECTIVE

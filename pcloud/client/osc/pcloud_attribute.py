@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 import datetime
+import re
 import typing
 
 from osc_lib import exceptions as osc_exceptions
@@ -124,19 +125,21 @@ class UnsetPcloudAttribute(common.PcloudCommand):
 def _check(name: str, value: str) -> None:
     """Check a name and a value, as far as that takes no cloud.
 
-    :raises osc_lib.exceptions.CommandError: for what no host can have
+    :raises osc_lib.exceptions.CommandError: for what no host can have; for
+        a value that is not right for the name, `attributes.read` raises
     """
-    from pcloud import exception
-    from pcloud import names
     from pcloud.rules import attributes
     from pcloud.rules import constraints
-    try:
-        names.attribute(name, value)
-        attributes.read(name, value)
-        if not constraints.is_attribute(name):
-            raise exception.ReservedAttribute(name=name)
-    except exception.Invalid as error:
-        raise osc_exceptions.CommandError(str(error)) from None
+    from pcloud.rules import forms
+    if not re.fullmatch(forms.ATTRIBUTE_NAME, name):
+        raise osc_exceptions.CommandError(
+            f"'{name}' is not a possible name; it has to be 1 to 64 letters, "
+            f'digits, ".", "_", "-" or blanks, without a blank at either end')
+    if not constraints.is_attribute(name):
+        raise osc_exceptions.CommandError(
+            f"'{name}' is not a possible name: as a machine constraint it "
+            f'means something else')
+    attributes.read(name, value)
     if not value or value != value.strip():
         raise osc_exceptions.CommandError(
             f"'{value}' is not a possible value; it has to be 1 or more "
