@@ -244,7 +244,7 @@ ROOMS = {
         'explain simulate status',
         'audit explain_output internal_hints metrics sandbox '
         'simulate_output uninstall work',
-        'closed_pipe release seconds'),
+        'closed_pipe log_lines release seconds'),
     'sandbox': _room(
         'worker', 'django glance keystone kombu neutron neutron_lib nova '
         'openstack_dashboard os_vif oslo_config oslo_log placement psutil '
