@@ -177,7 +177,7 @@ def put(
     """
     rules.read(name, value)
     wanted = names.attribute(name, value)
-    if not constraints.is_attribute(name):
+    if not constraints.is_attribute(name.casefold()):
         raise exception.ReservedAttribute(name=name)
     _check_hosts(context, hosts)
     uuid = uuidutils.generate_uuid()

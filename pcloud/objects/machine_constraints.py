@@ -114,8 +114,6 @@ def check_attributes(
     unknown = asked - inherited_metadata.known_attributes(context, asked)
     for name in sorted(unknown):
         key = rules.likely_key(name)
-        if key == name:
-            key = None
         raise exception.AttributeOfNoHost(
             pair=rules.text({name: constraints[name]}), name=name,
             expected=rules.text({key: constraints[name]}) if key else

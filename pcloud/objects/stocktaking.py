@@ -193,7 +193,8 @@ def units(
     :returns: ``project id -> units``, and the units of all other projects;
         an owner that was deleted by hand, '', is among the others
     """
-    by_owner = sorted(pcloud_rows.units_by_owner(context).items(),
-                      key=lambda pair: (not pair[0], -pair[1], pair[0]))
-    most = min(most, sum(1 for owner, _ in by_owner if owner))
-    return dict(by_owner[:most]), sum(used for _, used in by_owner[most:])
+    by_owner = pcloud_rows.units_by_owner(context)
+    of_nobody = by_owner.pop('', 0)
+    ranked = sorted(by_owner.items(), key=lambda pair: (-pair[1], pair[0]))
+    return dict(ranked[:most]), of_nobody + sum(
+        used for _, used in ranked[most:])

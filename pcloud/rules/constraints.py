@@ -231,21 +231,17 @@ def attribute_names(constraints: Mapping[str, str]) -> frozenset[str]:
 
     A constraint without a value asks for nothing.
     """
-    return frozenset(
-        key for key, value in constraints.items() if value and
-        key not in (*SIZES, HOST, ROLE) and not _is_foreign(key))
+    return frozenset(key for key, value in constraints.items()
+                     if value and is_attribute(key))
 
 
 def is_attribute(key: str) -> bool:
-    """Whether a constraint with a key would ask for an attribute.
-
-    :param key: in any letter case
-    """
-    return bool(attribute_names({key.casefold(): 'any'}))
+    """Whether a constraint with a key is about an attribute of hosts."""
+    return key not in (*SIZES, HOST, ROLE) and not _is_foreign(key)
 
 
 def likely_key(written: str) -> str | None:
-    """Return the key that a user is likely to mean, None without any such key.
+    """Return the other key that a user is likely to mean, None for none.
 
     :param written: a key that no host knows
     """
@@ -253,7 +249,8 @@ def likely_key(written: str) -> str | None:
              for word in words}
     known |= {key: key for key in (*SIZES, HOST, ROLE, *attributes.KNOWN)}
     close = difflib.get_close_matches(written.casefold(), known, 1, _ALIKE)
-    return known[close[0]] if close else None
+    key = known[close[0]] if close else None
+    return None if key == written else key
 
 
 def check_role(constraints: Mapping[str, str]) -> None:
@@ -324,7 +321,7 @@ def wanted(settings: Mapping[str, Setting]) -> Wanted:
     host = settings.get(HOST)
     return Wanted(minimums, {
         key: _choice(key, setting.value) for key, setting in settings.items()
-        if key not in (*SIZES, HOST, ROLE) and not _is_foreign(key)},
+        if is_attribute(key)},
         host.value if host else None)
 
 

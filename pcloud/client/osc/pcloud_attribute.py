@@ -135,7 +135,7 @@ def _check(name: str, value: str) -> None:
         raise osc_exceptions.CommandError(
             f"'{name}' is not a possible name; it has to be 1 to 64 letters, "
             f'digits, ".", "_", "-" or blanks, without a blank at either end')
-    if not constraints.is_attribute(name):
+    if not constraints.is_attribute(name.casefold()):
         raise osc_exceptions.CommandError(
             f"'{name}' is not a possible name: as a machine constraint it "
             f'means something else')
