@@ -157,14 +157,23 @@ class AccessTest(shared_cloud.SharedCloudTestCase):
                                expected='ERROR' if closed else 'ACTIVE')
             self.assertEqual(None if closed else host, self.host_of(server))
 
-    def test_forced_host_with_hint_obeys_the_pcloud(self):
+    def _only_its_own(self, name):
+        """Name each host for a server of the Pcloud; one gets the server.
+
+        :param name: gets a host, returns how the host is named
+        """
         self._metadata({f'pcloud:{base.CAROL}': 'pcloud-tenant'})
-        for host, zone in self.hosts.items():
+        for host in self.hosts:
             own = host == self.host
             server = self.boot(
-                self.admin, {'pcloud': self.pcloud}, zone=f'{zone}:{host}',
-                expected='ACTIVE' if own else 'ERROR')
+                self.admin, {'pcloud': self.pcloud},
+                'ACTIVE' if own else 'ERROR', **name(host))
             self.assertEqual(host if own else None, self.host_of(server))
+            self.assertNotIn('AttributeError', str(server.get('fault')))
+
+    def test_forced_host_with_hint_obeys_the_pcloud(self):
+        self._only_its_own(lambda host: {
+            'zone': f'{self.hosts[host]}:{host}'})
 
     def test_forced_disabled_host_is_refused(self):
         self._metadata({f'pcloud:{base.CAROL}': 'pcloud-tenant'})
@@ -187,25 +196,12 @@ class AccessTest(shared_cloud.SharedCloudTestCase):
             self.assertIn('not an enabled host', self.fault(server))
 
     def test_forced_node(self):
-        self._metadata({f'pcloud:{base.CAROL}': 'pcloud-tenant'})
-        for host, zone in self.hosts.items():
-            own = host == self.host
-            server = self.boot(
-                self.admin, {'pcloud': self.pcloud},
-                'ACTIVE' if own else 'ERROR',
-                zone=f'{zone}::{host}.hv.example.org')
-            self.assertEqual(host if own else None, self.host_of(server))
+        self._only_its_own(lambda host: {
+            'zone': f'{self.hosts[host]}::{host}.hv.example.org'})
 
     def test_destination_that_is_a_node(self):
-        self._metadata({f'pcloud:{base.CAROL}': 'pcloud-tenant'})
-        for host in self.hosts:
-            own = host == self.host
-            server = self.boot(
-                self.admin, {'pcloud': self.pcloud},
-                'ACTIVE' if own else 'ERROR',
-                hypervisor_hostname=f'{host}.hv.example.org')
-            self.assertEqual(host if own else None, self.host_of(server))
-            self.assertNotIn('AttributeError', str(server.get('fault')))
+        self._only_its_own(lambda host: {
+            'hypervisor_hostname': f'{host}.hv.example.org'})
 
     def test_hint_by_which_nova_marks_rebuilds(self):
         """Some versions of Nova have kept the hint where users gave it."""

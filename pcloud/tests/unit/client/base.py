@@ -65,6 +65,16 @@ EFFECTIVE = [
     {'key': 'rack', 'value': None, 'source': 'cloud'},
     {'key': 'ram', 'value': '2G', 'source': 'role big one'},
 ]
+# Options of a default Pcloud, and what both command lines say of them.
+MISPLACED_GROWTH = (
+    ('--mode grow', '--mode grow needs --grow-flavor and --max-hosts'),
+    ('--mode grow --max-hosts 5',
+     '--mode grow needs --grow-flavor and --max-hosts'),
+    ('--grow-flavor gold --max-hosts 5',
+     '--grow-flavor, --max-hosts: only for --mode grow, not for --mode '
+     'strict'),
+    ('--mode prefer --availability-zone az1',
+     '--availability-zone: only for --mode grow, not for --mode prefer'))
 QUOTA = {'units': {'limit': 10, 'in_use': 4}}
 
 # What keystoneauth raises where nothing answers.

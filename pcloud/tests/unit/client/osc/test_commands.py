@@ -1060,16 +1060,7 @@ class TestDefaults(base.CloudTestCase):
                     'default_pcloud': {**value, **more}}}), self.last_call())
 
     def test_set_to_grow_takes_what_it_needs(self):
-        for options, told in (
-            ('--mode grow', '--mode grow needs --grow-flavor and --max-hosts'),
-            ('--mode grow --max-hosts 5',
-             '--mode grow needs --grow-flavor and --max-hosts'),
-            ('--grow-flavor gold --max-hosts 5',
-             '--grow-flavor, --max-hosts: only for --mode grow, not for '
-             '--mode strict'),
-            ('--mode prefer --availability-zone az1',
-             '--availability-zone: only for --mode grow, not for --mode '
-             'prefer')):
+        for options, told in base.MISPLACED_GROWTH:
             self.assert_one_line(told, self.openstack(
                 *f'pcloud default set farm {options}'.split()))
         self.assertEqual([], self.calls())
