@@ -13,13 +13,14 @@
 """Pcloud's scheduler filters, for ``available_filters``.
 
 Loading the filters also makes Nova ask Pcloud's request filter before
-Placement: Nova has no option for request filters, and the filters and the
-request filter are not safe without each other.
+Placement, and wraps the choice of Nova's scheduler: Nova has no option for
+either, and the filters are not safe without both.
 """
 
 from oslo_config import cfg
 
 from pcloud import conf
+from pcloud.scheduler import destinations
 from pcloud.scheduler.filters import affinity
 from pcloud.scheduler.filters import colocation
 from pcloud.scheduler.filters import constraints
@@ -30,6 +31,7 @@ from pcloud.scheduler import prefilter
 
 conf.register_opts(cfg.CONF)
 prefilter.register()
+destinations.register()
 
 
 def all_filters() -> list[type]:

@@ -104,9 +104,10 @@ ROOMS = {
         'findings repair'),
     'scheduler': _room(
         f'{_COMMON} backend conf objects',
-        f'{_OSLO} {_SCHEDULER} nova.context nova.exception nova.objects',
+        f'{_OSLO} {_SCHEDULER} nova.context nova.exception nova.objects '
+        'nova.scheduler.manager',
         'filters weights',
-        'affinity_scores prefilter request_keys siblings',
+        'affinity_scores destinations prefilter request_keys siblings',
         'preferred_pcloud',
         'node_keys request',
         'host_capacity',
