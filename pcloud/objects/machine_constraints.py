@@ -217,7 +217,7 @@ def _alike(
 
 
 def _sizes(flavor: host_flavors.HostFlavor) -> dict[str, int]:
-    # The size is known where there is a free host.
+    # The size of a free host is known, but for what the host does not report.
     return {rules.CPU: flavor.vcpus or 0, rules.RAM: flavor.memory_mb or 0,
             rules.STORAGE: (flavor.disk_gb or 0) * _MIB}
 

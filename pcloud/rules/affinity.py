@@ -374,19 +374,20 @@ def share(used: Fraction, total: Fraction) -> Fraction:
     """Return the used part of a resource, from 0 to 1.
 
     For the special keys: the allocated amount, divided by the amount there is
-    times the allocation ratio. A resource of amount 0 is wholly used.
+    times the allocation ratio. A resource of amount 0 is one that the host
+    does not report, of which nothing is known to be used.
 
     Rule: reference-placement-keys-special
     """
     if total <= 0:
-        return Fraction(1)
+        return Fraction(0)
     return min(Fraction(1), max(Fraction(0), used / total))
 
 
 def estimated_share(used: float, total: float) -> float:
     """Return `share` as a floating point number, from 0 to 1."""
     if total <= 0:
-        return 1.0
+        return 0.0
     part = used / total
     return 0.0 if part < 0 else part if part < 1 else 1.0
 

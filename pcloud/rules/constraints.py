@@ -100,7 +100,8 @@ class Wanted:
 class Machine:
     """What a machine has.
 
-    :ivar sizes: cpus, MiB of memory and MiB of storage, by `SIZES`
+    :ivar sizes: cpus, MiB of memory and MiB of storage, by `SIZES`; 0 for a
+        size that the machine does not report
     :ivar attributes: ``attribute -> values of the machine``, as
         `attributes.read` makes the values
     :ivar names: the names of the machine in a constraint
@@ -285,7 +286,9 @@ def effective(
     """Return the effective constraints, each key falling back on its own.
 
     An empty value ends the fallback: the built-in value counts. The role
-    follows directly after the level that names the role.
+    follows directly after the level that names the role. Where no level has a
+    constraint nothing is built in: people who do not use constraints are not
+    to lose a host.
 
     :param levels: name and constraints of each level; the lowest level, the
         request, comes first
@@ -302,7 +305,7 @@ def effective(
         for its_source, part in parts:
             for key, value in part.items():
                 settings.setdefault(key, Setting(key, value, its_source))
-    for key, value in DEFAULTS.items():
+    for key, value in DEFAULTS.items() if settings else ():
         if key not in settings or not settings[key].value:
             settings[key] = Setting(key, value, BUILT_IN)
     return {key: settings[key] for key in sorted(settings)
@@ -312,7 +315,7 @@ def effective(
 def wanted(settings: Mapping[str, Setting]) -> Wanted:
     """Return what effective constraints ask for."""
     minimums: dict[str, int | None] = {}
-    for key in SIZES:
+    for key in settings.keys() & set(SIZES):
         value = settings[key].value
         if value == MAX:
             minimums[key] = None
@@ -330,9 +333,10 @@ def unmet(
 ) -> list[frozenset[str]]:
     """Return the unsatisfied keys of each machine.
 
-    The greatest size is the greatest among the machines which satisfy all
-    other constraints; where several sizes are to be the greatest, each size
-    is compared on its own.
+    A size that a machine does not report satisfies every minimum, and is the
+    smallest of all sizes. The greatest size is the greatest among the machines
+    which satisfy all other constraints; where several sizes are to be the
+    greatest, each size is compared on its own.
 
     Rule: reference-constraints-keys
     """
@@ -364,7 +368,8 @@ def large_enough(
     for key, least in what.minimums.items():
         column = sizes[key]
         if least is not None and min(column, default=least) < least:
-            found = [number for number in found if column[number] >= least]
+            found = [number for number in found
+                     if column[number] >= least or not column[number]]
     greatest = [(column, max((column[number] for number in found), default=0))
                 for key, column in sizes.items()
                 if what.minimums.get(key, 0) is None]
@@ -411,15 +416,16 @@ def _unmet(what: Wanted, machine: Machine) -> set[str]:
 
 def _too_small(what: Wanted, machine: Machine) -> set[str]:
     return {key for key, least in what.minimums.items()
-            if least is not None and machine.sizes[key] < least}
+            if least is not None and 0 < machine.sizes[key] < least}
 
 
 def waste(
     what: Wanted, sizes: Mapping[str, int],
-) -> tuple[int, int, int]:
+) -> tuple[bool, int, int, int]:
     """Return what would be wasted: memory first, then cpus, then storage.
 
-    Nothing is wasted of a size wanted as the greatest.
+    Nothing is wasted of a size wanted as the greatest. Before all sizes stands
+    whether a size is too small or not reported, which is the greatest waste.
 
     Rule: reference-constraints-waste
     """
@@ -427,7 +433,8 @@ def waste(
         least = what.minimums.get(key, 0)
         return 0 if least is None else sizes[key] - least
 
-    return excess(RAM), excess(CPU), excess(STORAGE)
+    spare = excess(RAM), excess(CPU), excess(STORAGE)
+    return min(spare) < 0, *spare
 
 
 def waste_scores(wastes: Sequence[tuple]) -> list[float]:
@@ -438,8 +445,7 @@ def waste_scores(wastes: Sequence[tuple]) -> list[float]:
 
     Rule: reference-constraints-waste
     """
-    order = sorted(set(wastes), reverse=True,
-                   key=lambda spare: (min(spare) < 0, spare))
+    order = sorted(set(wastes), reverse=True)
     last = max(len(order) - 1, 1)
     places = {spare: number / last for number, spare in enumerate(order)}
     return [places[spare] if len(order) > 1 else 1.0 for spare in wastes]

@@ -10,7 +10,13 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Sizes and allocation ratios of hosts, as known to the scheduler."""
+"""Sizes and allocation ratios of hosts, as known to the scheduler.
+
+Of a host with dedicated cpus alone nova-compute reports no cpus but in the
+host's NUMA topology. A size of 0 is one that nova-compute does not report.
+
+Rule: reference-constraints-sizes
+"""
 
 from __future__ import annotations
 
@@ -31,8 +37,7 @@ from pcloud.rules import constraints
 from pcloud.scheduler import host_kinds
 
 _MIB = 1024
-_SIZES = operator.attrgetter(
-    'vcpus_total', 'total_usable_ram_mb', 'total_usable_disk_gb')
+_NUMBERS = operator.attrgetter('total_usable_ram_mb', 'total_usable_disk_gb')
 # How many hosts' numbers a processor keeps near itself.
 _AT_A_TIME = 1024
 
@@ -41,9 +46,24 @@ def columns(
     host_states: Collection[host_manager.HostState],
 ) -> dict[str, list[int]]:
     """Return ``size -> size of each host``, as `sizes`."""
-    vcpus, memory_mb, disk_gb = _numbers(host_states)
-    return {constraints.CPU: vcpus, constraints.RAM: memory_mb,
+    _, memory_mb, disk_gb = _numbers(host_states)
+    return {constraints.CPU: [*map(_cpus, host_states)],
+            constraints.RAM: memory_mb,
             constraints.STORAGE: [each * _MIB for each in disk_gb]}
+
+
+def _cpus(host_state: host_manager.HostState) -> int:
+    """Return the number of a host's cpus, shared and dedicated."""
+    return (host_state.vcpus_total or 0) + dedicated_cpus(host_state)
+
+
+def dedicated_cpus(host_state: host_manager.HostState) -> int:
+    """Return the number of a host's cpus that are for pinned servers alone."""
+    topology = host_state.numa_topology
+    if topology is None:
+        return 0
+    # Where neither kind is configured, Nova lists each cpu as both.
+    return sum(len(cell.pcpuset - cell.cpuset) for cell in topology.cells)
 
 
 # An attribute that the code names is read several times as fast as one that is
@@ -51,7 +71,7 @@ def columns(
 def _numbers(
     host_states: Collection[host_manager.HostState],
 ) -> tuple[list[int], list[int], list[int]]:
-    """Return cpus, MiB of memory and GiB of disk of each host."""
+    """Return shared cpus, MiB of memory and GiB of disk of each host."""
     return ([each.vcpus_total or 0 for each in host_states],
             [each.total_usable_ram_mb or 0 for each in host_states],
             [each.total_usable_disk_gb or 0 for each in host_states])
@@ -63,13 +83,17 @@ def are_all_as_large(
 ) -> bool:
     """Whether no host is smaller than a request wants, as mostly none is.
 
-    With thousands of hosts the time goes into fetching the hosts' numbers from
-    memory. A processor fetches many at a time where little is done between,
-    and has the other numbers of a few hosts still at hand.
+    Dedicated cpus are not counted, as most hosts have none: False may be
+    wrong, True never is. With thousands of hosts the time goes into fetching
+    the hosts' numbers from memory. A processor fetches many at a time where
+    little is done between, and has the other numbers of a few hosts still at
+    hand.
 
     :param minimums: ``size -> least size``, as `sizes`
     """
     wanted = {key: least for key, least in minimums.items() if least}
+    if not wanted:
+        return True
     for start in range(0, len(host_states), _AT_A_TIME):
         smallest = _sizes(*map(min, _numbers(
             host_states[start:start + _AT_A_TIME])))
@@ -88,19 +112,25 @@ def grouped(
     :returns: for each host the position of its kind; and the sizes of each
         kind
     """
-    of_hosts, different = host_kinds.numbered(map(_SIZES, host_states))
+    of_hosts, different = host_kinds.numbered(map(_kind, host_states))
     return of_hosts, [_sizes(*kind) for kind in different]
 
 
 def sizes(host_state: host_manager.HostState) -> dict[str, int]:
     """Return the size of a host in cpus and MiB, including what is used."""
-    return _sizes(*_SIZES(host_state))
+    return _sizes(*_kind(host_state))
+
+
+def _kind(
+    host_state: host_manager.HostState,
+) -> tuple[int, int | None, int | None]:
+    return _cpus(host_state), *_NUMBERS(host_state)
 
 
 def _sizes(
-    vcpus: int | None, memory_mb: int | None, disk_gb: int | None,
+    cpus: int, memory_mb: int | None, disk_gb: int | None,
 ) -> dict[str, int]:
-    return {constraints.CPU: vcpus or 0, constraints.RAM: memory_mb or 0,
+    return {constraints.CPU: cpus, constraints.RAM: memory_mb or 0,
             constraints.STORAGE: (disk_gb or 0) * _MIB}
 
 

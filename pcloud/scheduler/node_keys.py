@@ -144,7 +144,8 @@ def _ram(host_state: host_manager.HostState) -> Fraction:
 def _cpu(host_state: host_manager.HostState) -> Fraction:
     return affinity.share(
         Fraction(host_state.vcpus_used or 0), (host_state.vcpus_total or 0) *
-        host_capacity.ratio(host_state, names.CPU_RATIO))
+        host_capacity.ratio(host_state, names.CPU_RATIO) +
+        host_capacity.dedicated_cpus(host_state))
 
 
 def _load(host_state: host_manager.HostState) -> Fraction:
@@ -204,7 +205,8 @@ def _estimated_cpu(
     aggregates: Iterable[objects.Aggregate],
 ) -> list[float]:
     return [affinity.estimated_share(
-        host_state.vcpus_used or 0, (host_state.vcpus_total or 0) * ratio)
+        host_state.vcpus_used or 0, (host_state.vcpus_total or 0) * ratio +
+        host_capacity.dedicated_cpus(host_state))
         for host_state, ratio in zip(
             host_states, host_capacity.estimated_ratios(
                 host_states, aggregates, names.CPU_RATIO), strict=True)]

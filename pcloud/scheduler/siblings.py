@@ -122,10 +122,12 @@ def best(
 def _has_room(
     host_state: host_manager.HostState, spec: objects.RequestSpec,
 ) -> bool:
+    """Whether a server fits, as far as the host reports its sizes."""
     memory = host_state.total_usable_ram_mb or 0
     cpus = (host_state.vcpus_total or 0) * host_capacity.ratio(
-        host_state, names.CPU_RATIO)
+        host_state, names.CPU_RATIO) + host_capacity.dedicated_cpus(host_state)
     used_memory = memory - (host_state.free_ram_mb or 0)
     all_memory = memory * host_capacity.ratio(host_state, names.RAM_RATIO)
-    return (cpus - (host_state.vcpus_used or 0) >= spec.vcpus and
-            all_memory - used_memory >= spec.memory_mb)
+    return (not cpus or
+            cpus - (host_state.vcpus_used or 0) >= spec.vcpus) and (
+        not memory or all_memory - used_memory >= spec.memory_mb)

@@ -42,7 +42,7 @@ class ConstraintsFilter(base.ListFilter):
     constraint                   a host passes
     ===========================  ========================================
     ``cpu``, ``ram``,            when the host is as large, whatever runs
-    ``storage``                  on the host
+    ``storage``                  on the host, or reports no such size
     ``max`` as the value of a    when no host which meets all other
     size                         constraints is larger; of a multi-create
                                  also when such hosts are full
@@ -51,6 +51,7 @@ class ConstraintsFilter(base.ListFilter):
     a key of another provider    always
     ===========================  ========================================
 
+    A request for which nobody has set a constraint passes everywhere.
     Constraints which no host meets, or which cannot be parsed, end the
     request, so the server's fault states the reason.
 

@@ -16,6 +16,7 @@ import random
 import threading
 import time
 
+from nova import objects
 from nova.virt import fake
 
 
@@ -41,6 +42,57 @@ class SizedDriver(RenamingDriver):
     def init_host(self, host):
         self.resources = fake.Resources(*self.sizes[host])
         super().init_host(host)
+
+
+class KindsDriver(RenamingDriver):
+    """Hosts that do not report each size, as other hypervisors have them.
+
+    ============  ========================================================
+    host          reports
+    ============  ========================================================
+    ``pinned``    no cpus but four dedicated cpus, as libvirt with ``[compute]
+                  cpu_dedicated_set`` alone
+    ``bare``      no size but a resource class of its own, as Ironic
+    ``volumes``   2 GiB of disk, where servers boot from volumes
+    ============  ========================================================
+    """
+
+    sizes = {'pinned': (0, 8192, 100), 'bare': (0, 0, 0),
+             'volumes': (8, 8192, 2)}
+
+    def init_host(self, host):
+        self.resources = fake.Resources(*self.sizes[host])
+        (self.vcpus, self.memory_mb, self.local_gb) = self.sizes[host]
+        self._host = host
+        super().init_host(host)
+
+    def get_available_resource(self, nodename):
+        found = super().get_available_resource(nodename)
+        if self._host == 'pinned':
+            found['numa_topology'] = _pinned_topology()._to_json()
+        return found
+
+    def update_provider_tree(self, provider_tree, nodename, allocations=None):
+        super().update_provider_tree(provider_tree, nodename, allocations)
+        inventory = {name: its for name, its in provider_tree.data(
+            nodename).inventory.items() if its['total']}
+        its_own = {'pinned': ('PCPU', 4), 'bare': ('CUSTOM_BAREMETAL', 1)}
+        if self._host in its_own:
+            name, total = its_own[self._host]
+            inventory[name] = {
+                'total': total, 'min_unit': 1, 'max_unit': total,
+                'step_size': 1, 'allocation_ratio': 1.0, 'reserved': 0}
+        provider_tree.update_inventory(nodename, inventory)
+
+
+def _pinned_topology() -> objects.NUMATopology:
+    return objects.NUMATopology(cells=[objects.NUMACell(
+        id=0, cpuset=set(), pcpuset={0, 1, 2, 3}, memory=8192, cpu_usage=0,
+        memory_usage=0, siblings=[{cpu} for cpu in range(4)],
+        pinned_cpus=set(), socket=0, mempages=[objects.NUMAPagesTopology(
+            size_kb=4, total=2097152, used=0)],
+        network_metadata=objects.NetworkMetadata(
+            physnets=set(), tunneled=False))])
 
 
 class Gate:

@@ -262,7 +262,7 @@ class ShareTest(base.BaseTestCase):
     @ddt.data(
         # 64 GB given out of 64 GB with ratio 2; 12 cpus of 8 with ratio 4.
         ('64', '128', '1/2'), ('12', '32', '3/8'), ('0', '32', '0'),
-        ('40', '32', '1'), ('1', '0', '1'), ('0', '0', '1'),
+        ('40', '32', '1'), ('1', '0', '0'), ('0', '0', '0'),
         ('-1', '32', '0'))
     @ddt.unpack
     def test_by_hand(self, used, total, expected):

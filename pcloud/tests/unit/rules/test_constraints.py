@@ -199,10 +199,19 @@ class EffectiveTest(testtools.TestCase):
             [(each.key, each.value, each.source) for each in found.values()])
 
     def test_nothing_set(self):
-        found = constraints.wanted(constraints.effective([], {}))
-        self.assertEqual({'cpu': 1, 'ram': 512, 'storage': 4096},
-                         found.minimums)
-        self.assertEqual(({}, None), (found.attributes, found.host))
+        """Nobody who uses no constraints loses a host."""
+        for levels in ([], [('request', {}), ('cloud', {})]):
+            found = constraints.wanted(constraints.effective(levels, {}))
+            self.assertEqual(({}, {}, None), (
+                found.minimums, found.attributes, found.host))
+
+    def test_anything_set(self):
+        for each in ({'rack': 'r1'}, {'rack': ''}, {'cpu': ''},
+                     {'ec2-zone': 'a'}):
+            found = constraints.wanted(constraints.effective(
+                [('request', {}), ('cloud', each)], {}))
+            self.assertEqual({'cpu': 1, 'ram': 512, 'storage': 4096},
+                             found.minimums)
 
     def test_empty_ends_the_fallback(self):
         found = constraints.effective(
@@ -246,7 +255,10 @@ class EffectiveTest(testtools.TestCase):
                 self.assertEqual(
                     constraints.DEFAULTS.get(key),
                     found[key].value if key in found else None)
-        self.assertLessEqual({'cpu', 'ram', 'storage'}, found.keys())
+        if any(levels):
+            self.assertLessEqual({'cpu', 'ram', 'storage'}, found.keys())
+        else:
+            self.assertEqual({}, found)
 
 
 class UnmetTest(testtools.TestCase):
@@ -259,14 +271,26 @@ class UnmetTest(testtools.TestCase):
         self.assertEqual([[], ['ram']], self._unmet(
             'ram=3G', machine(ram=4096), machine(ram=3071)))
         self.assertEqual([['cpu', 'ram', 'storage']], self._unmet(
-            '', machine(cpu=0, ram=511, storage=4095)))
+            'cpu=2', machine(cpu=1, ram=511, storage=4095)))
         self.assertEqual([[]], self._unmet(
             'cpu=0 ram=0.0 storage=0G', machine(0, 0, 0)))
         # Half a megabyte is not nothing.
-        self.assertEqual([['ram']], self._unmet(
-            'ram=0.5M', machine(ram=0)))
+        self.assertEqual({'ram': 1}, {
+            key: wanted('ram=0.5M').minimums[key] for key in ['ram']})
         self.assertEqual([['cpu'], []], self._unmet(
             'cpu=1.5', machine(cpu=1), machine(cpu=2)))
+
+    def test_what_a_machine_does_not_report(self):
+        nothing = machine(cpu=0, ram=0, storage=0)
+        for written in ('', 'rack=', 'cpu=64 ram=1T storage=1P'):
+            self.assertEqual([[]], self._unmet(written, nothing))
+        pinned = machine(cpu=0, ram=4096)
+        self.assertEqual([['ram'], []], self._unmet(
+            'cpu=2 ram=8G', pinned, machine(cpu=2, ram=8192)))
+        # The best of which nothing is known is not the best that is known.
+        self.assertEqual([['cpu'], []], self._unmet(
+            'cpu=max', pinned, machine(cpu=1)))
+        self.assertEqual([[], []], self._unmet('cpu=max', pinned, nothing))
 
     def test_the_greatest(self):
         """cpu=max ram=max, where no machine has both."""
@@ -306,7 +330,7 @@ class LevelsTest(testtools.TestCase):
     """The turns of machines once greater machines are gone."""
 
     machines = st.lists(st.builds(
-        machine, st.integers(1, 3), st.integers(1, 3), st.integers(1, 3),
+        machine, st.integers(0, 3), st.integers(0, 3), st.integers(0, 3),
         rack=st.sampled_from(['', 'l', 'r'])), max_size=6)
     written = st.sampled_from([
         'ram=max', 'ram=max storage=0 cpu=2', 'cpu=max ram=max storage=0',
@@ -368,7 +392,7 @@ class WasteTest(testtools.TestCase):
         small, large = machine(ram=4096), machine(ram=6144)
         wastes = [constraints.waste(what, each.sizes)
                   for each in (large, small)]
-        self.assertEqual([3072, 1024], [each[0] for each in wastes])
+        self.assertEqual([3072, 1024], [each[1] for each in wastes])
         self.assertEqual([0.0, 1.0], constraints.waste_scores(wastes))
 
     def test_order(self):
@@ -378,7 +402,8 @@ class WasteTest(testtools.TestCase):
                  machine(1, 2049, 0)]
         wastes = [constraints.waste(what, each.sizes) for each in order]
         self.assertEqual(
-            [(1024, 0, 1), (1024, 0, 2), (1025, 0, 0)], wastes)
+            [(False, 1024, 0, 1), (False, 1024, 0, 2), (False, 1025, 0, 0)],
+            wastes)
         self.assertEqual([1.0, 0.5, 0.0], constraints.waste_scores(wastes))
         self.assertEqual([1.0, 1.0], constraints.waste_scores(
             [(1,)] * 2))
@@ -388,6 +413,12 @@ class WasteTest(testtools.TestCase):
         wastes = [constraints.waste(wanted('ram=3G'), each.sizes) for each in (
             machine(ram=1024), machine(ram=4096), machine(ram=8192))]
         self.assertEqual([0.0, 1.0, 0.5], constraints.waste_scores(wastes))
+        self.assertEqual([True, False, False], [each[0] for each in wastes])
+
+    def test_a_size_that_is_not_reported_wastes_most(self):
+        wastes = [constraints.waste(wanted('ram=3G'), each.sizes) for each in (
+            machine(ram=0), machine(ram=8192))]
+        self.assertLess(wastes[1], wastes[0])
 
 
 class HeldTest(testtools.TestCase):

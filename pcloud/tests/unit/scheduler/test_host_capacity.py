@@ -13,6 +13,7 @@
 """Sizes of hosts, as known to the scheduler."""
 
 import ddt
+from nova import objects
 from nova.scheduler import host_manager
 import testtools
 
@@ -30,6 +31,46 @@ def _hosts(count):
         each.vcpus_total, each.total_usable_ram_mb = 4, 512
         each.total_usable_disk_gb = 5
     return made
+
+
+def _topology(*cells):
+    """Return the cpus of cells, shared and dedicated, as libvirt lists them.
+
+    :param cells: for each cell two sets of cpus
+    """
+    return objects.NUMATopology(cells=[
+        objects.NUMACell(id=number, cpuset=shared, pcpuset=dedicated)
+        for number, (shared, dedicated) in enumerate(cells)])
+
+
+@ddt.ddt
+class CpusTest(testtools.TestCase):
+    """Hosts as nova-compute reports them."""
+
+    def setUp(self):
+        super().setUp()
+        objects.register_all()
+
+    @ddt.unpack
+    @ddt.data(
+        # cpu_dedicated_set alone, cpu_shared_set alone, both.
+        (0, [(set(), {0, 1}), (set(), {2, 3})], 4),
+        (4, [({0, 1}, set()), ({2, 3}, set())], 4),
+        (2, [({0}, {1}), ({2}, {3})], 4),
+        # Neither of the options: each cpu is listed as both.
+        (4, [({0, 1}, {0, 1}), ({2, 3}, {2, 3})], 4),
+        # A hypervisor without NUMA; Ironic; before the first report.
+        (4, None, 4), (0, None, 0), (None, None, 0))
+    def test_shared_and_dedicated(self, vcpus, cells, expected):
+        host, = _hosts(1)
+        host.vcpus_total = vcpus
+        host.numa_topology = None if cells is None else _topology(*cells)
+        self.assertEqual(
+            expected, host_capacity.sizes(host)[constraints.CPU])
+        self.assertEqual(
+            [expected], host_capacity.columns([host])[constraints.CPU])
+        self.assertEqual(
+            ([0], [host_capacity.sizes(host)]), host_capacity.grouped([host]))
 
 
 @ddt.ddt

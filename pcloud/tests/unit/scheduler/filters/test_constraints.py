@@ -49,9 +49,10 @@ def _host(number, its_sizes, its_aggregates):
     vcpus, memory, disk = its_sizes
     return mock.Mock(
         spec_set=['host', 'nodename', 'vcpus_total', 'total_usable_ram_mb',
-                  'total_usable_disk_gb', 'aggregates'],
+                  'total_usable_disk_gb', 'aggregates', 'numa_topology'],
         host=f'h{number}', nodename=f'n{number}', vcpus_total=vcpus,
         total_usable_ram_mb=memory, total_usable_disk_gb=disk,
+        numa_topology=None,
         aggregates=its_aggregates)
 
 
