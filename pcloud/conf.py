@@ -224,6 +224,19 @@ Fewer rounds leave more hosts alike to the administrator, so that more is
 decided by customers' keys.
 """),
     cfg.FloatOpt(
+        'owner_spread_weight_multiplier',
+        default=0.0,
+        help="""
+How much fewer servers of the same project count when a host is chosen for a
+server.
+
+Hosts score from 0 (most servers of the project) to 1 (fewest); the score is
+multiplied by this and added to those of the other weighers. A negative value
+gathers the servers of a project, 0 takes no notice and reads nothing. An
+aggregate with metadata ``owner_spread_weight_multiplier`` overrides it for its
+hosts.
+"""),
+    cfg.FloatOpt(
         'platform_weight_multiplier',
         default=1.0,
         help="""

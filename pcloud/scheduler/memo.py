@@ -87,6 +87,8 @@ class Memo:
         of the request was placed
     :ivar places: the hosts and racks for a decision about locality, and of a
         multi-create the hosts among which the first server was to be placed
+    :ivar owned: ``service host -> number of the project's servers``, when the
+        first server of the request was placed
     :ivar copies: the copies of sticky keys that the server has kept; None also
         for a server that neither has copies nor can get copies
     :ivar recorded: uuids of the servers whose offers are recorded
@@ -102,6 +104,7 @@ class Memo:
     turns: dict[str, Turn] = dataclasses.field(default_factory=dict)
     counts: list[tuple[host_manager.HostState, int]] | None = None
     places: typing.Any = None
+    owned: Mapping[str, int] | None = None
     copies: sticky.Copies | None = None
     recorded: set[str] = dataclasses.field(default_factory=set)
 

@@ -37,24 +37,32 @@ def are_several(spec: objects.RequestSpec) -> bool:
         request.servers(spec) > 1)
 
 
-def hosts(
+def numbers(
     spec: objects.RequestSpec,
     host_states: Sequence[host_manager.HostState],
-) -> frozenset[str]:
-    """Return the service hosts of the servers placed before.
+) -> dict[str, int]:
+    """Return the number of servers placed before on each host with some.
 
     :param host_states: the hosts for the present server; of the first call
         for a request, the hosts for all its servers
     """
     if not are_several(spec):
-        return frozenset()
+        return {}
     request_memo = memo.of_request(spec)
     if request_memo.counts is None:
         request_memo.counts = [(host_state, host_state.num_instances)
                                for host_state in host_states]
-    return frozenset(host_state.host for host_state, count
-                     in request_memo.counts
-                     if host_state.num_instances > count)
+    return {host_state.host: host_state.num_instances - count
+            for host_state, count in request_memo.counts
+            if host_state.num_instances > count}
+
+
+def hosts(
+    spec: objects.RequestSpec,
+    host_states: Sequence[host_manager.HostState],
+) -> frozenset[str]:
+    """Return the service hosts of the servers placed before, as `numbers`."""
+    return frozenset(numbers(spec, host_states))
 
 
 def full_hosts(

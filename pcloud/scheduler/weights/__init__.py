@@ -18,6 +18,7 @@ from pcloud import conf
 from pcloud.scheduler.weights import affinity
 from pcloud.scheduler.weights import hardware_class
 from pcloud.scheduler.weights import least_waste
+from pcloud.scheduler.weights import owner_spread
 from pcloud.scheduler.weights import platform
 from pcloud.scheduler.weights import preference
 from pcloud.scheduler.weights import reboot
@@ -30,4 +31,5 @@ def all_weighers() -> list[type]:
     return [affinity.AffinityWeigher, preference.PreferenceWeigher,
             platform.PlatformWeigher, reboot.RebootWeigher,
             hardware_class.HardwareClassWeigher,
-            least_waste.LeastWasteWeigher]
+            least_waste.LeastWasteWeigher,
+            owner_spread.OwnerSpreadWeigher]

@@ -381,6 +381,27 @@ class SchedulingTest(AttributesTestCase):
             'DELETE', '/os-pcloud-attributes/rack?host=node-1')
         self.wait_until(lambda: self.assertEqual([], known()))
 
+    def test_spread_of_a_project(self):
+        self.flags(ram_weight_multiplier=-9.0, group='filter_scheduler')
+        self.flags(owner_spread_weight_multiplier=99.0, group='pcloud')
+        self.boot(self.bob)
+
+        def hosts():
+            return sorted(self.host_of(each)
+                          for each in self.alice.get_servers())
+
+        for _ in range(2):
+            self.boot(self.alice)
+        two = hosts()
+        self.assertEqual(2, len(set(two)))
+        self.boot(self.alice, min_count=2)
+        four = self.wait_until(lambda: self._all_of_four(hosts()))
+        self.assertLess(set(two), set(four))
+
+    def _all_of_four(self, hosts):
+        self.assertEqual(4, len(set(hosts)), hosts)
+        return hosts
+
     def test_reboot_filter(self):
         self.put('next_reboot', self.in_days(2), 'node-1', 'node-2',
                  'node-3')

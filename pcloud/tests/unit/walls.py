@@ -66,7 +66,7 @@ ROOMS = {
         'rebalancing',
         'capacity constraints hints sticky',
         'access affinity attributes blockers choice counts forms '
-        'packing ratios reactions reasons text turns units uuids'),
+        'packing ratios reactions reasons spread text turns units uuids'),
     'backend': _room(
         _COMMON,
         f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_db '
@@ -119,7 +119,8 @@ ROOMS = {
         'base'),
     'scheduler/weights': _room(
         '', '',
-        'affinity hardware_class least_waste platform preference reboot',
+        'affinity hardware_class least_waste owner_spread platform preference '
+        'reboot',
         'base'),
     'explain': _room(
         f'{_COMMON} backend objects planner scheduler',

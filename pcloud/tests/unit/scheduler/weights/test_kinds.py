@@ -35,6 +35,7 @@ import testtools
 from pcloud import names
 from pcloud.rules import attributes
 from pcloud.rules import constraints
+from pcloud.rules import spread
 from pcloud.scheduler import host_capacity
 from pcloud.scheduler import memo
 from pcloud.scheduler import siblings
@@ -111,6 +112,11 @@ class EachHost(base.ListWeigher):
                 what = constraints.wanted(memo.of_request(spec).settings)
                 return constraints.waste_scores([constraints.waste(
                     what, host_capacity.sizes(host)) for host in hosts])
+            case 'OwnerSpreadWeigher':
+                placed = siblings.numbers(spec, hosts)
+                return spread.scores([
+                    memo.of_request(spec).owned[host.host] +
+                    placed.get(host.host, 0) for host in hosts])
 
     def _value(self, host):
         name = getattr(self._weigher, 'attribute', None)
@@ -146,6 +152,9 @@ class KindsTest(testtools.TestCase):
             in enumerate(drawn)]
         there = memo.of_request(spec)
         there.settings = constraints.effective([], {})
+        # As good a number of servers as any.
+        there.owned = {host.host: vcpus for host, (_, vcpus, *_)
+                       in zip(them, drawn)}
         there.levels = {'F': {host.host: level for host, (*_, level, _)
                               in zip(them, drawn)}}
         # Servers of the same request are on some of the hosts.
@@ -210,6 +219,7 @@ class KindsTest(testtools.TestCase):
         them = [_host(number, 1, 1, 1, []) for number in range(3)]
         spec = objects.RequestSpec(num_instances=1)
         memo.of_request(spec).settings = constraints.effective([], {})
+        memo.of_request(spec).owned = {}
         with mock.patch.object(WEIGHERS[name], 'weight_multiplier') as asked:
             self.assertEqual(dict.fromkeys(('h0', 'h1', 'h2'), 0.0),
                              self._weights(weigher, them, spec))

@@ -1,0 +1,68 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Weigh hosts by the servers that the project has there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nova import context as nova_context
+from nova import objects
+from nova.scheduler import host_manager
+
+from pcloud.backend import servers
+from pcloud.rules import spread
+from pcloud.scheduler import host_kinds
+from pcloud.scheduler import memo
+from pcloud.scheduler import siblings
+from pcloud.scheduler.weights import base
+
+
+class OwnerSpreadWeigher(base.ScoreWeigher):
+    """Prefer hosts with few servers of the project of the new server.
+
+    One query a request, and none while the multiplier is 0.
+
+    Rule: reference-attributes-owner
+    """
+
+    option = 'owner_spread_weight_multiplier'
+
+    def scores(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
+    ) -> list[float]:
+        """Return the score of each host's number of servers."""
+        kinds, counts = host_kinds.numbered(_counts(host_states, spec))
+        return base.among_equals(
+            host_states, spec, kinds, lambda some, _: spread.scores(
+                [counts[kind] for kind in some]))
+
+
+def _counts(
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+) -> list[int]:
+    """Return the number of the project's servers on each host.
+
+    Servers of the request that were placed before count too.
+    """
+    request_memo = memo.of_request(spec)
+    if request_memo.owned is None:
+        own = servers.of_project(
+            nova_context.get_admin_context(), spec.project_id)
+        request_memo.owned = {
+            host_state.host: len(own.intersection(host_state.instances))
+            for host_state in host_states}
+    placed = siblings.numbers(spec, host_states)
+    return [request_memo.owned.get(host_state.host, 0) +
+            placed.get(host_state.host, 0) for host_state in host_states]
