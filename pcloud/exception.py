@@ -340,6 +340,11 @@ class NothingFits(Conflict):
                'constraints: %(reasons)s.')
 
 
+class TooFewFit(NothingFits):
+    message = ('No host flavor has %(wanted)d free hosts%(zone)s that meet '
+               'the constraints; the most are %(free)d. Nothing was changed.')
+
+
 class InvalidServiceHint(Invalid):
     message = ("The scheduler hint %(name)s=%(value)s is not right; it has to "
                'be %(expected)s.')
@@ -580,11 +585,33 @@ class NoFreeHost(Conflict):
                '%(zone)s.')
 
 
+class TooFewFreeHosts(NoFreeHost):
+    message = ("There are only %(free)d free hosts of host flavor "
+               "'%(host_flavor)s'%(zone)s, and %(wanted)d are asked for; "
+               'nothing was changed.')
+
+
 class HostsSettling(Conflict):
     message = ("There is no free host of host flavor '%(host_flavor)s'"
                '%(zone)s yet: %(count)d more are settling, until no server '
                'that was asked for before they changed hands can land on '
                'them any more; try again later.')
+
+
+class TooFewSettled(HostsSettling):
+    message = ("There are only %(free)d free hosts of host flavor "
+               "'%(host_flavor)s'%(zone)s yet, and %(wanted)d are asked for: "
+               '%(count)d more are settling, until no server that was asked '
+               'for before they changed hands can land on them any more; try '
+               'again later.')
+
+
+class ReleasedHostsSettling(HostsSettling):
+    message = ('Hosts that the project has let go still settle, until no '
+               'server that was asked for before can land on them any more: '
+               '%(count)d of them count %(units)d units. With %(in_use)d '
+               'units in use and %(requested)d requested that is more than '
+               'the limit of %(limit)d units; try again later.')
 
 
 class HostSettling(Conflict):

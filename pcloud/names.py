@@ -81,6 +81,9 @@ TENANT_VALUE = 'pcloud-tenant'
 JOURNAL = 'pcloud-journal'
 CHANGES_PREFIX = 'pcloud:changes:'
 DUE_PREFIX = 'pcloud:due:'
+# A host that its Pcloud has never opened, and who has let a settling host go.
+UNOPENED_PREFIX = 'pcloud:unopened:'
+RELEASED_PREFIX = 'pcloud:released:'
 MAINTENANCE_PREFIX = 'pcloud:maintenance:'
 # In the journal, where no earlier version runs that would not know the form.
 OWN_FORM = 'pcloud:form:own_ratios'
@@ -177,6 +180,22 @@ def due_key(host: str) -> str:
     :raises: `exception.NameTooLong` when Nova could not hold the key
     """
     return _checked(DUE_PREFIX + host, 'Service host', host)
+
+
+def unopened_key(host: str) -> str:
+    """Return the journal's key of a host that was never enabled.
+
+    :param host: the service host, for which `maintenance_key` has room
+    """
+    return UNOPENED_PREFIX + host
+
+
+def released_key(host: str) -> str:
+    """Return the journal's key of who has let a settling host go.
+
+    :param host: the service host, for which `maintenance_key` has room
+    """
+    return RELEASED_PREFIX + host
 
 
 def maintenance_key(host: str) -> str:

@@ -74,6 +74,7 @@ def find(
     known = _read(context)
     parts: list[tuple[str, Callable[[], Iterator[findings.Finding]]]] = [
         ('the rows', functools.partial(row_checks.check, known)),
+        ('hosts let go', functools.partial(row_checks.check_released, known)),
         ('what runs on hosts', functools.partial(_check_servers, known)),
         ('Placement', functools.partial(placement_checks.check, known)),
         ('services', functools.partial(_check_services, known)),
@@ -124,13 +125,17 @@ def _marks_of(
 
 
 def _read(context: nova_context.RequestContext) -> row_checks.Known:
+    # Before the rows: a host that leaves meanwhile has a due row, or its
+    # Pcloud has changed.
+    unopened = journal.unopened(context)
     aggregates = isolation.closed_aggregates(context)
     # After the rows: what was due before may have been done by then, and
     # what is due since is not to be found in the rows.
     dues = journal.dues(context)
     hosts = frozenset().union(*(aggregate.hosts for aggregate in aggregates))
     return row_checks.Known(
-        context, aggregates, computes.load(context, hosts), dues)
+        context, aggregates, computes.load(context, hosts), dues,
+        unopened)
 
 
 def _look(

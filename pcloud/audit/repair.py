@@ -68,6 +68,9 @@ def settle_stateless(
             pcloud=metadata.get(names.ID), since=int(timeutils.utcnow_ts()),
             ratios=allocation_ratios.saved(metadata, node)))
         written.leave(aggregate.id, [host])
+        if written.journal_has(
+                names.unopened_key(host), aggregate.metadata[names.ID]):
+            written.unmark([names.unopened_key(host)])
         written.drop(aggregate.id, [
             names.node_key(host), names.drain_key(node),
             *hosts.keys_of_maintenance(host, metadata),
@@ -147,6 +150,74 @@ def drop_replacement(
     done = change.run(context, [_anchor(aggregate)], work)
     reconcile.announced(context, [aggregate.uuid])
     return 'the host counts as any other' if done else _DONE
+
+
+def forget_unopened(
+    pcloud_id: str, host: str, context: nova_context.RequestContext,
+) -> str:
+    """Delete the mark of a host that is not in the Pcloud of the mark.
+
+    :param host: the service host
+    """
+    key = names.unopened_key(host)
+
+    def work(written: writes.Rows) -> bool:
+        # The host may have joined anew meanwhile, and the mark be right.
+        if (not written.journal_has(key, pcloud_id) or pcloud_id in
+                isolation.pclouds_of(context, [host]).get(host, ())):
+            return False
+        written.unmark([key])
+        return True
+
+    if change.run(context, [journal.pcloud_anchor(pcloud_id)], work):
+        return 'the key is deleted'
+    return _DONE
+
+
+def forget_released(
+    project_id: str, host: str, text: str,
+    context: nova_context.RequestContext,
+) -> str:
+    """Delete who has let a host go that settles no more.
+
+    :param host: the service host
+    :param text: the row as written
+    """
+    key = names.released_key(host)
+
+    def work(written: writes.Rows) -> bool:
+        if written.due_of(host) or not written.journal_has(key, text):
+            return False
+        written.unmark([key])
+        return True
+
+    if change.run(context, [journal.owner_anchor(project_id)], work):
+        return 'the key is deleted'
+    return _DONE
+
+
+def open_host(
+    aggregate: rows.Aggregate, host: str,
+    context: nova_context.RequestContext,
+) -> str:
+    """Open a host with the state 'enabled' that was never enabled.
+
+    :param host: the service host
+    :raises: `exception.HostBusy` when something is due for the host
+    """
+    def work(written: writes.Rows) -> bool:
+        node = written.values(aggregate.id, [names.node_key(host)]).get(
+            names.node_key(host), '')
+        if not written.has(
+                aggregate.id, names.state_key(node), access.ENABLED):
+            return False
+        if not written.open(host):
+            raise exception.HostBusy(name=host)
+        return True
+
+    if change.run(context, [_anchor(aggregate)], work):
+        return 'the host is enabled'
+    return _DONE
 
 
 def drop_rebalance(

@@ -26,6 +26,7 @@ from pcloud.audit import findings
 from pcloud.audit import repair
 from pcloud.backend import computes
 from pcloud.backend import isolation
+from pcloud.backend import journal
 from pcloud.backend import pcloud_rows
 from pcloud.backend import pool_rows
 from pcloud.backend import rows
@@ -49,12 +50,15 @@ class Known:
     :ivar computes: ``service host -> Compute`` of the aggregates' hosts that
         Nova knows
     :ivar dues: ``service host -> what is due``
+    :ivar unopened: ``service host -> id of the Pcloud`` of hosts that were
+        never enabled, as written
     """
 
     context: nova_context.RequestContext
     aggregates: list[rows.Aggregate]
     computes: Mapping[str, computes.Compute]
     dues: Mapping[str, str]
+    unopened: Mapping[str, str]
 
     @functools.cached_property
     def pclouds_of(self) -> Mapping[str, list[str]]:
@@ -127,6 +131,7 @@ def check(known: Known) -> Iterator[findings.Finding]:
             yield findings.Finding(
                 'host-without-service', aggregate.name, host,
                 'Nova has no compute service of this name')
+    yield from _check_unopened(known)
 
 
 def _check_pool(
@@ -183,6 +188,47 @@ def _check_members(
             yield findings.Finding(
                 'host-in-no-pool', aggregate.name, host,
                 'it is in a Pcloud, but in the pool of no host flavor')
+
+
+def _check_unopened(known: Known) -> Iterator[findings.Finding]:
+    """Find marks of hosts that are not as the marks say."""
+    pclouds = {pcloud.metadata[names.ID]: pcloud
+               for pcloud in pcloud_rows.whole(known.aggregates)}
+    for host, pcloud_id in sorted(known.unopened.items()):
+        pcloud = pclouds.get(pcloud_id)
+        if pcloud is None or host not in pcloud.hosts:
+            # The check of the values finds an id that nobody can read.
+            if hint_rules.is_pcloud_id(pcloud_id):
+                yield findings.KeyFinding(
+                    'unopened-without-host', names.pcloud(pcloud_id),
+                    names.unopened_key(host),
+                    f'{host} is not in the Pcloud that has never enabled it',
+                    functools.partial(repair.forget_unopened, pcloud_id,
+                                      host))
+        elif names.states(pcloud.metadata).get(
+                known.node_of(pcloud).get(host, '')) == access.ENABLED:
+            yield findings.Finding(
+                'enabled-by-hand', pcloud.name, host,
+                'its state was written by other means than Pcloud\'s; it '
+                'takes no servers until it is enabled with: openstack pcloud '
+                'host set --enable',
+                functools.partial(repair.open_host, pcloud, host))
+
+
+def check_released(known: Known) -> Iterator[findings.Finding]:
+    """Find hosts that count for who has let the hosts go, and have settled.
+
+    The rows are read after what is due.
+    """
+    for host, text in sorted(journal.released(known.context).items()):
+        released = journal.Released.parse(text)
+        if host not in known.dues and released is not None:
+            yield findings.KeyFinding(
+                'released-without-settling', names.JOURNAL,
+                names.released_key(host),
+                f'{host} settles no more, and counts against no limit',
+                functools.partial(repair.forget_released,
+                                  released.project_id, host, text))
 
 
 def _check_keys(

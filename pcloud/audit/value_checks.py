@@ -164,6 +164,8 @@ def _effect(key: str) -> str:
         return _EFFECTS[key]
     if key.startswith((names.STATE_PREFIX, names.DUE_PREFIX)):
         return 'Nobody gets the host.'
+    if key.startswith(names.UNOPENED_PREFIX):
+        return 'The host takes no servers.'
     if key.startswith(names.DRAIN_PREFIX):
         return 'The host is disabled, and not drained.'
     if key.startswith((names.REACTION_PREFIX, names.REPLACES_PREFIX)):

@@ -359,9 +359,10 @@ def pcloud_access(
             _pclouds_of_hosts(), {_AGGREGATE: aggregate_id}).all()
     return uuid, access.Pcloud(
         pcloud_id, names.tenants(metadata),
-        {host: count for host, count, _ in hosts}, names.states(metadata),
-        frozenset(host for host, _, is_due in hosts if is_due),
-        metadata.get(names.OWNER, ''), readings.is_clear(metadata))
+        {host: count for host, count, *_ in hosts}, names.states(metadata),
+        frozenset(host for host, _, is_due, _ in hosts if is_due),
+        metadata.get(names.OWNER, ''), readings.is_clear(metadata),
+        frozenset(host for host, *_, is_unopened in hosts if is_unopened))
 
 
 def usable_pcloud(
@@ -395,11 +396,12 @@ def _rows_of_pcloud() -> sa.Select:
 
 @functools.cache
 def _pclouds_of_hosts() -> sa.Select:
-    """Select the hosts of `_AGGREGATE`: number of Pclouds, and whether due."""
+    """Select the hosts of `_AGGREGATE`: number of Pclouds, due, unopened."""
     member = orm.aliased(models.AggregateHost)
     return _with_type(
         sa.select(member.host, sa.func.count(models.Aggregate.id.distinct()),
-                  journal.is_due(member.host))
+                  journal.is_due(member.host),
+                  journal.is_unopened(member.host))
         .join(models.AggregateHost,
               models.AggregateHost.host == member.host)
         .join(models.Aggregate,

@@ -12,8 +12,8 @@
 """The journal: marks of changes, and what is still due for hosts.
 
 The journal is an aggregate without hosts, created when first needed. The
-metadata of the journal have two sorts of rows, and the forms of rows that may
-be written because every version at work knows the forms.
+metadata of the journal have these sorts of rows, and the forms of rows that
+may be written because every version at work knows the forms.
 
 ``pcloud:changes:<anchor>``
     The marks of the latest changes of an anchor, the newest first. An anchor
@@ -28,12 +28,23 @@ be written because every version at work knows the forms.
     row in the whole cloud, so the unique constraint refuses one of two
     changes of the same host.
 
+``pcloud:unopened:<service host>``
+    The id of the Pcloud that the host has joined disabled, as long as the host
+    was never enabled there. The host is closed to everybody meanwhile, so no
+    request can be on its way to the host when the host leaves.
+
+``pcloud:released:<service host>``
+    Units and project: what a settling host counts, and against whose limit.
+    The row goes with the due row of the host.
+
 Rule: reference-changes-journal
 """
 
 from collections.abc import Collection
 from collections.abc import Mapping
+import dataclasses
 import functools
+import re
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -51,6 +62,29 @@ KEPT = 18
 _WIDTH = due.MARK_LENGTH + 1
 
 _ROW = models.AggregateMetadata
+_RELEASED = re.compile('([0-9]{1,7}) (.+)')
+
+
+@dataclasses.dataclass(frozen=True)
+class Released:
+    """Who has let a settling host go.
+
+    :ivar units: what the host counts
+    :ivar project_id: the project against whose limit the host counts
+    """
+
+    units: int
+    project_id: str
+
+    def __str__(self) -> str:
+        """Return the metadata value."""
+        return f'{self.units} {self.project_id}'
+
+    @classmethod
+    def parse(cls, value: str) -> 'Released | None':
+        """Read a metadata value; None for a value that no change writes."""
+        found = _RELEASED.fullmatch(value)
+        return found and cls(int(found[1]), found[2])
 
 
 def pcloud_anchor(pcloud_id: str) -> str:
@@ -186,6 +220,49 @@ def newest(
     return next(iter((marks or '').split()), None)
 
 
+def unopened(context: nova_context.RequestContext) -> dict[str, str]:
+    """Return the hosts that were never enabled in a Pcloud (one query).
+
+    :returns: ``service host -> id of the Pcloud``, as written
+    """
+    return _read(context, names.UNOPENED_PREFIX, _ROW.key.startswith(
+        names.UNOPENED_PREFIX, autoescape=True))
+
+
+def released(context: nova_context.RequestContext) -> dict[str, str]:
+    """Return who has let hosts go, as written (one query).
+
+    :returns: ``service host -> units and project``; a row counts only while
+        something is due for the host
+    """
+    return _read(context, names.RELEASED_PREFIX, _ROW.key.startswith(
+        names.RELEASED_PREFIX, autoescape=True))
+
+
+def released_by(
+    context: nova_context.RequestContext, project_id: str,
+) -> dict[str, int]:
+    """Return the hosts that settle after a project has let the hosts go.
+
+    One query. A row without a due row has outlived the settling, for example
+    because somebody has deleted the due row by hand, and does not count.
+
+    :returns: ``service host -> units``
+    """
+    waiting = orm.aliased(_ROW)
+    host = sa.func.substr(_ROW.key, len(names.RELEASED_PREFIX) + 1)
+    found = _read(context, names.RELEASED_PREFIX, sa.and_(
+        _ROW.key.startswith(names.RELEASED_PREFIX, autoescape=True),
+        _ROW.value.endswith(f' {project_id}', autoescape=True),
+        sa.exists().where(
+            waiting.aggregate_id == _ROW.aggregate_id,
+            waiting.key == sa.literal(names.DUE_PREFIX).concat(host))))
+    released = {host: Released.parse(text) for host, text in found.items()}
+    # Databases that compare without case find other projects too.
+    return {host: what.units for host, what in released.items()
+            if what is not None and what.project_id == project_id}
+
+
 def dues(
     context: nova_context.RequestContext,
     hosts: Collection[str] | None = None,
@@ -232,10 +309,22 @@ def leaving(
 
 def is_due(host: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
     """Return the condition that something is due for a service host."""
+    return _has(names.DUE_PREFIX, host)
+
+
+def is_unopened(host: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
+    """Return the condition that a service host was never enabled."""
+    return _has(names.UNOPENED_PREFIX, host)
+
+
+def _has(
+    prefix: str, host: sa.ColumnElement[str],
+) -> sa.ColumnElement[bool]:
+    """Return the condition that the journal has a row of a service host."""
     row, journal = orm.aliased(_ROW), orm.aliased(models.Aggregate)
     return sa.exists().where(
         journal.name == names.JOURNAL, row.aggregate_id == journal.id,
-        row.key == sa.literal(names.DUE_PREFIX).concat(host))
+        row.key == sa.literal(prefix).concat(host))
 
 
 @oslo_db_api.wrap_db_retry(
@@ -248,18 +337,28 @@ def settle(
     """Note that what was due for a host has been done.
 
     One transaction, repeated when the database breaks a deadlock or a
-    connection is lost.
+    connection is lost. A host that has settled counts against the limit of
+    nobody any more.
 
     :param done: the value that was read before the work
     :param remainder: what is still due, None for nothing
     :returns: False when the row has another value by now, or is gone
     """
+    there = _ROW.aggregate_id.in_(sa.select(models.Aggregate.id).where(
+        models.Aggregate.name == names.JOURNAL))
     here = sa.and_(
-        _ROW.aggregate_id.in_(sa.select(models.Aggregate.id).where(
-            models.Aggregate.name == names.JOURNAL)),
-        _ROW.key == names.DUE_PREFIX + host, _ROW.value == done)
+        there, _ROW.key == names.DUE_PREFIX + host, _ROW.value == done)
     statement = (sa.delete(_ROW).where(here) if remainder is None else
                  sa.update(_ROW).where(here).values(value=remainder))
+    what = due.parse(done)
     with api_db.context_manager.writer.using(context) as session:
-        return session.execute(statement.execution_options(
-            synchronize_session=False)).rowcount == 1
+        if session.execute(statement.execution_options(
+                synchronize_session=False)).rowcount != 1:
+            return False
+        # Only a host that settles after a Pcloud has such a row: to delete
+        # nothing would lock a gap, and hold up other changes.
+        if remainder is None and what.empty and what.pcloud is not None:
+            session.execute(sa.delete(_ROW).where(
+                there, _ROW.key == names.released_key(host),
+            ).execution_options(synchronize_session=False))
+    return True

@@ -116,19 +116,25 @@ class Rows:
             _MEMBER.aggregate_id == aggregate_id,
             _MEMBER.host.in_(hosts))).rowcount
 
-    def insert(self, aggregate_id: int, metadata: Mapping[str, str]) -> None:
-        """Write new metadata keys.
+    def insert(
+        self, aggregate_id: int, metadata: Mapping[str, str],
+        in_journal: Mapping[str, str] | None = None,
+    ) -> None:
+        """Write new metadata keys (one statement).
 
+        :param in_journal: new keys of the journal; None for no such keys
         :raises: `exception.KeyTaken` when a key exists, also in another letter
             case where the database compares without case;
             `exception.AggregateGone`
         """
-        if not metadata:
+        rows = [{'aggregate_id': id_, 'key': key, 'value': value}
+                for id_, its in ((aggregate_id, metadata),
+                                 (self._journal_id, in_journal or {}))
+                for key, value in its.items()]
+        if not rows:
             return
         try:
-            self._session.execute(sa.insert(_ROW), [
-                {'aggregate_id': aggregate_id, 'key': key, 'value': value}
-                for key, value in metadata.items()])
+            self._session.execute(sa.insert(_ROW), rows)
         except db_exc.DBDuplicateEntry as error:
             raise exception.KeyTaken() from error
         except db_exc.DBReferenceError as error:
@@ -182,7 +188,7 @@ class Rows:
 
     def free_name(
         self, aggregate_id: int, name: str, keys: Collection[str],
-        values: Mapping[str, str],
+        values: Mapping[str, str], in_journal: Collection[str],
     ) -> bool:
         """Make sure that a host's name and rows are free in a Pcloud.
 
@@ -194,17 +200,23 @@ class Rows:
         :param keys: the metadata keys of the host that is to have the name
         :param values: ``prefix of metadata keys -> value`` of further rows of
             this host
+        :param in_journal: the keys of this host in the journal
         :returns: False when a host of the Pcloud has the name
         :raises: `exception.NodesUnknown`
         """
         wanted = names.host_key(name).lower()
-        found = self._session.execute(sa.select(_ROW.key, _ROW.value).where(
-            _ROW.aggregate_id == aggregate_id,
-            sa.or_(_ROW.key.in_(list(keys)),
-                   sa.func.lower(_ROW.key) == wanted,
-                   *(sa.and_(_ROW.key.startswith(prefix, autoescape=True),
-                             _ROW.value == value)
-                     for prefix, value in values.items())))).all()
+        here = sa.and_(_ROW.aggregate_id == aggregate_id, sa.or_(
+            _ROW.key.in_(list(keys)), sa.func.lower(_ROW.key) == wanted,
+            *(sa.and_(_ROW.key.startswith(prefix, autoescape=True),
+                      _ROW.value == value)
+              for prefix, value in values.items())))
+        found = self._session.execute(
+            sa.select(_ROW.key, _ROW.value, _ROW.aggregate_id).where(sa.or_(
+                here, sa.and_(_ROW.aggregate_id == self._journal_id,
+                              _ROW.key.in_(list(in_journal)))))).all()
+        outlived = [row.key for row in found
+                    if row.aggregate_id == self._journal_id]
+        found = [row for row in found if row.aggregate_id == aggregate_id]
         named = [row for row in found if row.key.lower() == wanted]
         if named and not self.nodes(aggregate_id).isdisjoint(
                 row.value for row in named):
@@ -216,6 +228,7 @@ class Rows:
                     for prefix, value in values.items())]
         if left:
             self.drop(aggregate_id, left)
+        self.unmark(outlived)
         return True
 
     def nodes(self, aggregate_id: int) -> frozenset[str]:
@@ -254,13 +267,23 @@ class Rows:
 
     def values(
         self, aggregate_id: int, keys: Collection[str],
+        in_journal: Collection[str] = (),
     ) -> dict[str, str]:
-        """Return some metadata of an aggregate, within the transaction."""
-        found = dict(self._session.execute(sa.select(_ROW.key, _ROW.value)
-                     .where(_ROW.aggregate_id == aggregate_id,
-                            _ROW.key.in_(list(keys)))).all())
+        """Return some metadata of an aggregate, within the transaction.
+
+        :param in_journal: keys of the journal to return too
+        """
+        is_wanted = sa.and_(
+            _ROW.aggregate_id == aggregate_id, _ROW.key.in_(list(keys)))
+        if in_journal:
+            is_wanted = sa.or_(is_wanted, sa.and_(
+                _ROW.aggregate_id == self._journal_id,
+                _ROW.key.in_(list(in_journal))))
+        found = dict(self._session.execute(
+            sa.select(_ROW.key, _ROW.value).where(is_wanted)).all())
         # Databases that compare without case find other keys too.
-        return {key: found[key] for key in keys if key in found}
+        return {key: found[key] for key in (*keys, *in_journal)
+                if key in found}
 
     def journal_has(self, key: str, value: str) -> bool:
         """Whether a key of the journal has a certain value."""
@@ -272,13 +295,31 @@ class Rows:
             _ROW.aggregate_id == self._journal_id,
             _ROW.key == names.due_key(host)))
 
-    def claim(self, host: str, what: due.Due) -> None:
+    def open(self, host: str) -> bool:
+        """Note that a host is enabled from now on.
+
+        :returns: False when something is due for the host, which cannot be
+            enabled then
+        """
+        due_key, unopened = names.due_key(host), names.unopened_key(host)
+        there = self.values(self._journal_id, [due_key, unopened])
+        if unopened in there:
+            self.unmark([unopened])
+        return due_key not in there
+
+    def claim(
+        self, host: str, what: due.Due,
+        beside: Mapping[str, str] | None = None,
+    ) -> None:
         """Write what is due for a host, to keep other changes off the host.
 
+        :param beside: other rows that the journal is to have of the host;
+            None for no other rows
         :raises: `exception.KeyTaken` when something is due for the host
             already, for example by another change at the same moment
         """
-        self.insert(self._journal_id, {names.due_key(host): str(what)})
+        self.insert(self._journal_id, {
+            names.due_key(host): str(what), **(beside or {})})
 
     def remind(self, hosts: Collection[str]) -> None:
         """Have hosts reconciled with the rows, in addition to what is due.
@@ -304,6 +345,12 @@ class Rows:
             raise Again() from error
         if renewed != len(there):
             raise Again()
+
+    def unmark(self, keys: Collection[str]) -> None:
+        """Delete keys of hosts in the journal that are there."""
+        # To delete nothing would lock a gap, and hold up other changes.
+        if keys:
+            self.drop(self._journal_id, keys)
 
     def forget(self, anchor: str) -> None:
         """Delete the marks of an anchor whose object the change deletes."""

@@ -174,14 +174,14 @@ def add(
         tickets.write_reservation(written, ticket, launch.demand)
         return dues
 
-    dues = change.run(context, tickets.anchors(ticket), work)
+    dues = allocation.run(context, pcloud, tickets.anchors(ticket), work)
     meters.ALLOCATIONS.add(
         [growth.host_flavor, meters.GROWTH], len(chosen))
     LOG.info('Pcloud %(pcloud)s has grown by %(count)d hosts for %(servers)d '
              'servers.', {'pcloud': pcloud.id, 'count': len(chosen),
                           'servers': launch.demand.count})
-    for host, what in zip(chosen, dues):
-        reconcile.finish_written(context, host.compute.host, what)
+    reconcile.finish_written(context, {
+        host.compute.host: what for host, what in zip(chosen, dues)})
 
 
 def give_back(

@@ -10,31 +10,35 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Give a Pcloud a free host of a host flavor.
+"""Give a Pcloud free hosts of a host flavor.
 
 Several API processes may allocate at the same moment, and any process may die
-at any line. A free host is drawn at random, and found empty; then one change
-writes everything that makes the host the Pcloud's own:
+at any line. Free hosts are drawn at random, and found empty; then one change
+writes everything that makes the hosts the Pcloud's own:
 
-1. what is due for the host, which is the claim: of two changes that want the
+1. what is due for each host, which is the claim: of two changes that want the
    same host the database lets one change through;
-2. when the quota holds and the owner's name for the host is free, the host's
-   membership, the name, and the state 'disabled';
-3. last, the change reads that the host is in its pool and in no other Pcloud,
+2. when the quota holds and the owner's names for the hosts are free, the
+   hosts' memberships, the names, and the state 'disabled';
+3. last, the change reads that each host is in its pool and in no other Pcloud,
    and commits.
 
-A change that loses the host leaves nothing behind, and another host is tried.
+A change that loses a host leaves nothing behind, and another host is tried.
 After the commit Placement and the schedulers are told, see `reconcile`.
 
 Rule: reference-allocation-writes, reference-allocation-choice
 """
 
+from collections.abc import Callable
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 import random
 import time
+from typing import Any
+from typing import TypeVar
 
 from nova import context as nova_context
 from oslo_config import cfg
@@ -67,8 +71,11 @@ from pcloud.rules import constraints as constraint_rules
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
+Result = TypeVar('Result')
+
 # How many numbers of memberships, and how many hosts of a pool are drawn, and
-# how many of these hosts are looked at when free, before all hosts are.
+# how many of these hosts are looked at when free, before all hosts are. Where
+# several hosts are wanted, as many more as there are further hosts.
 _NUMBERS, _DRAWN, _LOOKED_AT = 80, 40, 10
 
 # How many host flavors a request with constraints tries at most.
@@ -79,21 +86,29 @@ _FINISHED = 10
 
 
 class Lost(Exception):
-    """A host that cannot be had; another host may do."""
+    """Hosts that cannot be had; other hosts may do.
+
+    :ivar hosts: the service hosts
+    """
+
+    def __init__(self, reason: str, *hosts: str):
+        super().__init__(reason)
+        self.hosts = hosts
 
 
 def add(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    name: str, flavor_id: str, zone: str | None,
+    wanted: Sequence[str], flavor_id: str, zone: str | None,
     only: frozenset[str] | None = None,
     chance: random.Random | None = None,
-) -> hosts.Host:
-    """Add a free host to a Pcloud, under a name of the owner's choice.
+) -> list[hosts.Host]:
+    """Add free hosts to a Pcloud, all or none.
 
-    :param zone: the availability zone of the host, None for any zone
+    :param wanted: the owner's name for each host, all different
+    :param zone: the availability zone of the hosts, None for any zone
     :param only: the service hosts that will do, None for any host
     :param chance: the source of randomness
-    :returns: the host, disabled
+    :returns: the hosts, disabled, in the order of the names
     :raises: `exception.HostFlavorNotFound`, `exception.HostNameInUse`,
         `exception.NoFreeHost`, `exception.HostsSettling`,
         `exception.HostsContended`, `exception.QuotaExceeded`,
@@ -102,37 +117,39 @@ def add(
         `exception.OutcomeUnknown` nothing has changed.
     """
     units = host_flavors.units(context, flavor_id)
-    with meters.allocation(flavor_id):
-        return _add(context, pcloud, name, flavor_id, units, zone, only,
+    with meters.allocation(flavor_id, len(wanted)):
+        return _add(context, pcloud, wanted, flavor_id, units, zone, only,
                     chance or random.SystemRandom())
 
 
 def _add(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    name: str, flavor_id: str, units: int, zone: str | None,
+    wanted: Sequence[str], flavor_id: str, units: int, zone: str | None,
     only: frozenset[str] | None, chance: random.Random,
-) -> hosts.Host:
+) -> list[hosts.Host]:
     deadline = time.monotonic() + CONF.pcloud.allocation_timeout
     tried: list[str] = []
     for attempt in range(1, CONF.pcloud.allocation_attempts + 1):
         chosen = _choose_or_finish(
-            context, pcloud, units, flavor_id, zone, only, tried, chance)
-        tried.append(chosen.host)
+            context, pcloud, units, flavor_id, zone, only, tried,
+            len(wanted), chance)
         try:
-            added, written = _take(
-                context, pcloud, name, flavor_id, chosen, units)
-        except Lost as reason:
-            meters.RETRIES.add([flavor_id])
-            LOG.info('Attempt %(attempt)d to add a host to Pcloud '
-                     '%(pcloud)s: %(host)s cannot be had, %(reason)s.',
+            added, dues = _take(
+                context, pcloud, wanted, flavor_id, chosen, units)
+        except Lost as lost:
+            tried += lost.hosts
+            meters.RETRIES.add([flavor_id], len(lost.hosts))
+            LOG.info('Attempt %(attempt)d to add hosts to Pcloud '
+                     '%(pcloud)s: %(hosts)s cannot be had, %(reason)s.',
                      {'attempt': attempt, 'pcloud': pcloud.id,
-                      'host': chosen.host, 'reason': reason})
+                      'hosts': ', '.join(lost.hosts), 'reason': lost})
             if time.monotonic() > deadline:
                 break
             time.sleep(chance.uniform(
                 0, CONF.pcloud.allocation_backoff * attempt))
         else:
-            reconcile.finish_written(context, chosen.host, written)
+            reconcile.finish_written(context, {
+                host.compute.host: what for host, what in zip(added, dues)})
             return added
     raise exception.HostsContended(
         host_flavor=flavor_id, zone=host_flavors.in_zone(zone),
@@ -145,21 +162,22 @@ def _is_late(state: tenacity.RetryCallState) -> bool:
 
 def add_fitting(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    name: str, settings: Mapping[str, constraint_rules.Setting],
+    wanted: Sequence[str], settings: Mapping[str, constraint_rules.Setting],
     zone: str | None,
-) -> hosts.Host:
-    """Add a free host of the host flavor that fits with the least waste.
+) -> list[hosts.Host]:
+    """Add free hosts of the host flavor that fits with the least waste.
 
-    When other requests take the flavor's last hosts meanwhile, the next best
-    host flavor is chosen. Each repetition follows a host given to another
-    request, so the repetitions end.
+    All hosts are of one host flavor. When other requests take the flavor's
+    last hosts meanwhile, the next best host flavor is chosen. Each repetition
+    follows a host given to another request, so the repetitions end.
 
+    :param wanted: the owner's name for each host, all different
     :param settings: the constraints that count
     :raises: `exception.NothingFits`, and as `add`
     """
-    with meters.allocation('') as counted:
-        added = _add_fitting(context, pcloud, name, settings, zone)
-        counted.host_flavor = added.host_flavor or ''
+    with meters.allocation('', len(wanted)) as counted:
+        added = _add_fitting(context, pcloud, wanted, settings, zone)
+        counted.host_flavor = added[0].host_flavor or ''
         return added
 
 
@@ -171,13 +189,13 @@ def add_fitting(
         tenacity.stop_after_attempt(_FLAVORS), _is_late), reraise=True)
 def _add_fitting(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    name: str, settings: Mapping[str, constraint_rules.Setting],
+    wanted: Sequence[str], settings: Mapping[str, constraint_rules.Setting],
     zone: str | None,
-) -> hosts.Host:
+) -> list[hosts.Host]:
     flavor, fitting = machine_constraints.choose_flavor(
-        context, settings, zone)
-    return _add(context, pcloud, name, flavor.id, flavor.units, zone, fitting,
-                random.SystemRandom())
+        context, settings, zone, len(wanted))
+    return _add(context, pcloud, wanted, flavor.id, flavor.units, zone,
+                fitting, random.SystemRandom())
 
 
 def choose(
@@ -196,44 +214,61 @@ def choose(
     fresh = pool_rows.members(context, flavor_id).difference(tried)
     while True:
         chosen = _choose_or_finish(
-            context, pcloud, units, flavor_id, zone, fresh, [], chance)
+            context, pcloud, units, flavor_id, zone, fresh, [], 1, chance)
         try:
             _check_empty(context, chosen)
-            return chosen
-        except Lost:
-            fresh -= {chosen.host}
+            return chosen[0]
+        except Lost as lost:
+            fresh = fresh.difference(lost.hosts)
 
 
 def _choose_or_finish(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     units: int, flavor_id: str, zone: str | None,
-    only: frozenset[str] | None, tried: list[str], chance: random.Random,
-) -> computes.Compute:
-    """Choose a free host; without one, finish what is due and choose again.
+    only: frozenset[str] | None, tried: list[str], count: int,
+    chance: random.Random,
+) -> list[computes.Compute]:
+    """Choose free hosts; of too few, finish what is due and choose again.
 
-    :raises: `exception.QuotaExceeded` when the quota refuses any host,
+    :param count: how many hosts to choose
+    :raises: `exception.QuotaExceeded` when the quota refuses any such hosts,
         `exception.HostsSettling`, `exception.NoFreeHost`,
         `exception.Unavailable` when a free host's cell is silent
     """
-    chosen = _choose(context, flavor_id, zone, only, tried, chance)
-    if chosen is None:
-        quotas.check(context, pcloud.owner, units)
+    chosen = _choose(context, flavor_id, zone, only, tried, count, chance)
+    if len(chosen) < count:
+        quotas.check(context, pcloud.owner, units * count)
         waiting = pool_rows.settling(context, flavor_id)
         if only is not None:
             waiting = [host for host in waiting if host in only]
         ready = _settled(context, waiting)
         chance.shuffle(ready)
-        reconcile.finish_any(context, ready[:_FINISHED])
-        chosen = _choose(context, flavor_id, zone, only, tried, chance)
-        if chosen is None and waiting:
-            raise exception.HostsSettling(
-                host_flavor=flavor_id, zone=host_flavors.in_zone(zone),
-                count=len(waiting))
-    if chosen is None:
-        _check_answers(context, flavor_id, zone)
-        raise exception.NoFreeHost(
-            host_flavor=flavor_id, zone=host_flavors.in_zone(zone))
+        missing = count - len(chosen)
+        reconcile.finish_some(
+            context, ready[:_FINISHED + missing - 1], missing)
+        chosen = _choose(context, flavor_id, zone, only, tried, count, chance)
+        if len(chosen) < count:
+            if not waiting:
+                _check_answers(context, flavor_id, zone)
+            raise _too_few(flavor_id, zone, len(chosen), count, len(waiting))
     return chosen
+
+
+def _too_few(
+    flavor_id: str, zone: str | None, free: int, wanted: int, waiting: int,
+) -> exception.PcloudError:
+    """Return the error of a request for more hosts than are free.
+
+    :param waiting: how many hosts settle
+    """
+    where: dict[str, Any] = {
+        'host_flavor': flavor_id, 'zone': host_flavors.in_zone(zone)}
+    if wanted == 1:
+        return (exception.HostsSettling(**where, count=waiting) if waiting
+                else exception.NoFreeHost(**where))
+    where |= {'free': free, 'wanted': wanted}
+    return (exception.TooFewSettled(**where, count=waiting) if waiting
+            else exception.TooFewFreeHosts(**where))
 
 
 def _settled(
@@ -264,40 +299,47 @@ def _check_answers(
 
 def _choose(
     context: nova_context.RequestContext, flavor_id: str, zone: str | None,
-    only: frozenset[str] | None, tried: list[str], chance: random.Random,
-) -> computes.Compute | None:
-    """Choose a host at random among the free hosts, if any.
+    only: frozenset[str] | None, tried: list[str], count: int,
+    chance: random.Random,
+) -> list[computes.Compute]:
+    """Choose hosts at random among the free hosts: all where too few are free.
 
     Reading thousands of hosts takes seconds. So a few hosts are drawn first,
-    and more hosts are read only when none of the drawn hosts will do.
+    and more hosts are read only when too few of the drawn hosts will do.
     """
-    for drawn in _draws(context, flavor_id, only, tried, chance):
-        chosen = _choose_among(context, drawn, zone, tried, chance)
-        if chosen is not None:
-            return chosen
-    return None
+    chosen: list[computes.Compute] = []
+    for drawn in _draws(context, flavor_id, only, tried, count - 1, chance):
+        chosen = _choose_among(context, drawn, zone, tried, count, chance)
+        if len(chosen) == count:
+            break
+    return chosen
 
 
 def _draws(
     context: nova_context.RequestContext, flavor_id: str,
-    only: frozenset[str] | None, tried: list[str], chance: random.Random,
+    only: frozenset[str] | None, tried: list[str], further: int,
+    chance: random.Random,
 ) -> Iterator[list[str]]:
     """Yield free hosts of a pool: first a few, drawn at random, at last all.
 
     At most two queries a draw, and one query for all hosts.
+
+    :param further: how many hosts are wanted beside one
     """
     if only is None:
         free = sorted(frozenset(pool_rows.drawn(
-            context, flavor_id, _NUMBERS, chance)).difference(tried))
-        yield chance.sample(free, min(_LOOKED_AT, len(free)))
-    yield _draw(context, flavor_id, only, tried, chance)
+            context, flavor_id, _NUMBERS + further, chance)
+        ).difference(tried))
+        yield chance.sample(free, min(_LOOKED_AT + further, len(free)))
+    yield _draw(context, flavor_id, only, tried, further, chance)
     yield [host for host in pool_rows.unallocated(context, flavor_id)
            if only is None or host in only]
 
 
 def _draw(
     context: nova_context.RequestContext, flavor_id: str,
-    only: frozenset[str] | None, tried: list[str], chance: random.Random,
+    only: frozenset[str] | None, tried: list[str], further: int,
+    chance: random.Random,
 ) -> list[str]:
     """Draw some free hosts of a pool by name, each with the same chance.
 
@@ -306,55 +348,79 @@ def _draw(
     """
     there = pool_rows.members(context, flavor_id) if only is None else only
     fresh = sorted(there.difference(tried))
-    drawn = chance.sample(fresh, min(_DRAWN, len(fresh)))
+    drawn = chance.sample(fresh, min(_DRAWN + further, len(fresh)))
     free = frozenset(pool_rows.unallocated(context, flavor_id, drawn))
-    return [host for host in drawn if host in free][:_LOOKED_AT]
+    return [host for host in drawn if host in free][:_LOOKED_AT + further]
 
 
 def _choose_among(
     context: nova_context.RequestContext, free: Collection[str],
-    zone: str | None, tried: list[str], chance: random.Random,
-) -> computes.Compute | None:
+    zone: str | None, tried: list[str], count: int, chance: random.Random,
+) -> list[computes.Compute]:
     known = {host: host_flavors.PoolHost(compute, pcloud=None)
              for host, compute in computes.load(context, free).items()}
     chosen = choice.choose(
-        map(host_flavors.candidate, known.values()), zone, tried, chance)
-    return None if chosen is None else known[chosen.host].compute
+        map(host_flavors.candidate, known.values()), zone, tried, count,
+        chance)
+    return [known[each.host].compute for each in chosen]
 
 
 def _take(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    name: str, flavor_id: str, compute: computes.Compute, units: int,
-) -> tuple[hosts.Host, due.Due]:
-    """Make a free host the Pcloud's own, in one change.
+    wanted: Sequence[str], flavor_id: str,
+    chosen: Sequence[computes.Compute], units: int,
+) -> tuple[list[hosts.Host], list[due.Due]]:
+    """Make free hosts the Pcloud's own, in one change.
 
-    :returns: the host, and what is due for the host
-    :raises: `Lost` when the host cannot be had
+    :returns: the hosts, and what is due for each host
+    :raises: `Lost` when a host cannot be had
     """
-    _check_empty(context, compute)
+    _check_empty(context, chosen)
     # The answer is read before the change: after the commit no error may
-    # keep the host from the owner.
-    added = hosts.new(context, pcloud, name, flavor_id, compute, units)
-    return change.run(
-        context, [journal.pcloud_anchor(pcloud.id),
-                  journal.owner_anchor(pcloud.owner)],
+    # keep the hosts from the owner.
+    added = [hosts.new(context, pcloud, name, flavor_id, compute, units)
+             for name, compute in zip(wanted, chosen)]
+    return run(
+        context, pcloud, [journal.pcloud_anchor(pcloud.id),
+                          journal.owner_anchor(pcloud.owner)],
         lambda written: (added, write(
-            context, written, pcloud, [added], due.ADDED)[0]))
+            context, written, pcloud, added, due.ADDED)))
+
+
+def run(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    anchors: Collection[str], work: Callable[[writes.Rows], Result],
+) -> Result:
+    """Make a change that adds hosts, as `change.run`.
+
+    Nobody has to run for hosts to settle: where hosts that the owner has let
+    go stand in the way, and have settled, the change is made once more.
+    """
+    try:
+        return change.run(context, anchors, work)
+    except exception.ReleasedHostsSettling:
+        ready = _settled(
+            context, list(journal.released_by(context, pcloud.owner)))
+        if not ready:
+            raise
+        reconcile.finish(context, ready)
+    return change.run(context, anchors, work)
 
 
 def _check_empty(
-    context: nova_context.RequestContext, compute: computes.Compute,
+    context: nova_context.RequestContext, chosen: Iterable[computes.Compute],
 ) -> None:
-    """Refuse a host that is not empty.
+    """Refuse hosts that are not empty.
 
     :raises: `Lost`
     """
-    occupants = emptiness.occupants(context, compute)
-    if occupants:
+    used = {compute.host: occupants for compute in chosen
+            if (occupants := emptiness.occupants(context, compute))}
+    for host, occupants in used.items():
         LOG.warning('Host %(host)s of a pool is not empty: %(reasons)s.',
-                    {'host': compute.host,
-                     'reasons': emptiness.text(occupants)})
-        raise Lost('the host is not empty')
+                    {'host': host, 'reasons': emptiness.text(occupants)})
+    if used:
+        raise Lost('not empty', *used)
 
 
 def write(
@@ -364,23 +430,25 @@ def write(
     """Write the rows of new hosts, and read what other changes did meanwhile.
 
     All hosts are claimed before the first read: a claim may wait for another
-    change, and what that change has done is to be read.
+    change, and what that change has done is to be read. The number of
+    statements grows with the number of hosts, and with nothing else.
 
     :param event: `due.ADDED`, `due.GROWN` or `due.REPLACING`
     :returns: what is due for each host
     :raises: `Lost` when a host cannot be had, `exception.QuotaExceeded`,
-        `exception.HostNameInUse`, `exception.PcloudNotFound`
+        `exception.ReleasedHostsSettling`, `exception.HostNameInUse`,
+        `exception.PcloudNotFound`
     """
     dues = [due.Due(written.mark, provider=host.node.uuid, event=event,
                     pcloud=pcloud.id, name=host.name) for host in added]
-    try:
-        for host, what in zip(added, dues):
+    for host, what in zip(added, dues):
+        try:
             written.claim(host.compute.host, what)
-    except exception.KeyTaken:
-        raise Lost('another change has the host')
+        except exception.KeyTaken:
+            raise Lost('another change has it', host.compute.host)
     for host in added:
         _join(written, pcloud, host)
-    quotas.check_used(context, pcloud.owner, sum(
+    quotas.check_added(context, pcloud.owner, sum(
         host.units for host in added if host.replaces is None))
     for host in added:
         _check_alone(context, pcloud, host.compute.host, host.host_flavor)
@@ -408,18 +476,22 @@ def _join(
                 *rows, names.drain_key(node),
                 *hosts.keys_of_maintenance(host, {}),
                 *allocation_ratios.saved_keys(node)], {
-                names.HOST_PREFIX: node, names.REPLACES_PREFIX: host}):
+                names.HOST_PREFIX: node, names.REPLACES_PREFIX: host},
+                [names.unopened_key(host), names.released_key(host)]):
             raise exception.HostNameInUse(
                 name=added.name, pcloud=pcloud.id)
         written.join(aggregate_id, host)
     except exception.HostInAggregate:
-        raise Lost('the host is in this Pcloud already')
+        raise Lost('it is in this Pcloud already', host)
     except exception.AggregateGone:
         raise exception.PcloudNotFound(pcloud=pcloud.id)
     except exception.NameTooLong:
         # The owner may not see the names.
-        raise Lost('the names of the host have become too long')
-    written.insert(aggregate_id, rows)
+        raise Lost('its names have become too long', host)
+    # Nobody can have been told of a host that was never open.
+    written.insert(aggregate_id, rows, {
+        names.unopened_key(host): pcloud.id
+    } if added.state != access.ENABLED else {})
 
 
 def _check_alone(
@@ -436,6 +508,6 @@ def _check_alone(
     if names.pcloud(pcloud.id) not in closed_names:
         raise exception.PcloudNotFound(pcloud=pcloud.id)
     if pool not in closed_names:
-        raise Lost('the host has left its pool')
+        raise Lost('it has left its pool', host)
     if closed_names - {pool, names.pcloud(pcloud.id)}:
-        raise Lost('the host is in another Pcloud or pool too')
+        raise Lost('it is in another Pcloud or pool too', host)

@@ -436,7 +436,8 @@ def _write_state(
             written.drop(pcloud.aggregate.id, [drain_key])
         if host.drain is not None:
             written.insert(pcloud.aggregate.id, {drain_key: str(host.drain)})
-        if host.state == access.ENABLED and written.due_of(host.compute.host):
+        if host.state == access.ENABLED and not written.open(
+                host.compute.host):
             raise exception.HostBusy(name=host.name)
 
     change.run(context, [journal.pcloud_anchor(pcloud.id)], work)
@@ -478,8 +479,8 @@ def remove(
 
     The host has to be disabled and empty. One change removes all that made the
     host the Pcloud's own, and writes what is due: Placement has to forget the
-    membership, the host gets its own ratios back, and the host settles. Until
-    then the pool gives the host to nobody.
+    membership, the host gets its own ratios back, and the host settles if it
+    was ever enabled. Until then the pool gives the host to nobody.
 
     :raises: `exception.HostNotFound`, `exception.HostNotDisabled`,
         `exception.HostChanged`, `exception.HostNotEmpty`,
@@ -502,16 +503,22 @@ def release(
 def release_if_empty(
     context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
 ) -> bool:
-    """Disable and remove an empty host; a host with servers stays, enabled.
+    """Disable and remove an empty host; a host with servers stays as it is.
+
+    A host that the owner has disabled or drained meanwhile is neither enabled,
+    nor is its drain forgotten.
 
     :returns: whether the host has left the Pcloud
     :raises: as `set_state` and `remove`
     """
-    set_state(context, pcloud, name, access.DISABLED)
+    was_enabled = show(context, pcloud, name).state == access.ENABLED
+    if was_enabled:
+        set_state(context, pcloud, name, access.DISABLED)
     try:
         remove(context, pcloud, name)
     except exception.HostNotEmpty:
-        set_state(context, pcloud, name, access.ENABLED)
+        if was_enabled:
+            set_state(context, pcloud, name, access.ENABLED)
         return False
     return True
 
@@ -563,24 +570,35 @@ def _remove(
         return _take_away(written, pcloud, host)
 
     what = change.run(context, anchors, work)
-    reconcile.finish_written(context, host.compute.host, what)
+    reconcile.finish_written(context, {host.compute.host: what})
 
 
 def _take_away(
     written: writes.Rows, pcloud: pclouds.Head, host: Host,
 ) -> due.Due:
-    """Write that a host has left a Pcloud, and return what is due."""
+    """Write that a host has left a Pcloud, and return what is due.
+
+    No request can be on its way to a host that was never enabled: such a host
+    does not settle.
+    """
     aggregate, node = pcloud.aggregate, host.node.hypervisor_hostname
+    unopened, released = (names.unopened_key(host.compute.host),
+                          names.released_key(host.compute.host))
     there = written.values(aggregate.id, [
         *allocation_ratios.saved_keys(node),
-        names.reaction_key(host.compute.host)])
-    own = allocation_ratios.saved(there, node)
+        names.reaction_key(host.compute.host)], [unopened, released])
     what = due.Due(
         written.mark, provider=host.node.uuid, origin=aggregate.uuid,
-        ratios=own, event=due.REMOVED, pcloud=pcloud.id, name=host.name,
-        empty=True, since=int(timeutils.utcnow_ts()))
+        ratios=allocation_ratios.saved(there, node), event=due.REMOVED,
+        pcloud=pcloud.id, name=host.name)
+    beside = {}
+    if there.get(unopened) != pcloud.id:
+        what = dataclasses.replace(
+            what, empty=True, since=int(timeutils.utcnow_ts()))
+        beside[released] = str(journal.Released(host.units, pcloud.owner))
+    written.unmark([key for key in (unopened, released) if key in there])
     try:
-        written.claim(host.compute.host, what)
+        written.claim(host.compute.host, what, beside)
     except exception.KeyTaken:
         raise exception.HostBusy(name=host.name)
     if not written.drop_if(

@@ -147,14 +147,15 @@ class _Lot:
 
 def choose_flavor(
     context: nova_context.RequestContext,
-    settings: Mapping[str, rules.Setting], zone: str | None,
+    settings: Mapping[str, rules.Setting], zone: str | None, count: int,
 ) -> tuple[host_flavors.HostFlavor, frozenset[str]]:
     """Choose the host flavor that fits with the least waste.
 
     Among equal host flavors the flavor with the fewest units wins, then the
     first by id.
 
-    :param zone: the availability zone of the host, None for any zone
+    :param zone: the availability zone of the hosts, None for any zone
+    :param count: how many hosts of the host flavor are wanted
     :returns: the flavor, and the flavor's free hosts that fit
     :raises: `exception.NothingFits`, `exception.Unavailable` when a silent
         cell has hosts that may be free and fit
@@ -167,16 +168,22 @@ def choose_flavor(
     for lot, keys in zip(lots, unmet, strict=True):
         if not keys:
             fitting[lot.flavor_id] |= lot.hosts
-    if not fitting:
+    enough = [flavor_id for flavor_id, its_hosts in fitting.items()
+              if len(its_hosts) >= count]
+    if not enough:
         if any(supply.silent and zone in (None, *supply.silent)
                for supply in there.values()):
             raise exception.Unavailable()
+        if fitting:
+            raise exception.TooFewFit(
+                zone=host_flavors.in_zone(zone), wanted=count,
+                free=max(map(len, fitting.values())))
         raise exception.NothingFits(
             zone=host_flavors.in_zone(zone),
             reasons='; '.join(_reasons(
                 settings, [supply.flavor for supply in there.values()],
                 lots, unmet)))
-    best = min(fitting, key=lambda flavor_id: (
+    best = min(enough, key=lambda flavor_id: (
         rules.waste(what, _sizes(there[flavor_id].flavor)),
         there[flavor_id].flavor.units, flavor_id))
     return there[best].flavor, frozenset(fitting[best])

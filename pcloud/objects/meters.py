@@ -75,11 +75,12 @@ class Allocation:
 
 
 @contextlib.contextmanager
-def allocation(host_flavor: str) -> Iterator[Allocation]:
-    """Count a request for a host, by the request's outcome.
+def allocation(host_flavor: str, count: int) -> Iterator[Allocation]:
+    """Count a request for hosts, by the request's outcome.
 
     :param host_flavor: the id of a host flavor that there is, or '' for a
         request that finds a host flavor and sets `Allocation.host_flavor`
+    :param count: how many hosts are asked for
     """
     begun = time.monotonic()
     counted = Allocation(host_flavor)
@@ -88,7 +89,7 @@ def allocation(host_flavor: str) -> Iterator[Allocation]:
     except Exception as error:
         refused(counted.host_flavor, error)
         raise
-    ALLOCATIONS.add([counted.host_flavor, CALL])
+    ALLOCATIONS.add([counted.host_flavor, CALL], count)
     SECONDS.observe(time.monotonic() - begun)
 
 

@@ -23,6 +23,7 @@ import dataclasses
 from nova import context as nova_context
 from oslo_config import cfg
 
+from pcloud.backend import journal
 from pcloud.backend import pcloud_rows
 from pcloud.backend import readings
 from pcloud.backend import rows
@@ -87,6 +88,30 @@ def check_used(
     """
     now = show(context, project_id)
     check_more(dataclasses.replace(now, in_use=now.in_use - units), units)
+
+
+def check_added(
+    context: nova_context.RequestContext, project_id: str, units: int,
+) -> None:
+    """Refuse hosts that a change has added already.
+
+    Hosts that the project has let go count as long as they settle: else a
+    project could have more hosts closed than its limit allows. Three queries,
+    final as `check_used`.
+
+    :param units: what the change has added to the units in use
+    :raises: `exception.QuotaExceeded`, `exception.ReleasedHostsSettling`
+    """
+    now = show(context, project_id)
+    before = dataclasses.replace(now, in_use=now.in_use - units)
+    check_more(before, units)
+    settling = journal.released_by(context, project_id)
+    closed = sum(settling.values())
+    if units and not dataclasses.replace(
+            before, in_use=before.in_use + closed).allows(units):
+        raise exception.ReleasedHostsSettling(
+            count=len(settling), units=closed, requested=units,
+            in_use=before.in_use, limit=before.limit)
 
 
 def check_more(before: Quota, units: int) -> None:

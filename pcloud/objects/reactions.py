@@ -233,7 +233,7 @@ def _write_begin(
     if joining is not None:
         meters.ALLOCATIONS.add(
             [joining.host_flavor or '', meters.MAINTENANCE])
-        reconcile.finish_written(context, joining.compute.host, dues[0])
+        reconcile.finish_written(context, {joining.compute.host: dues[0]})
     _tell(context, pcloud, subject, 'is drained for a maintenance')
 
 
@@ -443,7 +443,7 @@ def _reopen(
         return
     written.drop(aggregate_id, [drain_key])
     written.exchange(aggregate_id, state_key, there.chosen)
-    if there.chosen == access.ENABLED and written.due_of(host):
+    if there.chosen == access.ENABLED and not written.open(host):
         raise exception.HostBusy(name=host)
 
 

@@ -24,6 +24,7 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
+import itertools
 import time
 
 from nova import context as nova_context
@@ -140,26 +141,27 @@ def finish(
 
 
 def finish_written(
-    context: nova_context.RequestContext, name: str, what: due.Due,
+    context: nova_context.RequestContext, dues: Mapping[str, due.Due],
 ) -> None:
-    """Reconcile a host as `finish` does, after a change of the host.
+    """Reconcile hosts as `finish` does, after a change of the hosts.
 
-    :param name: the service host
-    :param what: what the change has written as due
+    :param dues: ``service host -> what the change has written as due``
     """
-    for _ in _finished(context, {name: what}):
+    for _ in _finished(context, dues):
         pass
 
 
-def finish_any(
-    context: nova_context.RequestContext, names_: Iterable[str],
+def finish_some(
+    context: nova_context.RequestContext, names_: Iterable[str], count: int,
 ) -> None:
-    """Reconcile hosts as `finish` does, until one host is finished.
+    """Reconcile hosts as `finish` does, until some hosts are finished.
 
     :param names_: service hosts
+    :param count: how many hosts
     """
-    for _ in _finished(context, dict.fromkeys(names_)):
-        return
+    for _ in itertools.islice(
+            _finished(context, dict.fromkeys(names_)), count):
+        pass
 
 
 def _finished(

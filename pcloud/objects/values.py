@@ -244,6 +244,9 @@ _PREFIXES: Mapping[str, Check] = {
     names.OWN_PREFIX: _check_own_ratios,
     names.SAVED_PREFIX: _check_saved,
     names.DUE_PREFIX: _check_due,
+    names.UNOPENED_PREFIX: _rule(hints.is_pcloud_id, 'the id of a Pcloud'),
+    names.RELEASED_PREFIX: _rule(
+        journal.Released.parse, 'units and a project, with a blank between'),
     names.GROWTH_PREFIX: _check_growth,
     names.DEFAULT_PREFIX: default_pcloud.check,
     names.CHANGES_PREFIX: _check_changes,

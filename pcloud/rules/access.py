@@ -52,6 +52,8 @@ _NO_STATE = Verdict(False, 'the host has no state in the Pcloud')
 IS_DUE = Verdict(False, 'the host is closed until Placement has been told '
                         'of a change')
 IS_DISABLED = Verdict(False, 'the host is disabled in the Pcloud')
+IS_UNOPENED = Verdict(False, 'the state of the host was written by other '
+                             'means than Pcloud\'s; enable the host')
 _BY_STATE = {
     ENABLED: Verdict(True, 'the host is enabled in the Pcloud'),
     DISABLED: IS_DISABLED,
@@ -73,6 +75,7 @@ class Pcloud:
     :ivar owner: the project id of the owner
     :ivar is_clear: whether the values for all hosts of the Pcloud together
         can be read
+    :ivar unopened: service hosts that were never enabled
     """
 
     id: str
@@ -82,6 +85,7 @@ class Pcloud:
     due: frozenset[str] = frozenset()
     owner: str = ''
     is_clear: bool = True
+    unopened: frozenset[str] = frozenset()
 
 
 def state(text: str | None) -> str | None:
@@ -119,16 +123,17 @@ def host_verdict(pcloud: Pcloud, host: str, node: str) -> Verdict:
 
     No host of a Pcloud that is not clear takes servers. Else:
 
-    ==============  ===================  =======  ========  ======
-    in this Pcloud  in how many Pclouds  is due   state     passes
-    ==============  ===================  =======  ========  ======
-    no              any                  any      any       no
-    yes             two or more          any      any       no
-    yes             one                  yes      any       no
-    yes             one                  no       none      no
-    yes             one                  no       disabled  no
-    yes             one                  no       enabled   yes
-    ==============  ===================  =======  ========  ======
+    ==============  ===================  ======  ========  ========  ======
+    in this Pcloud  in how many Pclouds  is due  state     unopened  passes
+    ==============  ===================  ======  ========  ========  ======
+    no              any                  any     any       any       no
+    yes             two or more          any     any       any       no
+    yes             one                  yes     any       any       no
+    yes             one                  no      none      any       no
+    yes             one                  no      disabled  any       no
+    yes             one                  no      enabled   yes       no
+    yes             one                  no      enabled   no        yes
+    ==============  ===================  ======  ========  ========  ======
 
     :param pcloud: a Pcloud that the project may use
     :param host: the service host
@@ -145,7 +150,8 @@ def host_verdict(pcloud: Pcloud, host: str, node: str) -> Verdict:
         return _SHARED
     if host in pcloud.due:
         return IS_DUE
-    return _BY_STATE.get(pcloud.states.get(node, ''), _NO_STATE)
+    verdict = _BY_STATE.get(pcloud.states.get(node, ''), _NO_STATE)
+    return IS_UNOPENED if verdict and host in pcloud.unopened else verdict
 
 
 def public_verdict(host: str, closed_hosts: Collection[str]) -> Verdict:

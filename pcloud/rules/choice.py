@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Choose a free host: chance and candidates come in, a host comes out."""
+"""Choose free hosts: chance and candidates come in, hosts come out."""
 
 from collections.abc import Iterable
 import dataclasses
@@ -44,9 +44,10 @@ def choose(
     candidates: Iterable[Candidate],
     zone: str | None,
     avoid: Iterable[str],
+    count: int,
     chance: random.Random,
-) -> Candidate | None:
-    """Choose one free host at random.
+) -> list[Candidate]:
+    """Choose some free hosts at random.
 
     Random choice keeps requests from colliding.
 
@@ -54,14 +55,20 @@ def choose(
     :param zone: the availability zone asked for, None for any
     :param avoid: hosts tried already; such a host is taken again only when no
         other is left, because the cause of the failure may have passed
+    :param count: how many hosts to choose
     :param chance: where the randomness comes from
-    :returns: the host, or None when no host is free
+    :returns: the hosts, or all free hosts where fewer are free
 
     Rule: reference-allocation-choice
     """
-    free = [candidate for candidate in candidates
-            if candidate.free and zone in (None, candidate.zone)]
+    free = sorted((candidate for candidate in candidates
+                   if candidate.free and zone in (None, candidate.zone)),
+                  key=lambda candidate: candidate.host)
     avoided = set(avoid)
-    fresh = [candidate for candidate in free if candidate.host not in avoided]
-    pick_from = sorted(fresh or free, key=lambda candidate: candidate.host)
-    return chance.choice(pick_from) if pick_from else None
+    chosen: list[Candidate] = []
+    for alike in (
+            [each for each in free if each.host not in avoided],
+            [each for each in free if each.host in avoided]):
+        chosen += chance.sample(
+            alike, min(count - len(chosen), len(alike)))
+    return chosen

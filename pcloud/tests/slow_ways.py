@@ -120,7 +120,7 @@ def differing_choices(
                              **rules.parse(text)})], {})
         yield tuple(
             _chosen(choose, context, settings, zone) for choose in (
-                _choose_slowly, machine_constraints.choose_flavor))
+                _choose_slowly, _choose_one))
 
 
 def _chosen(choose, *args) -> object:
@@ -129,6 +129,13 @@ def _chosen(choose, *args) -> object:
         return flavor.id, hosts
     except (exception.NothingFits, exception.Unavailable) as error:
         return str(error)
+
+
+def _choose_one(
+    context: nova_context.RequestContext,
+    settings: Mapping[str, rules.Setting], zone: str | None,
+) -> tuple[host_flavors.HostFlavor, frozenset[str]]:
+    return machine_constraints.choose_flavor(context, settings, zone, 1)
 
 
 def _choose_slowly(

@@ -13,6 +13,8 @@
 """``/os-pclouds/{id}/hosts``."""
 
 from collections.abc import Callable
+from collections.abc import Mapping
+import re
 
 from pcloud.api import call as api_call
 from pcloud.api import constraint_levels
@@ -29,6 +31,7 @@ from pcloud.objects import machine_constraints
 from pcloud.objects import pclouds
 from pcloud.rules import constraints as rules
 from pcloud.rules import draining
+from pcloud.rules import forms
 
 
 def _view(call: api_call.Call) -> Callable[[hosts.Host], dict]:
@@ -55,12 +58,12 @@ def show(call: api_call.Call) -> dict:
 
 
 def add(call: api_call.Call) -> dict:
-    """Add a free host to a Pcloud, by host flavor or by constraints.
+    """Add free hosts to a Pcloud, by host flavor or by constraints.
 
     :raises: `exception.InvalidBody` unless the body has either a host flavor
-        or constraints
+        or constraints, and names that hosts can have
     """
-    name, zone = call.body['name'], call.body.get('availability_zone')
+    wanted, zone = _names(call.body), call.body.get('availability_zone')
     if ('host_flavor' in call.body) == ('constraints' in call.body):
         raise exception.InvalidBody(
             reason='Invalid input for field/attribute host. Name either a '
@@ -69,11 +72,34 @@ def add(call: api_call.Call) -> dict:
     steps.step(call.context, pcloud)
     if 'host_flavor' in call.body:
         added = allocation.add(
-            call.context, pcloud, name, call.body['host_flavor'], zone)
+            call.context, pcloud, wanted, call.body['host_flavor'], zone)
     else:
         added = allocation.add_fitting(
-            call.context, pcloud, name, _constraints(call, pcloud), zone)
-    return {'host': _view(call)(added)}
+            call.context, pcloud, wanted, _constraints(call, pcloud), zone)
+    shown_hosts = list(map(_view(call), added))
+    return ({'hosts': shown_hosts} if 'count' in call.body
+            else {'host': shown_hosts[0]})
+
+
+def _names(body: Mapping) -> list[str]:
+    """Return the names of the hosts that a body asks for.
+
+    :raises: `exception.InvalidBody` for names that are too long with their
+        numbers, and for the number of a single host
+    """
+    if 'count' not in body:
+        if 'first' in body:
+            raise exception.InvalidBody(
+                reason='Invalid input for field/attribute host. The number '
+                       'first is for several hosts: give a count too.')
+        return [body['name']]
+    wanted = forms.numbered(
+        body['name'], body['count'], body.get('first', 1))
+    if not re.fullmatch(forms.HOST_NAME, wanted[-1]):
+        raise exception.InvalidBody(
+            reason='Invalid input for field/attribute name. With a number '
+                   f'the name {wanted[-1]} is longer than 63 characters.')
+    return wanted
 
 
 def _constraints(

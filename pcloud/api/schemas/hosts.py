@@ -15,13 +15,16 @@
 from pcloud.api.schemas import types
 from pcloud.rules import access
 from pcloud.rules import draining
+from pcloud.rules import forms
 
 add = types.body(
     'host',
     {'name': types.host_name,
      'host_flavor': types.host_flavor_id,
      'constraints': types.constraints,
-     'availability_zone': {**types.display_name}},
+     'availability_zone': {**types.display_name},
+     'count': {'type': 'integer', 'minimum': 1, 'maximum': forms.MOST_HOSTS},
+     'first': {'type': 'integer', 'minimum': 1, 'maximum': 1_000_000}},
     required=['name'])
 
 update = types.body(

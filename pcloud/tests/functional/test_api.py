@@ -566,7 +566,7 @@ class HostTest(ApiTestCase):
     def test_hosts_that_are_drawn_by_name_are_free(self):
         self._add(name='a', availability_zone='az1')
         self.assertEqual(['node-2'], allocation._draw(
-            self.context, 'gpu', None, [], random.Random(0)))
+            self.context, 'gpu', None, [], 0, random.Random(0)))
 
     def test_down_and_disabled_hosts_are_not_given(self):
         self.disable_service('node-1')

@@ -324,7 +324,7 @@ class CountersTest(CountersTestCase):
     def test_retries(self):
         self.flags(allocation_backoff=0, group='pcloud')
         with mock.patch.object(allocation, '_take', side_effect=[
-                allocation.Lost('for a test'), mock.DEFAULT],
+                allocation.Lost('for a test', 'node-1'), mock.DEFAULT],
                 wraps=allocation._take):
             self.ask('a')
         self.assertEqual(
