@@ -20,11 +20,8 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 import datetime
-import re
 import time
 import typing
-
-from keystoneauth1 import exceptions as ksa_exceptions
 
 from pcloud.client import exceptions
 from pcloud.client import runs
@@ -36,66 +33,9 @@ if typing.TYPE_CHECKING:
 # Seconds between two looks at hosts that are being drained.
 POLL_INTERVAL = 5
 
-_PLACE_OF_NUMBER = re.compile('#+')
-
-
-class HostsNotAdded(exceptions.ClientError):
-    """A host of several could not be added; the added hosts are removed."""
-
 
 class NotDrained(exceptions.ClientError):
     """A host was not empty when the time was up."""
-
-
-def numbered(pattern: str, count: int, first: int = 1) -> list[str]:
-    """Return the names of several new hosts.
-
-    ============  =========================
-    pattern       names
-    ============  =========================
-    ``web``       ``web-1``, ``web-2``
-    ``web##``     ``web01``, ``web02``
-    ``r#-gpu``    ``r1-gpu``, ``r2-gpu``
-    ============  =========================
-
-    :param first: the number of the first host
-    :raises exceptions.BadRequest: for a pattern with two places for a number
-    """
-    places = _PLACE_OF_NUMBER.findall(pattern)
-    if len(places) > 1:
-        raise exceptions.BadRequest(
-            f"'{pattern}' has several places for a number; write the signs # "
-            f"side by side, as in web-##")
-    if not places:
-        pattern, places = f'{pattern}-#', ['#']
-    return [pattern.replace(places[0], f'{number:0{len(places[0])}}')
-            for number in range(first, first + count)]
-
-
-def add_together(client: v1.Client, pcloud_id: str, names: Iterable[str],
-                 **wanted: str | None) -> list[resources.Host]:
-    """Add several hosts to a Pcloud, or no host.
-
-    :param wanted: the arguments of :meth:`pcloud.client.v1.Client.add_host`
-        beside the name, the same for all hosts
-    :raises HostsNotAdded: when a host could not be added. The hosts added
-        before are removed again; the message names the hosts that could not be
-        removed.
-    :raises exceptions.Interrupted: on Ctrl-C, as `HostsNotAdded`
-    """
-    added: list[resources.Host] = []
-    for name in names:
-        try:
-            added.append(client.add_host(pcloud_id, name, **wanted))
-        except KeyboardInterrupt as cause:
-            leftovers = _take_back(client, pcloud_id, added)
-            raise exceptions.Interrupted(_what_happened(
-                name, cause, added, leftovers)) from None
-        except Exception as cause:
-            leftovers = _take_back(client, pcloud_id, added)
-            raise HostsNotAdded(
-                _what_happened(name, cause, added, leftovers)) from cause
-    return added
 
 
 def drain_and_remove(client: v1.Client, pcloud_id: str, names: Iterable[str],
@@ -103,20 +43,21 @@ def drain_and_remove(client: v1.Client, pcloud_id: str, names: Iterable[str],
     """Disable hosts, wait until all instances are gone, and remove the hosts.
 
     The owners of the instances have to move or delete the instances. Each host
-    is removed as soon as the host is empty.
+    is removed as soon as the host is empty. A host that is drained already
+    goes on being drained as its drain says, whatever becomes of the removal.
 
     :param timeout: how many seconds to wait
     :param report: called with the obstacle to the removal of a host, whenever
         the obstacle changes
     :raises NotDrained: when the time is up for a single host; the host stays
-        disabled
+        closed
     :raises runs.PartlyDone: when hosts of several could not be removed
     :raises exceptions.Interrupted: on Ctrl-C; hosts that are left stay
-        disabled
+        closed
     """
     run = runs.Run(names, 'removed')
     try:
-        _disable(client, pcloud_id, run)
+        _close(client, pcloud_id, run)
         deadline = time.monotonic() + timeout
         reported: dict[str, str] = {}
         while obstacles := _remove_empty(client, pcloud_id, run):
@@ -284,10 +225,16 @@ def _has_passed(deadline: str) -> bool:
         datetime.datetime.now(datetime.UTC))
 
 
-def _disable(client: v1.Client, pcloud_id: str, run: runs.Run) -> None:
+def _close(client: v1.Client, pcloud_id: str, run: runs.Run) -> None:
+    """Disable the hosts that are enabled.
+
+    To disable a drained host would end the drain, and nobody would know what
+    the owner wished.
+    """
     for name in run.names:
         try:
-            client.set_host_state(pcloud_id, name, 'disabled')
+            if client.get_host(pcloud_id, name).state != 'draining':
+                client.set_host_state(pcloud_id, name, 'disabled')
         except exceptions.ClientError as error:
             run.failed[name] = error
 
@@ -299,6 +246,9 @@ def _remove_empty(client: v1.Client, pcloud_id: str,
     for name in run.left:
         try:
             obstacle = _remove_if_empty(client, pcloud_id, name)
+        except exceptions.NotFound:
+            # The host was there: its drain has released the host meanwhile.
+            obstacle = None
         except exceptions.ClientError as error:
             run.failed[name] = error
             continue
@@ -312,8 +262,8 @@ def _remove_empty(client: v1.Client, pcloud_id: str,
 def _not_drained(name: str, timeout: int, obstacle: str) -> NotDrained:
     return NotDrained(
         f'{name} was not empty after {timeout} seconds: {obstacle}. '
-        f'It is disabled and still in the Pcloud. Delete or migrate '
-        f'what is on it, then remove it again')
+        f'It takes no new servers and is still in the Pcloud. Delete or '
+        f'migrate what is on it, then remove it again')
 
 
 def _interrupted(run: runs.Run) -> exceptions.Interrupted:
@@ -321,8 +271,9 @@ def _interrupted(run: runs.Run) -> exceptions.Interrupted:
     if not run.left:
         return interruption
     return exceptions.Interrupted(
-        f'{interruption} Hosts that are left may be disabled; enable them, or '
-        'remove them when they are empty.')
+        f'{interruption} Hosts that are left may be disabled, and what was '
+        'drained is drained as before; enable them, or remove them when they '
+        'are empty.')
 
 
 def _remove_if_empty(client: v1.Client, pcloud_id: str,
@@ -338,36 +289,3 @@ def _remove_if_empty(client: v1.Client, pcloud_id: str,
         # A migration or a build under way is no instance yet.
         return conflict.message
     return None
-
-
-def _take_back(client: v1.Client, pcloud_id: str,
-               hosts: Sequence[resources.Host]) -> list[str]:
-    """Remove hosts again; return the names of hosts that stay."""
-    leftovers = []
-    for host in reversed(hosts):
-        try:
-            client.remove_host(pcloud_id, host.name)
-        except (exceptions.ClientError, ksa_exceptions.ClientException,
-                KeyboardInterrupt):
-            # Another Ctrl-C ends a removal, and the host may stay.
-            leftovers.append(host.name)
-    return leftovers
-
-
-def _what_happened(name: str, cause: BaseException,
-                   added: Sequence[resources.Host],
-                   leftovers: Sequence[str]) -> str:
-    text = f'{name} could not be added: {str(cause) or "interrupted"}.'
-    if not _is_refusal(cause):
-        text += f' It is not known whether {name} is there now.'
-    if leftovers:
-        text += (f" Added before and still there, as removing failed: "
-                 f"{', '.join(leftovers)}.")
-    elif added:
-        text += f' Those added before it ({len(added)}) were removed again.'
-    return text
-
-
-def _is_refusal(cause: BaseException) -> bool:
-    return (isinstance(cause, exceptions.ClientError)
-            and cause.status is not None and cause.status < 500)

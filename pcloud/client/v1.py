@@ -350,6 +350,27 @@ class Client:
             resources.Host, 'POST', _pcloud_path(pcloud_id, 'hosts'),
             json={'host': {'name': name, **given}})
 
+    def add_hosts(self, pcloud_id: str, name: str, count: int,
+                  first: int | None = None,
+                  host_flavor: str | None = None,
+                  availability_zone: str | None = None,
+                  constraints: str | None = None) -> list[resources.Host]:
+        """Take several free hosts into a Pcloud: all of them, or none.
+
+        :param name: the beginning of the names, which "-" and numbers follow
+        :param count: how many hosts, 50 at most
+        :param first: the number of the first host, or None for 1
+        :raises: as :meth:`add_host`
+        """
+        wanted = {'host_flavor': host_flavor, 'constraints': constraints,
+                  'availability_zone': availability_zone, 'first': first}
+        given = {member: value for member, value in wanted.items()
+                 if value is not None}
+        return [resources.Host.from_body(body) for body in
+                self._transport.member(
+                    'hosts', 'POST', _pcloud_path(pcloud_id, 'hosts'),
+                    json={'host': {'name': name, 'count': count, **given}})]
+
     def set_host_state(
             self, pcloud_id: str, name: str,
             state: typing.Literal['enabled', 'disabled']) -> resources.Host:

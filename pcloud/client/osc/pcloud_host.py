@@ -27,6 +27,7 @@ from pcloud.client import host_runs
 from pcloud.client.osc import common
 from pcloud.client.osc import host_forecasts
 from pcloud.client import runs
+from pcloud.rules import forms
 
 if typing.TYPE_CHECKING:
     from pcloud.client import resources
@@ -37,22 +38,21 @@ _DRAIN_TIMEOUT = 600
 class AddPcloudHost(common.ShowOne):
     """Take free hosts into a Pcloud; a new host is disabled at first
 
-    With --count, the name is a pattern: the signs # stand for the number, with
-    a digit at least for each sign. So web## --count 2 adds web01 and web02. A
-    name without # is followed by -1, -2 and so on.
+    With --count, all hosts are added or none: "-1", "-2" and so on follow the
+    name.
     """
 
     _epilog = ('Example:\n  openstack pcloud host add render-farm web-1 '
                '--host-flavor gold\n  openstack pcloud host add render-farm '
-               'web## --count 12 --host-flavor gold')
+               'web --count 12 --host-flavor gold')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the Pcloud, the new name and the kind of host."""
         common.add_pcloud_argument(parser)
         parser.add_argument(
             'name', metavar='<name>',
-            help='New name, unique in the Pcloud; with --count, a pattern of '
-                 'names')
+            help='New name, unique in the Pcloud; with --count, the '
+                 'beginning of the names')
         kind = parser.add_mutually_exclusive_group(required=True)
         kind.add_argument(
             '--host-flavor', metavar='<host-flavor>',
@@ -66,8 +66,8 @@ class AddPcloudHost(common.ShowOne):
             help='Zone the host must be in (default: any)')
         parser.add_argument(
             '--count', metavar='<count>', type=arguments.positive,
-            help='Add that many hosts, named <name>-1, <name>-2 and so on; '
-                 'all of them or, if one cannot be added, none')
+            help=f'Add that many hosts, {forms.MOST_HOSTS} at most, named '
+                 '<name>-1, <name>-2 and so on: all of them or none')
         parser.add_argument(
             '--first', metavar='<number>', type=arguments.positive,
             help='With --count, the number in the first name (default: 1)')
@@ -79,24 +79,25 @@ class AddPcloudHost(common.ShowOne):
             raise osc_exceptions.CommandError(
                 '--first is the number in the first of several names; give '
                 '--count too')
-        names = [parsed_args.name] if parsed_args.count is None else (
-            host_runs.numbered(parsed_args.name, parsed_args.count,
-                               parsed_args.first or 1))
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         if parsed_args.dry_run:
-            return self._forecast(parsed_args, pcloud, names)
+            return self._forecast(parsed_args, pcloud)
         wanted = {'host_flavor': parsed_args.host_flavor,
                   'constraints': parsed_args.constraints,
                   'availability_zone': parsed_args.availability_zone}
         if parsed_args.count is None:
             host = self.client.add_host(pcloud.id, parsed_args.name, **wanted)
             return common.record(host, display.host_fields(host))
-        return _described(host_runs.add_together(
-            self.client, pcloud.id, names, **wanted))
+        return _described(self.client.add_hosts(
+            pcloud.id, parsed_args.name, parsed_args.count,
+            parsed_args.first, **wanted))
 
     def _forecast(
             self, parsed_args: argparse.Namespace, pcloud: resources.Pcloud,
-            names: Sequence[str]) -> common.Shown:
+    ) -> common.Shown:
+        names = [parsed_args.name] if parsed_args.count is None else (
+            forms.numbered(parsed_args.name, parsed_args.count,
+                           parsed_args.first or 1))
         obstacles = host_forecasts.to_adding(
             self.client, pcloud, names, parsed_args.host_flavor,
             parsed_args.availability_zone)
@@ -246,7 +247,8 @@ class RemovePcloudHost(common.PcloudCommand):
             '--drain', action='store_true',
             help='Disable the hosts, wait until their instances are gone, '
                  'and remove each as soon as it is empty; moving or deleting '
-                 'the instances is left to you')
+                 'the instances is left to you, and hosts that are drained '
+                 'already are drained on as they were')
         parser.add_argument(
             '--drain-timeout', metavar='<seconds>', type=arguments.positive,
             help=f'How long to wait with --drain (default: {_DRAIN_TIMEOUT})')

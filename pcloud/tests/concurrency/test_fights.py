@@ -12,6 +12,7 @@
 
 """Clients that request the same host, name or quota at the same moment."""
 
+import contextlib
 import functools
 import random
 import threading
@@ -19,9 +20,11 @@ import time
 import uuid
 
 from nova import context as nova_context
+from nova import objects
 import testtools
 
 from pcloud.audit import all_checks
+from pcloud.backend import journal
 from pcloud.tests import bulk
 from pcloud.tests.concurrency import cloud
 from pcloud.tests.concurrency import crowd
@@ -180,6 +183,82 @@ class FightTest(testtools.TestCase):
         self._check(responses, rounds_in_which_the_quota_was_used=exhausted)
         self.assertEqual(201, user.add_host(
             pclouds[0], 'a', self.flavor).status_code)
+
+    def test_hosts_let_go(self):
+        """One project loops over three Pclouds while a build goes on."""
+        self.cloud.seed(self.flavor, 12)
+        user, other = self._user(), self._user()
+        self.assertEqual(200, self._user(admin=True).call(
+            'PUT', f'/os-pcloud-quotas/{user.project_id}',
+            {'quota': {'units': {'limit': 5}}}).status_code)
+        pclouds = [user.make_pcloud() for _ in range(3)]
+        context = nova_context.get_admin_context()
+        with self._build_under_way(context):
+            work = crowd.at_once([
+                functools.partial(self._add_and_let_go, user,
+                                  pclouds[number % 3], f'a{number}')
+                for number in range(3 * CLIENTS)])
+            self.assertEqual(0, self._in_use(user))
+            self.assertEqual(5, sum(
+                journal.released_by(context, user.project_id).values()))
+            self.assertEqual(201, other.add_host(
+                other.make_pcloud(), 'a', self.flavor).status_code)
+        responses = [each for part in work for each in part]
+        # Nobody has to run for the hosts to settle.
+        responses += [user.add_host(pclouds[0], f'b{number}', self.flavor)
+                      for number in range(5)]
+        self.assertEqual({201: 5}, crowd.codes(responses[-5:]))
+        self._check(responses)
+
+    def _add_and_let_go(self, user, pcloud, name):
+        """Add, enable, disable and remove a host, unless it is refused."""
+        responses = [user.add_host(pcloud, name, self.flavor)]
+        if responses[0].status_code == 201:
+            responses += [user.set_state(pcloud, name, 'enabled'),
+                          user.set_state(pcloud, name, 'disabled'),
+                          user.remove_host(pcloud, name)]
+        return responses
+
+    @contextlib.contextmanager
+    def _build_under_way(self, context):
+        """Have a server being built whose request nobody can read."""
+        cell = next(each for each in objects.CellMappingList.get_all(context)
+                    if not each.is_cell0())
+        with nova_context.target_cell(context, cell) as targeted:
+            server = objects.Instance(
+                targeted, project_id=uuid.uuid4().hex, user_id='user',
+                uuid=str(uuid.uuid4()), vm_state='building')
+            server.create()
+        try:
+            yield
+        finally:
+            with nova_context.target_cell(context, cell) as targeted:
+                objects.Instance.get_by_uuid(
+                    targeted, server.uuid).destroy()
+
+    def test_several_at_once(self):
+        """Ten Pclouds ask for three hosts each, of ten: all or none."""
+        self.cloud.seed(self.flavor, 10)
+        users = [self._user() for _ in range(CLIENTS)]
+        pclouds = [user.make_pcloud() for user in users]
+        responses = []
+        for _ in range(6):
+            asked, held = self._ask(
+                users, pclouds, lambda user, pcloud: user.call(
+                    'POST', f'/os-pclouds/{pcloud}/hosts', {'host': {
+                        'name': 'a', 'host_flavor': self.flavor,
+                        'count': 3}}))
+            responses += asked
+            sizes = [len(user.call(
+                'GET', f'/os-pclouds/{pcloud}/hosts').json()['hosts'])
+                for user, pcloud in zip(users, pclouds)]
+            self.assertEqual(
+                [0] * (CLIENTS - len(held)) + [3] * len(held), sorted(sizes))
+            responses += crowd.at_once([
+                functools.partial(user.remove_host, pcloud, f'a-{number}')
+                for user, pcloud in held for number in (1, 2, 3)])
+        self.assertIn(201, crowd.codes(responses))
+        self._check(responses)
 
     def _in_use(self, user):
         return user.call(

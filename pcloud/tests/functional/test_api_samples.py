@@ -240,7 +240,6 @@ class ApiSamplesTest(base.PcloudTestCase):
         self.alice.call_json('PUT', f'{hosts}/web-2', {
             'host': {'state': 'disabled'}})
         self.alice.call_json('DELETE', f'{hosts}/web-2')
-        self.admin.call_json('DELETE', '/os-host-flavors/gpu/hosts/node-2')
 
     def _endings(self, pcloud):
         path = f'/os-pclouds/{pcloud}'
@@ -252,6 +251,11 @@ class ApiSamplesTest(base.PcloudTestCase):
             'host': {'state': 'disabled'}})
         self._sample('hosts/remove', self.alice, 'DELETE',
                      f'{path}/hosts/web-1')
+        self._sample('hosts/add-several', self.alice, 'POST', f'{path}/hosts', {
+            'host': {'name': 'web', 'count': 2, 'host_flavor': 'gpu'}})
+        for name in ('web-1', 'web-2'):
+            self.alice.call_json('DELETE', f'{path}/hosts/{name}')
+        self.admin.call_json('DELETE', '/os-host-flavors/gpu/hosts/node-2')
         self._sample('pclouds/delete', self.alice, 'DELETE', path)
         self._sample('host-flavors/host-remove', self.admin, 'DELETE',
                      '/os-host-flavors/gpu/hosts/node-1')

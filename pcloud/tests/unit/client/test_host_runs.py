@@ -14,20 +14,12 @@
 
 import ddt
 import fixtures
-from keystoneauth1 import exceptions as ksa_exceptions
 
 from pcloud.client import host_runs
 from pcloud.client import v1
 from pcloud.tests.unit.client import base
 
 HOSTS = f'/os-pclouds/{base.PCLOUD_ID}/hosts'
-NO_FREE_HOST = {'status_code': 409, 'json': {
-    'conflictingRequest': {'code': 409, 'message': 'no free host'}}}
-
-
-def _added(request, context):
-    context.status_code = 201
-    return {'host': {**base.HOST, **request.json()['host']}}
 
 
 class TestAddTogether(base.CloudTestCase):
@@ -36,126 +28,46 @@ class TestAddTogether(base.CloudTestCase):
     def setUp(self):
         super().setUp()
         self.answer_farm()
-        for number in (1, 2):
-            self.answer('DELETE', f'{HOSTS}/web-{number}', status_code=204)
+        self.answer('POST', HOSTS, status_code=201, json={'hosts': [
+            {**base.HOST, 'name': f'web-{number}'} for number in (1, 2)]})
 
     def _add(self, *options, kind=('--host-flavor', 'gold')):
         return self.openstack('pcloud', 'host', 'add', 'farm', 'web',
                               *kind, *options)
 
-    def _requested(self):
-        return [call.body['host']['name'] for call in self.calls()
-                if call.method == 'POST']
-
-    def test_all(self):
-        self.answer('POST', HOSTS, json=_added)
-
-        result = self._add('--count', '3', '--availability-zone', 'az1',
+    def test_one_call_for_all(self):
+        result = self._add('--count', '2', '--availability-zone', 'az1',
                            '-f', 'json')
 
         self.assertEqual(
-            [{**base.HOST, 'name': f'web-{number}'} for number in (1, 2, 3)],
+            [{**base.HOST, 'name': f'web-{number}'} for number in (1, 2)],
             result.json['hosts'])
-        self.assertEqual(['web-1', 'web-2', 'web-3'], self._requested())
+        self.assertEqual([('POST', HOSTS)], self.changes())
         self.assertEqual({'host': {
-            'name': 'web-3', 'host_flavor': 'gold',
+            'name': 'web', 'count': 2, 'host_flavor': 'gold',
             'availability_zone': 'az1'}}, self.last_call()[2])
 
     def test_all_have_the_constraints(self):
-        self.answer('POST', HOSTS, status_code=201, json={'host': base.HOST})
-
-        result = self._add('--count', '2',
+        result = self._add('--count', '2', '--first', '9',
                            kind=('--constraints', 'ram=64G cpu=16'))
 
         self.assertEqual(0, result.status)
-        self.assertEqual([{'host': {
-            'name': f'web-{number}', 'constraints': 'ram=64G cpu=16'}}
-            for number in (1, 2)],
-            [call.body for call in self.calls() if call.method == 'POST'])
+        self.assertEqual({'host': {
+            'name': 'web', 'count': 2, 'first': 9,
+            'constraints': 'ram=64G cpu=16'}}, self.last_call()[2])
 
     def test_all_for_people(self):
-        self.answer('POST', HOSTS, json=_added)
-
         result = self._add('--count', '2')
 
         self.assertEqual({'hosts': 'web-1, web-2'},
                          base.properties(result.out))
 
-    def test_a_count_of_one_is_numbered_too(self):
-        self.answer('POST', HOSTS, json=_added)
+    def test_none(self):
+        self.answer('POST', HOSTS, status_code=409, json={
+            'conflictingRequest': {'code': 409, 'message': 'only 1 is free'}})
 
-        self._add('--count', '1')
-
-        self.assertEqual(['web-1'], self._requested())
-
-    def test_none_when_one_fails(self):
-        self.answer('POST', HOSTS, {'json': _added}, {'json': _added},
-                    NO_FREE_HOST)
-
-        result = self._add('--count', '3')
-
-        self.assert_one_line('web-3 could not be added: no free host', result)
-        self.assertIn('Those added before it (2) were removed again',
-                      result.err)
-        self.assertNotIn('not known', result.err)
-        self.assertEqual(
-            [('POST', HOSTS)] * 3 + [('DELETE', f'{HOSTS}/web-2'),
-                                     ('DELETE', f'{HOSTS}/web-1')],
-            self.changes())
-
-    def test_nothing_to_take_back(self):
-        self.answer('POST', HOSTS, **NO_FREE_HOST)
-
-        result = self._add('--count', '2')
-
-        self.assert_one_line('web-1 could not be added: no free host', result)
-        self.assertNotIn('removed again', result.err)
+        self.assert_one_line('only 1 is free', self._add('--count', '2'))
         self.assertEqual([('POST', HOSTS)], self.changes())
-
-    def test_what_cannot_be_taken_back_is_named(self):
-        self.answer('POST', HOSTS, {'json': _added}, {'json': _added},
-                    NO_FREE_HOST)
-        self.answer('DELETE', f'{HOSTS}/web-2', status_code=500)
-
-        result = self._add('--count', '3')
-
-        self.assert_one_line('still there, as removing failed: web-2.',
-                             result)
-        self.assertEqual(('DELETE', f'{HOSTS}/web-1'), self.changes()[-1])
-
-    def test_an_answer_that_got_lost(self):
-        self.answer('POST', HOSTS, {'json': _added},
-                    {'exc': ksa_exceptions.ConnectFailure('gone')})
-
-        result = self._add('--count', '3')
-
-        self.assert_one_line('It is not known whether web-2 is there', result)
-        self.assertEqual(('DELETE', f'{HOSTS}/web-1'), self.changes()[-1])
-
-    def test_an_interruption_takes_back_too(self):
-        self.answer('POST', HOSTS, {'json': _added},
-                    {'exc': KeyboardInterrupt})
-
-        result = self._add('--count', '3')
-
-        self.assertEqual((130, ''), result[:2])
-        self.assertIn('web-2 could not be added: interrupted', result.err)
-        self.assertIn('It is not known whether web-2 is there', result.err)
-        self.assertIn('Those added before it (1) were removed again',
-                      result.err)
-        self.assertEqual(1, result.err.count('\n'), result.err)
-        self.assertEqual(('DELETE', f'{HOSTS}/web-1'), self.changes()[-1])
-
-    def test_a_second_interruption_names_what_stays(self):
-        self.answer('POST', HOSTS, {'json': _added}, {'json': _added},
-                    {'exc': KeyboardInterrupt})
-        self.answer('DELETE', f'{HOSTS}/web-2', exc=KeyboardInterrupt)
-
-        result = self._add('--count', '3')
-
-        self.assertEqual(130, result.status)
-        self.assertIn('still there, as removing failed: web-2.', result.err)
-        self.assertEqual(('DELETE', f'{HOSTS}/web-1'), self.changes()[-1])
 
     def test_a_count_is_a_whole_number_from_one_on(self):
         for count in ('0', '-1', 'x'):
@@ -184,10 +96,12 @@ class WaitTestCase(base.CloudTestCase):
 class TestDrain(WaitTestCase):
     """openstack pcloud host remove --drain."""
 
-    def _answer_instances(self, *lists):
+    def _answer_instances(self, *lists, **members):
+        """Answer with these instances, the first for the state too."""
         self.answer('GET', self.WEB, *(
-            {'json': {'host': {**base.HOST, 'instances': instances}}}
-            for instances in lists))
+            {'json': {'host': {
+                **base.HOST, **members, 'instances': instances}}}
+            for instances in (lists[0], *lists)))
 
     def _remove(self, *options):
         return self.openstack(
@@ -235,8 +149,9 @@ class TestDrain(WaitTestCase):
 
         self.assertEqual(1, result.status)
         self.assertIn('web-1 was not empty after 12 seconds: 1 left of its '
-                      f'instances: {base.SERVER_1}. It is disabled and still '
-                      'in the Pcloud.', result.err.splitlines()[-1])
+                      f'instances: {base.SERVER_1}. It takes no new servers '
+                      'and is still in the Pcloud.',
+                      result.err.splitlines()[-1])
         self.assertEqual([5, 5, 2], self.clock.naps)
         self.assertEqual([('PUT', self.WEB)], self.changes())
 
@@ -254,7 +169,7 @@ class TestDrain(WaitTestCase):
             self.answer(method, f'{HOSTS}/web-2', **answer)
         self.answer('GET', f'{HOSTS}/web-2', *(
             {'json': {'host': {**base.HOST, 'instances': instances}}}
-            for instances in lists_of_web_2))
+            for instances in (lists_of_web_2[0], *lists_of_web_2)))
 
     def test_several_go_as_they_become_empty(self):
         self._answer_two([base.SERVER_2], [base.SERVER_2], [])
@@ -292,8 +207,39 @@ class TestDrain(WaitTestCase):
         self.assertEqual(130, result.status)
         self.assertEqual(
             'Interrupted. Not removed yet: web-2. Removed: web-1. Hosts that '
-            'are left may be disabled; enable them, or remove them when they '
-            'are empty.', result.err.splitlines()[-1])
+            'are left may be disabled, and what was drained is drained as '
+            'before; enable them, or remove them when they are empty.',
+            result.err.splitlines()[-1])
+
+    DRAIN = {'move': 'live', 'release': True, 'remaining': [base.SERVER_1],
+             'deadline': '2099-01-01T00:00:00Z', 'blockers': [],
+             'since': '2026-11-01T00:00:00Z'}
+
+    def test_a_drain_that_was_there_stays(self):
+        """A removal that fails forgets nothing of the owner's wish."""
+        self._answer_instances(
+            [base.SERVER_1], state='draining', drain=self.DRAIN)
+
+        result = self._remove('--drain', '--drain-timeout', '12')
+
+        self.assertEqual(1, result.status)
+        self.assertEqual([], self.changes())
+
+    def test_a_drain_that_was_there_and_an_empty_host(self):
+        self._answer_instances([], state='draining', drain=self.DRAIN)
+
+        self.assertEqual((0, '', ''), self._remove('--drain'))
+        self.assertEqual([('DELETE', self.WEB)], self.changes())
+
+    def test_a_drain_that_releases_meanwhile(self):
+        there = {'json': {'host': {
+            **base.HOST, 'state': 'draining', 'drain': self.DRAIN,
+            'instances': [base.SERVER_1]}}}
+        self.answer('GET', self.WEB, there, there,
+                    {'status_code': 404, 'json': {}})
+
+        self.assertEqual(0, self._remove('--drain').status)
+        self.assertEqual([], self.changes())
 
     def test_a_timeout_without_drain_is_refused(self):
         result = self._remove('--drain-timeout', '12')

@@ -126,20 +126,6 @@ class TestAdd(base.CloudTestCase):
         return self.openstack('pcloud', 'host', 'add', 'farm', *arguments,
                               '--host-flavor', 'gold')
 
-    def test_names_from_a_pattern(self):
-        self.answer('POST', HOSTS, status_code=201, json={'host': base.HOST})
-
-        self._add('r##-gpu', '--count', '2', '--first', '9')
-
-        self.assertEqual(['r09-gpu', 'r10-gpu'], [
-            call.body['host']['name'] for call in self.calls()
-            if call.method == 'POST'])
-
-    def test_two_places_for_a_number(self):
-        self.assert_one_line(
-            "'a#b#' has several places for a number",
-            self._add('a#b#', '--count', '2'))
-
     def test_first_of_one(self):
         self.assert_one_line(
             'give --count too', self._add('a', '--first', '2'))
