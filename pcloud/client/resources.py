@@ -444,7 +444,8 @@ class Simulation(Resource):
 
     :ivar fits: whether all servers have room
     :ivar exact: whether it is proven that they fit, or that they do not
-    :ivar more: the host flavors to add hosts of, the cheapest first
+    :ivar enable: the names of hosts that only have to be enabled
+    :ivar more: the host flavors to add hosts of beside, the cheapest first
     :ivar bounds: "least" servers have room, more than "most" have none
     :ivar not_explained: what may be otherwise, in words
     :ivar refused: why no host at all would do, None in general
@@ -459,6 +460,7 @@ class Simulation(Resource):
     bounds: Mapping[str, int]
     placed: tuple[PlacedServers, ...] = ()
     binding: tuple[BindingResource, ...] = ()
+    enable: tuple[str, ...] = ()
     more: tuple[MoreHosts, ...] = ()
     not_explained: tuple[str, ...] = ()
     refused: str | None = None

@@ -42,6 +42,9 @@ from pcloud.rules import shortages
 
 HOSTS = 'hosts'
 
+# How many hosts to enable are tried to be left out.
+_MOST_LEFT_OUT = 10
+
 
 @dataclasses.dataclass(frozen=True)
 class Question:
@@ -87,6 +90,8 @@ class Simulation:
     :ivar fits: whether all servers have room; true is proven
     :ivar exact: whether it is proven that the servers fit, or do not
     :ivar placed: a placement of `least` servers, or of more
+    :ivar enable: the owner's names of hosts to enable, which are empty
+    :ivar more: the host flavors of which hosts are missing beside `enable`
     :ivar least: so many servers have room
     :ivar most: more servers have no room
     :ivar not_explained: what may be otherwise, in words
@@ -97,6 +102,7 @@ class Simulation:
     exact: bool
     placed: Sequence[Placed]
     binding: Sequence[Binding]
+    enable: Sequence[str]
     more: Sequence[new_hosts.Option]
     least: int
     most: int
@@ -109,7 +115,7 @@ def refused(reason: str) -> Simulation:
 
     :param reason: as of `exception.PcloudUnusable`
     """
-    return Simulation(False, True, (), (), (), 0, 0, (), reason)
+    return Simulation(False, True, (), (), (), (), 0, 0, (), reason)
 
 
 def simulate(
@@ -118,7 +124,7 @@ def simulate(
 ) -> Simulation:
     """Return whether a bundle fits a Pcloud, and what would make it fit.
 
-    Placement is called at most three times. The number of queries does not
+    Placement is called at most five times. The number of queries does not
     depend on the number of hosts or servers, but for those of filters for each
     flavor.
 
@@ -126,15 +132,18 @@ def simulate(
         `exception.FlavorUnusable`, `exception.PcloudNotFound`,
         `exception.Unavailable`
     """
-    able = _able(context, pcloud, question)
+    able, idle = _able(context, pcloud, question)
     there = counted_hosts.read(context, able, question.bundle)
     kinds = question.bundle.kinds
     made = packing.plan(kinds, there.packed, planner.Solver(planner.DECIDING))
     if made.least == packing.asked(kinds) or there.silent:
-        return _shown(question, there, made, _Advice((), (), ()))
+        return _shown(question, there, made, _Advice((), (), (), ()))
     solver = planner.Solver(planner.TELLING)
-    advice = _advice(context, pcloud, question.bundle, losses.Case(
-        kinds, there.packed, made), solver.within(planner.EACH))
+    advice = _advice(
+        context, pcloud, question.bundle,
+        losses.Case(kinds, there.packed, made),
+        counted_hosts.read(context, idle, question.bundle),
+        solver.within(planner.EACH))
     return _shown(question, there, packing.fuller(
         kinds, there.packed, made, solver), advice)
 
@@ -150,7 +159,8 @@ def _shown(
     fits = made.least == number and not unknown
     return Simulation(
         fits, fits or most < number, _placed(question, there, made),
-        advice.binding, advice.more, 0 if unknown else made.least, most,
+        advice.binding, advice.enable, advice.more,
+        0 if unknown else made.least, most,
         [*unknown, *(
             f'the part of the cloud with host {name} does not answer'
             for name in there.silent), *advice.unproven, *(
@@ -166,6 +176,7 @@ class _Advice:
     """
 
     binding: Sequence[Binding]
+    enable: Sequence[str]
     more: Sequence[new_hosts.Option]
     unproven: Sequence[str]
 
@@ -173,18 +184,56 @@ class _Advice:
 def _advice(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     bundle: bundle_requests.Bundle, case: losses.Case,
-    solve: packing.Solver,
+    idle: counted_hosts.Counted, solve: packing.Solver,
 ) -> _Advice:
-    more, doubts = new_hosts.options(context, pcloud, bundle, [case], solve)
+    """Return what would make a bundle fit; what costs nothing comes first.
+
+    :param idle: the hosts that only have to be enabled
+    """
     binding, unproven = _binding(case.kinds, case.hosts, solve)
-    return _Advice(binding, more, [*unproven, *doubts])
+    chosen, opened = _opened(case, idle.packed, solve)
+    more, doubts = ((), ()) if opened.survives else new_hosts.options(
+        context, pcloud, bundle, [opened], solve)
+    return _Advice(
+        binding, [idle.there[place].name for place in chosen], more,
+        [*unproven, *doubts, *(idle.doubts if chosen else ())])
+
+
+def _opened(
+    case: losses.Case, idle: Sequence[packing.Host], solve: packing.Solver,
+) -> tuple[list[int], losses.Case]:
+    """Choose hosts to enable, and return the case with these hosts.
+
+    A host is chosen on which a plan with all hosts places servers, and without
+    which fewer servers have room.
+    """
+    def with_idle(places: Sequence[int]) -> losses.Case:
+        together = [*case.hosts, *(idle[place] for place in places)]
+        return losses.Case(
+            case.kinds, together, packing.plan(case.kinds, together, solve))
+
+    best = with_idle(range(len(idle)))
+    if best.made.least <= case.made.least:
+        return [], case
+    chosen = [place for place, numbers in enumerate(
+        best.made.counts[len(case.hosts):]) if any(numbers)]
+    opened = with_idle(chosen)
+    for place in chosen[:_MOST_LEFT_OUT]:
+        fewer = with_idle([each for each in chosen if each != place])
+        if fewer.made.least >= opened.made.least:
+            chosen.remove(place)
+            opened = fewer
+    return chosen, opened
 
 
 def _able(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     question: Question,
-) -> list[hosts.Host]:
-    """Return the hosts that count as far as their owner decides.
+) -> tuple[list[hosts.Host], list[hosts.Host]]:
+    """Return the hosts that count, and those that only have to be enabled.
+
+    The owner decides which hosts count. A host that is disabled, empty, and
+    neither drained nor in a maintenance only has to be enabled.
 
     :raises: `exception.HostNotFound`
     """
@@ -195,8 +244,14 @@ def _able(
     for folded, name in without.items():
         if folded not in known:
             raise exception.HostNotFound(name=name, pcloud=pcloud.id)
-    return [host for host in there if host.name.casefold() not in without and
-            _is_open(access_, host, question.include_disabled)]
+    left = [host for host in there if host.name.casefold() not in without]
+    able = [host for host in left
+            if _is_open(access_, host, question.include_disabled)]
+    return able, [
+        host for host in left if host not in able and
+        _is_open(access_, host, include_disabled=True) and
+        host.instances == () and host.maintenance is None and
+        host.compute.answered]
 
 
 def _is_open(

@@ -87,8 +87,18 @@ def _enabled(hosts: Iterable[resources.Host],
     """Yield the hosts that may make room and cost nothing."""
     for host in hosts:
         if host.state == 'disabled' and not host.instances:
-            yield Change(ENABLE, host.name, _('Enable %s') % host.name,
-                         rights.allow(ENABLE))
+            yield _enabling(host.name, rights)
+
+
+def _enabling(name: str, rights: Rights) -> Change:
+    return Change(ENABLE, name, _('Enable %s') % name, rights.allow(ENABLE))
+
+
+def of_simulation(simulation: resources.Simulation,
+                  rights: Rights) -> list[Change]:
+    """Return the changes that would make room for a bundle."""
+    return [*(_enabling(name, rights) for name in simulation.enable),
+            *more_hosts(simulation.more, rights)]
 
 
 def more_hosts(more: Iterable[resources.MoreHosts],

@@ -52,7 +52,7 @@ class AddHostsForm(pcloud_forms.PcloudForm):
         initial=1)
     name = forms.CharField(
         label=_('Name'), initial='host-{n}', max_length=63,
-        help_text=_('{n} stands for the next free number.'))
+        help_text=_('{n} at the end stands for the next free number.'))
     enable = forms.BooleanField(
         label=_('Enable them at once'), required=False, initial=True,
         help_text=_('Instances start on enabled hosts alone.'))
@@ -76,40 +76,45 @@ class AddHostsForm(pcloud_forms.PcloudForm):
                 'Choose a kind of host, or write what the host must have.'))
         return data
 
-    def handle(self, request: http.HttpRequest, data: dict) -> bool:
-        """Add the hosts one after the other, until a host is refused.
+    def clean_name(self) -> str:
+        """Refuse a number that is not at the end."""
+        name = self.cleaned_data['name']
+        if not host_names.is_pattern(name):
+            raise exceptions.ValidationError(gettext(
+                '{n} stands at the end, after a hyphen, as in host-{n}.'))
+        return name
 
-        Hosts that have joined stay.
-        """
+    def handle(self, request: http.HttpRequest, data: dict) -> bool:
+        """Add all hosts or none, and enable the hosts."""
         client = api.client(request)
-        added: list[str] = []
         try:
-            for name in host_names.names(
-                    data['name'], data['count'], self._taken):
-                self._add(client, name, data)
-                added.append(name)
-                if data['enable']:
-                    client.set_host_state(self.pcloud.id, name, 'enabled')
+            names = [host.name for host in self._add(client, data)]
         except api.FAILURES as error:
-            if not added:
-                self.api_error(api.words(error))
-                return False
-            messages.error(request, gettext(
-                '%(added)d of %(wanted)d hosts were added. Then: '
-                '%(reason)s') % {
-                    'added': len(added), 'wanted': data['count'],
-                    'reason': api.words(error)})
+            self.api_error(api.words(error))
+            return False
         messages.success(
-            request, gettext('Added: %s.') % ', '.join(added))
+            request, gettext('Added: %s.') % ', '.join(names))
+        try:
+            for name in names if data['enable'] else ():
+                client.set_host_state(self.pcloud.id, name, 'enabled')
+        except api.FAILURES as error:
+            messages.error(request, gettext(
+                'The hosts were added. Not all are enabled: %s')
+                % api.words(error))
         return True
 
-    def _add(self, client: v1.Client, name: str, data: dict) -> None:
+    def _add(self, client: v1.Client, data: dict) -> list[resources.Host]:
         by_flavor = bool(data['host_flavor'])
-        client.add_host(
-            self.pcloud.id, name,
-            host_flavor=data['host_flavor'] or None,
-            constraints=None if by_flavor else data['constraints'],
-            availability_zone=data['availability_zone'] or None)
+        wanted = {
+            'host_flavor': data['host_flavor'] or None,
+            'constraints': None if by_flavor else data['constraints'],
+            'availability_zone': data['availability_zone'] or None}
+        name = host_names.beginning(data['name'], data['count'])
+        if name is None:
+            return [client.add_host(self.pcloud.id, data['name'], **wanted)]
+        return client.add_hosts(
+            self.pcloud.id, name, data['count'],
+            host_names.first(name, self._taken), **wanted)
 
 
 class HostForm(pcloud_forms.PcloudForm):

@@ -10,31 +10,44 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Names for several new hosts of a Pcloud."""
+"""Names for new hosts of a Pcloud."""
 
 from collections.abc import Iterable
-import itertools
 
-# What stands for the number in a pattern.
+# What stands for the number at the end of a pattern.
 NUMBER = '{n}'
 
 
-def names(pattern: str, count: int, taken: Iterable[str]) -> list[str]:
-    """Return names for new hosts.
+def is_pattern(text: str) -> bool:
+    """Whether a number can be only at the end of the names."""
+    return NUMBER not in text.removesuffix(f'-{NUMBER}')
 
-    The first numbers from 1 whose names are free stand for ``{n}``. A pattern
-    without ``{n}`` is the name of a single host; of several hosts the numbers
-    follow the pattern.
 
+def beginning(pattern: str, count: int) -> str | None:
+    """Return what the numbers of new hosts follow.
+
+    ===========  ==========================  =========
+    pattern      count                       beginning
+    ===========  ==========================  =========
+    ``web-{n}``  any                         ``web``
+    ``web``      2 or more                   ``web``
+    ``web``      1, so ``web`` is the name   None
+    ===========  ==========================  =========
+    """
+    if count == 1 and not pattern.endswith(f'-{NUMBER}'):
+        return None
+    return pattern.removesuffix(f'-{NUMBER}')
+
+
+def first(name: str, taken: Iterable[str]) -> int:
+    """Return the number that follows the numbers of hosts that are there.
+
+    :param name: the beginning of the names
     :param taken: the names of the hosts that are there
     """
-    if NUMBER not in pattern:
-        if count == 1:
-            return [pattern]
-        pattern += f'-{NUMBER}'
     # The API compares names whatever the letter case.
-    known = {name.casefold() for name in taken}
-    numbered = (pattern.replace(NUMBER, str(number))
-                for number in itertools.count(1))
-    return list(itertools.islice(
-        (name for name in numbered if name.casefold() not in known), count))
+    begin = f'{name}-'.casefold()
+    rests = [each.casefold().removeprefix(begin) for each in taken
+             if each.casefold().startswith(begin)]
+    return 1 + max((int(rest) for rest in rests
+                    if rest.isdecimal() and len(rest) < 7), default=0)

@@ -228,5 +228,5 @@ class ChangeView(pages.OfPcloud, generic.View):
     def _add(self, host_flavor: str) -> str:
         client = api.client(self.request)
         taken = [host.name for host in client.list_hosts(self.pcloud_id)]
-        name, = host_names.names(f'{host_flavor}-{{n}}', 1, taken)
+        name = f'{host_flavor}-{host_names.first(host_flavor, taken)}'
         return client.add_host(self.pcloud_id, name, host_flavor).name

@@ -151,8 +151,8 @@ class FitTab(PcloudTab):
             return {**found, 'bundle_failure': api.words(error)}
         return {**found,
                 'bundle_answer': bundles.answer(simulation, names),
-                'bundle_changes': changes.more_hosts(
-                    simulation.more, self.rights),
+                'bundle_changes': changes.of_simulation(
+                    simulation, self.rights),
                 'bundle_back': pages.question('fit', **{
                     name: request.GET.getlist(name)
                     for name in ('flavor', *bundles.MEMBERS)})}

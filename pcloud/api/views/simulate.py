@@ -25,6 +25,7 @@ def show(simulation: bundles.Simulation) -> dict:
         'exact': simulation.exact,
         'placed': [dataclasses.asdict(each) for each in simulation.placed],
         'binding': [dataclasses.asdict(each) for each in simulation.binding],
+        'enable': list(simulation.enable),
         'more': [dataclasses.asdict(each) for each in simulation.more],
         'bounds': {'least': simulation.least, 'most': simulation.most},
         'not_explained': list(simulation.not_explained)}

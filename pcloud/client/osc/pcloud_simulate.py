@@ -15,7 +15,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
@@ -35,7 +34,7 @@ class SimulatePcloud(common.ShowOne):
     For each host a bar shows what is used (#), what the servers would take (+)
     and what is free (.). When the servers do not fit, the hosts to enable are
     shown, which costs nothing, what there is too little of, and which hosts to
-    add, the cheapest first.
+    add beside, the cheapest first.
     """
 
     _epilog = ('Example:\n  openstack pcloud simulate render-farm '
@@ -72,32 +71,16 @@ class SimulatePcloud(common.ShowOne):
             pcloud.id, asked, parsed_args.include_disabled,
             parsed_args.without)
         hosts = self.client.list_hosts(pcloud.id)
-        changes = [] if found.fits or parsed_args.include_disabled else list(
-            self._to_enable(pcloud.id, asked, parsed_args.without, hosts))
         by_id = {flavor.id: flavor for flavor in flavors.values()}
         bars = _bars(hosts, _states(hosts, parsed_args.without), found, by_id)
         named = tuple(dataclasses.replace(
             each, flavor=by_id[each.flavor].name) for each in found.placed)
-        return _shown(found, named, bars, changes)
-
-    def _to_enable(
-        self, pcloud_id: str, asked: Sequence[Mapping[str, typing.Any]],
-        without: Sequence[str], hosts: Sequence[resources.Host],
-    ) -> Iterator[str]:
-        """Yield the hosts that only have to be enabled, in words."""
-        disabled = {host.name for host in hosts if host.state == 'disabled'}
-        if disabled:
-            found = self.client.simulate(
-                pcloud_id, asked, include_disabled=True, without=without)
-            if found.fits:
-                for name in sorted(disabled.intersection(
-                        each.host for each in found.placed)):
-                    yield f'enable {name}'
+        return _shown(found, named, bars)
 
 
 def _shown(
     found: resources.Simulation, placed: Sequence[resources.PlacedServers],
-    bars: str, changes: Sequence[str],
+    bars: str,
 ) -> common.Shown:
     members = (
         ('fits', found.fits, display.text),
@@ -105,7 +88,8 @@ def _shown(
         ('exact', found.exact, display.text),
         ('bounds', found.bounds, display.bounds),
         ('placed', placed, lambda _: bars),
-        ('changes', changes, display.lines),
+        ('changes', [f'enable {name}' for name in found.enable],
+         display.lines),
         ('binding', found.binding, display.binding),
         ('more', found.more, display.more_hosts),
         ('not_explained', found.not_explained, display.lines))

@@ -251,7 +251,8 @@ class ApiSamplesTest(base.PcloudTestCase):
             'host': {'state': 'disabled'}})
         self._sample('hosts/remove', self.alice, 'DELETE',
                      f'{path}/hosts/web-1')
-        self._sample('hosts/add-several', self.alice, 'POST', f'{path}/hosts', {
+        self._sample('hosts/add-several', self.alice, 'POST',
+                     f'{path}/hosts', {
             'host': {'name': 'web', 'count': 2, 'host_flavor': 'gpu'}})
         for name in ('web-1', 'web-2'):
             self.alice.call_json('DELETE', f'{path}/hosts/{name}')

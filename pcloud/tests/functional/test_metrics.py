@@ -363,7 +363,7 @@ class CountersTest(CountersTestCase):
         if not child:
             status = 1
             try:
-                with meters.allocation('gpu'):
+                with meters.allocation('gpu', 1):
                     meters.RETRIES.add(['gpu'])
                 status = 0
             finally:

@@ -221,6 +221,30 @@ class SimulateTest(SimulateTestCase):
         self.assertEqual([('gpu', 2), ('big', 2)], [
             (each['host_flavor'], each['hosts']) for each in found['more']])
 
+    def test_hosts_to_enable_come_before_hosts_to_add(self):
+        self.add('web')
+        self.add('db', enable=False)
+        found = self.ask(('xl', 2))
+        self.assertEqual((False, ['db'], []), (
+            found['fits'], found['enable'], found['more']))
+        self.assertEqual([], self.ask(('xl', 1))['enable'])
+        self.assertEqual([], self.ask(('xl', 2), without=['db'])['enable'])
+        found = self.ask(('xl', 3))
+        self.assertEqual((['db'], [1]), (found['enable'], [
+            each['hosts'] for each in found['more']
+            if each['host_flavor'] == 'gpu']))
+        self.assertEqual([], self.ask(
+            ('xl', 3), include_disabled=True)['enable'])
+
+    def test_only_hosts_that_help_are_to_be_enabled(self):
+        for name in ('web', 'db', 'log'):
+            self.add(name, enable=False)
+        self.assertEqual(1, len(self.ask(('xl', 1))['enable']))
+        self.alice.call_json('PUT', f'{self.path}/hosts/web', {
+            'host': {'state': 'draining', 'drain': {'move': 'none'}}})
+        self.assertEqual(
+            {'db', 'log'}, set(self.ask(('xl', 3))['enable']))
+
     def test_which_hosts_count(self):
         self.add('web')
         self.add('db', enable=False)

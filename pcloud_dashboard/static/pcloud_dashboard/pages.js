@@ -46,18 +46,21 @@
   }
 
   function namesOf(pattern, count, taken) {
-    if (pattern.indexOf('{n}') < 0) {
+    if (!/-\{n\}$/.test(pattern)) {
       if (count === 1) {
         return [pattern];
       }
       pattern += '-{n}';
     }
+    var beginning = pattern.slice(0, -3);
+    var highest = taken.reduce(function (number, name) {
+      var rest = name.slice(beginning.length);
+      return name.indexOf(beginning.toLowerCase()) === 0 && /^\d{1,6}$/.test(rest)
+        ? Math.max(number, parseInt(rest, 10)) : number;
+    }, 0);
     var names = [];
-    for (var number = 1; names.length < count; number++) {
-      var name = pattern.split('{n}').join(number);
-      if (taken.indexOf(name.toLowerCase()) < 0) {
-        names.push(name);
-      }
+    while (names.length < count) {
+      names.push(beginning + (highest + names.length + 1));
     }
     return names;
   }

@@ -466,17 +466,34 @@ class FormTest(base.PageTest):
                          made.last_request.json())
 
     def test_add_hosts(self):
-        host = base.sample('hosts/add-resp')
         added = self.answer('POST', f'{self.at}/hosts', status_code=201,
-                            json=host)
-        for name in ('web-2', 'web-3'):
-            self.answer('PUT', f'{self.at}/hosts/{name}', json=host)
+                            json=base.sample('hosts/add-several-resp'))
+        for name in ('web-1', 'web-2'):
+            self.answer('PUT', f'{self.at}/hosts/{name}',
+                        json=base.sample('hosts/add-resp'))
         self.send('add_hosts', self.pcloud_id, host_flavor='gpu', count='2',
                   name='web-{n}', enable='on', availability_zone='')
 
-        self.assertEqual(['web-2', 'web-3'], [
-            request.json()['host']['name']
-            for request in added.request_history])
+        self.assertEqual({'host': {
+            'name': 'web', 'count': 2, 'first': 2, 'host_flavor': 'gpu'}},
+            added.last_request.json())
+        self.assertEqual(2, sum(method == 'PUT' for method, _ in self.calls()))
+
+    def test_add_one_host_by_name(self):
+        added = self.answer('POST', f'{self.at}/hosts', status_code=201,
+                            json=base.sample('hosts/add-resp'))
+        self.send('add_hosts', self.pcloud_id, host_flavor='gpu', count='1',
+                  name='build', availability_zone='')
+
+        self.assertEqual(
+            {'host': {'name': 'build', 'host_flavor': 'gpu'}},
+            added.last_request.json())
+
+    def test_number_that_is_not_at_the_end(self):
+        answer = self.send('add_hosts', self.pcloud_id, host_flavor='gpu',
+                           count='1', name='{n}-web', availability_zone='')
+
+        self.assertContains(answer, 'stands at the end')
 
     def test_hosts_that_would_help_are_filled_in(self):
         page = self.client.get(
@@ -510,16 +527,16 @@ class FormTest(base.PageTest):
         self.assertEqual({'host': {'state': 'enabled'}},
                          enabled.last_request.json())
 
-    def test_add_hosts_until_one_is_refused(self):
-        self.answer('POST', f'{self.at}/hosts', [
-            {'status_code': 201, 'json': base.sample('hosts/add-resp')},
-            {'status_code': 409, 'json': REFUSED}])
+    def test_added_hosts_that_cannot_be_enabled(self):
+        self.answer('POST', f'{self.at}/hosts', status_code=201,
+                    json=base.sample('hosts/add-several-resp'))
+        self.answer('PUT', f'{self.at}/hosts/web-1', status_code=409,
+                    json=REFUSED)
         answer = self.send('add_hosts', self.pcloud_id, host_flavor='gpu',
-                           count='3', name='web-{n}', availability_zone='')
+                           count='2', name='web-{n}', enable='on',
+                           availability_zone='')
 
         self.assertIn('X-Horizon-Location', answer)
-        self.assertEqual(3, sum(method == 'POST' or path.endswith('/hosts')
-                                for method, path in self.calls()))
 
     def test_no_host_at_all(self):
         self.answer('POST', f'{self.at}/hosts', status_code=409,

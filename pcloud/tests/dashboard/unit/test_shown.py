@@ -92,15 +92,22 @@ class HostTest(unittest.TestCase):
 class NamesTest(unittest.TestCase):
 
     @ddt.data(
-        ('web', 1, [], ['web']),
-        ('web', 2, [], ['web-1', 'web-2']),
-        ('web-{n}', 2, ['WEB-1', 'web-3'], ['web-2', 'web-4']),
-        ('{n}-{n}', 1, [], ['1-1']),
+        ('web', 1, None), ('web', 2, 'web'), ('web-{n}', 1, 'web'),
+        ('web-{n}', 2, 'web'),
     )
     @ddt.unpack
-    def test_names(self, pattern, count, taken, expected):
-        self.assertEqual(
-            expected, host_names.names(pattern, count, taken))
+    def test_beginning(self, pattern, count, expected):
+        self.assertEqual(expected, host_names.beginning(pattern, count))
+
+    def test_first(self):
+        self.assertEqual(4, host_names.first(
+            'web', ['WEB-1', 'web-3', 'web-x', 'x-9', 'web']))
+        self.assertEqual(1, host_names.first('web', []))
+
+    def test_patterns(self):
+        self.assertEqual([True, True, False, False], [
+            host_names.is_pattern(text)
+            for text in ('web', 'web-{n}', '{n}-{n}', '{n}-web')])
 
 
 class FitTest(unittest.TestCase):
