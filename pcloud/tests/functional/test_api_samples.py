@@ -252,8 +252,8 @@ class ApiSamplesTest(base.PcloudTestCase):
         self._sample('hosts/remove', self.alice, 'DELETE',
                      f'{path}/hosts/web-1')
         self._sample('hosts/add-several', self.alice, 'POST',
-                     f'{path}/hosts', {
-            'host': {'name': 'web', 'count': 2, 'host_flavor': 'gpu'}})
+                     f'{path}/hosts', {'host': {
+                         'name': 'web', 'count': 2, 'host_flavor': 'gpu'}})
         for name in ('web-1', 'web-2'):
             self.alice.call_json('DELETE', f'{path}/hosts/{name}')
         self.admin.call_json('DELETE', '/os-host-flavors/gpu/hosts/node-2')
