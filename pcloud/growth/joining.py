@@ -213,6 +213,8 @@ def give_back(
     change.run(context, tickets.anchors(ticket), work)
     for host in spare:
         if not hosts.release_if_empty(context, ticket.pcloud, host.name):
+            hosts.set_state(
+                context, ticket.pcloud, host.name, access.ENABLED)
             LOG.info('Host %(name)s of Pcloud %(pcloud)s stays: a server is '
                      'on it.', {'name': host.name,
                                 'pcloud': ticket.pcloud.id})

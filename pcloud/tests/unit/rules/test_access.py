@@ -92,6 +92,15 @@ class HostVerdictTest(testtools.TestCase):
             self.assertFalse(verdict)
             self.assertIn(reason, verdict.reason)
 
+    def test_unopened(self):
+        for state, reason in (('enabled', 'by other means'),
+                              ('disabled', 'is disabled')):
+            verdict = access.host_verdict(
+                _pcloud(hosts={HOST: 1}, states={NODE: state},
+                        unopened=frozenset([HOST])), HOST, NODE)
+            self.assertFalse(verdict)
+            self.assertIn(reason, verdict.reason)
+
 
 class PublicVerdictTest(testtools.TestCase):
     """The rows of the table in `access.public_verdict`."""
