@@ -82,7 +82,8 @@ def drain_together(client: v1.Client, pcloud_id: str, names: Iterable[str],
     """Drain hosts; no server moves from one of them to another of them.
 
     Several hosts are closed before the first server looks for a place; unless
-    all of them can be, no server moves.
+    all of them can be, no server moves. A host that is drained already is
+    closed, and keeps its drain until all are.
 
     :param wish: as for :meth:`v1.Client.drain_host`
     :raises runs.PartlyDone: when hosts of several could not be drained
@@ -90,11 +91,16 @@ def drain_together(client: v1.Client, pcloud_id: str, names: Iterable[str],
     """
     names = list(dict.fromkeys(names))
     if len(names) > 1 and wish['move'] not in (None, 'none'):
-        runs.run_each(names, lambda name: client.drain_host(pcloud_id, name),
-                      'closed')
+        runs.run_each(names, lambda name: _begin_drain(
+            client, pcloud_id, name), 'closed')
     runs.run_each(
         names, lambda name: client.drain_host(pcloud_id, name, **wish),
         'drained')
+
+
+def _begin_drain(client: v1.Client, pcloud_id: str, name: str) -> None:
+    if client.get_host(pcloud_id, name).state != 'draining':
+        client.drain_host(pcloud_id, name)
 
 
 def wait_until_drained(client: v1.Client, pcloud_id: str,

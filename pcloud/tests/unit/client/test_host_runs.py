@@ -353,7 +353,9 @@ class TestDrained(WaitTestCase):
             for call in self.calls() if call.method == 'PUT'])
 
     def test_several_hosts_are_closed_before_servers_move(self):
-        self.answer('PUT', f'{HOSTS}/web-2', json={'host': base.HOST})
+        for method in ('GET', 'PUT'):
+            self.answer(method, f'{HOSTS}/web-2', json={'host': base.HOST})
+        self.answer('GET', self.WEB, json={'host': base.HOST})
         self.assertEqual((0, '', ''), self._drain(
             'web-2', '--move', 'live', '--release'))
         moving = {'move': 'live', 'release': True}
@@ -363,7 +365,16 @@ class TestDrained(WaitTestCase):
             [(call.path, call.body['host']['drain'])
              for call in self.calls() if call.method == 'PUT'])
 
+    def test_a_drain_that_was_there_stays_until_all_are_closed(self):
+        self.answer('GET', self.WEB, json={'host': {
+            **base.HOST, 'state': 'draining', 'drain': TestDrain.DRAIN}})
+        self.answer('GET', f'{HOSTS}/web-2', status_code=404, json={})
+        self.assertEqual(1, self._drain('web-2', '--move', 'live').status)
+        self.assertEqual([], self.changes())
+
     def test_no_server_moves_unless_all_hosts_can_be_closed(self):
+        for path in (self.WEB, f'{HOSTS}/web-2'):
+            self.answer('GET', path, json={'host': base.HOST})
         self.answer('PUT', f'{HOSTS}/web-2', status_code=404, json={
             'itemNotFound': {'code': 404, 'message': 'no such host'}})
         result = self._drain('web-2', '--move', 'live')
