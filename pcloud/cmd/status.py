@@ -13,9 +13,9 @@
 """``pcloud-status upgrade check``: does Nova load Pcloud correctly?"""
 
 import argparse
+from collections.abc import Mapping
+from collections.abc import Sequence
 import os
-import pathlib
-import re
 import sys
 
 try:
@@ -35,19 +35,21 @@ from oslo_upgradecheck import upgradecheck  # noqa: E402
 from packaging import version as packaging_version  # noqa: E402
 
 import nova.conf  # noqa: E402
-from nova import exception as nova_exception  # noqa: E402
 from nova.scheduler import filters  # noqa: E402
+from nova.scheduler import weights  # noqa: E402
+from pcloud.cmd import api_pipelines  # noqa: E402
 from pcloud.cmd import closed_pipe  # noqa: E402
 from pcloud.cmd import internal_hints  # noqa: E402
 from pcloud.cmd import release  # noqa: E402
 from pcloud import conf  # noqa: E402
+from pcloud.explain import loading  # noqa: E402
 from pcloud.scheduler import prefilter  # noqa: E402
 
 CONF = nova.conf.CONF
 
 _FILTERS = 'pcloud.scheduler.filters.all_filters'
-_PIPELINES = ('openstack_compute_api_v21',
-              'openstack_compute_api_v21_legacy_v2_compatible')
+_NOVA_FILTERS = 'nova.scheduler.filters.all_filters'
+_PCLOUD_FILTER = 'pcloud.scheduler.filters.pcloud'
 # The first releases of each series in which no hint skips the filters.
 _SAFE = {32: '32.2.1', 33: '33.0.2'}
 _OLDEST, _NEWEST = '32.2.1', 34
@@ -93,9 +95,14 @@ class Checks(upgradecheck.UpgradeCommands):
         return _result(upgradecheck.Code.SUCCESS)
 
     def check_filter(self) -> upgradecheck.Result:
-        """The scheduler loads and enables PcloudFilter."""
+        """The scheduler finds all filters, PcloudFilter among them."""
         group = CONF.filter_scheduler
-        if _FILTERS not in group.available_filters:
+        found, broken = loading.classes(
+            filters.HostFilterHandler(), group.available_filters)
+        # Of two classes of one name, Nova takes the last.
+        classes = {class_.__name__: class_ for class_ in found}
+        if getattr(classes.get('PcloudFilter'), '__module__', '') != (
+                _PCLOUD_FILTER):
             return _result(
                 upgradecheck.Code.FAILURE,
                 f'Add "available_filters = {_FILTERS}" to '
@@ -105,18 +112,18 @@ class Checks(upgradecheck.UpgradeCommands):
             return _result(
                 upgradecheck.Code.FAILURE,
                 'Add PcloudFilter to [filter_scheduler] enabled_filters.')
-        return _result(upgradecheck.Code.SUCCESS)
+        missing = [name for name in group.enabled_filters
+                   if name not in classes]
+        _, failed = loading.instances(
+            class_ for name, class_ in classes.items()
+            if name in group.enabled_filters)
+        return _loaded('available_filters', broken | failed,
+                       _missing(missing, group.available_filters))
 
     def check_request_filter(self) -> upgradecheck.Result:
         """The filters that the scheduler loads register the request filter."""
-        try:
-            filters.HostFilterHandler().get_matching_classes(
-                CONF.filter_scheduler.available_filters)
-        except (ImportError, nova_exception.NovaException) as error:
-            return _result(
-                upgradecheck.Code.FAILURE,
-                '[filter_scheduler] available_filters cannot be loaded: '
-                f'{error}')
+        loading.classes(filters.HostFilterHandler(),
+                        CONF.filter_scheduler.available_filters)
         if not prefilter.is_registered():
             return _result(
                 upgradecheck.Code.FAILURE,
@@ -126,38 +133,38 @@ class Checks(upgradecheck.UpgradeCommands):
         return _result(upgradecheck.Code.SUCCESS)
 
     def check_weighers(self) -> upgradecheck.Result:
-        """Nova's own weighers are still configured."""
-        classes = CONF.filter_scheduler.weight_classes
-        if 'nova.scheduler.weights.all_weighers' not in classes:
+        """The scheduler finds all weighers, Nova's own among them."""
+        names = CONF.filter_scheduler.weight_classes
+        classes, broken = loading.classes(weights.HostWeightHandler(), names)
+        _, failed = loading.instances(classes)
+        if not (broken or failed or any(
+                class_.__module__.startswith('nova.') for class_ in classes)):
             return _result(
                 upgradecheck.Code.WARNING,
-                '[filter_scheduler] weight_classes is '
-                f'{", ".join(classes)}: Nova\'s own weighers are not among '
-                'them. It is one list, separated by commas; of two lines '
-                'only the last counts.')
-        return _result(upgradecheck.Code.SUCCESS)
+                f'[filter_scheduler] weight_classes is {", ".join(names)}: '
+                'Nova\'s own weighers are not among them. It is one list, '
+                'separated by commas; of two lines only the last counts.')
+        return _loaded('weight_classes', broken | failed)
 
     def check_paste(self) -> upgradecheck.Result:
-        """Both pipelines of nova-api have the filter after keystonecontext."""
+        """All ways to the compute API have the filter behind keystonecontext.
+
+        Which file nova-api loads depends on how nova-api is started: the file
+        of the option, or the file in the folder of the WSGI application.
+        """
         path = CONF.find_file(CONF.wsgi.api_paste_config)
-        if not path:
+        by_wsgi = os.path.join(
+            os.environ.get('OS_NOVA_CONFIG_DIR', '/etc/nova'),
+            'api-paste.ini')
+        paths = {os.path.realpath(each): each for each in (by_wsgi, path)
+                 if each and os.path.exists(each)}
+        if not paths:
             return _result(
                 upgradecheck.Code.WARNING,
                 f'{CONF.wsgi.api_paste_config} is not on this machine; ask '
                 'again where nova-api runs.')
-        try:
-            text = pathlib.Path(path).read_text()
-        except (OSError, UnicodeDecodeError) as error:
-            return _result(upgradecheck.Code.FAILURE,
-                           f'{path} cannot be read: {error}.')
-        missing = [name for name in _PIPELINES
-                   if not _has_filter(text, name)]
-        if 'pcloud.api:filter_factory' not in text or missing:
-            return _result(
-                upgradecheck.Code.FAILURE,
-                f'{path} does not have [filter:pcloud] behind keystonecontext'
-                f' in: {", ".join(missing or _PIPELINES)}.')
-        return _result(upgradecheck.Code.SUCCESS)
+        results = [_judged(each) for each in paths.values()]
+        return max(results, key=lambda result: result.code)
 
     def check_ratios(self) -> upgradecheck.Result:
         """nova-compute keeps the allocation ratios that Pcloud sets."""
@@ -184,12 +191,64 @@ class Checks(upgradecheck.UpgradeCommands):
     )
 
 
-def _has_filter(text: str, pipeline: str) -> bool:
-    section = re.search(
-        rf'(?ms)^\[composite:{pipeline}\]$(.*?)(?=^\[|\Z)', text)
-    return bool(section and re.search(
-        r'(?m)^keystone\s*=.*\bkeystonecontext\b.*\bpcloud\b',
-        section.group(1)))
+def _missing(names: Sequence[str], available: Sequence[str]) -> str:
+    """Return which filters are in no list, and what would bring them."""
+    if not names:
+        return ''
+    advice = '' if _NOVA_FILTERS in available else (
+        f'. Add "available_filters = {_NOVA_FILTERS}": a list that is set '
+        'replaces that of Nova')
+    return (f'{", ".join(names)} of enabled_filters: in none of '
+            f'{", ".join(available)}{advice}')
+
+
+def _loaded(
+    option: str, broken: Mapping[str, str], missing: str = '',
+) -> upgradecheck.Result:
+    """Return whether nova-scheduler starts with what an option loads.
+
+    :param broken: name -> reason, for what cannot be loaded or made
+    :param missing: what is not there, or '' when nothing is missing
+    """
+    reasons = [f'{name} in {option} cannot be loaded: {reason}'
+               for name, reason in broken.items()]
+    if missing:
+        reasons.append(missing)
+    if not reasons:
+        return _result(upgradecheck.Code.SUCCESS)
+    return _result(
+        upgradecheck.Code.FAILURE,
+        'nova-scheduler cannot start with its [filter_scheduler]. '
+        f'{"; ".join(reasons)}.')
+
+
+def _judged(path: str) -> upgradecheck.Result:
+    """Judge one api-paste.ini."""
+    try:
+        pipelines = api_pipelines.of_compute(path)
+    except Exception as error:  # Whatever PasteDeploy and factories raise.
+        return _result(
+            upgradecheck.Code.FAILURE,
+            f'{path} cannot be read: {str(error) or type(error).__name__}')
+    if not pipelines:
+        return _result(
+            upgradecheck.Code.FAILURE,
+            f'{path} leads nowhere to the compute API of Nova.')
+    open_ = [each.section for each in pipelines if not each.is_guarded]
+    if open_:
+        return _result(
+            upgradecheck.Code.FAILURE,
+            f'{path} does not have pcloud.api:filter_factory behind '
+            f'keystonecontext in: {", ".join(open_)}.')
+    unseen = [f'{", ".join(each.unseen)} in {each.section}'
+              for each in pipelines if each.unseen]
+    if unseen:
+        return _result(
+            upgradecheck.Code.WARNING,
+            f'{path} has filters behind Pcloud\'s: {"; ".join(unseen)}. What '
+            'they change in a request, Pcloud does not check; put Pcloud\'s '
+            'filter right before the application.')
+    return _result(upgradecheck.Code.SUCCESS)
 
 
 def build_parser() -> argparse.ArgumentParser:

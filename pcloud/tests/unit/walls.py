@@ -236,15 +236,17 @@ ROOMS = {
         'api audit backend conf exception explain metrics rules sandbox '
         'scheduler simulation worker',
         # Nova's databases are only configured there.
-        'keystoneauth1 nova.api.openstack.api_version_request '
+        'keystoneauth1 nova.api.auth '
+        'nova.api.openstack.api_version_request nova.api.openstack.compute '
         'nova.availability_zones nova.compute nova.conf '
         'nova.config nova.context nova.db.api.api nova.db.main.api '
         'nova.exception nova.image nova.monkey_patch nova.objects '
-        'nova.scheduler.filters nova.version oslo_config oslo_db.exception '
-        'oslo_log oslo_upgradecheck packaging prettytable',
+        'nova.scheduler.filters nova.scheduler.weights nova.version '
+        'oslo_config oslo_db.exception oslo_log oslo_upgradecheck packaging '
+        'paste.deploy prettytable',
         'manage',
         'explain simulate status',
-        'audit explain_output internal_hints metrics sandbox '
+        'api_pipelines audit explain_output internal_hints metrics sandbox '
         'simulate_output uninstall work',
         'closed_pipe log_lines release seconds'),
     'sandbox': _room(
