@@ -680,13 +680,20 @@ class CannotListen(Conflict):
 
 
 class WorkerWithoutToken(PcloudError):
-    """A worker cannot act in the name of a project."""
+    """A worker cannot act in a project."""
 
 
 class WorkerWithoutUser(WorkerWithoutToken):
     message = ('Scaled services are left to "openstack pcloud service sync": '
                'a worker cannot log in to the projects, as [service_user] in '
                'nova.conf %(reason)s.')
+
+
+class WorkerIsAdmin(WorkerWithoutToken):
+    message = ('The scaled services of project %(project)s are left to '
+               '"openstack pcloud service sync": the policy context_is_admin '
+               'makes the user of [service_user] in nova.conf an '
+               'administrator, whatever the roles of the user are.')
 
 
 class WorkerHasNoRole(WorkerWithoutToken):

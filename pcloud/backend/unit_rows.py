@@ -63,7 +63,6 @@ class Memory:
 class Row:
     """A server of a project with a scaled service.
 
-    :ivar user: the user who has started the server; '' for a server in no cell
     :ivar host: the service host; '' without a host
     :ivar status: the status that Nova's API shows
     :ivar task: the task state, or ''
@@ -75,7 +74,6 @@ class Row:
     server: str
     project: str
     name: str
-    user: str = ''
     host: str = ''
     status: str = _BUILD
     task: str = ''
@@ -172,13 +170,13 @@ def _in_cell(
             .where(*listed, item.deleted == 0, item.key.in_(keys))):
         metadata[uuid][key] = value
     return [Row(
-        uuid, project, name or '', user or '', host or '',
+        uuid, project, name or '', host or '',
         common.status_from_state(state, task), task or '', created, launched,
         metadata.get(uuid, {}))
-        for uuid, project, name, user, host, state, task, created, launched
+        for uuid, project, name, host, state, task, created, launched
         in context.session.execute(sa.select(
             server.uuid, server.project_id, server.display_name,
-            server.user_id, server.host, server.vm_state, server.task_state,
+            server.host, server.vm_state, server.task_state,
             server.created_at, server.launched_at).where(*listed))]
 
 

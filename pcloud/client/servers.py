@@ -60,6 +60,8 @@ class Server:
     :ivar task: the task that Nova executes for the server, or ''
     :ivar launched: the time at which the server first ran, or ''
     :ivar locked: whether Nova refuses all actions on the server
+    :ivar key_pair: the name of a key pair of the user who has started the
+        server, or ''
     """
 
     id: str
@@ -76,6 +78,7 @@ class Server:
     task: str = ''
     launched: str = ''
     locked: bool = False
+    key_pair: str = ''
 
     @classmethod
     def from_body(cls, body: typing.Any) -> typing.Self:
@@ -97,7 +100,8 @@ class Server:
                 created=body.get('created') or '',
                 task=body.get('OS-EXT-STS:task_state') or '',
                 launched=body.get('OS-SRV-USG:launched_at') or '',
-                locked=bool(body.get('locked')))
+                locked=bool(body.get('locked')),
+                key_pair=body.get('key_name') or '')
         except (AttributeError, KeyError, TypeError):
             raise exceptions.UnexpectedResponse(
                 f'The server sent {body!r} for a server') from None
@@ -249,6 +253,17 @@ class Servers:
         :raises exceptions.NotFound: when there is no such server, or no longer
         """
         self._request('DELETE', transport.path(_SERVERS, server_id))
+
+    def set_metadata(self, server_id: str,
+                     metadata: Mapping[str, str]) -> None:
+        """Add items to a server's metadata.
+
+        :raises exceptions.NotFound: when there is no such server
+        :raises exceptions.Conflict: when Nova is at work on the server, or the
+            server is locked
+        """
+        self._request('POST', transport.path(_SERVERS, server_id, 'metadata'),
+                      json={'metadata': dict(metadata)})
 
     def delete_metadata(self, server_id: str, key: str) -> None:
         """Delete an item of a server's metadata.

@@ -12,9 +12,9 @@
 
 """The credentials of a worker in the projects of tenants.
 
-A worker starts servers in the name of a project. Nova, Glance, Neutron and
-Cinder see a token of the user of [service_user] for that very project: what
-the user has no role for in the project is refused, as to anybody else.
+A worker acts as itself: as the user of [service_user], with a token for that
+very project. What the user has no role for in the project is refused, as to
+anybody else, and what only administrators may is refused too.
 
 Rule: reference-worker-credentials
 """
@@ -29,8 +29,10 @@ from keystoneauth1 import exceptions as ks_exc
 from keystoneauth1 import loading as ks_loading
 from keystoneauth1 import plugin
 from nova import context as nova_context
+from nova import policy
 from oslo_config import cfg
 
+from pcloud.backend import complaints
 from pcloud import exception
 
 CONF = cfg.CONF
@@ -40,23 +42,54 @@ _SECTION = 'service_user'
 _NO_OTHER_SCOPE: dict[str, typing.Any] = dict.fromkeys((
     'project_name', 'project_domain_id', 'project_domain_name',
     'domain_id', 'domain_name', 'system_scope'))
-# A role by which a worker would get past quotas and hints.
+# The role of administrators, whatever the rules of an operator.
 _ADMIN = 'admin'
 
 
-def context(project: str, user: str) -> nova_context.RequestContext:
-    """Return the context of a user of a project.
+def context(project: str) -> nova_context.RequestContext:
+    """Return the context of the worker's user in a project.
 
-    :param user: the user in whose name servers are started
+    Roles of administrators are left out, as a worker must not get past quotas
+    and private flavors.
+
     :raises: `exception.WorkerWithoutUser`, `exception.WorkerHasNoRole` when
-        Keystone gives no token for the project, `exception.Unavailable` when
-        Keystone does not answer
+        Keystone gives no token for the project, `exception.WorkerIsAdmin` when
+        the user is an administrator without such a role,
+        `exception.Unavailable` when Keystone does not answer
     """
     token = _token(project)
+    roles = [role for role in token.role_names or ()
+             if not _is_of_admins(token, role)]
+    dropped = sorted({*(token.role_names or ())} - {*roles})
+    if dropped:
+        complaints.once(
+            f'The user of [service_user] in nova.conf is an administrator in '
+            f'project {project}. The worker asks Nova without the role '
+            f'{" and ".join(dropped)}; Glance, Neutron and Cinder see all '
+            f'roles. The role of members is enough.')
+    result = _context(token, roles)
+    if policy.check_is_admin(result):
+        raise exception.WorkerIsAdmin(project=project)
+    return result
+
+
+def _is_of_admins(token: access.AccessInfo, role: str) -> bool:
+    """Whether a role makes an administrator; letter case does not count."""
+    return role.lower() == _ADMIN or policy.check_is_admin(
+        _context(token, [role]))
+
+
+def _context(
+    token: access.AccessInfo, roles: Sequence[str],
+) -> nova_context.RequestContext:
     return nova_context.RequestContext(
-        user_id=user, project_id=project, is_admin=False,
+        user_id=token.user_id, project_id=token.project_id, is_admin=False,
+        user_name=token.username, project_name=token.project_name,
+        user_domain_id=token.user_domain_id,
+        user_domain_name=token.user_domain_name,
         project_domain_id=token.project_domain_id,
-        roles=[role for role in token.role_names if role != _ADMIN],
+        project_domain_name=token.project_domain_name,
+        is_admin_project=token.is_admin_project, roles=list(roles),
         auth_token=token.auth_token,
         service_catalog=list(_catalog(token.service_catalog.catalog)),
         overwrite=False)

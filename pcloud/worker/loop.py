@@ -32,7 +32,7 @@ def run(interval: float, end: threading.Event) -> None:
     """Make a pass, wait, and make the next pass.
 
     Hosts and scaled services have passes of their own, in two threads: a
-    drain does not wait for a server that is slow to stop. Passes that are
+    drain does not wait for the many calls of looks. Passes that are
     under way are finished before the end.
 
     :param interval: how many seconds to wait between two passes

@@ -57,10 +57,7 @@ def hosts(context: nova_context.RequestContext) -> bool:
 def services(
     context: nova_context.RequestContext, memory: scaled_services.Memory,
 ) -> bool:
-    """Do what is due for scaled services, as `once`.
-
-    Servers that are stopped are waited for, which takes a while.
-    """
+    """Do what is due for scaled services, as `once`."""
     def _follow(context: nova_context.RequestContext) -> None:
         scaled_services.follow(context, memory)
 

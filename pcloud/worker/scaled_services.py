@@ -14,8 +14,9 @@
 
 A worker reads from the databases whether anything is due, by the rules of the
 client. Where something is due, the worker looks as a command of the project
-would (`pcloud.client.deploy.follower`): any number of looks may happen at the
-same time, and any of them may die.
+would (`pcloud.client.deploy.follower`), but waits for no server: what a look
+has begun is seen by the next pass from the servers' own states. Any number of
+looks may happen at the same time, and any of them may die.
 
 Rule: reference-worker-follow
 """
@@ -36,8 +37,8 @@ from pcloud.backend import outages
 from pcloud.backend import server_calls
 from pcloud.backend import unit_rows
 from pcloud.client.deploy import follower
+from pcloud.client.deploy import removals
 from pcloud.client.deploy import scaling
-from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
 from pcloud.client import servers
 from pcloud import exception
@@ -48,18 +49,16 @@ from pcloud.worker import tenant_calls
 LOG = logging.getLogger(__name__)
 
 _KEYS = (services.SCALE_WITH, services.SCALED_AT, services.DEPLOYING,
-         services.RUN)
+         services.REMOVING, services.RUN)
 
-# Seconds to wait for each server that is stopped or deleted.
-_PATIENCE = 120
 # Seconds until what could not be done is tried again: after the first look,
 # and at most. Each look that does not help doubles the time.
 _FIRST, _LONGEST = 10, 300
 # Seconds until a unit whose build has failed is replaced.
 _UNTIL_REPLACED = 300
 
-# What is due: the service, "added" or "removed", and the server beside which a
-# unit is missing or the unit that is not needed.
+# What is due: the service, a change, and the server beside which a unit is
+# missing or that is to be stopped or removed.
 _Item = tuple[str, str, str]
 
 
@@ -93,18 +92,6 @@ class Memory:
     tried: dict[str, _Tried] = dataclasses.field(default_factory=dict)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Due:
-    """What is due in a project.
-
-    :ivar names: user -> the services that are due, whose new units are like
-        units of the user
-    """
-
-    items: frozenset[_Item]
-    names: Mapping[str, Sequence[str]]
-
-
 def follow(context: nova_context.RequestContext, memory: Memory) -> None:
     """Let the scaled services of all projects follow others.
 
@@ -115,13 +102,13 @@ def follow(context: nova_context.RequestContext, memory: Memory) -> None:
         part of the cloud is away
     """
     found = unit_rows.read(context, services.SCALE_WITH, _KEYS, memory.servers)
-    due = {project: its for project, its in (
+    due = {project: items for project, items in (
         (project, _due(rows)) for project, rows in found.projects.items())
-        if its.items}
+        if items}
     memory.tried = {project: tried for project, tried in memory.tried.items()
                     if project in due}
     ready = [project for project in sorted(due)
-             if _is_time(memory.tried.get(project), due[project].items)]
+             if _is_time(memory.tried.get(project), due[project])]
     if ready:
         server_calls.check_services(context)
     is_done = [_looked(memory, project, due[project]) for project in ready]
@@ -135,15 +122,16 @@ def _is_time(tried: _Tried | None, items: frozenset[_Item]) -> bool:
         tried.until - tried.wait <= timeutils.utcnow_ts() < tried.until)
 
 
-def _looked(memory: Memory, project: str, due: _Due) -> bool:
+def _looked(
+    memory: Memory, project: str, items: frozenset[_Item],
+) -> bool:
     """Look after a project; return whether no part of the cloud was away."""
     tried = memory.tried.get(project)
     wait = (min(2 * tried.wait, _LONGEST)
-            if tried and due.items <= tried.items else _FIRST)
+            if tried and items <= tried.items else _FIRST)
     failure = None
     try:
-        for user, names in due.names.items():
-            _look(project, user, names)
+        _look(project, sorted({service for service, _, _ in items}))
     except outages.ANY as error:
         failure = error
     except Exception:
@@ -158,17 +146,15 @@ def _looked(memory: Memory, project: str, due: _Due) -> bool:
                     'looked at later: %(error)s',
                     {'project': project, 'error': failure})
         return False
-    memory.tried[project] = _Tried(
-        due.items, timeutils.utcnow_ts() + wait, wait)
+    memory.tried[project] = _Tried(items, timeutils.utcnow_ts() + wait, wait)
     return True
 
 
-def _look(project: str, user: str, names: Sequence[str]) -> None:
-    """Look as a user of a project would."""
+def _look(project: str, names: Sequence[str]) -> None:
+    """Look at services of a project, and wait for no server."""
     told: list[str] = []
     changes = follower.follow_some(
-        tenant_calls.Client(credentials.context(project, user)), names,
-        server_runs.Pace(_PATIENCE, told.append))
+        tenant_calls.Client(credentials.context(project)), names, told.append)
     text = f'Project {project}: {"".join(told)}'
     if changes:
         LOG.info('%s', text)
@@ -176,22 +162,13 @@ def _look(project: str, user: str, names: Sequence[str]) -> None:
         complaints.once(text)
 
 
-def _due(rows: Iterable[unit_rows.Row]) -> _Due:
+def _due(rows: Iterable[unit_rows.Row]) -> frozenset[_Item]:
     """Return what is due in a project, but for what can wait."""
-    found = {row.server: row for row in rows}
-    listed = {server: _server(row) for server, row in found.items()}
+    listed = {row.server: _server(row) for row in rows}
     all_services = services.Services(listed.values())
-    items: set[_Item] = set()
-    names: dict[str, list[str]] = {}
-    for scaled in follower.due(all_services, all_services.names()):
-        its_items = set(_items(all_services, listed, scaled))
-        user = found[scaled.model.id].user
-        if its_items and user:
-            items |= its_items
-            of_user = names.setdefault(user, [])
-            if scaled.service not in of_user:
-                of_user.append(scaled.service)
-    return _Due(frozenset(items), names)
+    return frozenset(
+        item for scaled in follower.due(all_services, all_services.names())
+        for item in _items(all_services, listed, scaled))
 
 
 def _items(
@@ -211,7 +188,11 @@ def _items(
                 yield service, scaling.ADDED, anchor.id
     for unit in follower.unneeded(all_services, scaled):
         if unit not in resting:
-            yield service, scaling.REMOVED, unit.id
+            step = removals.next_step(all_services, unit)
+            for server in step.stop:
+                yield service, scaling.STOPPED, server.id
+            for server in step.delete:
+                yield service, scaling.REMOVED, server.id
 
 
 def _is_running(all_services: services.Services, service: str) -> bool:

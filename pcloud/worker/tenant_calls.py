@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Calls of Nova's API and Pcloud's in the name of a project.
+"""Calls of Nova's API and Pcloud's in a project.
 
 The calls are answered by Nova's own application in this process, behind
 Pcloud's filter: policies, quotas, defaults and hints are those of any call.
@@ -47,7 +47,7 @@ class Client(v1.Client):
     Whether there is room outside of Pclouds is told to administrators alone.
     A worker may know, and starts no server that no host would take.
 
-    :param context: a context of a user of a project
+    :param context: the context of the worker's user in a project
     """
 
     def __init__(self, context: nova_context.RequestContext) -> None:

@@ -18,6 +18,10 @@ a look leaves undone, or does twice, the next look puts right.
 Rule: reference-colocation-follow, reference-colocation-two
 """
 
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -63,23 +67,27 @@ def follow_listed(client: v1.Client, listed: Sequence[servers.Server],
     :raises KeyboardInterrupt: when the user interrupts; reported as a failure
     """
     all_services = services.Services(listed)
-    return _look(client, all_services, all_services.names(), pace)
+    return _act(_PatientLook(client, pace.timeout), all_services,
+                all_services.names(), pace.report)
 
 
 def follow_some(client: v1.Client, names: Iterable[str],
-                pace: server_runs.Pace) -> list[scaling.Change]:
+                report: Callable[[str], object]) -> list[scaling.Change]:
     """List the project's servers, and do what is due for some services.
 
+    No server is waited for. A unit that is not needed is stopped by one look,
+    and deleted by a later look that sees the unit stopped.
+
     :param names: the scaled services; other services are left alone
-    :param pace: as for :func:`follow_listed`
+    :param report: as of :func:`follow_listed`
     :returns: the changes; empty when nothing was changed
     """
     try:
         all_services = services.Services(client.servers.list_all())
     except scaling.FAILURES as error:
-        pace.report(f'Scaled services were not looked at: {_reason(error)}')
+        report(f'Scaled services were not looked at: {_reason(error)}')
         return []
-    return _look(client, all_services, names, pace)
+    return _act(_BriefLook(client), all_services, names, report)
 
 
 def due(all_services: services.Services,
@@ -93,10 +101,9 @@ def due(all_services: services.Services,
             if scaled.missing or unneeded(all_services, scaled)]
 
 
-def _look(client: v1.Client, all_services: services.Services,
-          names: Iterable[str],
-          pace: server_runs.Pace) -> list[scaling.Change]:
-    look = _Look(client, pace.timeout)
+def _act(look: _Look, all_services: services.Services,
+         names: Iterable[str],
+         report: Callable[[str], object]) -> list[scaling.Change]:
     try:
         look.act(all_services, names)
     except scaling.FAILURES as error:
@@ -107,17 +114,16 @@ def _look(client: v1.Client, all_services: services.Services,
     finally:
         summary = look.summary()
         if summary:
-            pace.report(summary)
+            report(summary)
     return look.changes
 
 
-class _Look:
+class _Look(abc.ABC):
     """What one look has done, and what the look has left undone."""
 
-    def __init__(self, client: v1.Client, timeout: int) -> None:
+    def __init__(self, client: v1.Client) -> None:
         self._client = client
         self._nova = client.servers
-        self._pace = server_runs.Pace(timeout, lambda progress: None)
         # The id of a new unit -> the unit, and the text about the unit.
         self._added: dict[str, tuple[scaling.Change, str]] = {}
         self._removed: list[tuple[scaling.Change, str]] = []
@@ -226,7 +232,8 @@ class _Look:
         self._added[server_id] = (
             scaling.Change(scaled.service, planned.name, server_id,
                            scaling.ADDED),
-            f'{planned.name} is started beside {anchor.name}')
+            f'{planned.name} is started beside {anchor.name}'
+            f'{_without_key_pair(scaled.model)}')
 
     def _look_again(self, ready: Sequence[scaling.Scaled],
                     before: set[str]) -> None:
@@ -286,14 +293,45 @@ class _Look:
                 unit: servers.Server) -> None:
         """Stop and delete a unit, with the servers co-located with it."""
         try:
-            gone = removals.remove(self._nova, again, [unit], self._pace)
+            changes = self._take_away(again, unit)
         except scaling.FAILURES as error:
             self.leave(f'the removal of {unit.name}', error)
             return
-        for server in gone:
-            if not self._added.pop(server.id, None):
+        for change in changes:
+            if not self._added.pop(change.id, None):
                 self._removed.append((
-                    scaling.removed(server), f'{server.name} is removed'))
+                    change, f'{change.name} is {change.change}'))
+
+    @abc.abstractmethod
+    def _take_away(self, again: services.Services,
+                   unit: servers.Server) -> list[scaling.Change]:
+        """Remove a unit, as far as the look has patience.
+
+        :raises exceptions.ClientError: when the unit cannot be removed
+        """
+
+
+class _PatientLook(_Look):
+    """A look that waits until units have stopped, and are gone."""
+
+    def __init__(self, client: v1.Client, timeout: int) -> None:
+        super().__init__(client)
+        self._pace = server_runs.Pace(timeout, lambda progress: None)
+
+    def _take_away(self, again: services.Services,
+                   unit: servers.Server) -> list[scaling.Change]:
+        return [scaling.removed(server) for server in removals.remove(
+            self._nova, again, [unit], self._pace)]
+
+
+class _BriefLook(_Look):
+    """A look that waits for no server."""
+
+    def _take_away(self, again: services.Services,
+                   unit: servers.Server) -> list[scaling.Change]:
+        step = removals.take_step(self._nova, again, unit)
+        return [*map(scaling.stopped, step.stop),
+                *map(scaling.removed, step.delete)]
 
 
 def unneeded(all_services: services.Services,
@@ -349,6 +387,17 @@ def is_being_deployed(all_services: services.Services,
     """Whether a service is left alone, as its deployment has not ended."""
     return any(services.DEPLOYING in unit.metadata
                for unit in all_services.units(service))
+
+
+def _without_key_pair(model: servers.Server) -> str:
+    """Return how a copy differs from a unit with a key pair.
+
+    Nova gives a server no other key pair than one of the user who starts the
+    server.
+    """
+    if not model.key_pair:
+        return ''
+    return f', without the key pair {model.key_pair} of {model.name}'
 
 
 def _reason(error: object) -> str:

@@ -17,12 +17,89 @@ Rule: reference-colocation-removal
 
 from collections.abc import Iterable
 from collections.abc import Sequence
+import contextlib
+import dataclasses
 
 from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
 from pcloud.client import exceptions
 from pcloud.client import servers
 from pcloud.rules import hints
+
+# What serves, or may come to serve, and is stopped before a deletion.
+_RUNNING = frozenset((servers.ACTIVE, *servers.SETTLING)) - {servers.BUILD}
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """What can be done for a removal at once, without a wait.
+
+    :ivar stop: the servers to stop
+    :ivar delete: the servers to delete, in order; empty while any server has
+        still to stop
+    """
+
+    stop: tuple[servers.Server, ...] = ()
+    delete: tuple[servers.Server, ...] = ()
+
+
+def next_step(all_services: services.Services,
+              unit: servers.Server) -> Step:
+    """Return what can be done to remove a unit, by the servers' states.
+
+    A unit is stopped before the servers co-located with the unit. Co-located
+    servers are deleted before the unit: whoever dies in between leaves a unit
+    by which the co-located servers are found.
+    """
+    levels = all_services.levels([unit])
+    for level in levels:
+        running = [server for server in level if server.status in _RUNNING]
+        if running:
+            return Step(stop=tuple(
+                server for server in running
+                if server.status == servers.ACTIVE and not server.task))
+    return Step(delete=tuple(
+        server for level in reversed(levels) for server in level
+        if server.task != servers.DELETING
+        and server.status not in servers.GONE))
+
+
+def take_step(nova: servers.Servers, all_services: services.Services,
+              unit: servers.Server) -> Step:
+    """Do what can be done to remove a unit, and wait for no server.
+
+    The unit is marked before the stop: what has begun is brought to an end,
+    whatever comes back to the host meanwhile.
+
+    :returns: what was done
+    :raises server_runs.NotStopped: when Nova refuses; what comes later in the
+        step is not done
+    :raises exceptions.ClientError: when the unit may not be marked
+    """
+    step = next_step(all_services, unit)
+    for server in step.stop:
+        if server == unit and services.REMOVING not in unit.metadata:
+            _mark(nova, unit)
+        stuck = server_runs.ask_to_stop(nova, server, 0)
+        if stuck:
+            raise server_runs.NotStopped(
+                f'{_reasons([stuck])}. {_remedies([stuck])}')
+    for server in step.delete:
+        # The servers co-located with a server that stays are kept.
+        if unit.locked:
+            raise server_runs.NotStopped(f'{unit.name} is locked')
+        failure = server_runs.ask_to_delete(nova, server, 0)
+        if failure:
+            raise server_runs.NotStopped(
+                f'{server.name} ({server.id}) could not be deleted: {failure}')
+    return step
+
+
+def _mark(nova: servers.Servers, unit: servers.Server) -> None:
+    """Mark a unit that is about to be stopped."""
+    # Another look may be stopping the unit, which is marked then.
+    with contextlib.suppress(exceptions.Conflict):
+        nova.set_metadata(unit.id, {services.REMOVING: services.stamp()})
 
 
 def remove(nova: servers.Servers, all_services: services.Services,

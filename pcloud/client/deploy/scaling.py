@@ -33,7 +33,7 @@ from pcloud.client import exceptions
 from pcloud.client import servers
 from pcloud.rules import hints
 
-ADDED, REMOVED = 'added', 'removed'
+ADDED, REMOVED, STOPPED = 'added', 'removed', 'stopped'
 # What a call to Nova may raise.
 FAILURES = (exceptions.ClientError, ksa_exceptions.ClientException)
 
@@ -42,7 +42,8 @@ FAILURES = (exceptions.ClientError, ksa_exceptions.ClientException)
 class Change:
     """A unit that was added or removed.
 
-    :ivar change: "added" or "removed"
+    :ivar change: "added" or "removed"; "stopped" where the removal goes on
+        later
     """
 
     service: str
@@ -57,8 +58,9 @@ class Scaled:
 
     :ivar missing: a unit of the other service for each host without a unit of
         the scaled service
-    :ivar surplus: scaled units on hosts without the other service, and scaled
-        units that are not the first on the host
+    :ivar surplus: scaled units on hosts without the other service, scaled
+        units that are not the first on the host, and scaled units whose
+        removal has begun
     :ivar model: the unit that new units copy
     """
 
@@ -77,6 +79,11 @@ def added(server: servers.Server) -> Change:
 def removed(server: servers.Server) -> Change:
     """Describe a server as a removed unit."""
     return _change(server, REMOVED)
+
+
+def stopped(server: servers.Server) -> Change:
+    """Describe a server as a stopped unit, whose removal goes on later."""
+    return _change(server, STOPPED)
 
 
 def _change(server: servers.Server, change: str) -> Change:
@@ -122,7 +129,8 @@ def _surplus(all_services: services.Services, service: str,
     doubles = {unit.id for unit in all_services.doubles(service)}
     return [unit for unit in started(all_services, service, other)
             if unit.host_id and unit.status != servers.BUILD
-            and (unit.host_id not in hosts or unit.id in doubles)]
+            and (unit.host_id not in hosts or unit.id in doubles
+                 or services.REMOVING in unit.metadata)]
 
 
 def removable(all_services: services.Services, service: str,

@@ -179,7 +179,7 @@ def stop_all(nova: servers.Servers, units: Iterable[servers.Server],
     for unit in settled:
         if unit.status == servers.ACTIVE:
             pace.report(f'{unit.name}: stopping')
-            refusal = _stop(nova, unit, remaining())
+            refusal = ask_to_stop(nova, unit, remaining())
             if refusal is None:
                 asked.append(unit)
             else:
@@ -187,9 +187,11 @@ def stop_all(nova: servers.Servers, units: Iterable[servers.Server],
     return stuck + _not_stopped(nova, asked, pace)
 
 
-def _stop(nova: servers.Servers, server: servers.Server,
-          timeout: float) -> Stuck | None:
+def ask_to_stop(nova: servers.Servers, server: servers.Server,
+                timeout: float) -> Stuck | None:
     """Ask Nova to stop a server; return Nova's refusal, or None.
+
+    There is no refusal where another run has asked before.
 
     :param timeout: seconds to ask again while Nova is away
     """
@@ -274,7 +276,7 @@ def delete_all(nova: servers.Servers, units: Sequence[servers.Server],
     for unit in units:
         pace.report(f'{unit.name}: deleting')
         try:
-            failures[unit.id] = _delete(nova, unit, 0)
+            failures[unit.id] = ask_to_delete(nova, unit, 0)
         except KeyboardInterrupt as interruption:
             failures[unit.id] = interruption
     left = {unit.id: unit for unit in units}
@@ -306,15 +308,15 @@ def _going(nova: servers.Servers, units: Iterable[servers.Server],
         failure = failures[unit.id]
         if isinstance(failure, _FAILURES) and not _is_refusal(failure):
             # A restart of the API is no reason to leave a server.
-            failures[unit.id] = _delete(nova, unit, remaining())
+            failures[unit.id] = ask_to_delete(nova, unit, remaining())
         with contextlib.suppress(*_FAILURES):
             if failures[unit.id] is None and _wait(
                     nova, unit.id, pace.timeout, _is_gone) is None:
                 yield unit
 
 
-def _delete(nova: servers.Servers, server: servers.Server,
-            timeout: float) -> BaseException | None:
+def ask_to_delete(nova: servers.Servers, server: servers.Server,
+                  timeout: float) -> BaseException | None:
     """Ask Nova to delete a server; return the failure, or None.
 
     :param timeout: seconds to ask again while Nova is away

@@ -39,6 +39,8 @@ SCALE_WITH = 'pcloud_scale_with'
 SCALED_AT = 'pcloud_scaled_at'
 # Metadata of the first unit of a deployment that has not ended yet.
 DEPLOYING = 'pcloud_deploying'
+# Metadata of a unit whose removal has begun: when a look stopped the unit.
+REMOVING = 'pcloud_removing'
 # Metadata of a server: the id of the run that created the server, and waited
 # for the server.
 RUN = 'pcloud_run'

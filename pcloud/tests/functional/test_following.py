@@ -16,14 +16,20 @@ Keystone is not there, so a context takes the place of a token.
 """
 
 import threading
+import time
 from unittest import mock
 
+from nova.compute import rpcapi as compute_rpcapi
 from nova import context as nova_context
+from nova.tests.unit import fake_crypto
+from nova.virt import fake
 from oslo_utils import fixture as utils_fixture
 
 from pcloud.backend import complaints
 from pcloud.client.deploy import deployments
+from pcloud.client.deploy import server_runs
 from pcloud.client import resources
+from pcloud.client import servers
 from pcloud import exception
 from pcloud.tests import counting
 from pcloud.tests.functional import kills
@@ -35,10 +41,10 @@ from pcloud.worker import scaled_services
 from pcloud.worker import tenant_calls
 
 
-def _context(project, user):
-    """Return the context of a member of a project, as with a token."""
+def _context(project):
+    """Return the context of the worker's user, as with a token."""
     return nova_context.RequestContext(
-        user_id=user, project_id=project, roles=['member', 'reader'],
+        user_id='worker', project_id=project, roles=['member', 'reader'],
         is_admin=False, auth_token='token', overwrite=False)
 
 
@@ -63,6 +69,14 @@ class FollowingTestCase(test_scaling.ScalingTestCase):
         """Make a pass of another worker, which remembers nothing."""
         return self.once(scaled_services.Memory())
 
+    def pass_until(self, expected):
+        """Make passes until as many units as expected are on each host."""
+        def passed():
+            self.assertTrue(self.once())
+            self.assertEqual(expected, self._hosts())
+
+        self.wait_until(passed)
+
     def warnings(self):
         """Return the lines of the log about scaled services."""
         return [line for line in self.stdlog.logger.output.splitlines()
@@ -83,8 +97,8 @@ class FollowingTest(FollowingTestCase):
         like, new = (self.alice.get_server(self._unit_on(host).id)
                      for host in ('node-1', 'node-2'))
         self.assertEqual('agent-1', new['name'])
-        for member in ('tenant_id', 'user_id', 'flavor', 'image',
-                       'config_drive', 'key_name'):
+        for member in ('tenant_id', 'flavor', 'image', 'config_drive',
+                       'key_name'):
             self.assertEqual(like[member], new[member], member)
         self.assertEqual(
             {'service': ['agent'], 'in': [second['id']]},
@@ -92,10 +106,10 @@ class FollowingTest(FollowingTestCase):
         self.assertEqual({'pcloud_scale_with', 'pcloud_scaled_at'},
                          new['metadata'].keys())
         self._delete(second)
-        self.assertTrue(self.once())
-        self.assertEqual({'node-1': 1}, self._hosts())
+        self.pass_until({'node-1': 1})
 
-    def test_the_user_is_the_user_of_the_unit_that_is_copied(self):
+    def test_the_user_is_the_worker(self):
+        """Nobody's name is used, who may be gone or have no right."""
         eve = self.client_of('eve', self.alice.project_id)
         self.client = self.as_library(eve)
         self._deploy('log')
@@ -104,11 +118,31 @@ class FollowingTest(FollowingTestCase):
         self._hosts()
         self._hosts('log')
         self.assertEqual(
-            [('agent', 'alice')] * 2 + [('log', 'eve')] * 2,
+            [('agent', 'alice'), ('agent', 'worker'), ('log', 'eve'),
+             ('log', 'worker')],
             sorted((unit.hint('service'),
                     self.alice.get_server(unit.id)['user_id'])
                    for service in ('agent', 'log')
                    for unit in self._units(service)))
+        self.log_in.assert_called_once_with(self.alice.project_id)
+
+    def test_a_unit_with_a_key_pair(self):
+        """A key pair is its user's, and the worker tells who has none."""
+        pair = self.alice.call_json('POST', '/os-keypairs', {'keypair': {
+            'name': 'mine', 'type': 'ssh',
+            'public_key': fake_crypto.get_ssh_public_key()}})['keypair']
+        own = self.boot(
+            self.alice, {'service': 'log', 'in': self.first['id']},
+            flavorRef='helper', name='log', key_name=pair['name'],
+            metadata={'pcloud_scale_with': 'db'})
+        self._have_db(2)
+        self.assertTrue(self.once())
+        self.assertEqual({'node-1': 1, 'node-2': 1}, self._hosts('log'))
+        self.assertEqual({'mine', None}, {
+            self.alice.get_server(unit.id)['key_name']
+            for unit in self._units('log')})
+        self.assertIn('log-1 is started beside db-2, without the key pair '
+                      f'mine of {own["name"]}', self.stdlog.logger.output)
 
     def test_services_that_share_a_server(self):
         """What is co-located with a unit goes with the unit."""
@@ -118,10 +152,26 @@ class FollowingTest(FollowingTestCase):
         unit = self._unit_on('node-2')
         self.boot(self.alice, {'service': 'child', 'in': unit.id},
                   flavorRef='helper', name='child')
+        child = {'id': self._units('child')[0].id}
         self._delete(second)
-        self.assertTrue(self.once())
-        self.assertEqual({'node-1': 1}, self._hosts())
+        seen = []
+
+        def removed():
+            self.assertTrue(self.once())
+            seen.append(self._states(unit.id, child['id']))
+            self.assertEqual({'node-1': 1}, self._hosts())
+
+        self.wait_until(removed)
         self.assertEqual([], self._units('child'))
+        # The unit is stopped before its child.
+        self.assertIn((servers.SHUTOFF, servers.ACTIVE), seen)
+        self.assertNotIn((servers.ACTIVE, servers.SHUTOFF), seen)
+
+    def _states(self, *ids):
+        """Return the statuses of servers; None where there is none."""
+        found = {unit.id: unit.status
+                 for unit in self.client.servers.list_all()}
+        return tuple(found.get(server_id) for server_id in ids)
 
     def test_other_projects(self):
         """Units of another project's service of the same name do not count."""
@@ -294,10 +344,10 @@ class TroubleTest(FollowingTestCase):
         self._deploy('agent')
         self.boot(theirs, {'service': 'db'}, zone='az3')
 
-        def failing(project, user):
+        def failing(project):
             if project == self.alice.project_id:
                 raise failure
-            return _context(project, user)
+            return _context(project)
 
         self.log_in.side_effect = failing
         failure = exception.Unavailable()
@@ -307,6 +357,83 @@ class TroubleTest(FollowingTestCase):
         self.assertTrue(self.once())
         self.client = client
         self.assertEqual({'node-1': 1}, self._hosts())
+
+
+class SlowStopTest(FollowingTestCase):
+    """A server takes its time to stop, as its image says."""
+
+    def setUp(self):
+        super().setUp()
+        self.second = self._have_db(2)
+        self.assertTrue(self.once())
+        self._hosts()
+        self.slow = self._unit_on('node-2')
+        self._delete(self.second)
+        self.stops = []
+        self.send = compute_rpcapi.ComputeAPI.stop_instance
+        patch = mock.patch.object(
+            compute_rpcapi.ComputeAPI, 'stop_instance', self._hold())
+        patch.start()
+        self.addCleanup(patch.stop)
+        patch = mock.patch.object(server_runs, 'time', wraps=time)
+        self.sleep = patch.start().sleep
+        self.addCleanup(patch.stop)
+
+    def _hold(self):
+        """Return a call that lets the host be asked later."""
+        def stop_instance(*args, **kwargs):
+            self.stops.append((args, kwargs))
+
+        return stop_instance
+
+    def stopping(self):
+        """Return the servers whose hosts were to stop the servers."""
+        return [args[2].uuid for args, _ in self.stops]
+
+    def let_stop(self):
+        """Let the servers stop."""
+        for args, kwargs in self.stops:
+            self.send(*args, **kwargs)
+
+    def test_another_project(self):
+        """One pass stops the server, and starts another project's unit."""
+        theirs = self.client_of('dora', 'f' * 32)
+        client, self.client = self.client, self.as_library(theirs)
+        self.boot(theirs, {'service': 'db'}, zone='az1')
+        self._deploy('agent')
+        self.boot(theirs, {'service': 'db'}, zone='az3')
+        self.sleep.reset_mock()
+        self.assertTrue(self.once())
+        self.sleep.assert_not_called()
+        self.assertEqual([self.slow.id], self.stopping())
+        self.assertEqual({'node-1': 1, 'node-3': 1}, self._hosts())
+        self.client = client
+        slow = self.client.servers.get(self.slow.id)
+        self.assertEqual('powering-off', slow.task)
+        # What is known to be under way costs no call, whoever looks.
+        self.log_in.reset_mock()
+        self.assertTrue(self.another())
+        self.log_in.assert_not_called()
+        self.let_stop()
+        self.pass_until({'node-1': 1})
+        self.sleep.assert_not_called()
+        self.assertEqual([self.slow.id], self.stopping())
+
+    def test_what_comes_back_meanwhile(self):
+        """What has begun is brought to an end, and a new unit comes."""
+        self.assertTrue(self.another())
+        self._have_db(2)
+        self.assertTrue(self.another())
+        self.let_stop()
+
+        def replaced():
+            self.another()
+            self.assertEqual({'node-1': 1, 'node-2': 1}, self._hosts())
+            self.assertNotEqual(self.slow.id, self._unit_on('node-2').id)
+
+        self.wait_until(replaced)
+        self.assertEqual(servers.ACTIVE, self._unit_on('node-2').status)
+        self.assertEqual([self.slow.id], self.stopping())
 
 
 class TwoWorkersTest(FollowingTestCase):
@@ -328,7 +455,7 @@ class TwoWorkersTest(FollowingTestCase):
         with mock.patch.object(tenant_calls._Adapter, 'request', interrupted):
             self.assertTrue(self.once())
         self.assertEqual(2, len(posts))
-        self.assertEqual({'node-1': 1, 'node-2': 1}, self._hosts())
+        self.pass_until({'node-1': 1, 'node-2': 1})
         self.another()
         self.assertEqual({'node-1': 1, 'node-2': 1}, self._hosts())
 
@@ -339,8 +466,32 @@ class TwoWorkersTest(FollowingTestCase):
             worker.start()
         for worker in workers:
             worker.join()
-        self.assertTrue(self.another())
-        self.assertEqual({'node-1': 1, 'node-2': 1}, self._hosts())
+        self.pass_until({'node-1': 1, 'node-2': 1})
+
+    def test_workers_that_remove_at_the_same_time(self):
+        """Nova is asked to stop the unit, and to delete the unit, once."""
+        second = self._have_db(2)
+        self.assertTrue(self.once())
+        self._hosts()
+        self._delete(second)
+
+        def removed():
+            workers = [threading.Thread(target=self.another)
+                       for _ in range(3)]
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+            self.assertEqual({'node-1': 1}, self._hosts())
+
+        unit = self._unit_on('node-2')
+        with mock.patch.object(
+                fake.FakeDriver, 'power_off', autospec=True,
+                side_effect=fake.FakeDriver.power_off) as power_off:
+            self.wait_until(removed)
+        self.assertEqual([unit.id], [
+            call.args[1].uuid for call in power_off.mock_calls])
+        self.assertEqual([], self.warnings())
 
     def _killed_before(self, number):
         """Kill a worker before one of its calls.
@@ -365,7 +516,8 @@ class TwoWorkersTest(FollowingTestCase):
     def test_killed_before_any_call(self):
         """Afterwards there is one unit, and none after the removal.
 
-        Whoever is killed after a call is killed before the next one.
+        Whoever is killed after a call is killed before the next one. A removal
+        is two looks: one stops the unit, and one deletes the unit.
         """
         number, is_killed = 0, True
         while is_killed:
@@ -373,7 +525,11 @@ class TwoWorkersTest(FollowingTestCase):
             second = self._have_db(2)
             is_killed = self._killed_before(number)
             self._has_after_a_pass({'node-1': 1, 'node-2': 1})
+            unit = {'id': self._unit_on('node-2').id}
             self._delete(second)
+            is_killed |= self._killed_before(number)
+            self.another()
+            self.wait_for(unit, status='SHUTOFF')
             is_killed |= self._killed_before(number)
             self._has_after_a_pass({'node-1': 1})
         self.assertGreater(number, 7)

@@ -150,7 +150,8 @@ ROOMS = {
         'asking plans'),
     'worker': _room(
         'api backend client exception moving objects rules',
-        f'{_OSLO} keystoneauth1 nova.api nova.context requests webob',
+        f'{_OSLO} keystoneauth1 nova.api nova.context nova.policy requests '
+        'webob',
         'loop',
         'passes',
         'scaled_services',

@@ -71,7 +71,7 @@ class WorkTest(testtools.TestCase):
         hosts.assert_not_called()
         services.assert_not_called()
 
-    def test_a_server_that_is_slow_to_stop(self):
+    def test_looks_that_are_slow(self):
         """Hosts are looked at while a pass over services goes on."""
         end, seen, is_slow = threading.Event(), [], threading.Event()
 

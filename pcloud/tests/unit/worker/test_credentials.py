@@ -12,14 +12,19 @@
 
 """The token of a worker in the project of a tenant."""
 
+import json
+
+import fixtures
 from keystoneauth1 import exceptions as ks_exc
 from keystoneauth1 import fixture as ks_fixture
 from keystoneauth1 import loading as ks_loading
 import nova.conf
+from nova import policy
 from oslo_config import fixture as config_fixture
 from oslotest import base
 from requests_mock.contrib import fixture as requests_fixture
 
+from pcloud.backend import complaints
 from pcloud import exception
 from pcloud.worker import credentials
 
@@ -32,10 +37,15 @@ class CredentialsTest(base.BaseTestCase):
     def setUp(self):
         super().setUp()
         self.config = self.useFixture(config_fixture.Config(nova.conf.CONF))
+        nova.conf.CONF([], default_config_files=[])
+        self.addCleanup(policy.reset)
+        policy.init(suppress_deprecation_warnings=True)
+        complaints.once.cache_clear()
+        self.log = self.useFixture(fixtures.FakeLogger())
         self.keystone = self.useFixture(requests_fixture.Fixture())
         self.keystone.get(URL, json={
             'version': ks_fixture.V3Discovery(URL)})
-        nova.conf.CONF.register_opts(
+        self.config.register_opts(
             ks_loading.get_auth_plugin_conf_options('password'),
             group='service_user')
         self._configure(
@@ -48,8 +58,9 @@ class CredentialsTest(base.BaseTestCase):
 
     def _token(self, *roles):
         token = ks_fixture.V3Token(
-            user_id='nova', project_id=PROJECT, project_name='alice',
-            project_domain_id='d' * 32)
+            user_id='nova', user_domain_id='u' * 32, project_id=PROJECT,
+            project_name='alice', project_domain_id='d' * 32,
+            is_admin_project=False)
         for role in roles:
             token.add_role(name=role)
         image = token.add_service('image', name='glance')
@@ -64,13 +75,16 @@ class CredentialsTest(base.BaseTestCase):
                            headers={'X-Subject-Token': 'a-token'})
 
     def test_context(self):
-        self._answer('member', 'reader', 'admin')
-        context = credentials.context(PROJECT, 'alice')
-        self.assertEqual(
-            (PROJECT, 'alice', 'a-token', 'd' * 32, ['member', 'reader'],
-             False),
-            (context.project_id, context.user_id, context.auth_token,
-             context.project_domain_id, context.roles, context.is_admin))
+        self._answer('member', 'reader')
+        context = credentials.context(PROJECT)
+        values = context.to_policy_values()
+        for name, value in {
+                'user_id': 'nova', 'project_id': PROJECT,
+                'user_domain_id': 'u' * 32, 'project_domain_id': 'd' * 32,
+                'is_admin': False, 'is_admin_project': False,
+                'system_scope': None, 'roles': ['member', 'reader']}.items():
+            self.assertEqual(value, values[name], name)
+        self.assertEqual('a-token', context.auth_token)
         self.assertEqual([{
             'type': 'image', 'name': 'glance', 'endpoints': [
                 {'region': 'east', 'publicURL': 'http://public/image',
@@ -81,9 +95,42 @@ class CredentialsTest(base.BaseTestCase):
             {'project': {'id': PROJECT}},
             self.keystone.last_request.json()['auth']['scope'])
 
+    def _set_admins(self, rule):
+        """Let an operator's policy say who administers."""
+        path = self.create_tempfiles([('policy', json.dumps({
+            'context_is_admin': rule}))], ext='.json')[0]
+        self.config.config(group='oslo_policy', policy_file=path)
+        policy.reset()
+        policy.init(suppress_deprecation_warnings=True)
+
+    def test_roles_of_administrators(self):
+        """Letter case does not count, as in policies."""
+        for name in ('admin', 'Admin', 'ADMIN'):
+            self._answer('member', name, 'reader')
+            self.assertEqual(['member', 'reader'],
+                             credentials.context(PROJECT).roles)
+        self.assertIn(
+            f'administrator in project {PROJECT}. The worker asks Nova '
+            f'without the role Admin;', self.log.output)
+
+    def test_own_rules(self):
+        """Whoever is an administrator is told by the operator's policy."""
+        self._set_admins('role:boss or role:first and role:second')
+        self._answer('admin', 'member', 'Boss', 'first')
+        self.assertEqual(['member', 'first'],
+                         credentials.context(PROJECT).roles)
+        self._answer('member', 'first', 'Second')
+        error = self.assertRaises(
+            exception.WorkerIsAdmin, credentials.context, PROJECT)
+        self.assertIn(f'project {PROJECT} are left', str(error))
+        self._set_admins('user_id:nova')
+        self._answer('member')
+        self.assertRaises(
+            exception.WorkerIsAdmin, credentials.context, PROJECT)
+
     def test_catalog_that_nova_reads(self):
         self._answer('member')
-        auth = credentials.context(PROJECT, 'alice').get_auth_plugin()
+        auth = credentials.context(PROJECT).get_auth_plugin()
         self.assertEqual('http://inside/image', auth.get_endpoint(
             None, service_type='image', interface='internal',
             region_name='east'))
@@ -92,18 +139,18 @@ class CredentialsTest(base.BaseTestCase):
         self.keystone.post(f'{URL}/auth/tokens', status_code=401, json={
             'error': {'code': 401, 'message': 'no access', 'title': 'x'}})
         error = self.assertRaises(exception.WorkerHasNoRole,
-                                  credentials.context, PROJECT, 'alice')
+                                  credentials.context, PROJECT)
         self.assertIn(f'project {PROJECT} are left', str(error))
         self.assertIn('HTTP 401', str(error))
 
     def test_keystone_that_is_away(self):
         self.keystone.post(f'{URL}/auth/tokens', exc=ks_exc.ConnectFailure)
         self.assertRaises(exception.Unavailable,
-                          credentials.context, PROJECT, 'alice')
+                          credentials.context, PROJECT)
 
     def test_no_user(self):
         for options in ({'auth_type': None}, {'auth_type': 'unknown'},
                         {'auth_type': 'password', 'auth_url': None}):
             self._configure(**options)
             self.assertRaises(exception.WorkerWithoutUser,
-                              credentials.context, PROJECT, 'alice')
+                              credentials.context, PROJECT)
