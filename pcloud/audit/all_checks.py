@@ -77,6 +77,8 @@ def find(
         ('hosts let go', functools.partial(row_checks.check_released, known)),
         ('what runs on hosts', functools.partial(_check_servers, known)),
         ('Placement', functools.partial(placement_checks.check, known)),
+        ('allocations', functools.partial(
+            placement_checks.check_consumers, known)),
         ('services', functools.partial(_check_services, known)),
         ('maintenances', functools.partial(_check_closed, known)),
         ('host attributes', functools.partial(

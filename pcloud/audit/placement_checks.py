@@ -18,6 +18,7 @@ from pcloud.audit import findings
 from pcloud.audit import repair
 from pcloud.audit import row_checks
 from pcloud.backend import computes
+from pcloud.backend import consumers
 from pcloud.backend import due
 from pcloud.backend import inventories
 from pcloud.backend import pcloud_rows
@@ -38,6 +39,34 @@ def check(known: row_checks.Known) -> Iterator[findings.Finding]:
         yield from _check_members(known, aggregate)
         if pcloud_rows.is_whole(aggregate.name, aggregate.metadata):
             yield from _check_ratios(known, aggregate)
+
+
+def check_consumers(known: row_checks.Known) -> Iterator[findings.Finding]:
+    """Find allocations whose consumers belong to nothing on their hosts.
+
+    Nova may be about to delete a young one. One call of Placement a host and
+    one a finding, and the queries of `consumers.orphans`.
+
+    :raises: `exception.Unavailable` when Placement or a cell does not answer
+    """
+    computes_of = {host: compute for host, compute in known.computes.items()
+                   if compute.answered and len(compute.nodes) == 1}
+    there = {host: set(inventories.consumers(known.context, compute.node.uuid))
+             for host, compute in computes_of.items()}
+    servers = computes.instances(known.context, there.keys())
+    orphans = consumers.orphans(known.context, {
+        host: uuids.difference(servers[host])
+        for host, uuids in there.items()})
+    for host in sorted(orphans):
+        for consumer, orphan in sorted(orphans[host].items()):
+            _, written = inventories.allocations(known.context, consumer)
+            if repair.is_old(orphan, written):
+                yield findings.Finding(
+                    'orphan-allocation', '', host,
+                    f'Placement keeps an allocation of {consumer}, which is '
+                    f'{orphan.what}; the host has that much less room',
+                    functools.partial(
+                        repair.drop_allocation, host, consumer))
 
 
 def _check_members(

@@ -18,10 +18,12 @@ repaired.
 """
 
 from nova import context as nova_context
+from oslo_config import cfg
 from oslo_utils import timeutils
 
 from pcloud.backend import change
 from pcloud.backend import computes
+from pcloud.backend import consumers
 from pcloud.backend import due
 from pcloud.backend import inventories
 from pcloud.backend import isolation
@@ -40,6 +42,8 @@ from pcloud.objects import pclouds
 from pcloud.objects import reconcile
 from pcloud.rules import access
 from pcloud.rules import counts
+
+CONF = cfg.CONF
 
 _DONE = 'somebody else has done it meanwhile'
 
@@ -382,6 +386,42 @@ def _forget(
         body['aggregates'] = sorted(set(body['aggregates']) - {uuid})
         if not inventories.set_aggregates(context, provider, body):
             raise inventories.Outdated()
+
+
+def is_old(orphan: consumers.Orphan, written: float) -> bool:
+    """Whether nobody is at work on an orphan any more.
+
+    :param written: when Placement has last written an allocation of the
+        consumer, in seconds since the epoch
+    """
+    return timeutils.utcnow_ts() - max(orphan.ended, written) > (
+        CONF.pcloud.settle_limit)
+
+
+@inventories.until_newest
+def drop_allocation(
+    host: str, consumer: str, context: nova_context.RequestContext,
+) -> str:
+    """Delete what an orphan has of a host in Placement, and nothing else.
+
+    The consumer keeps allocations of other hosts. The generation is read
+    before the rows: a later claim of the scheduler is a conflict.
+
+    :param host: the service host
+    :param consumer: the uuid of the consumer
+    """
+    provider = computes.of_host(context, host).node.uuid
+    body, written = inventories.allocations(context, consumer)
+    of_host = inventories.tree(context, provider) & body['allocations'].keys()
+    found = consumers.orphans(context, {host: [consumer]}).get(host, {})
+    if not of_host or consumer not in found or not is_old(
+            found[consumer], written):
+        return _DONE
+    for each in of_host:
+        del body['allocations'][each]
+    if not inventories.set_allocations(context, consumer, body):
+        raise inventories.Outdated()
+    return 'the allocation is deleted'
 
 
 def drop_attribute(

@@ -17,6 +17,7 @@ Names of HTTP calls are the names of the Placement API reference.
 
 import collections
 from collections.abc import Iterable
+from email import utils as email_utils
 import typing
 import urllib.parse
 
@@ -40,6 +41,11 @@ _ONCE_MORE = (409, 500)
 _TRAITS = '1.6'
 # From here on a provider's aggregates come with its generation.
 _GENERATIONS = '1.19'
+# From here on a provider shows the tree of the provider.
+_PROVIDER_TREES = '1.14'
+# From here on allocations have the generation of their consumer, and no
+# allocations are as good as any.
+_CONSUMER_GENERATIONS = '1.28'
 # From here on Placement takes inventories without any capacity: nova-compute
 # asks for such inventories, and a very small ratio leads to such inventories.
 _NO_CAPACITY = '1.26'
@@ -83,6 +89,48 @@ def has_allocation(
     :raises: `exception.Unavailable` when Placement does not answer
     """
     return bool(_get(context, f'/allocations/{consumer}')['allocations'])
+
+
+def allocations(
+    context: nova_context.RequestContext, consumer: str,
+) -> tuple[dict, float]:
+    """Return the allocations of a consumer, for `set_allocations`.
+
+    :returns: the allocations with the generation of the consumer, and when
+        Placement has last written an allocation, in seconds since the epoch
+    :raises: `exception.Unavailable` when Placement does not answer
+    """
+    url = f'/allocations/{consumer}'
+    response = _ask(context, url, _CONSUMER_GENERATIONS)
+    body = _read(url, response)
+    written = email_utils.parsedate_to_datetime(
+        response.headers['last-modified'])
+    return body, written.timestamp()
+
+
+def set_allocations(
+    context: nova_context.RequestContext, consumer: str, body: dict,
+) -> bool:
+    """Replace the allocations of a consumer, unless they have changed.
+
+    :returns: False when another writer has changed the allocations since
+        `allocations`, or when Placement itself asks for a repetition
+    :raises: `exception.Unavailable` when Placement does not answer
+    """
+    return _put(
+        context, f'/allocations/{consumer}', body, _CONSUMER_GENERATIONS)
+
+
+def tree(
+    context: nova_context.RequestContext, provider_uuid: str,
+) -> frozenset[str]:
+    """Return the uuids of a host's providers, the children's too.
+
+    :raises: `exception.Unavailable` when Placement does not answer
+    """
+    body = _get(context, f'/resource_providers?in_tree={provider_uuid}',
+                version=_PROVIDER_TREES)
+    return frozenset(entry['uuid'] for entry in body['resource_providers'])
 
 
 def traits(

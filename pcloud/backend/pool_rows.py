@@ -16,12 +16,14 @@ from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
+import datetime
 import functools
 import random
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
 from nova.db.api import models
+from oslo_utils import timeutils
 import sqlalchemy as sa
 from sqlalchemy import orm
 
@@ -39,6 +41,8 @@ _POOL, _POOLED = (
     orm.aliased(models.Aggregate), orm.aliased(models.AggregateHost))
 _IS_DUE, _IS_IN_PCLOUD = (
     journal.is_due(_POOLED.host), isolation.is_in_pcloud(_POOLED.host))
+# Nova writes a membership once, and never again.
+_IS_UNREGISTERED = _POOLED.updated_at.is_(None)
 
 
 def is_whole(name: str, metadata: Mapping[str, str]) -> bool:
@@ -375,8 +379,8 @@ def unallocated(
 ) -> list[str]:
     """Return the free hosts in the pool of a host flavor.
 
-    One query. Hosts in a Pcloud, and hosts for which something is due, are not
-    read.
+    One query. Hosts in a Pcloud, hosts for which something is due, and
+    `unregistered` hosts are not read.
 
     :param among: the hosts to look at; None for all hosts of the pool
     """
@@ -399,9 +403,63 @@ def settling(
 ) -> list[str]:
     """Return the hosts of a pool that are in no Pcloud and not free yet.
 
-    One query. Something is due for each of the hosts.
+    One query. Something is due for each of the hosts, or the host is
+    `unregistered`.
     """
-    return _in_no_pcloud(context, flavor_id, _select_in_no_pcloud(_IS_DUE))
+    return _in_no_pcloud(context, flavor_id, _select_in_no_pcloud(
+        sa.or_(_IS_DUE, _IS_UNREGISTERED)))
+
+
+def unregistered(
+    context: nova_context.RequestContext,
+) -> dict[str, datetime.datetime]:
+    """Return the hosts in no Pcloud that Nova's calls have put into pools.
+
+    No change of Pcloud has seen the host enter the pool, and nothing is due
+    for the host. A change of Pcloud writes the time of the change into the
+    membership, which Nova leaves empty; a host that is taken out and put in
+    again has another membership.
+
+    One query; where there are such memberships, those of
+    `isolation.pclouds_of` and another query.
+
+    :returns: ``service host -> when the host entered the pool``, in UTC
+    """
+    with api_db.context_manager.reader.using(context) as session:
+        found = dict(session.execute(_select_unregistered()).all())
+    if not found:
+        return {}
+    # Most memberships are registered: to ask for these takes the database
+    # longer than everything else.
+    others = isolation.pclouds_of(context, found).keys() | (
+        journal.dues(context).keys())
+    return {host: entered or timeutils.utcnow()
+            for host, entered in found.items() if host not in others}
+
+
+# As `_select_numbered`.
+@functools.cache
+def _select_unregistered() -> sa.Select:
+    return sa.select(_POOLED.host, _POOLED.created_at).join(
+        _POOL, _POOL.id == _POOLED.aggregate_id,
+    ).where(_POOL.name.startswith(names.POOL_PREFIX, autoescape=True),
+            _IS_UNREGISTERED)
+
+
+def is_registered(
+    context: nova_context.RequestContext, flavor_id: str, host: str,
+) -> bool:
+    """Whether a change of Pcloud has seen a host in a pool (one query).
+
+    :returns: False too for a host that is not in the pool
+    """
+    with api_db.context_manager.reader.using(context) as session:
+        # Databases that compare without case find others too.
+        return (names.pool(flavor_id), host) in session.execute(
+            sa.select(_POOL.name, _POOLED.host).join(
+                _POOL, _POOL.id == _POOLED.aggregate_id,
+            ).where(_POOL.name == names.pool(flavor_id),
+                    _POOLED.host == host, sa.not_(_IS_UNREGISTERED))).all()
 
 
 def _in_no_pcloud(
@@ -423,8 +481,8 @@ def _in_no_pcloud(
 # As `_select_numbered`.
 @functools.cache
 def _select_unallocated() -> sa.Select:
-    """Select the hosts in no Pcloud for which nothing is due."""
-    return _select_in_no_pcloud(sa.not_(_IS_DUE))
+    """Select the registered hosts in no Pcloud for which nothing is due."""
+    return _select_in_no_pcloud(sa.not_(sa.or_(_IS_DUE, _IS_UNREGISTERED)))
 
 
 def _select_in_no_pcloud(criterion: sa.ColumnElement[bool]) -> sa.Select:

@@ -13,6 +13,7 @@
 
 from collections.abc import Collection
 from collections.abc import Mapping
+import datetime
 
 from nova.db.api import models
 from oslo_db import exception as db_exc
@@ -100,15 +101,35 @@ class Rows:
     def join(self, aggregate_id: int, host: str) -> None:
         """Put a host into an aggregate.
 
+        The membership is registered, see `pool_rows.unregistered`.
+
         :raises: `exception.HostInAggregate`, `exception.AggregateGone`
         """
         try:
             self._session.execute(sa.insert(_MEMBER).values(
-                aggregate_id=aggregate_id, host=host))
+                aggregate_id=aggregate_id, host=host,
+                updated_at=timeutils.utcnow()))
         except db_exc.DBDuplicateEntry as error:
             raise exception.HostInAggregate() from error
         except db_exc.DBReferenceError as error:
             raise exception.AggregateGone() from error
+
+    def register(
+        self, aggregate_id: int, host: str,
+    ) -> datetime.datetime | None:
+        """Note that a change of Pcloud has seen a host in an aggregate.
+
+        :returns: when the host entered the aggregate; None when an earlier
+            change has seen the host, or the host is gone
+        """
+        now, here = timeutils.utcnow(), sa.and_(
+            _MEMBER.aggregate_id == aggregate_id, _MEMBER.host == host)
+        if not self._session.execute(sa.update(_MEMBER).where(
+                here, _MEMBER.updated_at.is_(None),
+        ).values(updated_at=now)).rowcount:
+            return None
+        return self._session.scalar(
+            sa.select(_MEMBER.created_at).where(here)) or now
 
     def leave(self, aggregate_id: int, hosts: Collection[str]) -> int:
         """Take hosts out of an aggregate; return how many hosts have left."""

@@ -241,6 +241,7 @@ def _choose_or_finish(
         waiting = pool_rows.settling(context, flavor_id)
         if only is not None:
             waiting = [host for host in waiting if host in only]
+        host_flavors.have_settle(context, flavor_id, waiting)
         ready = _settled(context, waiting)
         chance.shuffle(ready)
         missing = count - len(chosen)
@@ -509,5 +510,7 @@ def _check_alone(
         raise exception.PcloudNotFound(pcloud=pcloud.id)
     if pool not in closed_names:
         raise Lost('it has left its pool', host)
+    if not pool_rows.is_registered(context, flavor_id or '', host):
+        raise Lost('it has left its pool, and entered it anew', host)
     if closed_names - {pool, names.pcloud(pcloud.id)}:
         raise Lost('it is in another Pcloud or pool too', host)

@@ -22,6 +22,7 @@ import dataclasses
 from nova import context as nova_context
 
 from pcloud.backend import computes
+from pcloud.backend import consumers
 from pcloud.backend import inventories
 from pcloud import exception
 from pcloud.objects import blockers
@@ -58,14 +59,18 @@ def occupants(
 
     Servers in any state count, and migrations, resizes and evacuations that
     can still end on the host, and allocations in Placement, which alone show
-    the latest choices of the scheduler.
+    the latest choices of the scheduler. An allocation whose consumer belongs
+    to nothing on the host does not count.
 
     :raises: `exception.Unavailable` when a cell or Placement does not answer
     """
     servers, moves = computes.servers_and_migrations(context, compute.host)
-    consumers = inventories.consumers(context, compute.node.uuid)
+    there = set(inventories.consumers(context, compute.node.uuid))
+    orphans = consumers.orphans(context, {
+        compute.host: there.difference(servers, moves)})
+    allocated = there.difference(orphans.get(compute.host, ()))
     return [Occupant(kind, uuid) for kind, uuids in (
-        (SERVER, servers), (MIGRATION, moves), (ALLOCATION, consumers))
+        (SERVER, servers), (MIGRATION, moves), (ALLOCATION, allocated))
         for uuid in sorted(uuids)]
 
 

@@ -324,6 +324,7 @@ def remove_host(
     _check_in_no_pcloud(context, host)
     if compute is not None:
         emptiness.check(context, compute, host)
+    have_settle(context, flavor_id, [host])
     _finish(context, host)
 
     def work(written: writes.Rows) -> None:
@@ -401,21 +402,60 @@ def not_settled(
 ) -> dict[str, due.Due]:
     """Return what is due for hosts, but not for hosts that settled by now.
 
-    The next call that wants a settled host finds the host free.
+    The next call that wants a settled host finds the host free. Hosts that
+    Nova's own calls have put into pools settle like others.
 
-    One query; where hosts settle, one query a cell and the queries of
-    `arrivals.awaited` too.
+    One query, and the queries of `pool_rows.unregistered`; where hosts settle,
+    one query a cell and the queries of `arrivals.awaited` too.
 
     :returns: ``service host -> what is due``
     """
-    dues = {host: due.parse(text)
-            for host, text in journal.dues(context).items() if host in hosts}
+    dues = {host: _entry('', entered) for host, entered
+            in pool_rows.unregistered(context).items() if host in hosts}
+    dues |= {host: due.parse(text)
+             for host, text in journal.dues(context).items() if host in hosts}
     settling = due.settling(dues)
     waiting = arrivals.awaited(context, settling)
     quiet = settling.keys() - waiting
     used, silent = computes.known_instances(context, quiet)
     settled = {host for host in quiet - silent if not used.get(host)}
     return {host: what for host, what in dues.items() if host not in settled}
+
+
+def have_settle(
+    context: nova_context.RequestContext, flavor_id: str,
+    hosts: Collection[str],
+) -> None:
+    """Have hosts of a pool settle that Nova's own calls have put there.
+
+    Hosts that settle already, and other hosts, are left alone. Where nobody
+    has put hosts there by such calls, one query.
+
+    :param hosts: service hosts
+    :raises: `exception.HostFlavorNotFound`, and as `change.run`
+    """
+    found = pool_rows.unregistered(context).keys() & set(hosts)
+    if not found:
+        return
+    pool = _pool(context, flavor_id)
+
+    def work(written: writes.Rows) -> None:
+        for host in sorted(found):
+            entered = written.register(pool.id, host)
+            if entered is not None:
+                _claim(written, host, _entry(written.mark, entered))
+
+    try:
+        change.run(context, [journal.flavor_anchor(flavor_id)], work)
+    except exception.HostBusy:
+        # Another change has a host; whoever looks next has all settle.
+        LOG.info('Hosts of pool %s could not be registered.', flavor_id)
+
+
+def _entry(mark: str, entered: datetime.datetime) -> due.Due:
+    """Return what is due for a host that Nova's call has put into a pool."""
+    return due.Due(mark, empty=True, since=int(entered.replace(
+        tzinfo=datetime.timezone.utc).timestamp()))
 
 
 def _with_hosts(

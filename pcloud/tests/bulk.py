@@ -35,6 +35,7 @@ from nova.db.api import models as api_models
 from nova.db.main import api as main_db
 from nova.db.main import models as main_models
 from nova import objects
+from oslo_utils import timeutils
 from oslo_utils import uuidutils
 from placement.db.sqlalchemy import models as placement_models
 import sqlalchemy as sa
@@ -313,7 +314,8 @@ def _make_aggregates(execute: _Execute, wanted: Sequence[Aggregate]) -> None:
         {'aggregate_id': ids[each.name], 'key': key, 'value': value}
         for each in wanted for key, value in each.metadata.items()])
     _insert(execute, api_models.AggregateHost.__table__, [
-        {'aggregate_id': ids[each.name], 'host': host}
+        {'aggregate_id': ids[each.name], 'host': host,
+         'updated_at': timeutils.utcnow()}
         for each in wanted for host in each.hosts])
 
 

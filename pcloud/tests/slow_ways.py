@@ -280,6 +280,21 @@ def differing_closed(
             context, hosts)
 
 
+def _unregistered(
+    context: nova_context.RequestContext,
+) -> dict[str, set[str]]:
+    """Return ``aggregate -> hosts that Nova's own call has put there``."""
+    found = collections.defaultdict(set)
+    member, aggregate = api_models.AggregateHost, api_models.Aggregate
+    with api_db.context_manager.reader.using(context) as session:
+        for name, host, updated in session.execute(sa.select(
+                aggregate.name, member.host, member.updated_at).join(
+                    member, member.aggregate_id == aggregate.id)):
+            if updated is None:
+                found[name].add(host)
+    return found
+
+
 def differing_free(
     context: nova_context.RequestContext,
 ) -> Iterator[tuple[object, object]]:
@@ -292,9 +307,11 @@ def differing_free(
     everybody = frozenset().union(*members.values())
     taken, dues = isolation.pclouds_of(context, everybody), journal.dues(
         context)
+    unregistered = _unregistered(context)
     for flavor in odd_clouds.FLAVORS:
         there = members.get(names.pool(flavor), frozenset())
-        free = there.difference(taken, dues)
+        free = there.difference(taken, dues, unregistered.get(
+            names.pool(flavor), ()))
         some = free.intersection(sorted(there)[::2])
         # So many draws miss no host of some dozens.
         drawn = [pool_rows.drawn(context, flavor, 9, random.Random(seed))

@@ -28,11 +28,14 @@ import time
 from nova.compute import api as compute_api
 from nova import config
 from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models as api_models
 from nova import objects
 from nova.scheduler.client import report
 from oslo_utils import timeutils
 from oslo_utils import uuidutils
 import requests
+import sqlalchemy as sa
 
 from pcloud import conf
 from pcloud import names
@@ -248,6 +251,11 @@ class Cloud:
             self.make_host(host)
             compute_api.AggregateAPI().add_host_to_aggregate(
                 context.elevated(), pool.id, host)
+        # As a change of Pcloud has them join, so that they are free at once.
+        with api_db.context_manager.writer.using(context) as session:
+            session.execute(sa.update(api_models.AggregateHost).where(
+                api_models.AggregateHost.aggregate_id == pool.id,
+            ).values(updated_at=timeutils.utcnow()))
         return hosts
 
     def make_host(self, host: str, *, disabled: bool = False) -> None:

@@ -12,6 +12,7 @@
 """A host changes hands when nothing decided before can land on it."""
 
 import datetime
+from unittest import mock
 
 import fixtures
 from nova.compute import task_states
@@ -24,6 +25,7 @@ from oslo_utils import timeutils
 import sqlalchemy as sa
 
 from pcloud.audit import all_checks
+from pcloud.objects import emptiness
 from pcloud.tests import counting
 from pcloud.tests.functional import base
 from pcloud.tests.functional import driver
@@ -186,6 +188,60 @@ class EnteringTest(SettlingTestCase):
             self.assertIn(
                 self.allocate(self.alice, self.pcloud).status_code,
                 (409, 503))
+
+
+class EnteringByNovaTest(EnteringTest):
+    """Nova's own call puts the host into the aggregate of the pool."""
+
+    def pool(self, host):
+        self.by_nova('add_host', host)
+        found, = [each for each in self.flavor()['hosts']
+                  if each['host'] == host]
+        return found
+
+    def by_nova(self, action, host):
+        """Put a host into the aggregate of the pool, or take the host out."""
+        self.admin.post_aggregate_action(
+            self.aggregate('Pcloud:host_flavor:gpu').id,
+            {action: {'host': host}})
+
+    def test_put_in_again(self):
+        """Each time it settles."""
+        self._free()
+        self._put_in_again()
+        self.assertIsNotNone(self.flavor()['hosts'][0]['settling'])
+        self.check_settling(self.alice, self.pcloud)
+
+    def test_put_in_again_while_somebody_takes_it(self):
+        self._free()
+        occupants, calls = emptiness.occupants, []
+
+        def look(*args):
+            found = occupants(*args)
+            if not calls:
+                calls.append(args)
+                self._put_in_again()
+            return found
+
+        with mock.patch.object(emptiness, 'occupants', look):
+            self.check_settling(self.alice, self.pcloud)
+
+    def _free(self):
+        """End the build; what a change of Pcloud has seen is free."""
+        self.gate.failures = 0
+        self.gate.open()
+        self._wait_for_state_change(self.server, 'ACTIVE')
+        self.add_host(self.alice, self.pcloud, 'new', 'gpu', enable=False)
+        self.alice.call_json(
+            'DELETE', f'/os-pclouds/{self.pcloud}/hosts/new')
+        self.assertEqual({'az1': 1}, self.flavor()['available'])
+        self._delete_server(self.server)
+
+    def _put_in_again(self):
+        """Take the host out and put it in, a build beginning in between."""
+        self.by_nova('remove_host', self.other)
+        self.server, _ = self.start(self.bob)
+        self.by_nova('add_host', self.other)
 
 
 class LeavingTest(SettlingTestCase):

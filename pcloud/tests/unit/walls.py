@@ -65,7 +65,7 @@ ROOMS = {
         'rebalance_orders settling shortages',
         'rebalancing',
         'capacity constraints hints sticky',
-        'access affinity attributes blockers choice counts forms '
+        'access affinity attributes blockers choice consumers counts forms '
         'packing ratios reactions reasons spread text turns units uuids'),
     'backend': _room(
         _COMMON,
@@ -74,7 +74,7 @@ ROOMS = {
         'pcloud_lists',
         'pool_rows',
         'isolation',
-        'change occupancy past_moves pcloud_rows',
+        'change consumers occupancy past_moves pcloud_rows',
         'server_calls unit_rows',
         'announce arrivals census closed_services computes '
         'inherited_metadata journal launch_rows marked_projects readings '

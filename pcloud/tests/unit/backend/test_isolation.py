@@ -21,6 +21,7 @@ import fixtures
 from nova import context as nova_context
 from nova.db.api import models
 from oslo_db.sqlalchemy import enginefacade
+from oslo_utils import timeutils
 import testtools
 
 from pcloud.backend import isolation
@@ -169,15 +170,25 @@ class DatabaseTest(testtools.TestCase):
             session.add(pool)
             session.flush()
             session.add_all(models.AggregateHost(
-                aggregate_id=pool.id, host=host)
+                aggregate_id=pool.id, host=host,
+                updated_at=timeutils.utcnow())
                 for host in self._hosts(self.all))
+            # As Nova's own call puts a host there.
+            session.add(models.AggregateHost(
+                aggregate_id=pool.id, host='by-hand'))
+        self.assertIn('by-hand', pool_rows.unregistered(self.context))
+        self.assertEqual([True, False, False], [
+            pool_rows.is_registered(self.context, 'gpu', host)
+            for host in ('host-0', 'by-hand', 'absent')])
+        self.assertEqual(
+            ['by-hand'], pool_rows.settling(self.context, 'gpu'))
         self.assertEqual(
             self._hosts(set(self.all) - self.pclouds),
             set(pool_rows.unallocated(self.context, 'gpu')))
         self.assertEqual(
             self._hosts(set(self.all) - self.pclouds),
             set(pool_rows.drawn(
-                self.context, 'gpu', len(self.all), random.Random(0))))
+                self.context, 'gpu', len(self.all) + 1, random.Random(0))))
         self.assertEqual([], pool_rows.drawn(
             self.context, 'other', 1, random.Random(0)))
 
@@ -191,7 +202,7 @@ class DatabaseTest(testtools.TestCase):
             for number in range(12):
                 session.add(models.AggregateHost(
                     aggregate_id=pool.id if number % 3 else other.id,
-                    host=f'new-{number}'))
+                    host=f'new-{number}', updated_at=timeutils.utcnow()))
                 session.flush()
         chance, times = random.Random(0), 600
         found = collections.Counter(
