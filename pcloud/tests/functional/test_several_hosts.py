@@ -72,6 +72,7 @@ class SeveralHostsTest(shared_cloud.SharedCloudTestCase):
             host['name'] for host in answer.json()['hosts']])
 
     def test_too_few_are_free(self):
+        self.flags(quota_units=-1, group='pcloud')
         self.assertIn('only 3 free hosts', self.refused(409, self.ask(50)))
         self.assertIn('only 2 free hosts', self.refused(409, self.ask(
             3, availability_zone='az1')))

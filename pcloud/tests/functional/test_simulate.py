@@ -407,7 +407,7 @@ class SimulateTest(SimulateTestCase):
         self.assertIn('not one of its tenants', told['refused'])
         self.assertEqual({
             'fits': False, 'refused': told['refused'], 'exact': True,
-            'placed': [], 'binding': [], 'more': [],
+            'placed': [], 'binding': [], 'enable': [], 'more': [],
             'bounds': {'least': 0, 'most': 0}, 'not_explained': []},
             self.ask(('s', 1)))
         room = self.alice.get_json(
