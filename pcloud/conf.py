@@ -225,6 +225,18 @@ How many rounds the affinity algorithm makes; the thresholds fall evenly from
 Fewer rounds leave more hosts alike to the administrator, so that more is
 decided by customers' keys.
 """),
+    cfg.ListOpt(
+        'other_hints',
+        default=[],
+        help="""
+Names of scheduler hints that nova-api takes though they look like mistakes.
+
+A launch with a hint whose name is one of Pcloud's but for letter case, such as
+``Near``, or one letter off ``pcloud``, such as ``cloud``, is refused with 400:
+the server would start as if the hint were not there. List here, exactly as
+users write them, the names of such hints that a scheduler filter of your own
+reads.
+"""),
     cfg.FloatOpt(
         'owner_spread_weight_multiplier',
         default=0.0,

@@ -187,6 +187,17 @@ class InvalidReservation(Invalid):
                'resources.')
 
 
+class MistakenHint(Invalid):
+    message = ("The scheduler hint '%(name)s' is not right; it has to be "
+               "'%(meant)s'. An operator with a filter of another hint lists "
+               'the hint in [pcloud] other_hints.')
+
+
+class HintsTwice(Invalid):
+    message = ("The scheduler hint '%(name)s' is in '%(ignored)s', which Nova "
+               "ignores beside '%(read)s'; give all hints there.")
+
+
 class InvalidHintText(Invalid):
     message = ('The scheduler hint %(name)s=%(value)s is not valid: it has a '
                'surrogate without its other half, which no text can have.')
@@ -260,11 +271,6 @@ class RepeatedConstraints(Invalid):
 class RoleInRole(Invalid):
     message = ("The constraints of a role cannot have role=%(role)s among "
                'them; write out what it stands for.')
-
-
-class InvalidScopeId(Invalid):
-    message = ("'%(id)s' cannot be the id of a %(scope)s; it has to be 1 to "
-               '64 letters, digits, "_" or "-".')
 
 
 class DefaultPcloudUnreadable(Conflict):
@@ -426,7 +432,9 @@ class ReservedProject(Invalid):
 
 
 class ProjectUnknown(Invalid):
-    message = "There is no project with the id '%(project)s'."
+    message = ("There is no project with the id '%(project)s'. If that is a "
+               'name, you may not look it up: a member of the project reads '
+               'the id with openstack token issue -f value -c project_id.')
 
 
 class DomainUnknown(Invalid):
@@ -444,6 +452,11 @@ class AttributeTwin(Conflict):
     message = ("The database cannot tell host attribute '%(wanted)s' from "
                "'%(other)s', which exists already; use that one, or unset it "
                'first.')
+
+
+class AttributeSpelled(Conflict):
+    message = ("Host attributes '%(name)s' and '%(right)s' differ in letter "
+               "case alone, and would be two attributes; use '%(right)s'.")
 
 
 class AttributeBroken(Conflict):
@@ -478,7 +491,8 @@ class ZoneUnavailable(NotFound):
 
 
 class ZoneUnknown(NotFound):
-    message = "There is no availability zone '%(zone)s'."
+    message = ("There is no availability zone '%(zone)s'; it has to be one of "
+               '%(zones)s.')
 
 
 class ImageUnusable(NotFound):
@@ -631,10 +645,14 @@ class QuotaExceeded(Denied):
                'already used %(in_use)d of %(limit)d units.')
 
 
+class NoSuchName(NotFound):
+    message = ('Nothing can have the name %(name)s in this place of a path; '
+               'it has to be %(expected)s.')
+
+
 class ScopeNotFound(NotFound):
-    message = ("There are no policies of %(scope)s '%(id)s': the scope has to "
-               "be one of %(scopes)s, and the only id of cloud is "
-               "'%(default)s'.")
+    message = ("There are no policies of %(scope)s '%(id)s': the only id of "
+               "%(scope)s is '%(default)s'.")
 
 
 class ScopedPolicyNotFound(NotFound):

@@ -316,6 +316,16 @@ def hosts(values: Iterable[resources.Host], pcloud: resources.Pcloud,
     return sorted(map(shown, values), key=lambda each: natural(each.name))
 
 
+def number(text: str) -> int | str:
+    """Return a whole number as a user has written the number.
+
+    A text that is no number, or is too long for any number of the API, is
+    returned as the text is, so that the API names what is wrong. Python reads
+    no number of thousands of digits.
+    """
+    return int(text) if len(text) < 10 and text.isdecimal() else text
+
+
 def natural(name: str) -> list[tuple[int, str]]:
     """Return a key that sorts web-2 before web-10."""
     parts: list[tuple[int, str]] = []

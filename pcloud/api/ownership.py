@@ -22,48 +22,39 @@ def is_own(call: api_call.Call, pcloud: pclouds.Head) -> bool:
     return pcloud.owner == call.project_id or call.manages_all
 
 
-def visible_pcloud(call: api_call.Call) -> pclouds.Pcloud:
-    """Return the Pcloud in the path, if the caller may see the Pcloud.
+def visible_head(call: api_call.Call, pcloud_id: str) -> pclouds.Head:
+    """Return a Pcloud without hosts, if the caller may see the Pcloud.
+
+    One query, and the first query of each call about a Pcloud: what else is
+    read of the Pcloud is read after the query, for a caller who may see the
+    Pcloud.
 
     :raises: `exception.PcloudNotFound`, the same for an unknown Pcloud and for
         a Pcloud that the caller may not see
+
+    Rule: reference-pclouds-visible
     """
-    return visible(call, call.parameters['id'])
+    project_id = call.project_id
+    if call.manages_all:
+        return pclouds.head(call.context, pcloud_id)
+    return pclouds.head_for(call.context, pcloud_id, project_id)
 
 
-def visible(call: api_call.Call, pcloud_id: str) -> pclouds.Pcloud:
-    """Return a Pcloud, if the caller may see the Pcloud.
+def visible_pcloud(call: api_call.Call) -> pclouds.Pcloud:
+    """Return the Pcloud in the path, if the caller may see the Pcloud.
 
-    :raises: `exception.PcloudNotFound`, as `visible_pcloud`
+    :raises: `exception.PcloudNotFound`, as `visible_head`
     """
-    pcloud = pclouds.show(call.context, pcloud_id)
-    _check_visible(call, pcloud)
-    return pcloud
-
-
-def _check_visible(call: api_call.Call, pcloud: pclouds.Head) -> None:
-    if not is_own(call, pcloud) and call.project_id not in pcloud.tenants:
-        raise exception.PcloudNotFound(pcloud=pcloud.id)
+    return pclouds.show(
+        call.context, visible_head(call, call.parameters['id']).id)
 
 
 def own_pcloud(call: api_call.Call) -> pclouds.Pcloud:
     """Return the Pcloud in the path, for the owner and administrators only.
 
-    :raises: as `own`
+    :raises: as `own_head`
     """
-    return own(call, call.parameters['id'])
-
-
-def own(call: api_call.Call, pcloud_id: str) -> pclouds.Pcloud:
-    """Return a Pcloud, for the owner and administrators only.
-
-    :raises: `exception.PcloudNotFound`, `exception.PcloudForbidden` for a
-        tenant that is not the owner, and for a caller who does not pass the
-        route's rule for the owner's project
-    """
-    pcloud = visible(call, pcloud_id)
-    _check_own(call, pcloud)
-    return pcloud
+    return pclouds.show(call.context, own_head(call).id)
 
 
 def own_head(call: api_call.Call) -> pclouds.Head:
@@ -71,12 +62,17 @@ def own_head(call: api_call.Call) -> pclouds.Head:
 
     :raises: as `own`
     """
-    pcloud = pclouds.head(call.context, call.parameters['id'])
-    _check_visible(call, pcloud)
-    _check_own(call, pcloud)
-    return pcloud
+    return own(call, call.parameters['id'])
 
 
-def _check_own(call: api_call.Call, pcloud: pclouds.Head) -> None:
+def own(call: api_call.Call, pcloud_id: str) -> pclouds.Head:
+    """Return a Pcloud without hosts, for the owner and administrators only.
+
+    :raises: `exception.PcloudNotFound`, `exception.PcloudForbidden` for a
+        tenant that is not the owner, and for a caller who does not pass the
+        route's rule for the owner's project
+    """
+    pcloud = visible_head(call, pcloud_id)
     if not is_own(call, pcloud) or not call.can(call.rule, pcloud.owner):
         raise exception.PcloudForbidden(pcloud=pcloud.id)
+    return pcloud

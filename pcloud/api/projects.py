@@ -33,15 +33,6 @@ LOG = logging.getLogger(__name__)
 _ID = re.compile(forms.SCOPE_ID)
 
 
-def check_id(project_id: str) -> None:
-    """Refuse a text that cannot be the id of any project.
-
-    :raises: `exception.ProjectUnknown`
-    """
-    if not _ID.fullmatch(project_id):
-        raise exception.ProjectUnknown(project=project_id)
-
-
 def check(context: nova_context.RequestContext, project_id: str) -> None:
     """Refuse a project that Keystone does not know.
 
@@ -53,7 +44,6 @@ def check(context: nova_context.RequestContext, project_id: str) -> None:
     :raises: `exception.ProjectUnknown`
     """
     if project_id != context.project_id:
-        check_id(project_id)
         _ask(context, project_id)
 
 
@@ -66,8 +56,7 @@ def check_domain(
     """
     if domain_id == context.project_domain_id:
         return
-    if not _ID.fullmatch(domain_id) or _record(
-            context, 'domain', domain_id) is None:
+    if _record(context, 'domain', domain_id) is None:
         raise exception.DomainUnknown(domain=domain_id)
 
 
@@ -114,6 +103,8 @@ def _record(
     :param kind: "project" or "domain"
     :returns: an empty record without an answer, None for an unknown id
     """
+    if not _ID.fullmatch(record_id):
+        return None
     try:
         auth = ks_loading.load_auth_from_conf_options(CONF, 'service_user')
         keystone = utils.get_ksa_adapter(

@@ -13,17 +13,22 @@
 """Every URL of Pcloud's API, in a single table.
 
 A row of the table determines the path, the method, the handler, the policy
-rule, the schemas of body and query, and the status code of success.
+rule, the schemas of body and query, and the status code of success. The names
+in a path have the forms of a second, small table.
 """
 
 from collections.abc import Callable
+from collections.abc import Mapping
 import dataclasses
+import functools
+import re
 
 import routes
 
 from pcloud.api import handlers
 from pcloud.api import policies
 from pcloud.api import schemas
+from pcloud.api.schemas import types
 
 # Nova's own form of the project id that may come before the resource.
 _PROJECT = '/{project_id:[0-9a-f-]+}'
@@ -156,6 +161,30 @@ ROUTES = [
           handlers.scoped_policies.delete,
           policies.scoped_policies.DELETE, 204),
 ]
+
+
+# The schema of each parameter, by the path that ends with the parameter.
+_FORMS: dict[str, dict] = {
+    '/os-host-flavors/{id}': types.host_flavor_id,
+    '/os-host-flavors/{id}/hosts/{host}': types.compute_host,
+    '/os-pclouds/{id}': types.pcloud_id,
+    '/os-pclouds/{id}/hosts/{name}': types.host_name,
+    '/os-pclouds/{id}/tenants/{tenant}': types.scope_id,
+    '/os-pcloud-quotas/{project}': types.scope_id,
+    '/os-pcloud-attributes/{name}': types.attribute_name,
+    '/os-pcloud-policies/{scope}': schemas.scoped_policies.scope,
+    '/os-pcloud-policies/{scope}/{id}': types.scope_id,
+}
+
+
+@functools.cache
+def forms_of(path: str) -> Mapping[str, dict]:
+    """Return name -> schema of the parameters in a path of the table.
+
+    What has another form is no name, and no database is asked about it.
+    """
+    return {found.group(1): _FORMS[path[:found.end()]]
+            for found in re.finditer('{([a-z]+)}', path)}
 
 
 def methods_of(path: str) -> dict[str, Route]:

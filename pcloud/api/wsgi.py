@@ -12,6 +12,7 @@
 
 """The filter in nova-api: route, check, call, answer."""
 
+from collections.abc import Mapping
 import json
 import re
 import typing
@@ -129,7 +130,9 @@ class Middleware:
                 explanation=error.format_message()))
         except webob.exc.HTTPException as error:
             return nova_wsgi.Fault(error)
-        except outages.DATABASE:
+        except outages.DATABASE as error:
+            if not outages.is_outage(error):
+                raise
             LOG.exception('The database cannot be reached')
             return nova_wsgi.Fault(_fault(exception.DatabaseAway()))
         # Errors of the applications after the filter are not translated.
@@ -161,6 +164,7 @@ class Middleware:
                     f'path; it has to be one of {allowed}.'))
         context = request.environ['nova.context']
         _check_project(context, parameters.pop('project_id', None))
+        _check_names(route, parameters)
         made = call.Call(
             context=context, rbac=self._rbac, rule=route.rule,
             parameters=parameters, query=_query(request, route),
@@ -219,6 +223,24 @@ def _check_project(
             reason=f"Malformed request URL: URL's project_id '{project_id}' "
                    "doesn't match Context's project_id "
                    f"'{context.project_id}'")
+
+
+def _check_names(
+    route: routes.Route, parameters: Mapping[str, str],
+) -> None:
+    """Refuse a path with a text that no object of its kind can have as name.
+
+    Not every database can be asked about every text.
+
+    :raises: `exception.NoSuchName`
+
+    Rule: reference-names-in-paths
+    """
+    for name, form in routes.forms_of(route.path).items():
+        if not jsonschema.Draft202012Validator(form).is_valid(
+                parameters[name]):
+            raise exception.NoSuchName(
+                name=_written(parameters[name]), expected=form['description'])
 
 
 def _query(request: nova_wsgi.Request, route: routes.Route) -> dict:

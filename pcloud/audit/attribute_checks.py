@@ -33,6 +33,7 @@ def check(
     """Find host attributes with conflicting or invalid values."""
     aggregates = inherited_metadata.saying_attributes(context)
     yield from _check_platforms(aggregates)
+    yield from _check_spellings(aggregates)
     for aggregate in aggregates:
         yield from _check_attribute_aggregate(aggregate)
     for (host, name), statements in sorted(
@@ -65,6 +66,24 @@ def _check_platforms(
             'stamps and versions cannot be compared, and hosts with the '
             'rarer kind count as oldest: ' + ', '.join(
                 sorted(kinds[True] | kinds[False])))
+
+
+def _check_spellings(
+    aggregates: list[rows.Aggregate],
+) -> Iterator[findings.Finding]:
+    spellings: dict[str, set[str]] = {
+        name: {name} for name in attribute_rules.KNOWN}
+    for aggregate in aggregates:
+        for name in names.attributes(aggregate.metadata):
+            spellings.setdefault(name.casefold(), set()).add(name)
+    for _, spelled in sorted(spellings.items()):
+        if len(spelled) > 1:
+            yield findings.Finding(
+                'attribute-spellings',
+                names.ATTRIBUTE_PREFIX + attribute_rules.right_spelling(
+                    min(spelled), spelled), '',
+                'names that differ in letter case alone are attributes of '
+                f'their own: {", ".join(sorted(spelled))}')
 
 
 def _check_attribute_aggregate(

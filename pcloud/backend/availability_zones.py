@@ -23,6 +23,8 @@ from nova.db.api import models
 from oslo_config import cfg
 import sqlalchemy as sa
 
+from pcloud import exception
+
 CONF = cfg.CONF
 
 _ZONE = models.AggregateMetadata
@@ -47,16 +49,19 @@ def of_hosts(
             _select_of_hosts(), {_HOSTS: list(hosts)}).all())
 
 
-def is_known(context: nova_context.RequestContext, zone: str) -> bool:
-    """Whether some aggregate is an availability zone, or Nova's default is.
+def check(context: nova_context.RequestContext, zone: str) -> None:
+    """Refuse an availability zone of no aggregate that is not Nova's default.
 
     One query.
+
+    :raises: `exception.ZoneUnknown`, with the zones that there are
     """
     with api_db.context_manager.reader.using(context) as session:
-        found = session.scalars(sa.select(_ZONE.value).where(
-            _IS_ZONE, _ZONE.value == zone).distinct()).all()
-    # Databases that compare without case find other zones too.
-    return zone in (*found, CONF.default_availability_zone)
+        found = session.scalars(
+            sa.select(_ZONE.value).where(_IS_ZONE).distinct()).all()
+    zones = {*found, CONF.default_availability_zone}
+    if zone not in zones:
+        raise exception.ZoneUnknown(zone=zone, zones=', '.join(sorted(zones)))
 
 
 # To make the statements takes longer than to use them.

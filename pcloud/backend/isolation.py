@@ -45,7 +45,7 @@ _CLOSED_TYPES = (names.TYPE_POOL, names.TYPE_PCLOUD)
 _TYPE = orm.aliased(models.AggregateMetadata)
 # The parameters of statements that are made once.
 _HOSTS, _HOST, _NODE_KEY = 'hosts', 'host', 'node_key'
-_NAME, _AGGREGATE = 'name', 'aggregate'
+_NAME, _AGGREGATE, _TENANT_KEY = 'name', 'aggregate', 'tenant_key'
 
 
 def is_closed(name: str, metadata: Mapping[str, str]) -> bool:
@@ -346,9 +346,16 @@ def pcloud_access(
     :returns: the aggregate's uuid and the values for `rules.access`, or None
         when there is no whole Pcloud with the id
     """
+    return _access(context, _rows_of_pcloud(), pcloud_id, {})
+
+
+def _access(
+    context: nova_context.RequestContext, statement: sa.Select,
+    pcloud_id: str, parameters: Mapping[str, str],
+) -> tuple[str, access.Pcloud] | None:
     with api_db.context_manager.reader.using(context) as session:
         records = session.execute(
-            _rows_of_pcloud(), {_NAME: names.pcloud(pcloud_id)}).all()
+            statement, {_NAME: names.pcloud(pcloud_id), **parameters}).all()
         if not records:
             return None
         aggregate_id, uuid, name = records[0][:3]
@@ -370,10 +377,18 @@ def usable_pcloud(
 ) -> tuple[str, access.Pcloud]:
     """Return `pcloud_access` of a Pcloud that a project may use.
 
+    Two queries; one query for a Pcloud that the project is no tenant of, as
+    for an unknown Pcloud: the time of an answer tells nobody which Pclouds
+    exist.
+
     :raises: `exception.PcloudUnusable`, in the same words, when the Pcloud
         does not exist and when the project may not use the Pcloud
+
+    Rule: reference-pclouds-visible
     """
-    pair = pcloud_access(context, pcloud_id)
+    # A token of no project has no project id.
+    pair = _access(context, _rows_of_pcloud_for(), pcloud_id, {
+        _TENANT_KEY: names.TENANT_PREFIX + (project_id or '')})
     verdict = access.project_verdict(pair[1] if pair else None, project_id)
     if pair is None or not verdict:
         raise exception.PcloudUnusable(
@@ -381,7 +396,7 @@ def usable_pcloud(
     return pair
 
 
-# To make these two statements takes longer than to execute them.
+# To make these statements takes longer than to execute them.
 @functools.cache
 def _rows_of_pcloud() -> sa.Select:
     """Select head and metadata of the Pcloud with the name `_NAME`."""
@@ -392,6 +407,16 @@ def _rows_of_pcloud() -> sa.Select:
         models.AggregateMetadata,
         models.AggregateMetadata.aggregate_id == models.Aggregate.id,
     ).where(models.Aggregate.name == sa.bindparam(_NAME))
+
+
+@functools.cache
+def _rows_of_pcloud_for() -> sa.Select:
+    """Select `_rows_of_pcloud` for the tenant with the key `_TENANT_KEY`."""
+    tenant = orm.aliased(models.AggregateMetadata)
+    return _rows_of_pcloud().where(sa.exists().where(
+        tenant.aggregate_id == models.Aggregate.id,
+        tenant.key == sa.bindparam(_TENANT_KEY),
+        tenant.value == names.TENANT_VALUE))
 
 
 @functools.cache

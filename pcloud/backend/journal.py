@@ -118,8 +118,12 @@ def policy_anchor(scope: str, scope_id: str) -> str:
 
 
 def attribute_anchor(name: str) -> str:
-    """Return the anchor of the changes of a host attribute."""
-    return f'attribute:{name}'
+    """Return the anchor of the changes of a host attribute.
+
+    Names that differ in letter case alone have one anchor: only one of the
+    names may become an attribute.
+    """
+    return f'attribute:{name.casefold()}'
 
 
 def find(context: nova_context.RequestContext) -> int | None:

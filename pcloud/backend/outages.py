@@ -31,9 +31,22 @@ DATABASE = (
     sa_exc.TimeoutError, *FIRST_CONNECTION)
 
 # Any part of the cloud.
+# MariaDB: the characters of two texts cannot be compared.
+_INCOMPARABLE = 1267
+
 ANY = (
     exception.PcloudError, db_exc.DBError, sa_exc.SQLAlchemyError,
     ks_exc.ClientException, messaging.MessagingException,
     # Nova asks Neutron before Nova moves a server.
     neutron_exc.NeutronClientException, nova_exception.NovaException,
     *FIRST_CONNECTION)
+
+
+def is_outage(error: Exception) -> bool:
+    """Whether one of `DATABASE` comes from a database that is away.
+
+    MariaDB reports a text that the database cannot compare like a connection
+    that is lost.
+    """
+    cause = getattr(error, 'orig', None) or error
+    return cause.args[:1] != (_INCOMPARABLE,)

@@ -36,7 +36,7 @@ from pcloud.rules import units as unit_rules
 _OWNER = orm.aliased(models.AggregateMetadata)
 
 # The parameters of statements that are made once.
-_NAME, _PROJECT = 'name', 'project'
+_NAME, _PROJECT, _TENANT_KEY = 'name', 'project', 'tenant_key'
 
 
 def is_whole(name: str, metadata: Mapping[str, str]) -> bool:
@@ -80,11 +80,39 @@ def head(
     :returns: the row of the aggregate, and the metadata without the keys of
         hosts
     """
+    return _head(context, _select_head(), pcloud_id, {})
+
+
+def head_for(
+    context: nova_context.RequestContext, pcloud_id: str, project_id: str,
+) -> tuple[rows.Head, Mapping[str, str]] | None:
+    """Return `head` of a Pcloud that a project may see, or None.
+
+    One query. The database finds no row of a Pcloud that the project may not
+    see, so that such a Pcloud costs what an unknown Pcloud costs, and the time
+    of an answer tells nobody which Pclouds exist.
+
+    :param project_id: the owner or a tenant of the Pcloud
+
+    Rule: reference-pclouds-visible
+    """
+    found = _head(context, _select_head_for(), pcloud_id, {
+        _PROJECT: project_id, _TENANT_KEY: names.TENANT_PREFIX + project_id})
+    # Databases that compare without case find other projects' Pclouds too.
+    if found is None or not has_project(found[1], project_id):
+        return None
+    return found
+
+
+def _head(
+    context: nova_context.RequestContext, statement: sa.Select,
+    pcloud_id: str, parameters: Mapping[str, str],
+) -> tuple[rows.Head, Mapping[str, str]] | None:
     if not hints.is_pcloud_id(pcloud_id):
         return None
     with api_db.context_manager.reader.using(context) as session:
         found = session.execute(
-            _select_head(), {_NAME: names.pcloud(pcloud_id)}).all()
+            statement, {_NAME: names.pcloud(pcloud_id), **parameters}).all()
     metadata = {key: value for *_, key, value in found}
     # Databases that compare without case find more than was asked for.
     if metadata.get(names.ID) != pcloud_id or not is_whole(
@@ -93,7 +121,7 @@ def head(
     return rows.Head(*found[0][:3]), metadata
 
 
-# To make the statement takes longer than to use it.
+# To make these two statements takes longer than to use them.
 @functools.cache
 def _select_head() -> sa.Select:
     """Select the rows of `head`, for the aggregate `_NAME`."""
@@ -105,6 +133,18 @@ def _select_head() -> sa.Select:
         models.Aggregate.name == sa.bindparam(_NAME),
         *(sa.not_(row.key.startswith(prefix, autoescape=True))
           for prefix in names.OF_HOSTS))
+
+
+@functools.cache
+def _select_head_for() -> sa.Select:
+    """Select the rows of `head_for`, with `_PROJECT` and `_TENANT_KEY`."""
+    right = orm.aliased(models.AggregateMetadata)
+    return _select_head().where(sa.exists().where(
+        right.aggregate_id == models.Aggregate.id, sa.or_(
+            sa.and_(right.key == names.OWNER,
+                    right.value == sa.bindparam(_PROJECT)),
+            sa.and_(right.key == sa.bindparam(_TENANT_KEY),
+                    right.value == names.TENANT_VALUE))))
 
 
 @dataclasses.dataclass(frozen=True)

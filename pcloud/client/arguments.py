@@ -18,6 +18,9 @@ import math
 # What becomes of the servers of a host before a maintenance of the host.
 MAINTENANCE_POLICIES = ('stay', 'migrate', 'replace')
 
+# No number that a user gives is longer.
+_MOST_DIGITS = 9
+
 
 def ratio(text: str) -> float:
     """Read an allocation ratio.
@@ -67,9 +70,11 @@ def misplaced_growth(
 def is_count(text: str) -> bool:
     """Whether a text is a whole number of 1 or more, in digits from 0 to 9.
 
-    Python reads the digits of other scripts too, which readers may not.
+    Python reads the digits of other scripts too, which readers may not, and no
+    number of thousands of digits.
     """
-    return text.isascii() and text.isdecimal() and int(text) > 0
+    return (text.isascii() and text.isdecimal() and
+            text.count('0') < len(text) <= _MOST_DIGITS)
 
 
 def positive(text: str) -> int:
@@ -80,5 +85,6 @@ def positive(text: str) -> int:
     """
     if not is_count(text):
         raise argparse.ArgumentTypeError(
-            f"'{text}' is not a whole number of 1 or more")
+            f"'{text}' is not a whole number of 1 or more, of at most "
+            f'{_MOST_DIGITS} digits')
     return int(text)

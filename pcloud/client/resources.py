@@ -299,6 +299,7 @@ class DefaultPcloud:
     :ivar availability_zone: in mode grow the zone of new hosts, None for any
     :ivar source: where the default is set: 'project', 'domain' or 'cloud';
         None where none is set
+    :ivar warning: what to know of a default that was set, None for nothing
     """
 
     project_id: str
@@ -308,6 +309,7 @@ class DefaultPcloud:
     max_hosts: int | None = None
     availability_zone: str | None = None
     source: str | None = None
+    warning: str | None = None
 
     @classmethod
     def from_body(cls, project_id: str, body: typing.Any) -> typing.Self:
@@ -320,7 +322,8 @@ class DefaultPcloud:
             return cls(
                 project_id, value.get('pcloud'), value.get('mode'),
                 value.get('host_flavor'), value.get('max_hosts'),
-                value.get('availability_zone'), body['default_pcloud_source'])
+                value.get('availability_zone'), body['default_pcloud_source'],
+                body.get('warning'))
         except (AttributeError, KeyError, TypeError):
             raise exceptions.UnexpectedResponse(
                 f'The server sent {body!r} for a default Pcloud') from None

@@ -172,8 +172,9 @@ def put(
         `exception.ReservedAttribute`, `exception.NameTooLong`,
         `exception.ComputeHostNotFound`,
         `exception.HostHasManyNodes`, `exception.MixedPlatforms`,
-        `exception.AttributeTwin`, `exception.AttributeBroken`,
-        `exception.Unavailable`, and as `change.run`
+        `exception.AttributeSpelled`, `exception.AttributeTwin`,
+        `exception.AttributeBroken`, `exception.Unavailable`, and as
+        `change.run`
     """
     rules.read(name, value)
     wanted = names.attribute(name, value)
@@ -184,6 +185,7 @@ def put(
 
     def work(written: writes.Rows) -> tuple[Attribute, _Affected]:
         there = inherited_metadata.saying_attributes(context)
+        _check_spelling(name, there)
         if name == rules.PLATFORM:
             _check_kind(there, value, hosts)
         aggregate = _find_or_create(written, uuid, name, value, there)
@@ -237,6 +239,18 @@ def _check_hosts(
             raise exception.ComputeHostNotFound(host=host)
         if known[host].nodes:
             known[host].node
+
+
+def _check_spelling(name: str, there: Iterable[rows.Aggregate]) -> None:
+    """Refuse a name that differs from another in letter case alone.
+
+    :raises: `exception.AttributeSpelled`
+    """
+    right = rules.right_spelling(name, {
+        other for aggregate in there
+        for other in names.attributes(aggregate.metadata)})
+    if right != name:
+        raise exception.AttributeSpelled(name=name, right=right)
 
 
 def _check_kind(

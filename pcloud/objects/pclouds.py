@@ -118,7 +118,25 @@ def head(context: nova_context.RequestContext, pcloud_id: str) -> Head:
 
     :raises: `exception.PcloudNotFound`
     """
-    found = pcloud_rows.head(context, pcloud_id)
+    return _head(pcloud_id, pcloud_rows.head(context, pcloud_id))
+
+
+def head_for(
+    context: nova_context.RequestContext, pcloud_id: str, project_id: str,
+) -> Head:
+    """Return `head` of a Pcloud that a project may see (one query).
+
+    :param project_id: the owner or a tenant of the Pcloud
+    :raises: `exception.PcloudNotFound`, after the same query for an unknown
+        Pcloud and for a Pcloud that the project may not see
+    """
+    return _head(pcloud_id, pcloud_rows.head_for(
+        context, pcloud_id, project_id))
+
+
+def _head(
+    pcloud_id: str, found: tuple[rows.Head, Mapping[str, str]] | None,
+) -> Head:
     if found is None:
         raise exception.PcloudNotFound(pcloud=pcloud_id)
     aggregate, metadata = found

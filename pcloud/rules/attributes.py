@@ -18,6 +18,7 @@ Rule: reference-attributes
 """
 
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Sequence
 import dataclasses
@@ -121,6 +122,31 @@ def reboot(value: str) -> datetime.datetime:
         raise exception.InvalidAttribute(
             name=REBOOT, value=value,
             expected='ISO 8601, such as 2026-12-31T23:59:59Z')
+
+
+def right_spelling(name: str, there: Collection[str]) -> str:
+    """Return the name of an attribute in the right letter case.
+
+    ===================================  ==============================
+    names that differ from the name in   the right name
+    letter case alone
+    ===================================  ==============================
+    none                                 the name
+    an attribute of `KNOWN`              the attribute of `KNOWN`
+    others, and the name is there too    the name
+    others, and the name is not there    the first of the others
+    ===================================  ==============================
+
+    :param there: the names of attributes that hosts have
+
+    Rule: reference-attributes-spelling
+    """
+    others = sorted(other for other in {*KNOWN, *there}
+                    if other.casefold() == name.casefold())
+    known = [other for other in others if other in KNOWN]
+    if known or (others and name not in there):
+        return (known or others)[0]
+    return name
 
 
 def hardware(value: str) -> float:

@@ -20,9 +20,12 @@ the constraints are read here.
 Rule: reference-hints-table
 """
 
+from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
+import unicodedata
 
 from pcloud import exception
 from pcloud.rules import text
@@ -126,6 +129,75 @@ NARROWING = frozenset(hint.name for hint in TABLE if hint.narrows)
 def is_record(name: str) -> bool:
     """Whether a hint is nova-api's to add."""
     return name.startswith(RECORD_PREFIX)
+
+
+def meant(name: str) -> str | None:
+    """Return the hint that a wrong name was meant for, None for all others.
+
+    ================================  =====================  =============
+    name of a hint                    for example            meant
+    ================================  =====================  =============
+    ours                              ``near``               None
+    ours but for letter case, width   ``Near``, `` near``    ``near``
+    of letters, or what is not seen
+    ``pcloud`` without a letter       ``pclod``, ``cloud``   ``pcloud``
+    ``pcloud`` with a letter doubled  ``pclloud``            ``pcloud``
+    ``pcloud`` with neighbours        ``pcluod``             ``pcloud``
+    exchanged
+    ``pcloud`` with a wrong letter    ``pcl0ud``             ``pcloud``
+    any other                         ``group``, ``nearer``  None
+    ================================  =====================  =============
+
+    What counts for ``pcloud`` is asked of the name without letter case.
+
+    Rule: reference-hints-mistaken
+    """
+    if name in GIVEN:
+        return None
+    plain = _plain(name)
+    if plain in GIVEN:
+        return plain
+    return PCLOUD if _is_nearly(plain, PCLOUD) else None
+
+
+def _plain(name: str) -> str:
+    """Return a name in small letters, without blanks and unseen characters."""
+    return ''.join(
+        character for character
+        in unicodedata.normalize('NFKC', name).casefold()
+        if unicodedata.category(character)[0] not in 'CZ')
+
+
+def _is_nearly(name: str, right: str) -> bool:
+    """Whether a name is another name with one letter wrong."""
+    if abs(len(name) - len(right)) > 1:
+        return False
+    places = range(len(right))
+    if len(name) < len(right):
+        return any(name == right[:place] + right[place + 1:]
+                   for place in places)
+    if len(name) > len(right):
+        return any(name == right[:place] + right[place] + right[place:]
+                   for place in places)
+    differing = [place for place in places if name[place] != right[place]]
+    return len(differing) == 1 or (
+        len(differing) == 2 and differing[1] == differing[0] + 1 and
+        name[differing[0]] == right[differing[1]] and
+        name[differing[1]] == right[differing[0]])
+
+
+def check_names(names: Iterable[str], others: Collection[str]) -> None:
+    """Refuse names of hints that were probably meant for a hint of ours.
+
+    A server with such a hint would start as if there were no hint.
+
+    :param others: the names of hints that filters of the operator read
+    :raises: `exception.MistakenHint`
+    """
+    for name in names:
+        right = meant(name)
+        if right is not None and name not in others:
+            raise exception.MistakenHint(name=name, meant=right)
 
 
 def domain_id(told: str | None) -> str:

@@ -45,17 +45,44 @@ def counted() -> Iterator[Count]:
     """
     found = Count()
 
-    def on_execute(connection, cursor, statement, *args):
-        if statement.startswith(_STATEMENTS):
-            found.sql += 1
+    def on_statement(statement):
+        found.sql += 1
 
     with contextlib.ExitStack() as stack:
         for name in _CALLS:
             stack.enter_context(_calls(name, found))
-        sa.event.listen(sa.Engine, 'before_cursor_execute', on_execute)
-        stack.callback(sa.event.remove, sa.Engine, 'before_cursor_execute',
-                       on_execute)
+        stack.enter_context(_heard(on_statement))
         yield found
+
+
+@contextlib.contextmanager
+def _heard(on_statement: Callable[[str], object]) -> Iterator[None]:
+    """Call a function with each statement to any database of this process."""
+    def on_execute(connection, cursor, statement, *args):
+        if statement.startswith(_STATEMENTS):
+            on_statement(statement)
+
+    sa.event.listen(sa.Engine, 'before_cursor_execute', on_execute)
+    try:
+        yield
+    finally:
+        sa.event.remove(sa.Engine, 'before_cursor_execute', on_execute)
+
+
+def statements(call: Callable[[], object], times: int = 3) -> list[str]:
+    """Return the text of each statement of a call alone, without values.
+
+    The result is the shortest of several lists, and a first call is left out,
+    as in `least`.
+    """
+    call()
+    found = []
+    for _ in range(times):
+        texts: list[str] = []
+        with _heard(texts.append):
+            call()
+        found.append(texts)
+    return min(found, key=len)
 
 
 def _calls(name: str, found: Count):

@@ -65,8 +65,7 @@ def asked(wanted: Iterable[Line]) -> list[dict[str, typing.Any]]:
     wrong.
     """
     return [{'flavor': line.flavor,
-             'count': int(line.count) if line.count.isdecimal()
-             else line.count,
+             'count': shown.number(line.count),
              **({'apart': True} if line.apart else {})}
             for line in wanted if line.flavor and line.count]
 

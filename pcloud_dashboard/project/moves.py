@@ -53,15 +53,12 @@ class Question:
         A number that is none is passed on, so that the API names what is
         wrong.
         """
-        given = {'max_moves': _number(self.max_moves), 'move': self.move}
+        given = {'max_moves': shown.number(self.max_moves), 'move': self.move}
         if self.goal == FIT:
-            given |= {'flavor': self.flavor, 'count': _number(self.count)}
+            given |= {'flavor': self.flavor,
+                      'count': shown.number(self.count)}
         return {'goal': self.goal, **{
             name: value for name, value in given.items() if value != ''}}
-
-
-def _number(text: str) -> int | str:
-    return int(text) if text.isdecimal() else text
 
 
 def question(query: http.QueryDict) -> Question:

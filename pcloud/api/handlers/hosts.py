@@ -21,6 +21,7 @@ from pcloud.api import constraint_levels
 from pcloud.api import ownership
 from pcloud.api.policies import hosts as policies
 from pcloud.api.views import hosts as views
+from pcloud.backend import availability_zones
 from pcloud import exception
 from pcloud.moving import shown
 from pcloud.moving import steps
@@ -61,7 +62,8 @@ def add(call: api_call.Call) -> dict:
     """Add free hosts to a Pcloud, by host flavor or by constraints.
 
     :raises: `exception.InvalidBody` unless the body has either a host flavor
-        or constraints, and names that hosts can have
+        or constraints, and names that hosts can have,
+        `exception.ZoneUnknown`, and as `machine_constraints.check_attributes`
     """
     wanted, zone = _names(call.body), call.body.get('availability_zone')
     if ('host_flavor' in call.body) == ('constraints' in call.body):
@@ -69,6 +71,8 @@ def add(call: api_call.Call) -> dict:
             reason='Invalid input for field/attribute host. Name either a '
                    'host_flavor or constraints.')
     pcloud = ownership.own_head(call)
+    if zone is not None:
+        availability_zones.check(call.context, zone)
     steps.step(call.context, pcloud)
     if 'host_flavor' in call.body:
         added = allocation.add(
@@ -106,6 +110,7 @@ def _constraints(
     call: api_call.Call, pcloud: pclouds.Head,
 ) -> dict[str, rules.Setting]:
     wanted = constraint_levels.read(call.body['constraints'], call.can)
+    machine_constraints.check_attributes(call.context, wanted)
     return machine_constraints.effective(
         wanted, constraint_levels.levels_of_pcloud(call.context, pcloud))
 

@@ -38,7 +38,6 @@ def show(call: api_call.Call) -> dict:
     project_id = call.parameters['project']
     if not call.can(call.rule, project_id):
         raise exception.PolicyForbids(rule=call.rule)
-    projects.check_id(project_id)
     quota = quotas.show(call.context, project_id)
     if not quota.in_use and quota.limit == CONF.pcloud.quota_units:
         projects.check(call.context, project_id)
@@ -56,5 +55,4 @@ def update(call: api_call.Call) -> dict:
 def delete(call: api_call.Call) -> None:
     """Reset the limit of a project's units to the default."""
     project_id = call.parameters['project']
-    projects.check_id(project_id)
     quotas.reset_limit(call.context, project_id)

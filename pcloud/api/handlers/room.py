@@ -57,7 +57,7 @@ def _parent(call: api_call.Call) -> str | None:
     return colocation.check_parent(call.query['in'])
 
 
-def _pcloud(call: api_call.Call) -> pclouds.Pcloud | None:
+def _pcloud(call: api_call.Call) -> pclouds.Head | None:
     """Return the Pcloud in the query, None for outside of Pclouds."""
     if 'pcloud' in call.query:
         return ownership.own(call, call.query['pcloud'])

@@ -118,7 +118,7 @@ def _levels(
     """Return the scope and the levels above the scope, lowest first."""
     if scope == scoped_policies.PCLOUD:
         return constraint_levels.levels_of_pcloud(
-            call.context, ownership.visible_pcloud(call))
+            call.context, ownership.visible_head(call, scope_id))
     if scope == scoped_policies.PROJECT:
         return constraint_levels.levels_of_project(call.context, scope_id)
     if scope == scoped_policies.DOMAIN:
@@ -156,11 +156,34 @@ def update(call: api_call.Call) -> dict:
         changes['constraints'] = _constraints(call, scope, scope_id)
     if 'default_pcloud' in call.body:
         changes['default_pcloud'] = _default(call)
+    # What is read after the change could refuse a change that is made.
+    warning = _warning(call, scope, scope_id) if everything else {}
     policy = scoped_policies.update(call.context, scope, scope_id, changes)
     shown = _view(call, scope)(policy)
     if policy.default:
         shown |= views.default((scope, policy.default))
-    return {'policy': shown}
+    return {'policy': shown | warning}
+
+
+def _warning(
+    call: api_call.Call, scope: str, scope_id: str,
+) -> dict[str, str]:
+    """Return what an administrator should know of the default to set.
+
+    :returns: ``warning``, where the default counts for projects that are no
+        tenants of the Pcloud
+    :raises: `exception.PcloudNotFound`
+
+    Rule: reference-default-pcloud-warning
+    """
+    default = call.body.get('default_pcloud')
+    if default is None:
+        return {}
+    tenants = pclouds.head(call.context, default['pcloud']).tenants
+    if scope == scoped_policies.PROJECT and scope_id in tenants:
+        return {}
+    return {'warning': views.unusable(
+        scope, scope_id, default['pcloud'], default['mode'], len(tenants))}
 
 
 def _default(call: api_call.Call) -> dict[str, str]:
@@ -184,10 +207,8 @@ def _default(call: api_call.Call) -> dict[str, str]:
             _check_grower(call, default.pcloud)
     if default.growth is not None:
         host_flavors.units(call.context, default.growth.host_flavor)
-        zone = default.growth.zone
-        if zone is not None and not availability_zones.is_known(
-                call.context, zone):
-            raise exception.ZoneUnknown(zone=zone)
+        if default.growth.zone is not None:
+            availability_zones.check(call.context, default.growth.zone)
     return stored
 
 
@@ -238,30 +259,24 @@ def delete(call: api_call.Call) -> None:
 def _scope(call: api_call.Call) -> tuple[str, str]:
     """Return scope and id in the path, if the scope can have the id.
 
-    :raises: `exception.ScopeNotFound`, `exception.PcloudNotFound`,
-        `exception.InvalidScopeId`
+    :raises: `exception.ScopeNotFound`, `exception.PcloudNotFound`
     """
     scope, scope_id = call.parameters['scope'], call.parameters['id']
-    is_default = scope_id == scoped_policies.DEFAULT
-    if scope not in scoped_policies.SCOPES or (
-            scope == scoped_policies.CLOUD and not is_default):
+    if scope == scoped_policies.CLOUD and (
+            scope_id != scoped_policies.DEFAULT):
         raise exception.ScopeNotFound(
-            scope=scope, id=scope_id,
-            scopes=', '.join(scoped_policies.SCOPES),
-            default=scoped_policies.DEFAULT)
+            scope=scope, id=scope_id, default=scoped_policies.DEFAULT)
     if scope == scoped_policies.PCLOUD:
-        ownership.visible_pcloud(call)
-    elif not scoped_policies.is_id(scope_id):
-        raise exception.InvalidScopeId(scope=scope, id=scope_id)
+        ownership.visible_head(call, scope_id)
     return scope, scope_id
 
 
 def _check_own(call: api_call.Call, scope: str, scope_id: str) -> None:
     """Refuse a policy that is not about a Pcloud or a project of the caller.
 
-    :raises: `exception.PolicyForbids`, and as `ownership.own`
+    :raises: `exception.PolicyForbids`, and as `ownership.own_head`
     """
     if scope == scoped_policies.PCLOUD:
-        ownership.own_pcloud(call)
+        ownership.own_head(call)
     elif (scope, scope_id) != (scoped_policies.PROJECT, call.project_id):
         raise exception.PolicyForbids(rule=rules.ALL)

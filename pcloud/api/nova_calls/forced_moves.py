@@ -112,6 +112,8 @@ def _forced_host(call: dispatch.NovaCall) -> str | None:
 def _request_spec(
     context: nova_context.RequestContext, server: str,
 ) -> objects.RequestSpec | None:
+    if not text.is_askable(server):
+        return None
     try:
         return objects.RequestSpec.get_by_instance_uuid(
             context.elevated(), server)

@@ -35,6 +35,7 @@ from nova.api.openstack import wsgi as nova_wsgi
 from nova import context as nova_context
 from nova import exception as nova_exception
 from nova import objects
+from oslo_config import cfg
 import webob
 
 from pcloud.api import constraint_levels
@@ -60,6 +61,8 @@ from pcloud.rules import hints as hint_rules
 from pcloud.rules import locality
 from pcloud.rules import text
 
+CONF = cfg.CONF
+
 # The most keys that are taken from the hints of a request.
 _MOST_KEYS = 100
 # The status of Nova's answer to a launch.
@@ -78,7 +81,7 @@ def prepare(
     well-formed.
 
     :returns: the launch, where the server goes to a default Pcloud that grows
-    :raises: as `checked` and `growing.prepare`
+    :raises: `exception.HintsTwice`, and as `checked` and `growing.prepare`
     """
     if not call.is_of(nova_servers.ServersController, _CREATE):
         return None
@@ -86,6 +89,7 @@ def prepare(
     if not isinstance(body, dict):
         return None
     name = next((member for member in _HINTS if member in body), _HINTS[0])
+    _check_ignored(body, name)
     server, hints = body.get('server'), body.get(name, {})
     if not isinstance(server, dict) or not isinstance(hints, dict):
         return None
@@ -99,6 +103,21 @@ def prepare(
     return growing.prepare(
         call.context, launch.default.pcloud, launch.default.growth, server,
         hints, _flavor_id(server.get('flavorRef')), launch.properties)
+
+
+def _check_ignored(body: Mapping, read: str) -> None:
+    """Refuse hints of ours in a member that Nova does not read.
+
+    :param read: the member that Nova reads
+    :raises: `exception.HintsTwice`
+    """
+    for member in _HINTS:
+        if member == read or not isinstance(body.get(member), dict):
+            continue
+        for name in body[member]:
+            if name in hint_rules.GIVEN or hint_rules.meant(name):
+                raise exception.HintsTwice(
+                    name=name, ignored=member, read=read)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,12 +142,14 @@ def checked(
 
     :param server: the server in the body of the call that creates a server
     :param version: the microversion of the call
-    :raises: `exception.InvalidHintText`, `exception.InvalidHint`,
-        `exception.InvalidPlacementKey`, `exception.ReservedHint`, and as
-        `rules.locality.check`, `constraint_levels.read`,
+    :raises: `exception.MistakenHint`, `exception.InvalidHintText`,
+        `exception.InvalidHint`, `exception.InvalidPlacementKey`,
+        `exception.ReservedHint`, and as `rules.locality.check`,
+        `constraint_levels.read`,
         `machine_constraints.check_attributes`, `rules.colocation.check` and
         `default_pclouds.usable`
     """
+    hint_rules.check_names(hints, CONF.pcloud.other_hints)
     hint_rules.check_text(hints)
     hint_rules.check_values(hints)
     hint_rules.preferred_id(_listed(hints))

@@ -13,8 +13,12 @@
 """Bodies of ``/os-pcloud-policies``."""
 
 from pcloud.api.schemas import types
+from pcloud.objects import scoped_policies
 from pcloud.rules import default_pcloud
 from pcloud.rules import uuids
+
+scope = {'type': 'string', 'enum': list(scoped_policies.SCOPES),
+         'description': f'one of {", ".join(scoped_policies.SCOPES)}'}
 
 # NAME=VALUE:WEIGHT; what is right of that is said with the error.
 _KEYS = {'type': 'array', 'items': types.text, 'minItems': 0,

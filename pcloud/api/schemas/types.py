@@ -22,6 +22,7 @@ from pcloud.rules import maintenance
 from pcloud.rules import ratios
 from pcloud.rules import reactions
 from pcloud.rules import units as unit_rules
+from pcloud.rules import uuids
 
 # Nova's databases keep characters of the basic multilingual plane only;
 # control characters break tables, and lone surrogates cannot be encoded.
@@ -71,6 +72,18 @@ host_name = {'type': 'string', 'pattern': rf'^{forms.HOST_NAME}\Z',
 compute_host = {'type': 'string', 'pattern': rf'^{forms.COMPUTE_HOST}\Z',
                 'description': 'the name of a compute service: 1 to 255 '
                                'letters, digits, ".", "_" and "-"'}
+
+pcloud_id = {'type': 'string', 'pattern': rf'^{uuids.FORM}\Z',
+             'description': 'the id of a Pcloud, a uuid in small letters'}
+
+# Of a project, a domain, a Pcloud or a role.
+scope_id = {'type': 'string', 'pattern': rf'^{forms.SCOPE_ID}\Z',
+            'description': '1 to 64 letters, digits, "_" and "-"'}
+
+attribute_name = {
+    'type': 'string', 'pattern': rf'^{forms.ATTRIBUTE_NAME}\Z',
+    'description': '1 to 64 letters, digits, ".", "_", "-" and inner blanks, '
+                   'and neither "." nor ".."'}
 
 limit = {'type': 'string', 'pattern': r'^[0-9]{1,9}\Z',
          'description': 'a whole number of at most 9 digits'}

@@ -42,6 +42,22 @@ def default(counting: tuple[str, Mapping[str, str]] | None) -> dict:
     return {'default_pcloud': shown, 'default_pcloud_source': scope}
 
 
+def unusable(
+    scope: str, scope_id: str, pcloud_id: str, mode: str, tenants: int,
+) -> str:
+    """Return who may not use the default Pcloud of a scope, in a sentence.
+
+    :param tenants: the number of the Pcloud's tenants
+    """
+    whose = (f'project {scope_id}, which is no tenant'
+             if scope == scoped_policies.PROJECT else
+             f'every project but the tenants ({tenants})')
+    fate = ('start outside of Pclouds' if mode == rules_of_default.PREFER
+            else 'are refused')
+    return (f'Servers without a hint of {whose} of Pcloud {pcloud_id} '
+            f'{fate}.')
+
+
 def show(policy: scoped_policies.Policy) -> dict:
     """Return a policy for the owner of a Pcloud, without system keys.
 

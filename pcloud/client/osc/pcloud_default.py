@@ -72,12 +72,14 @@ class SetPcloudDefault(common.PcloudCommand):
             parsed_args.availability_zone)
         if wrong:
             raise osc_exceptions.CommandError(wrong)
-        self.client.set_default_pcloud(
+        default = self.client.set_default_pcloud(
             self.client.find_pcloud(parsed_args.pcloud).id, parsed_args.mode,
             _project_id(self, parsed_args),
             host_flavor=parsed_args.grow_flavor,
             max_hosts=parsed_args.max_hosts,
             availability_zone=parsed_args.availability_zone)
+        if default.warning is not None:
+            self.tell(default.warning)
 
 
 class UnsetPcloudDefault(common.PcloudCommand):

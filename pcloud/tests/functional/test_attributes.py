@@ -20,6 +20,7 @@ from nova import objects
 from oslo_utils import timeutils
 
 from pcloud.audit import all_checks
+from pcloud.audit import attribute_checks
 from pcloud.backend import rows
 from pcloud.backend import writes
 from pcloud.objects import host_attributes
@@ -103,10 +104,11 @@ class ApiTest(AttributesTestCase):
                 ('hardware_class', 'NaN', 'a number such as 3'),
                 ('rack', ' r1', 'without a blank at either end'),
                 ('rack', '', 'has to be 1 to 255 characters'),
-                ('no:colon', 'x', '1 to 64 letters'),
                 ('gpu', 'x' * 5000, 'xx... is not right; it has to be 1 to'),
                 ('gpu', 'x' * 250, 'Nova holds 255')):
             self.assertIn(expected, self.refused(400, name, value, 'node-1'))
+        self.assertIn('1 to 64 letters',
+                      self.refused(404, 'no:colon', 'x', 'node-1'))
 
     def test_names_that_mean_something_else_in_constraints(self):
         for name in ('cpu', 'RAM', 'storage', 'host', 'role', 'ec2-zone'):
@@ -115,6 +117,24 @@ class ApiTest(AttributesTestCase):
                 {'attribute': {'value': 'x', 'hosts': ['node-1']}})
             self.assertEqual(400, response.status_code, response.text)
             self.assertIn(f"'{name}'", response.text)
+
+    def test_names_that_differ_in_letter_case_alone(self):
+        for name, right in (('Rack', 'rack'), ('NEXT_REBOOT', 'next_reboot'),
+                            ('Platform_version', 'platform_version')):
+            self.assertIn(f"use '{right}'",
+                          self.refused(409, name, '1', 'node-1'))
+        self.put('gpu', 'a100', 'node-1')
+        self.assertIn("use 'gpu'", self.refused(409, 'GPU', 'a100', 'node-2'))
+        # What an administrator has set by hand is an attribute too.
+        self.ordinary('by hand', ['node-2'], Ssd='yes', Rack='r1')
+        self.assertIn("use 'Ssd'", self.refused(409, 'ssd', 'no', 'node-1'))
+        self.put('Ssd', 'no', 'node-1')
+        self.put('rack', 'r1', 'node-1')
+        self.assertEqual(
+            [('attribute-spellings', 'Pcloud:attribute:rack')],
+            [(each.kind, each.aggregate) for each in
+             attribute_checks.check(self.context)
+             if each.kind == 'attribute-spellings'])
 
     def test_hosts_that_are_not_there(self):
         self.refused(400, 'rack', 'r1')

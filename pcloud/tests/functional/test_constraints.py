@@ -81,8 +81,11 @@ class UnknownScopesTest(ConstraintsTestCase):
             "Domain 'd2' does not exist; it has to be the id of a domain, "
             'which openstack domain list shows.',
             self.refused(400, *self._set('domain', 'd2')))
-        self.assertEqual("There is no project with the id 'p2'.",
-                         self.refused(400, *self._set('project', 'p2')))
+        self.assertEqual(
+            "There is no project with the id 'p2'. If that is a name, you may "
+            'not look it up: a member of the project reads the id with '
+            'openstack token issue -f value -c project_id.',
+            self.refused(400, *self._set('project', 'p2')))
         for scope, scope_id in (('domain', 'd2'), ('project', 'p2')):
             self.refused(404, self.admin.call, 'GET',
                          f'{POLICIES}/{scope}/{scope_id}')
@@ -196,8 +199,8 @@ class ServersTest(ConstraintsTestCase):
                 self._policy(409, 'role', 'fast-network', '')):
             self.assertIn(f'in the constraints of project:{base.ALICE};',
                           message)
-        self.assertIn("cannot be the id of a role", self._policy(
-            400, 'role', 'fast.network', 'cpu=1'))
+        self.assertIn('1 to 64 letters, digits, "_" and "-"', self._policy(
+            404, 'role', 'fast.network', 'cpu=1'))
         self.set_policy('project', base.ALICE, '')
         self.admin.call_json('DELETE', f'{POLICIES}/role/fast-network')
         self.assertIn("Role 'fast-network' is not defined", self._hint(
@@ -337,6 +340,20 @@ class HostsTest(ConstraintsTestCase):
         self.assertIn('; cpu=3 rules out 1 of 3', message)
         self.assertIn('; storage=1T rules out 1 of 3', message)
         self.assertNotIn('node-', message)
+
+    def test_what_no_host_can_meet(self):
+        for written, meant in (('mem=4G', 'ram=4G'), ('vcpus=2', 'cpu=2')):
+            self.assertIn(f'it has to be {meant}.',
+                          self.refused(400, self._call, 'a', written))
+        self.assertIn('an attribute that the hosts have',
+                      self.refused(400, self._call, 'a', 'colour=red'))
+        for more in ({'constraints': 'cpu=1'}, {'host_flavor': 'small'}):
+            self.assertIn(
+                "There is no availability zone 'az9'; it has to be one of "
+                'az1, ', self.refused(
+                    404, self.alice.call, 'POST',
+                    f'/os-pclouds/{self.pcloud}/hosts', {'host': {
+                        'name': 'a', 'availability_zone': 'az9', **more}}))
 
     def test_fewest_units(self):
         self.make_pool('dear', 'node-4', units=4)

@@ -202,6 +202,28 @@ class PolicyTest(DefaultTestCase):
         self.admin.call_json('DELETE', f'{POLICIES}/domain/default')
         self.assertEqual(404, self.shown())
 
+    def test_warning(self):
+        def put(scope, scope_id, mode, user=None):
+            return (user or self.admin).call_json(
+                'PUT', f'{POLICIES}/{scope}/{scope_id}', {
+                    'policy': {'default_pcloud': mode and {
+                        'pcloud': self.pcloud, 'mode': mode}}})[
+                            'policy'].get('warning')
+
+        every = ('Servers without a hint of every project but the tenants (1) '
+                 f'of Pcloud {self.pcloud} ')
+        self.assertEqual(f'{every}are refused.',
+                         put('domain', 'default', 'strict'))
+        self.assertEqual(f'{every}start outside of Pclouds.',
+                         put('cloud', 'default', 'prefer'))
+        self.assertIn(f'of project {base.BOB}, which is no tenant of ',
+                      put('project', base.BOB, 'strict'))
+        for scope, scope_id, mode, user in (
+                ('project', base.ALICE, 'strict', None),
+                ('project', base.ALICE, 'strict', self.alice),
+                ('cloud', 'default', None, None)):
+            self.assertIsNone(put(scope, scope_id, mode, user))
+
     def test_values_written_by_hand(self):
         self.write_by_hand(f'Pcloud:policy:project:{base.ALICE}',
                            mode='never', pcloud='x' * 255)

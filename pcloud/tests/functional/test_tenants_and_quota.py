@@ -41,10 +41,11 @@ class TenantTest(test_api.ApiTestCase):
 
     def test_ids_that_mean_something_else(self):
         before = self.aggregate(f'Pcloud:{self.pcloud}').metadata
-        for tenant in ('owner', 'OWNER', 'name', 'id', 'type', 'a:b',
-                       'host:web', 'a%20b', '%2e%2e', 'x' * 65, '%3fa',
-                       '%f0%9f%98%80', '%00'):
+        for tenant in ('owner', 'OWNER', 'name', 'id', 'type', '%00'):
             self.check(400, self.alice, 'PUT', f'{self.path}/{tenant}')
+        for tenant in ('a:b', 'host:web', 'a%20b', '%2e%2e', 'x' * 65, '%3fa',
+                       '%f0%9f%98%80'):
+            self.check(404, self.alice, 'PUT', f'{self.path}/{tenant}')
         for tenant in ('owner', 'id', 'type', 'host:web', 'a%20b', 'x' * 300):
             self.check(404, self.alice, 'DELETE', f'{self.path}/{tenant}')
         self.assertEqual(
@@ -124,7 +125,7 @@ class QuotaTest(test_api.ApiTestCase):
                      {'quota': {'units': {'limit': 1, 'in_use': 0}}}):
             self.check(400, self.admin, 'PUT', self.path, body)
         for project in ('a b', '%f0%9f%98%80', 'x' * 65):
-            self.check(400, self.admin, 'GET',
+            self.check(404, self.admin, 'GET',
                        f'/os-pcloud-quotas/{project}')
 
 

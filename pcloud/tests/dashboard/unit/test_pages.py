@@ -244,6 +244,22 @@ class PcloudTest(base.PageTest):
         self.assertContains(page, 'value="web-1 web-2"')
         self.assertContains(page, 'name="bundle_disabled" value="1" checked')
 
+    def test_a_count_that_python_does_not_read(self):
+        self.answer('GET', f'{self.at}/explain',
+                    json=base.sample('explain/show-resp'))
+        asked = self.answer('POST', f'{self.at}/simulate', status_code=400,
+                            json={'badRequest': {
+                                'code': 400, 'message': 'Not a number.'}})
+        count = '9' * 4301
+        with mock.patch.object(horizon_api.nova, 'flavor_list',
+                               return_value=self.flavors.list()):
+            page = self.page('detail', self.pcloud_id, tab='pcloud__fit',
+                             bundle_flavor='2', bundle_count=count)
+
+        self.assertEqual(count, asked.last_request.json()['simulate'][
+            'servers'][0]['count'])
+        self.assertContains(page, 'Not a number.')
+
     def test_hosts_that_make_room_for_a_bundle(self):
         self.answer('GET', f'{self.at}/explain',
                     json=base.sample('explain/show-resp'))

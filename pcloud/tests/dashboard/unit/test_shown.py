@@ -22,6 +22,7 @@ from pcloud.tests.dashboard.unit import base
 from pcloud_dashboard.project import bundles
 from pcloud_dashboard.project import fit
 from pcloud_dashboard.project import host_names
+from pcloud_dashboard.project import moves
 from pcloud_dashboard import shown
 
 PCLOUD = resources.Pcloud('id', 'farm', 'owner')
@@ -133,6 +134,18 @@ class FitTest(unittest.TestCase):
         picture = fit.Picture('web-1', 'enabled', 1000, 2000, ())
         self.assertEqual((fit.MOST_BOXES,) * 2, (
             len(picture.running_boxes), len(picture.ghost_boxes)))
+
+    def test_numbers(self):
+        long = '9' * 4301
+        for text, number in (('7', 7), ('', ''), ('many', 'many'),
+                             ('-1', '-1'), ('\u00b2', '\u00b2'),
+                             (long, long)):
+            self.assertEqual(number, shown.number(text))
+        self.assertEqual(
+            [{'flavor': '1', 'count': long}], bundles.asked(bundles.lines(
+                http.QueryDict(f'bundle_flavor=1&bundle_count={long}'))))
+        self.assertEqual(long, moves.Question(
+            goal=moves.FIT, flavor='1', count=long).wish['count'])
 
     def test_a_bundle(self):
         query = http.QueryDict(

@@ -39,6 +39,20 @@ versions = st.builds(
 
 
 @ddt.ddt
+class NamesTest(base.BaseTestCase):
+
+    # The table of `attributes.right_spelling`.
+    @ddt.data(
+        ('gpu', (), 'gpu'), ('gpu', ('gpu', 'gpus'), 'gpu'),
+        ('rack', (), 'rack'), ('rack', ('Rack',), 'rack'),
+        ('RACK', (), 'rack'), ('Rack', ('Rack',), 'rack'),
+        ('GPU', ('gpu', 'GPU'), 'GPU'), ('GPU', ('Gpu', 'gpu'), 'Gpu'))
+    @ddt.unpack
+    def test_right_spelling(self, name, there, right):
+        self.assertEqual(right, attributes.right_spelling(name, there))
+
+
+@ddt.ddt
 class ValuesTest(base.BaseTestCase):
 
     @ddt.data(

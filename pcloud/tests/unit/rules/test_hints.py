@@ -136,3 +136,68 @@ class PcloudIdTest(testtools.TestCase):
                 len(values) == 1 and hints.is_pcloud_id(values[0]))
         else:
             self.assertEqual([found], values)
+
+
+# What a name of a hint was meant for: the table of `hints.meant`.
+MEANT = [
+    ('near', None), ('pcloud', None), ('pcloud_prefer', None),
+    ('Near', 'near'), (' near', 'near'), ('PCLOUD', 'pcloud'),
+    ('Pcloud_Prefer', 'pcloud_prefer'), ('pcloud ', 'pcloud'),
+    ('\tpcloud\n', 'pcloud'), ('p cloud', 'pcloud'),
+    ('\uff50\uff43\uff4c\uff4f\uff55\uff44', 'pcloud'),
+    ('pcloud\u200b', 'pcloud'), ('\ufeffpcloud', 'pcloud'),
+    ('pclod', 'pcloud'), ('cloud', 'pcloud'), ('pclou', 'pcloud'),
+    ('pclloud', 'pcloud'), ('ppcloud', 'pcloud'), ('pcloudd', 'pcloud'),
+    ('pcluod', 'pcloud'), ('cploud', 'pcloud'), ('pcloDU', 'pcloud'),
+    ('pcl0ud', 'pcloud'), ('xcloud', 'pcloud'), ('pcloux', 'pcloud'),
+    ('group', None), ('nearer', None), ('nera', None), ('', None),
+    ('clouds', None), ('pclouds', None), ('pcloud_', None), ('pcuold', None),
+    ('clodu', None), ('plcuod', None), ('_pcloud_domain', None),
+    ('loud', None), ('pcloudxx', None)]
+
+
+@ddt.ddt
+class NamesTest(testtools.TestCase):
+
+    @ddt.data(*MEANT)
+    @ddt.unpack
+    def test_what_was_meant(self, name, meant):
+        self.assertEqual(meant, hints.meant(name))
+        if meant is None:
+            hints.check_names([name], [])
+            return
+        error = self.assertRaises(
+            exception.MistakenHint, hints.check_names, ['query', name], [])
+        self.assertIn(f"it has to be '{meant}'", str(error))
+        hints.check_names([name], ['other', name])
+
+    @hypothesis.given(strategies.sampled_from(hints.GIVEN),
+                      strategies.lists(strategies.booleans(), min_size=20,
+                                       max_size=20))
+    def test_letter_case(self, name, capitals):
+        spelled = ''.join(
+            letter.upper() if capital else letter
+            for letter, capital in zip(name, capitals))
+        self.assertEqual(None if spelled == name else name,
+                         hints.meant(spelled))
+
+    @hypothesis.given(strategies.text(
+        alphabet='pcloudx', min_size=4, max_size=8))
+    def test_one_letter_off(self, name):
+        right = hints.PCLOUD
+        places = range(len(right))
+        nearly = {right[:place] + right[place + 1:] for place in places}
+        nearly |= {right[:place] + right[place] + right[place:]
+                   for place in places}
+        nearly |= {right[:place] + letter + right[place + 1:]
+                   for place in places for letter in 'pcloudx'}
+        nearly |= {right[:place] + right[place + 1] + right[place] +
+                   right[place + 2:] for place in places[:-1]}
+        self.assertEqual(right if name in nearly - {right} else None,
+                         hints.meant(name))
+        for each in nearly - {right}:
+            self.assertEqual(right, hints.meant(each))
+
+    @hypothesis.given(strategies.text())
+    def test_any_text(self, name):
+        self.assertIn(hints.meant(name), (None, *hints.GIVEN))

@@ -1041,6 +1041,15 @@ class TestDefaults(base.CloudTestCase):
                 'default_pcloud': self.POLICY['default_pcloud']}}),
             self.last_call())
 
+    def test_what_the_server_warns_of(self):
+        self.answer('PUT', self.PATH, json={'policy': {
+            **self.POLICY, 'warning': 'Others are refused.'}})
+
+        result = self.openstack('pcloud', 'default', 'set', 'farm')
+
+        self.assertEqual('', result.out)
+        self.assertIn('Others are refused.\n', result.err)
+
     def test_set_to_grow(self):
         value = {'pcloud': base.PCLOUD_ID, 'mode': 'grow',
                  'host_flavor': 'gold', 'max_hosts': 5}

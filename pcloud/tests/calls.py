@@ -1,0 +1,80 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Calls of the routes of Pcloud's API, from the schemas of the routes."""
+
+from collections.abc import Iterator
+
+import jsonschema
+
+from pcloud.api import routes
+
+# Texts of which one is right for any text in a body or a query.
+_TEXTS = ('web', '1', 'cpu=1', 'live', '2030-01-01T00:00:00Z',
+          '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b')
+# What a schema does not say that a call needs.
+_MORE = {('POST', '/os-pclouds/{id}/hosts'): {'host_flavor': 'gpu'},
+         ('POST', '/os-pclouds/{id}/rebalance'): {'goal': 'free_hosts'}}
+
+
+def body(route: routes.Route) -> dict | None:
+    """Return a small body that a route allows, None without a body."""
+    if route.schema is None:
+        return None
+    (name, inner), = smallest(route.schema).items()
+    return {name: {**inner, **_MORE.get((route.method, route.path), {})}}
+
+
+def query(route: routes.Route) -> str:
+    """Return a small query string that a route allows."""
+    needed = {} if route.query is None else smallest(route.query)
+    return '?' + '&'.join(f'{name}={value}' for name, value in needed.items())
+
+
+def smallest(schema: dict) -> object:
+    """Return a small value that a schema allows."""
+    if 'enum' in schema:
+        return schema['enum'][0]
+    if 'anyOf' in schema:
+        return smallest(schema['anyOf'][0])
+    kinds = schema['type']
+    kind = kinds if isinstance(kinds, str) else kinds[0]
+    if kind == 'object':
+        return {name: smallest(schema['properties'][name])
+                for name in schema.get('required', ())}
+    if kind == 'array':
+        return [smallest(schema['items'])] * schema.get('minItems', 0)
+    if kind == 'string':
+        validator = jsonschema.Draft202012Validator(schema)
+        return next(text for text in _TEXTS if validator.is_valid(text))
+    return {'integer': schema.get('minimum', 1), 'number': 1.0,
+            'boolean': False, 'null': None}[kind]
+
+
+def with_text(schema: dict, text: str) -> Iterator[object]:
+    """Give a value of a schema for each place of a text, with `text` there.
+
+    A value is right but for `text`, and has `text` in a single place.
+    """
+    for inner in schema.get('anyOf', ()):
+        yield from with_text(inner, text)
+    kinds = schema.get('type', ())
+    if 'string' in kinds:
+        yield text
+    if 'array' in kinds:
+        for inner in with_text(schema['items'], text):
+            yield [inner]
+    if 'object' in kinds:
+        whole = smallest({**schema, 'type': 'object'})
+        for name, member in schema['properties'].items():
+            for inner in with_text(member, text):
+                yield {**whole, name: inner}
