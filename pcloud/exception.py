@@ -91,6 +91,17 @@ class PlacementSilent(Unavailable):
     """Placement does not answer; the message is the same as for any part."""
 
 
+class KeystoneSilent(Unavailable):
+    message = 'Keystone cannot be asked at the moment: %(reason)s.'
+
+
+class KeystoneUnasked(PcloudError):
+    message = ('Projects and domains that Keystone does not know any more are '
+               'not looked for, as nobody may ask Keystone: %(reason)s. Give '
+               'the user of [service_user] in nova.conf a role that lets it '
+               'read projects and domains.')
+
+
 class OutcomeUnknown(Unavailable):
     message = ('The database went away while the change was being written; '
                'whether the change was made is not known. Look at the '
@@ -550,6 +561,22 @@ class PcloudNotFound(NotFound):
 
 class PcloudInUse(Conflict):
     message = "Pcloud '%(pcloud)s' has hosts; remove them first."
+
+
+class OnlyHome(Conflict):
+    message = ("%(count)s Pcloud '%(pcloud)s' as the only home, and could "
+               'not be unshelved any more: %(servers)s. Unshelve or delete '
+               'them first, or repeat the request with force=1, as --force '
+               'does.')
+
+
+class NoHome(Conflict):
+    message = ('Server %(server)s cannot be unshelved: it can only come back '
+               'into Pcloud %(pcloud)s, and that cannot be used: %(reason)s. '
+               'The owner of the Pcloud can make the project a tenant again. '
+               'Otherwise start a new server from the image that the '
+               'shelving has made, or from the volume, before you delete '
+               'this one.')
 
 
 class PolicyForbids(Denied):

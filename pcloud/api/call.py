@@ -18,6 +18,7 @@ import functools
 import typing
 
 from nova import context as nova_context
+from oslo_utils import strutils
 
 from pcloud.api import enforcer
 from pcloud.api.policies import pclouds as rules
@@ -64,6 +65,10 @@ class Call:
         Pcloud.
         """
         return self.can(rules.ALL_PROJECTS)
+
+    def asks_for(self, name: str) -> bool:
+        """Whether a flag of the query string is set."""
+        return strutils.bool_from_string(self.query.get(name, '0'))
 
     def can(self, rule: str, project_id: str | None = None) -> bool:
         """Whether the caller passes a rule.

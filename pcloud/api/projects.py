@@ -13,24 +13,16 @@
 """Questions to Keystone about projects and domains."""
 
 from collections.abc import Mapping
-import re
 
 from keystoneauth1 import exceptions as ks_exc
-from keystoneauth1 import loading as ks_loading
 from nova import context as nova_context
-from nova import utils
-from oslo_config import cfg
 from oslo_log import log as logging
 
+from pcloud.backend import identity
 from pcloud import exception
-from pcloud.rules import forms
 from pcloud.rules import hints as hint_rules
 
-CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
-
-# Only such an id may become part of a URL.
-_ID = re.compile(forms.SCOPE_ID)
 
 
 def check(context: nova_context.RequestContext, project_id: str) -> None:
@@ -56,7 +48,7 @@ def check_domain(
     """
     if domain_id == context.project_domain_id:
         return
-    if _record(context, 'domain', domain_id) is None:
+    if _record(context, identity.DOMAIN, domain_id) is None:
         raise exception.DomainUnknown(domain=domain_id)
 
 
@@ -89,7 +81,7 @@ def _ask(
 
     :raises: `exception.ProjectUnknown`
     """
-    record = _record(context, 'project', project_id)
+    record = _record(context, identity.PROJECT, project_id)
     if record is None:
         raise exception.ProjectUnknown(project=project_id)
     return record
@@ -100,17 +92,13 @@ def _record(
 ) -> Mapping[str, str] | None:
     """Return Keystone's record of a project or a domain.
 
-    :param kind: "project" or "domain"
+    :param kind: `identity.PROJECT` or `identity.DOMAIN`
     :returns: an empty record without an answer, None for an unknown id
     """
-    if not _ID.fullmatch(record_id):
+    if not identity.ID.fullmatch(record_id):
         return None
     try:
-        auth = ks_loading.load_auth_from_conf_options(CONF, 'service_user')
-        keystone = utils.get_ksa_adapter(
-            'identity', ksa_auth=auth or context.get_auth_plugin(),
-            min_version=(3, 0), max_version=(3, 'latest'))
-        answer = keystone.get(f'/{kind}s/{record_id}')
+        answer = identity.get(context, f'/{kind}s/{record_id}')
     except ks_exc.ClientException as error:
         LOG.warning('Keystone cannot be asked about %(kind)s %(id)s: '
                     '%(error)s',

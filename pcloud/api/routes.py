@@ -87,7 +87,7 @@ ROUTES = [
     Route('PUT', '/os-pclouds/{id}', handlers.pclouds.update,
           policies.pclouds.UPDATE, 200, schemas.pclouds.update),
     Route('DELETE', '/os-pclouds/{id}', handlers.pclouds.delete,
-          policies.pclouds.DELETE, 204),
+          policies.pclouds.DELETE, 204, query=schemas.pclouds.delete_query),
 
     Route('GET', '/os-pclouds/{id}/hosts', handlers.hosts.index,
           policies.hosts.INDEX, 200),
@@ -105,7 +105,8 @@ ROUTES = [
     Route('PUT', '/os-pclouds/{id}/tenants/{tenant}', handlers.tenants.add,
           policies.tenants.ADD, 204),
     Route('DELETE', '/os-pclouds/{id}/tenants/{tenant}',
-          handlers.tenants.remove, policies.tenants.REMOVE, 204),
+          handlers.tenants.remove, policies.tenants.REMOVE, 204,
+          query=schemas.tenants.remove_query),
 
     Route('GET', '/os-pclouds/{id}/explain', handlers.explain.show,
           policies.explain.SHOW, 200, query=schemas.explain.show_query),

@@ -33,6 +33,7 @@ from pcloud.api import call
 from pcloud.api import enforcer
 from pcloud.api.nova_calls import dispatch
 from pcloud.api.nova_calls import forced_moves
+from pcloud.api.nova_calls import kept_requests
 from pcloud.api.nova_calls import metadata
 from pcloud.api.nova_calls import servers
 from pcloud.api import routes
@@ -146,6 +147,7 @@ class Middleware:
         self, judged: dispatch.NovaCall,
     ) -> launches.Prepared | None:
         forced_moves.check(judged)
+        kept_requests.check(judged)
         metadata.check(judged)
         return servers.prepare(judged, self._rbac)
 

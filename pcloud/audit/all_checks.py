@@ -32,7 +32,9 @@ from oslo_utils import timeutils
 
 from pcloud.audit import attribute_checks
 from pcloud.audit import findings
+from pcloud.audit import home_checks
 from pcloud.audit import placement_checks
+from pcloud.audit import project_checks
 from pcloud.audit import repair
 from pcloud.audit import row_checks
 from pcloud.audit import value_checks
@@ -84,6 +86,9 @@ def find(
         ('host attributes', functools.partial(
             attribute_checks.check, context)),
         ('values', functools.partial(value_checks.check, context)),
+        ('Keystone', functools.partial(project_checks.check, context)),
+        ('shelved servers', functools.partial(
+            home_checks.check, context, known.aggregates)),
     ]
     problems = _silent(known)
     for what, check in parts:

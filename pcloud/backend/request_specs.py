@@ -70,6 +70,16 @@ def hints(
             for server, data in _read(context, servers)}
 
 
+def of_server(
+    context: nova_context.RequestContext, server: str,
+) -> Spec | None:
+    """Return what a server was started with (one query).
+
+    :returns: None for a server without a request spec
+    """
+    return next((_spec(data) for _, data in _read(context, [server])), None)
+
+
 def begun(
     context: nova_context.RequestContext, servers: Collection[str],
 ) -> Iterator[tuple[str, datetime.datetime,

@@ -99,7 +99,7 @@ def find(
     hosts: dict[str, str | None] = dict.fromkeys(
         frozenset().union(*cells_of.values()))
     questions: dict[int | None, frozenset[str]] = dict.fromkeys(
-        _cells_of_project(context, project_id), frozenset()) if tags else {}
+        cells_of_project(context, project_id), frozenset()) if tags else {}
     answers = cells.ask(
         {**questions, **cells_of},
         functools.partial(_instances, project_id=project_id,
@@ -166,7 +166,7 @@ def places(
     """
     questions: Mapping[int | None, Collection[str] | None]
     if named is None:
-        questions = dict.fromkeys(_cells_of_project(context, project_id))
+        questions = dict.fromkeys(cells_of_project(context, project_id))
     else:
         questions = cells.of_servers(
             context, named, *_of_project(project_id))
@@ -191,6 +191,16 @@ def hidden(
             cells_of[cell].add(uuid)
     silent = cells.ask(cells_of, cells.ping).silent
     return sorted(set().union(*silent.values()))
+
+
+def cells_of_project(
+    context: nova_context.RequestContext, project_id: str,
+) -> list[int | None]:
+    """Return the ids of the cells with servers of a project (one query)."""
+    with api_db.context_manager.reader.using(context) as session:
+        return list(session.scalars(
+            sa.select(api_models.InstanceMapping.cell_id)
+            .where(*_of_project(project_id)).distinct()))
 
 
 def last_start(
@@ -236,16 +246,6 @@ def _of_project(project_id: str) -> tuple[sa.ColumnElement[bool], ...]:
     row = api_models.InstanceMapping
     return (row.project_id == project_id,
             sa.not_(sa.func.coalesce(row.queued_for_delete, False)))
-
-
-def _cells_of_project(
-    context: nova_context.RequestContext, project_id: str,
-) -> list[int | None]:
-    """Return the ids of the cells with servers of a project."""
-    with api_db.context_manager.reader.using(context) as session:
-        return list(session.scalars(
-            sa.select(api_models.InstanceMapping.cell_id)
-            .where(*_of_project(project_id)).distinct()))
 
 
 @main_db.pick_context_manager_reader

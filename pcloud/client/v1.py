@@ -302,12 +302,14 @@ class Client:
         return self._resource(resources.Pcloud, 'PUT', _pcloud_path(pcloud_id),
                               json={'pcloud': changes})
 
-    def delete_pcloud(self, pcloud_id: str) -> None:
+    def delete_pcloud(self, pcloud_id: str, *, force: bool = False) -> None:
         """Delete a Pcloud.
 
-        :raises exceptions.Conflict: while the Pcloud has hosts
+        :param force: also when shelved servers have no other home
+        :raises exceptions.Conflict: while the Pcloud has hosts, or is the only
+            home of shelved servers, which the error names
         """
-        self._transport.request('DELETE', _pcloud_path(pcloud_id))
+        self._delete(_pcloud_path(pcloud_id), force)
 
     # Hosts of a Pcloud
 
@@ -437,12 +439,20 @@ class Client:
         """Let a project start servers in a Pcloud; a tenant stays a tenant."""
         self._transport.request('PUT', _tenant_path(pcloud_id, project_id))
 
-    def remove_tenant(self, pcloud_id: str, project_id: str) -> None:
+    def remove_tenant(self, pcloud_id: str, project_id: str, *,
+                      force: bool = False) -> None:
         """Let a project no longer start servers in a Pcloud.
 
+        :param force: also when shelved servers of it have no other home
         :raises exceptions.NotFound: when the project is not a tenant
+        :raises exceptions.Conflict: while the Pcloud is the only home of
+            shelved servers of the project, which the error names
         """
-        self._transport.request('DELETE', _tenant_path(pcloud_id, project_id))
+        self._delete(_tenant_path(pcloud_id, project_id), force)
+
+    def _delete(self, url_path: str, force: bool) -> None:
+        self._transport.request('DELETE', url_path,
+                                params={'force': 1} if force else {})
 
     # Quota
 

@@ -83,10 +83,18 @@ class CreateForm(ApiForm):
         return client.create_pcloud(data['name'])
 
 
-class DeleteForm(PcloudForm):
-    """Nothing to fill in: the user confirms."""
+class ForcedForm(PcloudForm):
+    """The user confirms, and may leave shelved instances without a home."""
+
+    force = forms.BooleanField(
+        label=_('Even if shelved instances can never be unshelved then'),
+        required=False)
+
+
+class DeleteForm(ForcedForm):
+    """The user confirms that a Pcloud is to be deleted."""
 
     def send(self, client: v1.Client, data: dict) -> str:
         """Delete the Pcloud."""
-        client.delete_pcloud(self.pcloud.id)
+        client.delete_pcloud(self.pcloud.id, force=data['force'])
         return gettext('Pcloud "%s" was deleted.') % self.pcloud.name

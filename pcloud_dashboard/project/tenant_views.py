@@ -54,12 +54,13 @@ class AddView(pages.PcloudFormView):
         'Pcloud. They see its name, and nothing of its hosts.')
 
 
-class RemoveForm(pcloud_forms.PcloudForm):
-    """Nothing to fill in: the user confirms."""
+class RemoveForm(pcloud_forms.ForcedForm):
+    """The user confirms that a project is to be removed."""
 
     def send(self, client: v1.Client, data: dict) -> str:
         """Let the project start no more servers in the Pcloud."""
-        client.remove_tenant(self.pcloud.id, self.at['project_id'])
+        client.remove_tenant(self.pcloud.id, self.at['project_id'],
+                             force=data['force'])
         return gettext('%s is a tenant no more.') % self.at['project_id']
 
 

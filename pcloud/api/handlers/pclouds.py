@@ -13,7 +13,6 @@
 """``/os-pclouds``."""
 
 from oslo_config import cfg
-from oslo_utils import strutils
 
 from pcloud.api import call as api_call
 from pcloud.api import ownership
@@ -23,6 +22,7 @@ from pcloud.api.views import pclouds as views
 from pcloud.backend import pcloud_lists
 from pcloud import exception
 from pcloud.moving import steps
+from pcloud.objects import homes
 from pcloud.objects import pclouds
 from pcloud.objects import usages
 from pcloud.rules import reactions
@@ -48,7 +48,7 @@ def index(call: api_call.Call) -> dict:
     :raises: `exception.PolicyForbids` when the caller may not use
         ``all_tenants``, `exception.InvalidQuery` for an unknown marker
     """
-    everybody = _flag(call, 'all_tenants')
+    everybody = call.asks_for('all_tenants')
     if everybody and not call.manages_all:
         raise exception.PolicyForbids(rule=rules.ALL_PROJECTS)
     project_id = None if everybody else call.project_id
@@ -59,13 +59,9 @@ def index(call: api_call.Call) -> dict:
         there[pcloud_id] for pcloud_id in _page(call, list(there))],
         project_id)
     shown = [_view(call, pcloud) for pcloud in page]
-    if _flag(call, 'detail'):
+    if call.asks_for('detail'):
         _add_usages(call, page, shown)
     return {'pclouds': shown}
-
-
-def _flag(call: api_call.Call, name: str) -> bool:
-    return strutils.bool_from_string(call.query.get(name, '0'))
 
 
 def _add_usages(
@@ -122,7 +118,12 @@ def update(call: api_call.Call) -> dict:
 
 
 def delete(call: api_call.Call) -> None:
-    """Delete a Pcloud without hosts."""
+    """Delete a Pcloud without hosts, and without shelved servers or by force.
+
+    Rule: reference-pclouds-home
+    """
     pcloud = ownership.own_pcloud(call)
     steps.step(call.context, pcloud)
+    if not call.asks_for('force'):
+        homes.check_deletion(call.context, pcloud)
     pclouds.delete(call.context, pcloud)

@@ -16,6 +16,7 @@ from pcloud.api import call as api_call
 from pcloud.api import ownership
 from pcloud.api import projects
 from pcloud import names
+from pcloud.objects import homes
 from pcloud.objects import tenants
 
 
@@ -34,6 +35,11 @@ def add(call: api_call.Call) -> None:
 
 
 def remove(call: api_call.Call) -> None:
-    """Remove a project from the tenants of a Pcloud."""
-    tenants.remove(call.context, ownership.own_head(call),
-                   call.parameters['tenant'])
+    """Remove a tenant without shelved servers in a Pcloud, or by force.
+
+    Rule: reference-pclouds-home
+    """
+    pcloud, project_id = ownership.own_head(call), call.parameters['tenant']
+    if not call.asks_for('force'):
+        homes.check_removal(call.context, pcloud, project_id)
+    tenants.remove(call.context, pcloud, project_id)

@@ -79,6 +79,17 @@ class NovaCall:
         return self.action in actions and isinstance(
             self.controller, controller)
 
+    def may(self, rule: str, project_id: str) -> bool:
+        """Whether Nova's policy allows the caller the call.
+
+        A caller who is refused learns nothing else about the server.
+
+        :param rule: the policy rule that Nova checks
+        :param project_id: the project of the server in the call
+        """
+        return bool(self.context.can(rule, fatal=False, target={
+            'project_id': project_id, 'user_id': self.context.user_id}))
+
     def hand_on(self, body: Mapping) -> None:
         """Replace the body that Nova will read.
 

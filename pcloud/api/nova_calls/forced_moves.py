@@ -74,7 +74,8 @@ def check(call: dispatch.NovaCall) -> None:
         return
     context, server = call.context, call.arguments['id']
     spec = _request_spec(context, server)
-    if not _is_for_caller(context, call.action, spec):
+    _, rule = _ACTIONS[call.action]
+    if not call.may(rule, spec.project_id if spec else context.project_id):
         return
     verdict = _verdict(context, spec, host)
     if verdict:
@@ -119,20 +120,6 @@ def _request_spec(
             context.elevated(), server)
     except nova_exception.RequestSpecNotFound:
         return None
-
-
-def _is_for_caller(
-    context: nova_context.RequestContext, action: str,
-    spec: objects.RequestSpec | None,
-) -> bool:
-    """Whether Nova's policy allows the caller the move.
-
-    A caller without the permission learns nothing about the target.
-    """
-    _, rule = _ACTIONS[action]
-    owner = spec.project_id if spec else context.project_id
-    return bool(context.can(rule, fatal=False, target={
-        'project_id': owner, 'user_id': context.user_id}))
 
 
 def _verdict(

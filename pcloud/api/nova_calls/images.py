@@ -10,11 +10,11 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The image of a new server, and whether administrators trust the image.
+"""The image of a server, and whether administrators trust the image.
 
 Nova reads the image a moment later in the same call. Nova takes the image that
-was read here then, so a launch makes no more calls of Glance than without
-Pcloud.
+was read here then, so a launch or a rebuild makes no more calls of Glance than
+without Pcloud.
 """
 
 from collections.abc import Mapping
@@ -29,6 +29,8 @@ from nova.image import glance
 from nova.volume import cinder
 from oslo_config import cfg
 from oslo_utils import uuidutils
+
+from pcloud.rules import colocation
 
 CONF = cfg.CONF
 
@@ -92,6 +94,22 @@ def properties(
     trusted = bool(image.get('is_public')) or (
         image.get('owner') in CONF.pcloud.system_key_image_projects)
     return image.get('properties') or {}, trusted
+
+
+def check_flag(
+    wish: colocation.Wish, extra_spec: str | None,
+    properties_: Mapping[str, str],
+) -> None:
+    """Refuse an image that forbids a server to be where the server is to be.
+
+    :param wish: what the hints of the server ask about its neighbours
+    :param extra_spec: the permission to co-locate of the server's flavor, None
+        where the flavor has none
+    :param properties_: the properties of the image
+    :raises: as `rules.colocation.check`
+    """
+    colocation.check(wish, colocation.flag(
+        extra_spec, properties_.get(colocation.IMAGE_PROPERTY)))
 
 
 def is_on_volume(server: Mapping) -> bool:

@@ -146,7 +146,7 @@ def checked(
         `exception.InvalidHint`, `exception.InvalidPlacementKey`,
         `exception.ReservedHint`, and as `rules.locality.check`,
         `constraint_levels.read`,
-        `machine_constraints.check_attributes`, `rules.colocation.check` and
+        `machine_constraints.check_attributes`, `images.check_flag` and
         `default_pclouds.usable`
     """
     hint_rules.check_names(hints, CONF.pcloud.other_hints)
@@ -161,7 +161,7 @@ def checked(
     rows = launch_rows.read(
         context, [names.policy(*scope) for scope in scopes],
         _flavor_id(server.get('flavorRef')), colocation.EXTRA_SPEC)
-    _check_flag(wish, rows.extra_spec, properties)
+    images.check_flag(wish, rows.extra_spec, properties)
     policies = scoped_policies.of_metadata(scopes, rows.metadata)
     default = None if default_pclouds.is_placed(
         server, hints, version) else (
@@ -258,15 +258,6 @@ def _wish(
             name=hint_rules.ROOM_FOR, value=wish.room_for[0],
             expected='given for one server at a time')
     return wish
-
-
-def _check_flag(
-    wish: colocation.Wish, extra_spec: str | None,
-    properties: Mapping[str, str],
-) -> None:
-    """Check the permission to co-locate, by flavor and image."""
-    colocation.check(wish, colocation.flag(
-        extra_spec, properties.get(colocation.IMAGE_PROPERTY)))
 
 
 def _is_flavor(

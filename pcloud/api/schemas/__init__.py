@@ -24,3 +24,4 @@ from pcloud.api.schemas import room  # noqa: F401
 from pcloud.api.schemas import scoped_policies  # noqa: F401
 from pcloud.api.schemas import servers  # noqa: F401
 from pcloud.api.schemas import simulate  # noqa: F401
+from pcloud.api.schemas import tenants  # noqa: F401

@@ -36,3 +36,5 @@ index_query = {
     },
     'additionalProperties': False,
 }
+
+delete_query = types.force

@@ -91,6 +91,10 @@ limit = {'type': 'string', 'pattern': r'^[0-9]{1,9}\Z',
 query_flag = {'type': 'string', 'enum': [
     '0', '1', 'false', 'true', 'False', 'True']}
 
+# The query of a call that can be made by force.
+force = {'type': 'object', 'properties': {'force': query_flag},
+         'additionalProperties': False}
+
 flavor_id = {'type': 'string', 'pattern': rf'^{forms.FLAVOR_ID}\Z',
              'description': 'the id of a flavor: 1 to 255 letters, digits, '
                             '".", "_", "-" and blanks'}

@@ -37,6 +37,10 @@ _host_arg = utils.arg(
     'name', metavar='<name>', help='Name of the host in the Pcloud.')
 _tenant_arg = utils.arg(
     'tenant', metavar='<tenant>', help='Id of the project.')
+_force_arg = utils.arg(
+    '--force', action='store_true',
+    help='Also when shelved servers, which have no other home, can never be '
+         'unshelved then.')
 
 
 @utils.arg('name', metavar='<name>',
@@ -88,10 +92,11 @@ def do_pcloud_update(cs: typing.Any, args: typing.Any) -> None:
 
 
 @_pcloud_arg
+@_force_arg
 def do_pcloud_delete(cs: typing.Any, args: typing.Any) -> None:
     """Delete a Pcloud that has no hosts."""
     client, pcloud_id = _find(cs, args)
-    client.delete_pcloud(pcloud_id)
+    client.delete_pcloud(pcloud_id, force=args.force)
 
 
 @_pcloud_arg
@@ -172,10 +177,11 @@ def do_pcloud_tenant_add(cs: typing.Any, args: typing.Any) -> None:
 
 @_pcloud_arg
 @_tenant_arg
+@_force_arg
 def do_pcloud_tenant_remove(cs: typing.Any, args: typing.Any) -> None:
     """Let a project no longer start servers in a Pcloud."""
     client, pcloud_id = _find(cs, args)
-    client.remove_tenant(pcloud_id, args.tenant)
+    client.remove_tenant(pcloud_id, args.tenant, force=args.force)
 
 
 @_pcloud_arg

@@ -207,6 +207,14 @@ def add_dry_run(parser: argparse.ArgumentParser) -> None:
         help='Only say what would be done, as far as that can be seen')
 
 
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """Add the option that leaves shelved servers without a home."""
+    parser.add_argument(
+        '--force', action='store_true',
+        help='Also when shelved servers, which have no other home, can never '
+             'be unshelved then')
+
+
 def require_changes(changes: dict[str, typing.Any],
                     options: str) -> dict[str, typing.Any]:
     """Return name -> value of the given options.

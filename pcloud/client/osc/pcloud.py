@@ -165,16 +165,17 @@ class DeletePcloud(common.PcloudCommand):
         parser.add_argument(
             'pclouds', metavar='<pcloud>', nargs='+',
             help='Pclouds to delete (name or id)')
+        common.add_force(parser)
         common.add_dry_run(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Delete the Pclouds."""
         common.run_or_forecast(
-            self, parsed_args, parsed_args.pclouds, self._delete,
+            self, parsed_args, parsed_args.pclouds,
+            lambda name_or_id: self.client.delete_pcloud(
+                self.client.find_pcloud(name_or_id).id,
+                force=parsed_args.force),
             self._obstacle, 'deleted')
-
-    def _delete(self, name_or_id: str) -> None:
-        self.client.delete_pcloud(self.client.find_pcloud(name_or_id).id)
 
     def _obstacle(self, name_or_id: str) -> str | None:
         try:

@@ -60,8 +60,10 @@ class SetPcloudQuota(common.PcloudCommand):
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Set the quota."""
-        project_id = projects.find_id(self.app.client_manager, parsed_args)
+        keystone = self.app.client_manager
         if parsed_args.default:
-            self.client.delete_quota(project_id)
+            self.client.delete_quota(
+                projects.find_id_even_deleted(keystone, parsed_args))
         else:
-            self.client.update_quota(project_id, parsed_args.units)
+            self.client.update_quota(projects.find_id(keystone, parsed_args),
+                                     parsed_args.units)

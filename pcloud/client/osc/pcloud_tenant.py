@@ -46,13 +46,15 @@ class RemovePcloudTenant(common.PcloudCommand):
         """Add the Pcloud and the project."""
         common.add_pcloud_argument(parser)
         projects.add_arguments(parser)
+        common.add_force(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Remove the tenant."""
         project_id = projects.find_id_even_deleted(
             self.app.client_manager, parsed_args)
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
-        self.client.remove_tenant(pcloud.id, project_id)
+        self.client.remove_tenant(
+            pcloud.id, project_id, force=parsed_args.force)
 
 
 class ListPcloudTenant(common.Lister):

@@ -179,6 +179,53 @@ class _Project:
                 'domain': {'id': self.id}}
 
 
+class ListingKeystone(SmallKeystone):
+    """Keystone knows a few projects and domains, and lists them.
+
+    :param urls: what Keystone knows, such as "/domains/d1"
+    :ivar listed: what Keystone lists; everything by default
+    :ivar status: the status of all answers, None for the right one
+    :ivar asked: the URLs that Keystone was asked for
+    :ivar page: the number of records in a page
+    """
+
+    def __init__(self, *urls: str) -> None:
+        super().__init__(*urls)
+        self.listed = urls
+        self.status: int | None = None
+        self.asked: list[str] = []
+        self.page = 100
+
+    def get(self, url):
+        """Return Keystone's answer about a project, a domain or all."""
+        self.asked.append(url)
+        if self.status is not None:
+            return _Project(url, self.status)
+        if url.count('/') == 2:
+            return super().get(url)
+        start, _, marker = url.partition('?marker=')
+        ids = sorted(each.rsplit('/', 1)[1] for each in self.listed
+                     if each.startswith(f'{start}/'))
+        ids = [each for each in ids if each > marker]
+        return _List(start[1:], [{'id': each} for each in ids[:self.page]],
+                     f'{start}?marker={ids[self.page - 1]}'
+                     if ids[self.page:] else None)
+
+
+@dataclasses.dataclass(frozen=True)
+class _List:
+    """Keystone's answer about all projects, or about all domains."""
+
+    name: str
+    records: list[dict]
+    following: str | None
+    status_code: int = 200
+
+    def json(self) -> dict:
+        """Return the body."""
+        return {self.name: self.records, 'links': {'next': self.following}}
+
+
 class SilentKeystone(Keystone):
     """Keystone cannot be reached."""
 

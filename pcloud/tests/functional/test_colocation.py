@@ -58,6 +58,12 @@ class ColocationTest(shared_cloud.SharedCloudTestCase):
         self.assertEqual(400, response.status_code, response.text)
         return response.json()['badRequest']['message']
 
+    def image(self, **properties):
+        return self.glance.create(self.context, {
+            'name': 'agent', 'is_public': True, 'status': 'active',
+            'size': 1, 'min_ram': 0, 'min_disk': 0, 'container_format': 'raw',
+            'disk_format': 'raw', 'properties': properties})['id']
+
     def _action(self):
         """Return the path of the actions of a new server."""
         return f'/servers/{self.unit()["id"]}/action'
@@ -100,11 +106,7 @@ class ColocationTest(shared_cloud.SharedCloudTestCase):
         self.assertIn('pcloud_co_located=allow', self.refused(
             'never', {'with': 'web'}))
         self.assertIn('can only be co-located', self.refused('always', {}))
-        image = self.glance.create(self.context, {
-            'name': 'agent', 'is_public': True, 'status': 'active',
-            'size': 1, 'min_ram': 0, 'min_disk': 0, 'container_format': 'raw',
-            'disk_format': 'raw',
-            'properties': {'pcloud_co_located': 'always'}})['id']
+        image = self.image(pcloud_co_located='always')
         self.boot(self.alice, {'in': 'web'}, imageRef=image)
         response = self.alice.call('POST', '/servers', {'server': {
             **self._build_server(flavor_id='1', networks='none'),
@@ -119,12 +121,43 @@ class ColocationTest(shared_cloud.SharedCloudTestCase):
             f"{FLAG}: The co-located flag 'sometimes' is not right; it has to "
             f'be one of allow, always, never', response.text)
 
+    def rebuild(self, server, image, user=None):
+        return (user or self.alice).call(
+            'POST', f'/servers/{server["id"]}/action',
+            {'rebuild': {'imageRef': image}})
+
+    def test_a_rebuild_gets_no_image_that_a_launch_refuses(self):
+        plain, never, allow, always = self.image(), *(
+            self.image(pcloud_co_located=flag)
+            for flag in ('never', 'allow', 'always'))
+        self.unit(service='web')
+        alone = self.boot(self.alice, imageRef=allow)
+        inside = self.boot(self.alice, {'in': 'web'}, imageRef=allow)
+        for server, image, message in (
+                (alone, always, 'can only be co-located'),
+                (inside, plain, 'may not be co-located'),
+                (inside, never, 'may not be co-located')):
+            for version in ('2.1', '2.54', '2.90', 'latest'):
+                self.alice.microversion = version
+                response = self.rebuild(server, image)
+                self.assertEqual(400, response.status_code, response.text)
+                self.assertIn(message, response.text)
+            self.assertEqual(allow, self.admin.get_server(
+                server['id'])['image']['id'])
+        # Whom Nova does not show the server learns nothing.
+        self.assertEqual(
+            404, self.rebuild(alone, always, self.bob).status_code)
+        for server, image in (
+                (alone, plain), (alone, never), (inside, always),
+                # The flavor counts before the image.
+                (self.unit(), always)):
+            response = self.rebuild(server, image)
+            self.assertEqual(202, response.status_code, response.text)
+            self.wait_for(server, status='ACTIVE')
+
     def test_a_flag_of_an_image_is_refused_where_nova_sets_the_flag(self):
         """The image's metadata, and images that are made of servers."""
-        key, image = 'pcloud_co_located', self.glance.create(self.context, {
-            'name': 'agent', 'is_public': True, 'status': 'active',
-            'size': 1, 'min_ram': 0, 'min_disk': 0, 'container_format': 'raw',
-            'disk_format': 'raw', 'properties': {}})['id']
+        key, image = 'pcloud_co_located', self.image()
         metadata = f'/images/{image}/metadata'
         # Later versions do not set the metadata of images.
         self.admin.microversion = '2.38'

@@ -15,6 +15,7 @@
 import itertools
 from unittest import mock
 
+from pcloud.api.nova_calls import kept_requests
 from pcloud.api.nova_calls import servers
 from pcloud.tests import counting
 from pcloud.tests.functional import base
@@ -46,10 +47,18 @@ class LaunchTest(shared_cloud.SharedCloudTestCase):
     def images_read(self):
         """Return how often nova-api reads the image of a launch."""
         # Compute services read images as well, with another context.
+        return self.reads(lambda: self.boot(self.alice))
+
+    def reads(self, call):
+        """Return how often Glance is asked for an image during a call."""
         with mock.patch.object(
                 self.glance, 'show', wraps=self.glance.show) as show:
-            self.boot(self.alice)
+            call()
         return len(show.mock_calls)
+
+    def rebuild(self, server):
+        self.act(server, {'rebuild': {'imageRef': server['image']['id']}})
+        self.wait_for(server, status='ACTIVE')
 
     def test_a_single_statement(self):
         self.assertEqual(counting.Count(1, 0), min(self.counts()))
@@ -70,6 +79,13 @@ class LaunchTest(shared_cloud.SharedCloudTestCase):
             stock = self.images_read()
         self.assertGreater(stock, 0)
         self.assertEqual(stock, self.images_read())
+
+    def test_no_image_of_a_rebuild_is_read_twice(self):
+        server = self.boot(self.alice)
+        with mock.patch.object(kept_requests, 'check'):
+            stock = self.reads(lambda: self.rebuild(server))
+        self.assertGreater(stock, 0)
+        self.assertEqual(stock, self.reads(lambda: self.rebuild(server)))
 
     def test_a_changed_image_counts_at_once(self):
         self.glance.create(self.context, {

@@ -355,8 +355,10 @@ class AfterwardsTest(LifecycleTestCase):
             self.stays(server, body)
         self.evacuation_stays(server)
         self.shelve(server)
-        self.stays(server, UNSHELVE)
-        self.stays(server, {'unshelve': {'host': min(self.own)}})
+
+    def _unshelvings(self):
+        """Return an unshelve to any host, and an unshelve to a host."""
+        return UNSHELVE, {'unshelve': {'host': min(self.own)}}
 
     def test_tenant_that_was_removed(self):
         path = f'/os-pclouds/{self.pcloud}/tenants/{base.BOB}'
@@ -365,6 +367,10 @@ class AfterwardsTest(LifecycleTestCase):
         self.live_migrate(server, self.other(server, self.own))
         self.alice.call_json('DELETE', path)
         self._nothing_moves(server)
+        for body in self._unshelvings():
+            response = self.admin.call(
+                'POST', f'/servers/{server["id"]}/action', body)
+            self.assertEqual(409, response.status_code, response.text)
         self.alice.call_json('PUT', path)
         self.unshelve(server, self.own)
 
@@ -374,6 +380,8 @@ class AfterwardsTest(LifecycleTestCase):
         for name in ('a', 'b'):
             self.set_state(name, 'disabled')
         self._nothing_moves(server)
+        for body in self._unshelvings():
+            self.stays(server, body)
         self.set_state('off', 'enabled')
         self.move(server, UNSHELVE, self.off)
 

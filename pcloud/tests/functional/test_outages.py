@@ -75,10 +75,11 @@ CALLS = {
         alice('GET', f'{PCLOUD}/rebalance?goal=fit&flavor=small'),
         alice('GET', '/os-pcloud-room?flavor=small&pcloud={mine}'),
         admin('GET', '/os-pcloud-room?flavor=small')],
-    'Create, rename or delete a Pcloud': [
+    'Create or rename a Pcloud; delete one by force': [
         alice('POST', '/os-pclouds', pcloud={'name': 'new'}),
         alice('PUT', PCLOUD, pcloud={'name': 'other'}),
-        alice('DELETE', '/os-pclouds/{empty}')],
+        alice('DELETE', '/os-pclouds/{empty}?force=1')],
+    'Delete a Pcloud': [alice('DELETE', '/os-pclouds/{empty}')],
     'Set the ratios of a Pcloud': [
         alice('PUT', PCLOUD, pcloud={'cpu_allocation_ratio': 5}),
         alice('PUT', PCLOUD, pcloud={'ram_allocation_ratio': None})],

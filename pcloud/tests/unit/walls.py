@@ -70,17 +70,18 @@ ROOMS = {
     'backend': _room(
         _COMMON,
         f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_db '
-        'oslo_messaging oslo_serialization sqlalchemy tenacity',
+        'oslo_messaging oslo_serialization requests sqlalchemy tenacity',
         'pcloud_lists',
         'pool_rows',
         'isolation',
         'change consumers occupancy past_moves pcloud_rows',
-        'server_calls unit_rows',
+        'server_calls shelved_servers unit_rows',
         'announce arrivals census closed_services computes '
         'inherited_metadata journal launch_rows marked_projects readings '
         'servers sticky_rows writes',
         'availability_zones cells complaints compute_calls due flavors '
-        'growth_rows inventories outages request_specs rows stray_services',
+        'growth_rows identity inventories outages request_specs rows '
+        'stray_services',
         'host_sets',
         'bulk'),
     'objects': _room(
@@ -89,7 +90,7 @@ ROOMS = {
         'oslo_versionedobjects tenacity',
         'reactions',
         'allocation drains maintenance',
-        'hosts placed_servers tenants turns usages',
+        'homes hosts placed_servers tenants turns usages',
         'machine_constraints pclouds quotas values',
         'host_attributes scoped_policies stocktaking supplies',
         'host_flavors',
@@ -100,7 +101,7 @@ ROOMS = {
         f'{_COMMON} backend objects', 'nova.context oslo_config oslo_utils',
         'all_checks remains',
         'placement_checks',
-        'attribute_checks row_checks value_checks',
+        'attribute_checks home_checks project_checks row_checks value_checks',
         'findings repair'),
     'scheduler': _room(
         f'{_COMMON} backend conf objects',
@@ -168,7 +169,7 @@ ROOMS = {
         f'{_OSLO} cinderclient jsonschema keystoneauth1 nova.api '
         'nova.compute.api nova.context nova.exception nova.image '
         'nova.objects nova.policies '
-        'nova.policy nova.utils nova.volume oslo_policy routes webob',
+        'nova.policy nova.volume oslo_policy routes webob',
         'wsgi',
         'routes',
         'handlers',
@@ -183,7 +184,7 @@ ROOMS = {
         'simulate tenants'),
     'api/nova_calls': _room(
         '', '',
-        'forced_moves metadata servers',
+        'forced_moves kept_requests metadata servers',
         'default_pclouds growing',
         'dispatch images shown_hints'),
     'api/policies': _room(
@@ -195,7 +196,7 @@ ROOMS = {
     'api/schemas': _room(
         '', '',
         'attributes explain host_flavors hosts pclouds quotas rebalance '
-        'rehearsal room scoped_policies servers simulate',
+        'rehearsal room scoped_policies servers simulate tenants',
         'types'),
     'api/views': _room(
         '', '',

@@ -160,6 +160,16 @@ class TestCommands(base.CloudTestCase):
         self.assertEqual((method, path, body), self.last_call())
         self.assertEqual([(method, path)], self.changes())
 
+    @ddt.data(('pcloud-delete farm', FARM),
+              (f'pcloud-tenant-remove farm {base.OTHER_PROJECT}', TENANT))
+    @ddt.unpack
+    def test_force(self, command, path):
+        self.answer('DELETE', path, status_code=204)
+        for option, query in (('', {}), (' --force', {'force': ['1']})):
+            self.assertEqual(
+                (0, '', ''), self.nova(*(command + option).split()))
+            self.assertEqual(query, self.calls()[-1].query)
+
     @ddt.idata(SHOWING)
     @ddt.unpack
     def test_shows(self, command, method, path, body, answer, shown):

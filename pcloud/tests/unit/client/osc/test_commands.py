@@ -54,6 +54,8 @@ SILENT = (
     ('pcloud unset farm --ram-allocation-ratio', 'PUT', FARM,
      {'pcloud': {'ram_allocation_ratio': None}}),
     ('pcloud delete farm', 'DELETE', FARM, None),
+    (f'pcloud tenant remove farm {base.OTHER_PROJECT}', 'DELETE',
+     f'{FARM}/tenants/{base.OTHER_PROJECT}', None),
     ('pcloud host set farm web-1 --enable', 'PUT', f'{HOSTS}/web-1',
      {'host': {'state': 'enabled'}}),
     ('pcloud host set farm web-1 --disable', 'PUT', f'{HOSTS}/web-1',
@@ -116,6 +118,19 @@ class TestChanges(base.CloudTestCase):
         self.assertEqual((0, '', ''), result)
         self.assertEqual((method, path, body), self.last_call())
         self.assertEqual([(method, path)], self.changes())
+
+    @ddt.data(
+        ('pcloud delete farm', FARM),
+        (f'pcloud tenant remove farm {base.OTHER_PROJECT}',
+         f'{FARM}/tenants/{base.OTHER_PROJECT}'))
+    @ddt.unpack
+    def test_force(self, command, path):
+        for option, query in (('', {}), (' --force', {'force': ['1']})):
+            self.answer_farm()
+            self.answer('DELETE', path, status_code=204)
+            self.assertEqual(
+                (0, '', ''), self.openstack(*(command + option).split()))
+            self.assertEqual(query, self.calls()[-1].query)
 
     @ddt.data('pcloud set farm', 'pcloud unset farm', 'host flavor set gold')
     def test_nothing_to_change(self, command):

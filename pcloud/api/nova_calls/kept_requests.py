@@ -1,0 +1,103 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Refuse calls that the request of an existing server does not allow.
+
+A server keeps what the server was started with. An unshelve into a Pcloud that
+is gone, or closed to the project, is accepted by Nova and ends without a host
+and without a fault. A rebuild asks no filter, so a server could get an image
+that a launch refuses.
+
+Rule: reference-isolation-kept
+"""
+
+from collections.abc import Callable
+from collections.abc import Mapping
+
+from nova.api.openstack.compute import servers as nova_servers
+from nova.policies import servers as server_policies
+from nova.policies import shelve
+
+from pcloud.api.nova_calls import dispatch
+from pcloud.api.nova_calls import images
+from pcloud.backend import isolation
+from pcloud.backend import request_specs
+from pcloud.backend import shelved_servers
+from pcloud import exception
+from pcloud.rules import colocation
+from pcloud.rules import hints as hint_rules
+
+
+def check(call: dispatch.NovaCall) -> None:
+    """Refuse an unshelve without a home, and a rebuild with a wrong image.
+
+    One query where the call is an unshelve or a rebuild, else none. Nova
+    answers all other calls, calls that are not well-formed, and calls that the
+    caller may not make.
+
+    :raises: as `_check_unshelve` and `_check_rebuild`
+    """
+    if not call.is_of(nova_servers.ServersController, *_CHECKS):
+        return
+    rule, check_request = _CHECKS[call.action]
+    spec = request_specs.of_server(
+        call.context.elevated(), call.arguments['id'])
+    if spec is not None and call.may(rule, spec.project):
+        check_request(call, spec)
+
+
+def _check_unshelve(
+    call: dispatch.NovaCall, spec: request_specs.Spec,
+) -> None:
+    """Refuse an unshelve that could only end without a host.
+
+    Two queries where the server was started in a Pcloud, and two more where
+    the project may not use the Pcloud. A server that is still on its host
+    needs no other host.
+
+    :raises: `exception.NoHome`, `exception.InvalidHint`,
+        `exception.Unavailable` when the server's cell is silent
+    """
+    home = hint_rules.pcloud_id(spec.hints)
+    if home is None:
+        return
+    server = call.arguments['id']
+    try:
+        isolation.usable_pcloud(call.context, home, spec.project)
+    except exception.PcloudUnusable as error:
+        if shelved_servers.is_off_its_host(call.context, server):
+            raise exception.NoHome(server=server, pcloud=home,
+                                   reason=error.details['reason'])
+
+
+def _check_rebuild(
+    call: dispatch.NovaCall, spec: request_specs.Spec,
+) -> None:
+    """Refuse an image with which the server could not have been started.
+
+    :raises: as `images.check_flag`
+    """
+    image = call.body.get(call.action)
+    if isinstance(image, Mapping) and 'imageRef' in image:
+        images.share(call.controller.compute_api)
+        properties, _ = images.properties(
+            call.context, {'imageRef': image['imageRef']})
+        images.check_flag(colocation.wish(spec.hints), spec.extra_specs.get(
+            colocation.EXTRA_SPEC), properties)
+
+
+# Action -> the policy rule that Nova checks, and the check.
+_CHECKS: Mapping[str, tuple[str, Callable[
+    [dispatch.NovaCall, request_specs.Spec], None]]] = {
+    'unshelve': (shelve.POLICY_ROOT % 'unshelve', _check_unshelve),
+    'rebuild': (server_policies.SERVERS % 'rebuild', _check_rebuild),
+}

@@ -1,0 +1,118 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Find projects and domains that Keystone does not know any more.
+
+Keystone tells nobody that a project is deleted, so what Pcloud keeps of the
+project stays.
+
+Rule: reference-audit-projects
+"""
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from nova import context as nova_context
+
+from pcloud.audit import findings
+from pcloud.backend import complaints
+from pcloud.backend import identity
+from pcloud.backend import pcloud_rows
+from pcloud.backend import rows
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import scoped_policies
+
+_NO_POLICY = {names.TYPE, names.SCOPE, names.SCOPE_ID, names.QUOTA_UNITS}
+
+# The id of a project or domain, and the finding in case that it is gone.
+_Kept: TypeAlias = tuple[str, findings.Finding]
+
+
+def check(
+    context: nova_context.RequestContext,
+) -> Iterator[findings.Finding]:
+    """Find owners, tenants and settings of projects and domains that are gone.
+
+    Two queries, and the questions of `identity.gone`. Where nobody may ask
+    Keystone nothing is found, and the log says so.
+
+    :raises: `exception.KeystoneSilent`
+    """
+    aggregates = rows.with_values(context)
+    yield from _check(context, identity.PROJECT, [
+        *_of_pclouds(aggregates),
+        *_of_policies(aggregates, scoped_policies.PROJECT)])
+    yield from _check(context, identity.DOMAIN, list(
+        _of_policies(aggregates, scoped_policies.DOMAIN)))
+
+
+def _check(
+    context: nova_context.RequestContext, kind: str, kept: Sequence[_Kept],
+) -> Iterator[findings.Finding]:
+    try:
+        gone = frozenset(identity.gone(
+            context, kind, {record_id for record_id, _ in kept}))
+    except exception.KeystoneUnasked as error:
+        complaints.once(str(error))
+        return
+    for record_id, finding in kept:
+        if record_id in gone:
+            yield finding
+
+
+def _of_pclouds(aggregates: Sequence[rows.Aggregate]) -> Iterator[_Kept]:
+    """Yield the owner and the tenants of each Pcloud."""
+    for pcloud in pcloud_rows.whole(aggregates):
+        pcloud_id = pcloud.metadata[names.ID]
+        owner = pcloud.metadata.get(names.OWNER, '')
+        yield owner, _finding(
+            pcloud, names.OWNER, f'project {owner}, the owner',
+            'Administrators alone manage the Pcloud, whose hosts nobody '
+            'else gets. Remove the hosts, and delete the Pcloud with: '
+            f'openstack pcloud delete {pcloud_id}')
+        for tenant in sorted(names.tenants(pcloud.metadata) - {owner}):
+            yield tenant, _finding(
+                pcloud, names.tenant_key(tenant),
+                f'project {tenant}, a tenant',
+                'Remove the tenant with: openstack pcloud tenant remove '
+                f'{pcloud_id} {tenant}')
+
+
+def _of_policies(
+    aggregates: Sequence[rows.Aggregate], scope: str,
+) -> Iterator[_Kept]:
+    """Yield the projects, or domains, with a policy, default or quota."""
+    prefix = f'{names.POLICY_PREFIX}{scope}:'
+    for policy in aggregates:
+        if not policy.name.startswith(prefix):
+            continue
+        scope_id = policy.name.removeprefix(prefix)
+        if names.QUOTA_UNITS in policy.metadata:
+            yield scope_id, _finding(
+                policy, names.QUOTA_UNITS, f'{scope} {scope_id}, with a quota',
+                'Remove the quota with: openstack pcloud quota set --default '
+                f'{scope_id}')
+        if policy.metadata.keys() - _NO_POLICY:
+            yield scope_id, _finding(
+                policy, names.SCOPE_ID, f'{scope} {scope_id}, with a policy',
+                'Remove the policy, and the default Pcloud, with: openstack '
+                f'pcloud policy unset {scope} {scope_id}')
+
+
+def _finding(
+    aggregate: rows.Aggregate, key: str, who: str, what: str,
+) -> findings.Finding:
+    return findings.KeyFinding(
+        f'{who.partition(" ")[0]}-gone', aggregate.name, key,
+        f'{who}, does not exist in Keystone any more. {what}')

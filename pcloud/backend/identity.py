@@ -1,0 +1,121 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Ask Keystone about projects and domains."""
+
+from collections.abc import Collection
+from collections.abc import Iterator
+import re
+import typing
+
+from keystoneauth1 import exceptions as ks_exc
+from keystoneauth1 import loading as ks_loading
+from nova import context as nova_context
+from nova import utils
+from oslo_config import cfg
+import requests
+
+from pcloud import exception
+from pcloud.rules import forms
+
+CONF = cfg.CONF
+
+# Only such an id may become part of a URL.
+ID = re.compile(forms.SCOPE_ID)
+PROJECT, DOMAIN = 'project', 'domain'
+
+# There is nobody to ask as, or nothing to ask.
+_UNASKED = (ks_exc.AuthorizationFailure, ks_exc.AuthPluginException,
+            ks_exc.CatalogException, ks_exc.Forbidden, ks_exc.Unauthorized)
+
+
+def get(
+    context: nova_context.RequestContext, url: str,
+) -> requests.Response:
+    """Return Keystone's answer to a ``GET``, whatever the status.
+
+    Keystone is asked as the user of [service_user] where configured: a tenant
+    may not look up other projects.
+
+    :raises: `keystoneauth1.exceptions.ClientException`
+    """
+    return _get(_service_user() or context.get_auth_plugin(), url)
+
+
+def gone(
+    context: nova_context.RequestContext, kind: str, ids: Collection[str],
+) -> list[str]:
+    """Return those of some projects or domains that Keystone does not know.
+
+    Keystone is asked as the caller, who is an administrator, and where there
+    is no caller as the user of [service_user]. Keystone is asked for a list,
+    page by page, and then for each id that is not in the list: a list may be
+    cut, or be of a single domain, or be nothing for the user to see.
+
+    :param kind: `PROJECT` or `DOMAIN`
+    :param ids: ids in the form `ID`; other ids are left out
+    :returns: the ids in order; a project that is disabled is not gone
+    :raises: `exception.KeystoneUnasked` when nobody may ask,
+        `exception.KeystoneSilent` when Keystone does not answer
+    """
+    wanted = sorted(filter(ID.fullmatch, ids))
+    if not wanted:
+        return []
+    try:
+        auth = _service_user() if context.user_id is None else (
+            context.get_auth_plugin())
+        if auth is None:
+            raise exception.KeystoneUnasked(
+                reason='[service_user] in nova.conf has no auth_type')
+        known = frozenset(_listed(auth, f'{kind}s'))
+        return [each for each in wanted if each not in known and not _is_known(
+            _get(auth, f'/{kind}s/{each}'))]
+    except _UNASKED as error:
+        raise exception.KeystoneUnasked(reason=error) from error
+    except ks_exc.ClientException as error:
+        raise exception.KeystoneSilent(reason=error) from error
+
+
+def _get(auth: typing.Any, url: str) -> requests.Response:
+    return utils.get_ksa_adapter(
+        'identity', ksa_auth=auth, min_version=(3, 0),
+        max_version=(3, 'latest')).get(url)
+
+
+def _listed(auth: typing.Any, kinds: str) -> Iterator[str]:
+    """Yield the ids of the projects or domains that Keystone lists.
+
+    :param kinds: the name of the list
+    """
+    url = f'/{kinds}'
+    while url:
+        answer = _get(auth, url)
+        if answer.status_code != 200:
+            return
+        body = answer.json()
+        yield from (record['id'] for record in body[kinds])
+        url = body.get('links', {}).get('next')
+
+
+def _service_user() -> typing.Any:
+    """Return the credentials of [service_user], None where there are none."""
+    return ks_loading.load_auth_from_conf_options(CONF, 'service_user')
+
+
+def _is_known(answer: requests.Response) -> bool:
+    """Whether Keystone has found the record that Keystone was asked for."""
+    if answer.status_code in (200, 404):
+        return answer.status_code == 200
+    error = f'Keystone has answered {answer.status_code}'
+    if answer.status_code in (401, 403):
+        raise exception.KeystoneUnasked(reason=error)
+    raise exception.KeystoneSilent(reason=error)

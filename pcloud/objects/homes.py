@@ -1,0 +1,79 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which shelved servers a change would leave without a home.
+
+A shelved server that is on no host comes back into the Pcloud of the server's
+hint, or nowhere. When the Pcloud is deleted, or the server's project is no
+tenant any more, the server can never be unshelved.
+
+Rule: reference-pclouds-home
+"""
+
+from collections.abc import Sequence
+
+from nova import context as nova_context
+
+from pcloud.backend import shelved_servers
+from pcloud import exception
+from pcloud.objects import pclouds
+from pcloud.rules import counts
+
+# How many servers an error names.
+_MOST = 20
+
+
+def check_deletion(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+) -> None:
+    """Refuse to delete a Pcloud that is the only home of shelved servers.
+
+    A Pcloud with hosts is refused first: as long as the Pcloud has hosts, a
+    server of the Pcloud may be shelved after the look.
+
+    :raises: `exception.PcloudInUse`, `exception.OnlyHome`,
+        `exception.Unavailable` when a cell is silent
+    """
+    if pclouds.show(context, pcloud.id).aggregate.hosts:
+        raise exception.PcloudInUse(pcloud=pcloud.id)
+    _check(pcloud, shelved_servers.of_pcloud(context, pcloud.id))
+
+
+def check_removal(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    project_id: str,
+) -> None:
+    """Refuse to remove a tenant with shelved servers that need the Pcloud.
+
+    A project that is no tenant needs nothing.
+
+    :raises: `exception.OnlyHome`, `exception.Unavailable` when a cell with
+        servers of the project is silent
+    """
+    if project_id in pcloud.tenants:
+        _check(pcloud, shelved_servers.of_project(
+            context, pcloud.id, project_id))
+
+
+def named(servers: Sequence[str]) -> str:
+    """Return the ids of servers in words, of many servers the first."""
+    more = len(servers) - _MOST
+    return ', '.join(servers[:_MOST]) + (
+        f' and {more} more' if more > 0 else '')
+
+
+def _check(pcloud: pclouds.Head, servers: Sequence[str]) -> None:
+    if servers:
+        raise exception.OnlyHome(
+            [{'type': 'server', 'uuid': server} for server in servers[:_MOST]],
+            pcloud=pcloud.id, servers=named(servers), count=counts.words(
+                len(servers), 'shelved server has', 'shelved servers have'))
