@@ -605,6 +605,15 @@ class HostNotReleased(Conflict):
                'look at it again.')
 
 
+class HostLeaves(Conflict):
+    message = ("Host '%(name)s' has stood in for another host during a "
+               'maintenance that is over: it counts, takes no new servers, '
+               'and leaves the Pcloud when it is empty. Move, delete or '
+               'unlock the servers on it, or drain it with release, with '
+               'move live or any and without a deadline; to have more hosts, '
+               'add one.')
+
+
 class HostChanged(Conflict):
     message = ("Host '%(name)s' was enabled or removed by another request "
                'at the same moment; look at it again.')

@@ -40,6 +40,7 @@ from pcloud.objects import hosts
 from pcloud.objects import maintenance
 from pcloud.objects import pclouds
 from pcloud.objects import reconcile
+from pcloud.objects import replacements
 from pcloud.rules import access
 from pcloud.rules import counts
 
@@ -75,9 +76,10 @@ def settle_stateless(
         if written.journal_has(
                 names.unopened_key(host), aggregate.metadata[names.ID]):
             written.unmark([names.unopened_key(host)])
+        replacements.end(written, aggregate.id, host)
         written.drop(aggregate.id, [
             names.node_key(host), names.drain_key(node),
-            *hosts.keys_of_maintenance(host, metadata),
+            *hosts.keys_of_maintenance(host),
             *(names.host_key(name) for name, its
               in names.hosts(metadata).items() if its == node),
             *allocation_ratios.saved_keys(node)])
@@ -116,7 +118,8 @@ def drop_key(
     """Delete a metadata key without a host, unless the value has changed."""
     value = aggregate.metadata[key]
     host = next((key.removeprefix(prefix) for prefix
-                 in (names.NODE_PREFIX, names.REACTION_PREFIX)
+                 in (names.NODE_PREFIX, names.REACTION_PREFIX,
+                     names.REPLACES_PREFIX)
                  if key.startswith(prefix)), None)
     node = next((key.removeprefix(prefix) for prefix
                  in (names.STATE_PREFIX, names.DRAIN_PREFIX)
@@ -134,26 +137,18 @@ def drop_key(
     return 'the key is deleted' if done else _DONE
 
 
-def drop_replacement(
+def send_away(
     aggregate: rows.Aggregate, host: str,
     context: nova_context.RequestContext,
 ) -> str:
-    """Have a host stand in for no other, unless it does after all.
+    """Have a host leave that has stood in, unless something has it leave.
 
-    :param host: the service host of the replacement
+    :param host: the service host
     """
-    key, other = names.replaces_key(host), names.replaced(
-        aggregate.metadata)[host]
-
-    def work(written: writes.Rows) -> bool:
-        if {host, other} <= set(written.members(aggregate.id)) and (
-                written.values(aggregate.id, [names.reaction_key(other)])):
-            return False
-        return written.drop_if(aggregate.id, key, other)
-
-    done = change.run(context, [_anchor(aggregate)], work)
+    done = change.run(context, [_anchor(aggregate)], lambda written: (
+        replacements.send_left_behind(written, aggregate, host)))
     reconcile.announced(context, [aggregate.uuid])
-    return 'the host counts as any other' if done else _DONE
+    return 'the host counts, and leaves when it is empty' if done else _DONE
 
 
 def forget_unopened(

@@ -32,6 +32,7 @@ from pcloud.backend import pool_rows
 from pcloud.backend import rows
 from pcloud import exception
 from pcloud import names
+from pcloud.objects import replacements
 from pcloud.rules import access
 from pcloud.rules import counts
 from pcloud.rules import growth
@@ -276,23 +277,22 @@ def _check_keys(
 def _check_replacements(
     aggregate: rows.Aggregate,
 ) -> Iterator[findings.Finding]:
-    """Find hosts that do not count, and stand in for no other."""
-    reactions = names.reactions(aggregate.metadata)
-    for host, other in sorted(names.replaced(aggregate.metadata).items()):
-        gone = [each for each in (host, other)
-                if each not in aggregate.hosts]
-        if gone:
-            kind, reason = ('replacement-without-host',
-                            f'{gone[0]} is not in the Pcloud')
-        elif other not in reactions:
-            kind, reason = ('replacement-not-ended',
-                            f'{host} stands in for {other}, which is in no '
-                            'maintenance, and does not count')
-        else:
-            continue
+    """Find hosts that have joined for a maintenance, and do not leave."""
+    metadata = aggregate.metadata
+    lost = [host for host in sorted(names.replaced(metadata))
+            if host not in aggregate.hosts]
+    for key in map(names.replaces_key, lost):
         yield findings.KeyFinding(
-            kind, aggregate.name, names.replaces_key(host), reason,
-            functools.partial(repair.drop_replacement, aggregate, host))
+            'replacement-without-host', aggregate.name, key,
+            f'{key.removeprefix(names.REPLACES_PREFIX)} is not in the Pcloud',
+            functools.partial(repair.drop_key, aggregate, key))
+    for host in replacements.left_behind(aggregate):
+        key = names.replaces_key(host)
+        yield findings.KeyFinding(
+            'replacement-not-ended', aggregate.name, key,
+            f'{host} has joined for a maintenance that is over, and nothing '
+            'has it leave',
+            functools.partial(repair.send_away, aggregate, host))
 
 
 def _check_rebalance(

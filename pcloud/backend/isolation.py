@@ -40,6 +40,7 @@ from pcloud.backend import rows
 from pcloud import exception
 from pcloud import names
 from pcloud.rules import access
+from pcloud.rules import reactions
 
 _CLOSED_TYPES = (names.TYPE_POOL, names.TYPE_PCLOUD)
 _TYPE = orm.aliased(models.AggregateMetadata)
@@ -364,12 +365,14 @@ def _access(
             return None
         hosts = session.execute(
             _pclouds_of_hosts(), {_AGGREGATE: aggregate_id}).all()
+    counts = {host: count for host, count, *_ in hosts}
     return uuid, access.Pcloud(
-        pcloud_id, names.tenants(metadata),
-        {host: count for host, count, *_ in hosts}, names.states(metadata),
+        pcloud_id, names.tenants(metadata), counts, names.states(metadata),
         frozenset(host for host, _, is_due, _ in hosts if is_due),
         metadata.get(names.OWNER, ''), readings.is_clear(metadata),
-        frozenset(host for host, *_, is_unopened in hosts if is_unopened))
+        unopened=frozenset(
+            host for host, *_, is_unopened in hosts if is_unopened),
+        leaving=reactions.leaving(names.replaced(metadata), counts))
 
 
 def usable_pcloud(

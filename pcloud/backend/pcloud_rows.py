@@ -38,6 +38,10 @@ _OWNER = orm.aliased(models.AggregateMetadata)
 # The parameters of statements that are made once.
 _NAME, _PROJECT, _TENANT_KEY = 'name', 'project', 'tenant_key'
 
+# Of what something may be due.
+_WISHES = (names.DRAIN_PREFIX, names.REACTION_PREFIX, names.REPLACES_PREFIX,
+           names.REBALANCE_PREFIX)
+
 
 def is_whole(name: str, metadata: Mapping[str, str]) -> bool:
     """Whether name and metadata agree that an aggregate is a Pcloud."""
@@ -257,12 +261,12 @@ def draining(
 def wishes(
     context: nova_context.RequestContext, aggregate_id: int,
 ) -> dict[str, str]:
-    """Return the metadata of drains, reactions to maintenances, rebalances.
+    """Return the metadata of drains, maintenances and rebalances.
 
-    One query. The values are as written, right or not.
+    That is of reactions to maintenances, and of hosts that have joined for
+    one. One query. The values are as written, right or not.
     """
-    return _with_prefixes(context, aggregate_id, names.DRAIN_PREFIX,
-                          names.REACTION_PREFIX, names.REBALANCE_PREFIX)
+    return _with_prefixes(context, aggregate_id, *_WISHES)
 
 
 def rebalance(
@@ -304,15 +308,14 @@ def value(
 def with_steps(context: nova_context.RequestContext) -> list[str]:
     """Return the ids of the Pclouds for whose hosts something may be due.
 
-    A Pcloud with a drain, a reaction to a maintenance or a rebalance, or with
-    a maintenance policy and a host in or before a maintenance. Two queries.
+    A Pcloud with `wishes`, or with a maintenance policy and a host in or
+    before a maintenance. Two queries.
     """
     id_, kept = (orm.aliased(models.AggregateMetadata) for _ in range(2))
     of_hosts = sa.select(id_.value).distinct().where(
         id_.key == names.ID, id_.aggregate_id == kept.aggregate_id,
-        sa.or_(*(kept.key.startswith(prefix, autoescape=True) for prefix
-                 in (names.DRAIN_PREFIX, names.REACTION_PREFIX,
-                     names.REBALANCE_PREFIX))))
+        sa.or_(*(kept.key.startswith(prefix, autoescape=True)
+                 for prefix in _WISHES)))
     with api_db.context_manager.reader.using(context) as session:
         return sorted({*session.scalars(of_hosts),
                        *session.scalars(_reacting())})

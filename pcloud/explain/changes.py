@@ -83,7 +83,10 @@ def _hosts(explanation: obstacles.Explanation) -> Iterator[Change]:
     curable = [host_room for host_room in explanation.hosts
                if host_room.would_fit and
                {obstacle.rule for obstacle in host_room.in_the_way} <=
-               {obstacles.STATE, obstacles.STATUS}]
+               {obstacles.STATE, obstacles.STATUS} and
+               # Nobody can enable such a host.
+               access.IS_LEAVING.reason not in {
+                   obstacle.reason for obstacle in host_room.in_the_way}]
     for host_room in sorted(curable, key=lambda host: (
             len(host.in_the_way), host.host.state != access.DISABLED)):
         name, status = host_room.host.name, host_room.host.status

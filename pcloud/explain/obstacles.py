@@ -337,7 +337,7 @@ def state(pcloud: access.Pcloud, host: hosts.Host) -> list[Obstacle]:
         pcloud, host.compute.host, host.node.hypervisor_hostname)
     if verdict:
         return []
-    if verdict in (access.IS_DISABLED, access.IS_DUE):
+    if verdict in (access.IS_DISABLED, access.IS_DUE, access.IS_LEAVING):
         return [Obstacle(STATE, verdict.reason)]
     # The owner must not learn that another owner's Pcloud has the host.
     return [Obstacle(INCONSISTENT, 'what the cloud knows of it does not fit '

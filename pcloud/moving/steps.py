@@ -75,8 +75,9 @@ def step(
     # Read afterwards: a reaction without a maintenance is over for certain.
     announced = maintenance.step_pcloud(context, pcloud.aggregate.id)
     seen = names.reactions(wishes)
-    if announced is not None and (seen or announced and (
-            pcloud.maintenance_policy != rules.STAY)):
+    if announced is not None and (
+            seen or names.replaced(wishes) or announced and (
+                pcloud.maintenance_policy != rules.STAY)):
         reactions.step(context, pcloud, seen, announced, but)
     elif not (names.drains(wishes) or names.rebalance(wishes)):
         return

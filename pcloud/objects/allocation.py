@@ -475,7 +475,7 @@ def _join(
         # our metadata: such rows are not of this allocation.
         if not written.free_name(aggregate_id, added.name, [
                 *rows, names.drain_key(node),
-                *hosts.keys_of_maintenance(host, {}),
+                *hosts.keys_of_maintenance(host),
                 *allocation_ratios.saved_keys(node)], {
                 names.HOST_PREFIX: node, names.REPLACES_PREFIX: host},
                 [names.unopened_key(host), names.released_key(host)]):

@@ -45,6 +45,7 @@ from pcloud.objects import host_attributes
 from pcloud.objects import notifications
 from pcloud.objects import pclouds
 from pcloud.objects import reconcile
+from pcloud.objects import replacements
 from pcloud.rules import access
 from pcloud.rules import attributes as rules
 from pcloud.rules import draining
@@ -371,7 +372,8 @@ def set_state(
 
     :param state: 'enabled' or 'disabled'
     :raises: `exception.HostNotFound`, `exception.HostBusy` when the host is to
-        be enabled while something is due for the host, and as `change.run`
+        be enabled while something is due for the host, `exception.HostLeaves`
+        for a host that has stood in for another host, and as `change.run`
     """
     host = show(context, pcloud, name)
     changed = dataclasses.replace(
@@ -393,7 +395,9 @@ def drain(
 
     A host that is drained already is drained since the same moment.
 
-    :raises: `exception.HostNotFound`, and as `change.run`
+    :raises: `exception.HostNotFound`, `exception.HostLeaves` for a drain that
+        may keep a host which has stood in for another host, and as
+        `change.run`
 
     Rule: reference-draining-state
     """
@@ -424,9 +428,15 @@ def _write_state(
     """Write the state and the drain of a host."""
     node = host.node.hypervisor_hostname
     host_key, drain_key = names.host_key(host.name), names.drain_key(node)
+    replaces_key = names.replaces_key(host.compute.host)
 
     def work(written: writes.Rows) -> None:
-        there = written.values(pcloud.aggregate.id, [host_key, drain_key])
+        there = written.values(
+            pcloud.aggregate.id, [host_key, drain_key, replaces_key])
+        other = there.get(replaces_key)
+        if (other is not None and not draining.lets_go(host.drain) and
+                not written.holds(pcloud.aggregate.id, other)):
+            raise exception.HostLeaves(name=host.name)
         # Another host may have the name by now.
         if there.get(host_key) != node or not written.exchange(
                 pcloud.aggregate.id, names.state_key(node), host.state or ''):
@@ -606,26 +616,20 @@ def _take_away(
         raise exception.HostChanged(name=host.name)
     if not written.drop_if(aggregate.id, names.host_key(host.name), node):
         raise exception.HostChanged(name=host.name)
+    if names.reaction_key(host.compute.host) in there:
+        replacements.end(written, aggregate.id, host.compute.host)
     written.drop(aggregate.id, [
         names.node_key(host.compute.host), names.drain_key(node),
         *allocation_ratios.saved_keys(node),
-        *keys_of_maintenance(host.compute.host, there)])
+        *keys_of_maintenance(host.compute.host)])
     if not written.leave(aggregate.id, [host.compute.host]):
         raise exception.HostNotFound(name=host.name, pcloud=pcloud.id)
     return what
 
 
-def keys_of_maintenance(host: str, values: Mapping[str, str]) -> list[str]:
+def keys_of_maintenance(host: str) -> list[str]:
     """Return the keys of a Pcloud that end with the membership of a host.
 
-    Without the host its replacement is a host like any other, and a host that
-    has stood in does so no more.
-
     :param host: the service host
-    :param values: metadata of the Pcloud with the reaction of the host, if
-        there is one
     """
-    own = reactions.parse(values.get(names.reaction_key(host)))
-    return [names.reaction_key(host), names.replaces_key(host), *(
-        [names.replaces_key(own.replacement)]
-        if own and own.replacement else [])]
+    return [names.reaction_key(host), names.replaces_key(host)]

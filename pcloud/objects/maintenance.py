@@ -26,6 +26,7 @@ import dataclasses
 import typing
 
 from nova import context as nova_context
+from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_utils import timeutils
 
@@ -43,9 +44,12 @@ from pcloud import names
 from pcloud.objects import host_flavors
 from pcloud.objects import notifications
 from pcloud.objects import reconcile
+from pcloud.objects import replacements
 from pcloud.rules import access
 from pcloud.rules import maintenance as rules
+from pcloud.rules import reactions
 
+CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
 
@@ -70,8 +74,16 @@ def put(
                  if each.metadata[names.FLAVOR_ID] == flavor_id), None)
     if pool is None:
         raise exception.PoolHostNotFound(host=host, host_flavor=flavor_id)
-    change.run(context, [journal.flavor_anchor(flavor_id)],
-               lambda written: _write(written, pool, host, wish))
+    its = pcloud_rows.head(context, before.pcloud or '')
+
+    def work(written: writes.Rows) -> None:
+        _write(written, pool, host, wish)
+        if its is not None:
+            _end_unless_counts(written, its[0].id, host, wish)
+
+    change.run(context, [journal.flavor_anchor(flavor_id)] + (
+        [] if its is None else
+        [journal.pcloud_anchor(its[1][names.ID])]), work)
     if wish != before.maintenance:
         reconcile.announced(context, [pool.uuid])
         reconcile.notified(_tell, context, host, pool, before, wish)
@@ -103,6 +115,24 @@ def _write(
         written.exchange(pool.id, key, kept)
     elif wish is not None:
         written.insert(pool.id, {key: kept})
+
+
+def _end_unless_counts(
+    written: writes.Rows, aggregate_id: int, host: str,
+    wish: rules.Maintenance | None,
+) -> None:
+    """Have nobody stand in for a host whose maintenance counts no more.
+
+    :param aggregate_id: the id of the Pcloud's aggregate in the database
+    """
+    key = names.reaction_key(host)
+    values = written.values(aggregate_id, [key, names.MAINTENANCE_POLICY])
+    if reactions.END == reactions.due(
+            reactions.policy(values.get(names.MAINTENANCE_POLICY)),
+            None if wish is None else wish.begin,
+            reactions.parse(values.get(key)), CONF.pcloud.maintenance_lead,
+            timeutils.utcnow_ts()):
+        replacements.end(written, aggregate_id, host)
 
 
 def _after(
@@ -171,14 +201,14 @@ def step_flavor(context: nova_context.RequestContext, flavor_id: str) -> None:
 
 def step_pcloud(
     context: nova_context.RequestContext, aggregate_id: int,
-) -> dict[str, str] | None:
+) -> dict[str, pool_rows.Kept] | None:
     """Do what is due for the hosts of a Pcloud (one query at least).
 
     :param aggregate_id: the id of the Pcloud's aggregate in the database
     :returns: ``service host -> maintenance``, as written; None while unknown
     """
     there = _attempt(context, pcloud_id=aggregate_id)
-    return None if there is None else {row.host: row.value for row in there}
+    return None if there is None else {row.host: row for row in there}
 
 
 def _attempt(

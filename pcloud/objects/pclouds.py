@@ -37,6 +37,7 @@ from pcloud import names
 from pcloud.objects import allocation_ratios
 from pcloud.objects import notifications
 from pcloud.objects import reconcile
+from pcloud.objects import replacements
 from pcloud.objects import scoped_policies
 from pcloud.rules import reactions
 
@@ -195,6 +196,10 @@ def update(
         hosts = frozenset(written.members(pcloud.aggregate.id))
         if new.keys() & allocation_ratios.RESOURCES.keys() and hosts:
             written.remind(hosts)
+        if new.get(names.MAINTENANCE_POLICY, '') is None:
+            for host in names.reactions(written.metadata(
+                    pcloud.aggregate.id)):
+                replacements.end(written, pcloud.aggregate.id, host)
         return dataclasses.replace(
             pcloud.aggregate, hosts=hosts,
             metadata=written.metadata(pcloud.aggregate.id))

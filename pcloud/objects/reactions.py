@@ -48,8 +48,8 @@ from pcloud.objects import hosts
 from pcloud.objects import meters
 from pcloud.objects import notifications
 from pcloud.objects import pclouds
-from pcloud.objects import quotas
 from pcloud.objects import reconcile
+from pcloud.objects import replacements
 from pcloud.rules import access
 from pcloud.rules import draining
 from pcloud.rules import maintenance as maintenance_rules
@@ -74,12 +74,20 @@ class _Subject:
     :ivar node: the hypervisor hostname
     :ivar name: the owner's name for the host
     :ivar seen: the reaction as written, None without a reaction
+    :ivar announced: the row of the maintenance, None without one
     """
 
     host: str
     node: str
     name: str
     seen: str | None
+    announced: pool_rows.Kept | None
+
+    @property
+    def maintenance(self) -> maintenance_rules.Maintenance | None:
+        """The maintenance, None without one."""
+        return maintenance_rules.of(
+            None if self.announced is None else self.announced.value)
 
     @property
     def reaction(self) -> rules.Reaction | None:
@@ -90,7 +98,8 @@ class _Subject:
     def keys(self) -> list[str]:
         """The metadata keys that say what the host is at present."""
         return [names.host_key(self.name), names.reaction_key(self.host),
-                names.state_key(self.node), names.drain_key(self.node)]
+                names.state_key(self.node), names.drain_key(self.node),
+                names.MAINTENANCE_POLICY]
 
     def is_as_seen(self, values: Mapping[str, str]) -> bool:
         """Whether nobody else has begun or ended a reaction meanwhile.
@@ -100,10 +109,19 @@ class _Subject:
         return (values.get(names.host_key(self.name)) == self.node and
                 values.get(names.reaction_key(self.host)) == self.seen)
 
+    def is_announced(self, written: writes.Rows) -> bool:
+        """Whether the maintenance still begins when it was to begin."""
+        if self.announced is None or self.maintenance is None:
+            return False
+        key = names.maintenance_key(self.host)
+        there = maintenance_rules.of(
+            written.values(self.announced.pool_id, [key]).get(key))
+        return there is not None and there.begin == self.maintenance.begin
+
 
 def step(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    seen: Mapping[str, str], announced: Mapping[str, str],
+    seen: Mapping[str, str], announced: Mapping[str, pool_rows.Kept],
     but: str | None = None,
 ) -> None:
     """Begin and end reactions to maintenances, as far as possible.
@@ -112,7 +130,7 @@ def step(
     done stays due.
 
     :param seen: ``service host -> reaction``, as written
-    :param announced: ``service host -> maintenance``, as written, read after
+    :param announced: ``service host -> row of a maintenance``, read after
         `seen`: a reaction without a maintenance has outlived the maintenance
     :param but: the name, in any letter case, of a host that the call itself
         is about; None for no host
@@ -129,28 +147,36 @@ def step(
         return
     for subject in _subjects(aggregate, seen, announced):
         if subject.name.casefold() != (but or '').casefold():
-            _attempt(context, pcloud, aggregate, subject,
-                     maintenance_rules.of(announced.get(subject.host)))
+            _attempt(context, pcloud, aggregate, subject)
+    for host in replacements.left_behind(aggregate):
+        _attempt_to_send_away(context, pcloud, aggregate, host)
 
 
 def _subjects(
     aggregate: rows.Aggregate, seen: Mapping[str, str],
-    announced: Mapping[str, str],
+    announced: Mapping[str, pool_rows.Kept],
 ) -> list[_Subject]:
+    """Return the hosts for which something may be due.
+
+    A host that leaves because it has stood in leaves, whatever is announced.
+    """
+    leaving = rules.leaving(
+        names.replaced(aggregate.metadata), aggregate.hosts)
     node_of = names.nodes(aggregate.metadata)
     name_of = {node: name for name, node
                in names.hosts(aggregate.metadata).items()}
     return [_Subject(host, node_of[host], name_of[node_of[host]],
-                     seen.get(host))
-            for host in sorted({*seen, *announced} & aggregate.hosts)
+                     seen.get(host), announced.get(host))
+            for host in sorted(
+                ({*seen, *announced} & aggregate.hosts) - leaving)
             if node_of.get(host) in name_of]
 
 
 def _attempt(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     aggregate: rows.Aggregate, subject: _Subject,
-    maintenance: maintenance_rules.Maintenance | None,
 ) -> None:
+    maintenance = subject.maintenance
     what = rules.due(
         rules.policy(aggregate.metadata.get(names.MAINTENANCE_POLICY)),
         None if maintenance is None else maintenance.begin,
@@ -178,11 +204,11 @@ def _begin(
     :raises: `allocation.Lost` when another request has got the free host, and
         as `allocation.choose`, `change.run`
     """
-    there = subject.reaction and subject.reaction.replacement
-    kept = there if there in aggregate.hosts else None
+    is_replaced = aggregate.metadata.get(
+        names.MAINTENANCE_POLICY) == rules.REPLACE
+    kept = _kept(aggregate, subject, is_replaced)
     joining, failed = None, False
-    if kept is None and aggregate.metadata.get(
-            names.MAINTENANCE_POLICY) == rules.REPLACE:
+    if kept is None and is_replaced:
         joining = _find_replacement(context, pcloud, subject, maintenance)
         failed = joining is None
     try:
@@ -196,6 +222,20 @@ def _begin(
                      kept, failed=True)
 
 
+def _kept(
+    aggregate: rows.Aggregate, subject: _Subject, is_replaced: bool,
+) -> str | None:
+    """Return the service host that stands in already, None for no host.
+
+    Where the policy has a host join, a host that has stood in before, and has
+    not left yet, does so again.
+    """
+    replaced = names.replaced(aggregate.metadata)
+    wanted = [subject.host] + [rules.over(subject.host)] * is_replaced
+    return next((host for value in wanted for host in sorted(aggregate.hosts)
+                 if replaced.get(host) == value), None)
+
+
 def _write_begin(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     aggregate: rows.Aggregate, subject: _Subject,
@@ -204,9 +244,13 @@ def _write_begin(
 ) -> None:
     """Write a reaction, unless somebody else has begun or ended one.
 
+    Nor is a reaction written where the maintenance was withdrawn or put off
+    meanwhile, or the owner has another policy by now.
+
     :param joining: the host that is to join, None for no host
     :param kept: the service host that has joined before, None for no host
     :param failed: whether no host could join
+    :raises: `allocation.Lost` when the host that has joined has left
     """
     reaction = rules.Reaction(
         maintenance.begin,
@@ -218,10 +262,16 @@ def _write_begin(
 
     def work(written: writes.Rows) -> list[due.Due] | None:
         values = written.values(aggregate.id, subject.keys)
-        if not subject.is_as_seen(values):
+        if not subject.is_as_seen(values) or not subject.is_announced(
+                written) or values.get(
+                    names.MAINTENANCE_POLICY) != aggregate.metadata.get(
+                        names.MAINTENANCE_POLICY):
             return None
         _drain(written, aggregate.id, subject.node, values, wish)
         if kept is not None:
+            if not written.exchange(aggregate.id, names.replaces_key(kept),
+                                    subject.host):
+                raise allocation.Lost('the host that has joined has left')
             _restore(written, aggregate.id, *_place(aggregate, kept))
         _keep(written, aggregate.id, subject, reaction)
         return [] if joining is None else allocation.write(
@@ -298,8 +348,7 @@ def _end(
 ) -> None:
     """Give a host back the state that the owner had chosen.
 
-    A replacement is an ordinary host from then on, if the quota allows both;
-    else the replacement is drained, and leaves the Pcloud when it is empty.
+    A host that has stood in counts from then on, and has to leave.
 
     :raises: `exception.HostBusy` when something stays due for the host, and as
         `change.run`
@@ -317,63 +366,30 @@ def _write_end(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     aggregate: rows.Aggregate, subject: _Subject,
 ) -> bool:
-    there = subject.reaction and subject.reaction.replacement
-    replacement = there if there in aggregate.hosts else None
-    units = 0 if replacement is None else pool_rows.units(
-        context, [replacement]).get(replacement, 0)
-
     def work(written: writes.Rows) -> bool:
         values = written.values(aggregate.id, subject.keys)
         if not subject.is_as_seen(values):
             return False
         _reopen(written, aggregate.id, subject.host, subject.node, values)
+        replacements.end(written, aggregate.id, subject.host)
         written.drop(aggregate.id, [names.reaction_key(subject.host)])
-        if replacement is not None:
-            _restore(written, aggregate.id, *_place(aggregate, replacement))
-            if written.drop_if(aggregate.id, names.replaces_key(replacement),
-                               subject.host):
-                quotas.check_used(context, pcloud.owner, units)
-        return True
-
-    try:
-        return change.run(context, _anchors(pcloud), work)
-    except exception.QuotaExceeded as error:
-        if replacement is None or _is_leaving(aggregate, replacement):
-            return False
-        LOG.info('Host %(host)s of Pcloud %(pcloud)s, which stood in for '
-                 'another, has to leave: %(error)s', {
-                     'host': replacement, 'pcloud': pcloud.id,
-                     'error': error})
-    return _send_away(context, pcloud, aggregate, subject, replacement)
-
-
-def _send_away(
-    context: nova_context.RequestContext, pcloud: pclouds.Head,
-    aggregate: rows.Aggregate, subject: _Subject, replacement: str,
-) -> bool:
-    """End a reaction but for the replacement, which has to leave."""
-    _, node = _place(aggregate, replacement)
-    wish = draining.Drain(
-        int(timeutils.utcnow_ts()), draining.LIVE, release=True)
-
-    def work(written: writes.Rows) -> bool:
-        values = written.values(aggregate.id, subject.keys)
-        if not subject.is_as_seen(values):
-            return False
-        _reopen(written, aggregate.id, subject.host, subject.node, values)
-        _drain(written, aggregate.id, node, written.values(aggregate.id, [
-            names.state_key(node), names.drain_key(node)]), wish)
-        _keep(written, aggregate.id, subject, rules.Reaction(0, replacement))
         return True
 
     return change.run(context, _anchors(pcloud), work)
 
 
-def _is_leaving(aggregate: rows.Aggregate, host: str) -> bool:
-    node = names.nodes(aggregate.metadata).get(host, '')
-    drain = draining.of(names.states(aggregate.metadata).get(node),
-                        names.drains(aggregate.metadata).get(node))
-    return drain is not None and drain.release
+def _attempt_to_send_away(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    aggregate: rows.Aggregate, host: str,
+) -> None:
+    """Have a host leave whose time was ended by none of Pcloud's changes."""
+    try:
+        change.run(context, _anchors(pcloud), lambda written: (
+            replacements.send_left_behind(written, aggregate, host)))
+    except outages.ANY as error:
+        LOG.warning('Host %(host)s of Pcloud %(pcloud)s, which has stood in '
+                    'for another, has still to leave: %(error)s', {
+                        'host': host, 'pcloud': pcloud.id, 'error': error})
 
 
 def _place(aggregate: rows.Aggregate, host: str) -> tuple[str, str]:

@@ -51,6 +51,8 @@ _SHARED = Verdict(False, 'the host is in more than one Pcloud')
 _NO_STATE = Verdict(False, 'the host has no state in the Pcloud')
 IS_DUE = Verdict(False, 'the host is closed until Placement has been told '
                         'of a change')
+IS_LEAVING = Verdict(False, 'the host has joined for a maintenance that is '
+                            'over, and leaves the Pcloud when it is empty')
 IS_DISABLED = Verdict(False, 'the host is disabled in the Pcloud')
 IS_UNOPENED = Verdict(False, 'the state of the host was written by other '
                              'means than Pcloud\'s; enable the host')
@@ -76,6 +78,8 @@ class Pcloud:
     :ivar is_clear: whether the values for all hosts of the Pcloud together
         can be read
     :ivar unopened: service hosts that were never enabled
+    :ivar leaving: service hosts that have joined for a maintenance that is
+        over
     """
 
     id: str
@@ -86,6 +90,7 @@ class Pcloud:
     owner: str = ''
     is_clear: bool = True
     unopened: frozenset[str] = frozenset()
+    leaving: frozenset[str] = frozenset()
 
 
 def state(text: str | None) -> str | None:
@@ -123,17 +128,18 @@ def host_verdict(pcloud: Pcloud, host: str, node: str) -> Verdict:
 
     No host of a Pcloud that is not clear takes servers. Else:
 
-    ==============  ===================  ======  ========  ========  ======
-    in this Pcloud  in how many Pclouds  is due  state     unopened  passes
-    ==============  ===================  ======  ========  ========  ======
-    no              any                  any     any       any       no
-    yes             two or more          any     any       any       no
-    yes             one                  yes     any       any       no
-    yes             one                  no      none      any       no
-    yes             one                  no      disabled  any       no
-    yes             one                  no      enabled   yes       no
-    yes             one                  no      enabled   no        yes
-    ==============  ===================  ======  ========  ========  ======
+    ==============  ===================  ===  =======  ========  ========  ====
+    in this Pcloud  in how many Pclouds  due  leaving  state     unopened  pass
+    ==============  ===================  ===  =======  ========  ========  ====
+    no              any                  any  any      any       any       no
+    yes             two or more          any  any      any       any       no
+    yes             one                  yes  any      any       any       no
+    yes             one                  no   yes      any       any       no
+    yes             one                  no   no       none      any       no
+    yes             one                  no   no       disabled  any       no
+    yes             one                  no   no       enabled   yes       no
+    yes             one                  no   no       enabled   no        yes
+    ==============  ===================  ===  =======  ========  ========  ====
 
     :param pcloud: a Pcloud that the project may use
     :param host: the service host
@@ -150,6 +156,8 @@ def host_verdict(pcloud: Pcloud, host: str, node: str) -> Verdict:
         return _SHARED
     if host in pcloud.due:
         return IS_DUE
+    if host in pcloud.leaving:
+        return IS_LEAVING
     verdict = _BY_STATE.get(pcloud.states.get(node, ''), _NO_STATE)
     return IS_UNOPENED if verdict and host in pcloud.unopened else verdict
 

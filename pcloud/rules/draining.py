@@ -108,6 +108,26 @@ def of(state: str | None, text: str | None) -> Drain | None:
     return parse(text) if state == access.DISABLED else None
 
 
+def lets_go(drain: Drain | None) -> bool:
+    """Whether a drain has a host emptied, and leave, whatever comes.
+
+    ========  =======  ========  =====
+    move      release  deadline  lets
+    ========  =======  ========  =====
+    none      any      any       no
+    live, any no       any       no
+    live, any yes      some      no
+    live, any yes      none      yes
+    ========  =======  ========  =====
+
+    :param drain: None for no drain
+
+    Rule: reference-maintenance-stand-ins
+    """
+    return (drain is not None and drain.release and drain.move != NONE and
+            drain.deadline is None)
+
+
 def check(node: str, value: str) -> None:
     """Refuse a metadata value that is no drain.
 

@@ -15,9 +15,14 @@
 The owner chooses a policy for the Pcloud. A reaction is what the Pcloud has
 done for one maintenance of one host; it is kept as one metadata value.
 
+A host that joins for a maintenance of another host stands in for the other
+host until that maintenance is over. It keeps for good that it has joined so.
+
 Rule: reference-maintenance-policy
 """
 
+from collections.abc import Collection
+from collections.abc import Mapping
 import dataclasses
 import re
 
@@ -31,6 +36,8 @@ POLICIES = (STAY, MIGRATE, REPLACE)
 NOTHING, BEGIN, END = 'nothing', 'begin', 'end'
 
 _FORM = re.compile(r'f=([0-9a-f]{1,8})(?: n=(\S.*)| (p)=1)?')
+# Before the name of a host, in place of that name: no host is called so.
+_OVER = 'over '
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +45,8 @@ class Reaction:
     """What a Pcloud has done for a maintenance of one of its hosts.
 
     :ivar begin: when the maintenance begins, in seconds since the epoch; 0
-        when the maintenance is over and the replacement has still to leave
+        when the maintenance is over, and the host has still to be what the
+        owner had chosen
     :ivar replacement: the service host that has joined the Pcloud, None for
         no host
     :ivar failed: whether there was no host that could join
@@ -84,6 +92,49 @@ def policy(text: str | None) -> str:
     :param text: the metadata value, None without a value
     """
     return text if text in POLICIES else STAY
+
+
+def over(host: str) -> str:
+    """Return what is kept of a host that has stood in for another host.
+
+    :param host: the service host of the other host
+    """
+    return _OVER + host
+
+
+def of_whom(kept: str) -> str:
+    """Return the service host that another host stands in for, or has.
+
+    :param kept: the service host, or the text of `over`
+    """
+    return kept.removeprefix(_OVER)
+
+
+def leaving(
+    replaced: Mapping[str, str], members: Collection[str],
+) -> frozenset[str]:
+    """Return the hosts of a Pcloud that have stood in for another host.
+
+    The time of such a host is over: it counts, takes no new servers, and
+    leaves the Pcloud when it is empty.
+
+    =========  ==============  =======
+    is kept    in the Pcloud   leaving
+    =========  ==============  =======
+    nothing    any             no
+    ``b``      ``b``           no
+    ``b``      no ``b``        yes
+    over ``b``  any            yes
+    =========  ==============  =======
+
+    :param replaced: ``service host -> what is kept``: the service host that is
+        stood in for, or the text of `over`
+    :param members: the service hosts of the Pcloud
+
+    Rule: reference-maintenance-stand-ins
+    """
+    return frozenset(host for host, other in replaced.items()
+                     if host in members and other not in members)
 
 
 def due(

@@ -21,6 +21,7 @@ from pcloud.api import constraint_levels
 from pcloud.api import ownership
 from pcloud.api.policies import hosts as policies
 from pcloud.api.views import hosts as views
+from pcloud.api import wishes
 from pcloud.backend import availability_zones
 from pcloud import exception
 from pcloud.moving import shown
@@ -136,13 +137,13 @@ def update(call: api_call.Call) -> dict:
 def _drain(call: api_call.Call, pcloud: pclouds.Head, name: str) -> dict:
     """Drain a host, or tell what the drain would do.
 
-    :raises: `exception.PolicyForbids` for a drain that moves servers
+    :raises: `exception.PolicyForbids` for a drain that does more than the
+        caller may do
     """
     body = call.body.get('drain', {})
     wish = drains.wish(body.get('move', draining.NONE),
                        body.get('release', False), body.get('deadline'))
-    if wish.move != draining.NONE and not call.can(policies.MOVE):
-        raise exception.PolicyForbids(rule=policies.MOVE)
+    wishes.check(call, pcloud.owner, wishes.of_drain(wish))
     if body.get('dry_run'):
         trial = shown.trial(call.context, pcloud, name, wish,
                             body.get('together_with', ()))

@@ -16,22 +16,17 @@ from oslo_config import cfg
 
 from pcloud.api import call as api_call
 from pcloud.api import ownership
-from pcloud.api.policies import hosts as host_rules
 from pcloud.api.policies import pclouds as rules
 from pcloud.api.views import pclouds as views
+from pcloud.api import wishes
 from pcloud.backend import pcloud_lists
 from pcloud import exception
 from pcloud.moving import steps
 from pcloud.objects import homes
 from pcloud.objects import pclouds
 from pcloud.objects import usages
-from pcloud.rules import reactions
 
 CONF = cfg.CONF
-
-# What a maintenance policy does for the owner.
-_NEEDED = {reactions.MIGRATE: (host_rules.MOVE,),
-           reactions.REPLACE: (host_rules.MOVE, host_rules.ADD)}
 
 
 def _view(call: api_call.Call, pcloud: pclouds.Pcloud) -> dict:
@@ -108,9 +103,8 @@ def update(call: api_call.Call) -> dict:
         the caller may not do
     """
     pcloud = ownership.own_pcloud(call)
-    for rule in _NEEDED.get(call.body.get('maintenance_policy') or '', ()):
-        if not call.can(rule):
-            raise exception.PolicyForbids(rule=rule)
+    wishes.check(call, pcloud.owner, wishes.of_policy(
+        call.body.get('maintenance_policy')))
     changed = pclouds.update(call.context, pcloud, call.body)
     if 'maintenance_policy' in call.body:
         steps.step(call.context, changed)

@@ -21,6 +21,7 @@ from pcloud.api import ownership
 from pcloud.api import projects
 from pcloud.api.schemas import rebalance as schemas
 from pcloud.api.views import rebalance as views
+from pcloud.api import wishes
 from pcloud.backend import flavors
 from pcloud import exception
 from pcloud.explain import bundle_requests
@@ -52,6 +53,7 @@ def begin(call: api_call.Call) -> dict:
     Rule: reference-rebalancing-begin
     """
     pcloud = ownership.own_pcloud(call)
+    wishes.check(call, pcloud.owner, [wishes.REBALANCE])
     begun = rebalances.begin(
         call.context, pcloud, _question(call, pcloud, _asked(call, pcloud)),
         call.body['valid_for'])

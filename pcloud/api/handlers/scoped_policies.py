@@ -22,10 +22,10 @@ from pcloud.api import call as api_call
 from pcloud.api import constraint_levels
 from pcloud.api import ownership
 from pcloud.api.policies import host_constraint
-from pcloud.api.policies import hosts as host_rules
 from pcloud.api.policies import scoped_policies as rules
 from pcloud.api import projects
 from pcloud.api.views import scoped_policies as views
+from pcloud.api import wishes
 from pcloud.backend import availability_zones
 from pcloud.backend import isolation
 from pcloud import exception
@@ -218,9 +218,8 @@ def _check_grower(call: api_call.Call, pcloud_id: str) -> None:
     :raises: `exception.PcloudForbidden` for a tenant that is not the owner,
         `exception.PolicyForbids`
     """
-    ownership.own(call, pcloud_id)
-    if not call.can(host_rules.ADD):
-        raise exception.PolicyForbids(rule=host_rules.ADD)
+    pcloud = ownership.own(call, pcloud_id)
+    wishes.check(call, pcloud.owner, [wishes.GROW])
 
 
 def _constraints(

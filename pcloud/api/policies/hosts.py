@@ -58,6 +58,9 @@ rules = [
         [{'path': _COLLECTION, 'method': 'GET'},
          {'path': _ITEM, 'method': 'GET'}], scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
-        REMOVE, base.MEMBER, "Remove a host from the project's own Pcloud.",
-        [{'path': _ITEM, 'method': 'DELETE'}], scope_types=base.SCOPES),
+        REMOVE, base.MEMBER,
+        "Remove a host from the project's own Pcloud, and have a drained host "
+        'leave the Pcloud once it is empty.',
+        [{'path': _ITEM, 'method': 'DELETE'},
+         {'path': _ITEM, 'method': 'PUT'}], scope_types=base.SCOPES),
 ]

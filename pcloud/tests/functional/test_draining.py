@@ -14,6 +14,7 @@
 
 import contextlib
 import datetime
+from unittest import mock
 
 from nova.compute import task_states
 from nova import context as nova_context
@@ -21,6 +22,8 @@ from nova import objects
 from oslo_utils import fixture as utils_fixture
 from oslo_utils import timeutils
 
+from pcloud.api import enforcer
+from pcloud.api.policies import hosts as policies
 from pcloud.audit import all_checks
 from pcloud.backend import isolation
 from pcloud.rules import draining
@@ -91,6 +94,16 @@ class DrainingTestCase(shared_cloud.SharedCloudTestCase):
     def key(self, name='a', prefix='pcloud:drain:'):
         """Return a metadata key of a host."""
         return f'{prefix}{self.real[name]}.hv.example.org'
+
+    def forbid(self, *rules):
+        """Have nobody pass some policy rules about what alice owns."""
+        allow = enforcer.Enforcer.allow
+
+        def allow_others(self, context, rule, project_id):
+            return not (rule in rules and project_id == base.ALICE) and allow(
+                self, context, rule, project_id)
+
+        return mock.patch.object(enforcer.Enforcer, 'allow', allow_others)
 
     def kinds(self):
         """Return the kinds of what an audit finds."""
@@ -230,6 +243,20 @@ class ReleaseTest(DrainingTestCase):
         self.assertEqual(200, self.put('a', 'enabled').status_code)
         self.put('b', 'disabled')
         self.assertEqual({'a': 'enabled', 'b': 'disabled'}, self.names())
+
+    def test_who_may_not_remove(self):
+        """Who may not remove a host has no drain remove the host."""
+        before = self.dump()
+        with self.forbid(policies.REMOVE):
+            for user in self.alice, self.admin:
+                for drain in {}, {'dry_run': True}:
+                    answer = self.put('b', user=user, release=True, **drain)
+                    self.assertEqual(403, answer.status_code, answer.text)
+                    self.assertIn(policies.REMOVE, answer.text)
+            self.assertEqual(before, self.dump())
+            self.drain('b')
+            self.drain('a', release=False)
+            self.assertFalse(self.get()['drain']['release'])
 
     def test_empty_host_leaves_at_once(self):
         self.drain('b', release=True)

@@ -21,11 +21,11 @@ from nova import context as nova_context
 from nova import objects
 from oslo_utils import timeutils
 
-from pcloud.api import enforcer
 from pcloud.api.policies import hosts as policies
 from pcloud.audit import all_checks
 from pcloud.backend import pcloud_rows
 from pcloud import exception
+from pcloud import names
 from pcloud.objects import allocation
 from pcloud.objects import reactions
 from pcloud.tests.functional import kills
@@ -103,9 +103,25 @@ class PolicyTestCase(test_moving.MovingTestCase):
         """Return the Pcloud as the owner sees it."""
         return self.alice.get_json(f'/os-pclouds/{self.pcloud}')['pcloud']
 
-    def replacement(self):
-        """Return the name of the host that stands in for a."""
-        return self.get()['maintenance']['replacement']
+    def replacement(self, name='a'):
+        """Return the name of the host that stands in for a host."""
+        return self.get(name)['maintenance']['replacement']
+
+    def real_of(self, name):
+        """Return the service host of a host of the Pcloud."""
+        return self.admin.get_json(f'{self.path}/{name}')['host'][
+            'hypervisor_hostname'].removesuffix('.hv.example.org')
+
+    def of_hosts(self):
+        """Return what the Pcloud keeps of its hosts."""
+        return {key: value for key, value in self.metadata().items()
+                if key.startswith(names.OF_HOSTS)}
+
+    def refused(self, name, state, **drain):
+        """Return the message of a change of a host that is refused."""
+        answer = self.put(name, state, **drain)
+        self.assertEqual(409, answer.status_code, answer.text)
+        return answer.json()['conflictingRequest']['message']
 
 
 class ChoiceTest(PolicyTestCase):
@@ -125,18 +141,19 @@ class ChoiceTest(PolicyTestCase):
         self.choose('restart', 400)
         self.choose('migrate', 404, self.bob)
 
-    def test_who_may_not_move_or_add(self):
-        for forbidden, allowed in ((policies.MOVE, ['stay']),
-                                   (policies.ADD, ['stay', 'migrate'])):
-            allow = enforcer.Enforcer.allow
-
-            def allow_others(self, context, rule, project_id):
-                return rule != forbidden and allow(
-                    self, context, rule, project_id)
-
-            with mock.patch.object(enforcer.Enforcer, 'allow', allow_others):
+    def test_who_may_not_do_the_same_by_hand(self):
+        for forbidden, allowed in (
+                (policies.UPDATE, ['stay']), (policies.MOVE, ['stay']),
+                (policies.ADD, ['stay', 'migrate']),
+                (policies.REMOVE, ['stay', 'migrate'])):
+            with self.forbid(forbidden):
                 for policy in ('stay', 'migrate', 'replace'):
-                    self.choose(policy, 200 if policy in allowed else 403)
+                    for user in self.alice, self.admin:
+                        before = self.dump()
+                        self.choose(policy, 200 if policy in allowed else 403,
+                                    user)
+                        if policy not in allowed:
+                            self.assertEqual(before, self.dump())
 
     def test_value_that_is_not_right(self):
         self.set_metadata(**{'pcloud:maintenance_policy': 'restart'})
@@ -258,11 +275,6 @@ class ReplaceTest(PolicyTestCase):
         """Return the names of the hosts that have joined."""
         return set(self.names()) - {'a', 'b'}
 
-    def real_of(self, name):
-        """Return the service host of a host of the Pcloud."""
-        return self.admin.get_json(f'{self.path}/{name}')['host'][
-            'hypervisor_hostname'].removesuffix('.hv.example.org')
-
     def test_a_free_host_joins(self):
         self.limit(2)
         server = self.start_on('a')
@@ -280,10 +292,10 @@ class ReplaceTest(PolicyTestCase):
             '/os-pclouds')['pclouds'][0]['units'])
         self.wait_until(lambda: self.moved_to(server, name))
         self.assertEqual([], self.kinds())
-        # The limit does not allow both: who has stood in leaves again.
+        # Who has stood in counts, whatever the limit is, and leaves again.
         self.withdraw()
         self.assertEqual('enabled', self.names()['a'])
-        self.assertEqual(2, self.in_use())
+        self.assertEqual(3, self.in_use())
 
         def has_left():
             self.once()
@@ -302,16 +314,19 @@ class ReplaceTest(PolicyTestCase):
         self.assertEqual(name, self.name_of(server))
         self.assertEqual(['completed'], self.migrations(server))
 
-    def test_both_stay_where_the_quota_allows(self):
+    def test_it_leaves_where_the_quota_allows_both(self):
         self.announce()
         name = self.replacement()
         self.assertEqual(2, self.in_use())
-        self.withdraw()
-        self.once()
-        self.assertEqual({'a': 'enabled', 'b': 'disabled', name: 'enabled'},
+        with mock.patch.object(reactions.hosts, 'release'):
+            self.withdraw()
+        self.assertEqual({'a': 'enabled', 'b': 'disabled', name: 'draining'},
                          self.names())
-        self.assertEqual(3, self.in_use())
-        self.assertEqual(3, self.pcloud_shown()['units'])
+        self.assertEqual((3, 3), (
+            self.in_use(), self.pcloud_shown()['units']))
+        self.once()
+        self.assertEqual({'a': 'enabled', 'b': 'disabled'}, self.names())
+        self.assertEqual(2, self.in_use())
 
     def test_the_old_host_goes(self):
         self.announce()
@@ -320,10 +335,11 @@ class ReplaceTest(PolicyTestCase):
         self.assertEqual(204, self.alice.call(
             'DELETE', f'{self.path}/a').status_code)
         self.assertEqual(2, self.in_use())
-        self.assertEqual({'b', name}, set(self.names()))
-        self.withdraw()
+        self.assertEqual({'b': 'disabled', name: 'draining'}, self.names())
         self.once()
-        self.assertEqual({'b', name}, set(self.names()))
+        self.assertEqual({'b'}, set(self.names()))
+        self.withdraw()
+        self.assertEqual(1, self.in_use())
         self.assertEqual([], self.kinds())
 
     def test_the_replacement_goes(self):
@@ -386,12 +402,15 @@ class ReplaceTest(PolicyTestCase):
         self.announce()
         self.aggregate(f'Pcloud:{self.pcloud}').delete_host(self.real['a'])
         self.assertEqual(2, self.in_use())
-        self._repair('replacement-without-host', 'reaction-without-host')
+        self._repair('replacement-not-ended', 'reaction-without-host')
+        self.assertEqual('draining', self.names()[self.joined().pop()])
 
     def test_the_old_host_joins_again(self):
         """All hosts count, whoever stood in for which."""
         self.limit(3)
         self.announce()
+        name = self.replacement()
+        self.act(self.start(), {'lock': None})
         for aggregate in f'Pcloud:{self.pcloud}', 'Pcloud:host_flavor:gpu':
             self.aggregate(aggregate).delete_host(self.real['a'])
         self.assertEqual(2, self.in_use())
@@ -401,6 +420,7 @@ class ReplaceTest(PolicyTestCase):
         self.add_host(self.alice, self.pcloud, 'new', 'gpu')
         self.assertEqual((3, 3), (self.in_use(), len(self.names())))
         self.assertNotIn('a', self.names())
+        self.assertEqual('draining', self.names()[name])
         self.assertEqual([], self.kinds())
 
     def test_a_host_that_stands_in_for_a_host_without_maintenance(self):
@@ -493,9 +513,9 @@ class ReplaceTest(PolicyTestCase):
         self.assertEqual(2, self.in_use())
         with mock.patch.object(reactions, '_attempt'):
             self.withdraw()
-        self.killed_until(
-            lambda: self.assertEqual('enabled', self.names()['a']))
-        self.assertEqual(3, self.in_use())
+        self.killed_until(lambda: self.assertEqual(
+            {'a': 'enabled', 'b': 'disabled'}, self.names()))
+        self.assertEqual(2, self.in_use())
         self.assertEqual([], self.kinds())
 
     def killed_until(self, check):
@@ -518,3 +538,244 @@ class ReplaceTest(PolicyTestCase):
         self.withdraw()
         self.assertFalse(objects.Service.get_by_compute_host(
             self.context, self.real['a']).disabled)
+
+
+class LeavingTest(PolicyTestCase):
+    """Two hosts have joined for two maintenances; the limit allows two."""
+
+    hosts = PolicyTestCase.hosts | {'node-4': 'az1'}
+
+    def setUp(self):
+        super().setUp()
+        self.choose('replace')
+        self.limit(2)
+        self.own = dict(self.real)
+        for name in self.own:
+            self.announce(name=name)
+        self.joined = {name: self.replacement(name) for name in self.own}
+        for name in self.joined.values():
+            self.real[name] = self.real_of(name)
+        # The servers are started before the test says when they leave.
+        self.servers = {name: self.start_on(name)
+                        for name in self.joined.values()}
+        self.assertEqual({'a', 'b', *self.joined.values()},
+                         set(self.names()))
+        self.assertEqual(2, self.in_use())
+
+    def only(self, *open_hosts):
+        """Open some of the hosts that have joined, and close the others."""
+        for name in getattr(self, 'joined', {}).values():
+            self.put(name, 'enabled' if not {'a', 'b'}.isdisjoint(open_hosts)
+                     or name in open_hosts else 'disabled')
+        if not hasattr(self, 'joined'):
+            super().only(*open_hosts)
+
+    def lock(self):
+        for server in self.servers.values():
+            self.act(server, {'lock': None})
+
+    def stop(self):
+        for server in self.servers.values():
+            self.act(server, {'os-stop': None})
+            self.wait_for(server, status='SHUTOFF')
+
+    def check_leaving(self, blocker):
+        """The old hosts are back: who stood in counts, and takes nothing."""
+        self.assertEqual((4, 4), (self.in_use(), self.pcloud_shown()['units']))
+        self.assertEqual(4, self.alice.get_json(
+            '/os-pclouds')['pclouds'][0]['units'])
+        for name, server in self.servers.items():
+            host = self.get(name)
+            self.assertEqual(
+                ('draining', True, [server['id']]),
+                (host['state'], host['drain']['release'],
+                 host['drain']['remaining']))
+            self.assertEqual({server['id']: blocker}, self.blockers(name))
+            before = self.of_hosts()
+            for state in 'enabled', 'disabled':
+                self.assertIn('has stood in', self.refused(name, state))
+            for drain in ({'move': 'live'}, {'move': 'live', 'release': False},
+                          {'release': True}, {
+                              'move': 'any', 'release': True,
+                              'deadline': FAR}):
+                self.assertIn('has stood in', self.refused(
+                    name, 'draining', **drain))
+            self.assertEqual(before, self.of_hosts())
+        answer = self.alice.call('POST', self.path, {
+            'host': {'name': 'c', 'host_flavor': 'gpu'}})
+        self.assertIn(answer.status_code, (403, 409), answer.text)
+        self.assertEqual({'a': 'enabled', 'b': 'enabled'} | dict.fromkeys(
+            self.joined.values(), 'draining'), self.names())
+        # What starts now starts on the hosts that are back.
+        self.assertIn(self.name_of(self.start()), ('a', 'b'))
+        self.assertEqual([], self.kinds())
+
+    def gone(self):
+        """Make passes until nobody is left who stood in."""
+        def all_gone():
+            self.once()
+            self.assertEqual({'a', 'b'}, set(self.names()))
+
+        self.wait_until(all_gone)
+        self.assertEqual(2, self.in_use())
+        self.assertEqual([], self.kinds())
+        self.assertFalse([key for key in self.metadata() if key.startswith(
+            ('pcloud:maintained', 'pcloud:replaces'))])
+
+    def test_locked_servers(self):
+        self.lock()
+        for name in self.own:
+            self.withdraw(name)
+        self.check_leaving('locked')
+        for server in self.servers.values():
+            self.act(server, {'unlock': None})
+        self.gone()
+        for server in self.servers.values():
+            self.assertIn(self.name_of(server), self.own)
+
+    def test_stopped_servers(self):
+        self.stop()
+        for name in self.own:
+            self.withdraw(name)
+        self.check_leaving('not_migratable')
+        first, second = self.servers.items()
+        self._delete_server(second[1])
+        # The owner may wish for more than the policy moves.
+        self.drain(first[0], move='any', release=True)
+        self.gone()
+        self.assertIn(self.name_of(first[1]), self.own)
+
+    def test_nobody_comes_by(self):
+        """Counting and closing need no step after the withdrawal."""
+        self.lock()
+        with mock.patch.object(reactions, '_attempt'):
+            for name in self.own:
+                self.withdraw(name)
+        self.assertEqual(4, self.in_use())
+        self.boot(self.alice, {'pcloud': self.pcloud}, expected='ERROR')
+        for name in self.servers:
+            self.assertEqual('draining', self.get(name)['state'])
+            self.refused(name, 'enabled')
+
+    def test_how_a_maintenance_ends(self):
+        self.lock()
+        name, server = self.joined['a'], self.servers[self.joined['a']]
+
+        def put_off():
+            self.announce(FAR)
+
+        def another_policy():
+            self.choose('stay')
+
+        for end in put_off, another_policy:
+            with mock.patch.object(reactions, '_attempt'):
+                end()
+            self.assertGreater(self.in_use(), 2)
+            self.assertEqual([server['id']], self.get(name)['drain'][
+                'remaining'])
+            self.refused(name, 'enabled')
+            self.once()
+            self.assertEqual('enabled', self.names()['a'])
+            # The same host stands in again for a maintenance to come.
+            self.choose('replace')
+            self.announce()
+            self.announce(name='b')
+            self.assertEqual((2, 'enabled', name), (
+                self.in_use(), self.names()[name], self.replacement()))
+            self.assertEqual(4, len(self.names()))
+            self.assertEqual([], self.kinds())
+
+    def test_the_old_host_leaves(self):
+        self.lock()
+        self.put('a', 'disabled')
+        self.assertEqual(204, self.alice.call(
+            'DELETE', f'{self.path}/a').status_code)
+        self.assertEqual((3, 2), (len(self.names()), self.in_use()))
+        self.assertEqual('draining', self.names()[self.joined['a']])
+        self.refused(self.joined['a'], 'enabled')
+        self.withdraw('a')
+        self.assertEqual('draining', self.names()[self.joined['a']])
+        self.assertEqual([], self.kinds())
+
+    def test_nova_takes_the_old_host_out(self):
+        self.lock()
+        self.put(self.joined['b'], 'disabled')
+        self.aggregate(f'Pcloud:{self.pcloud}').delete_host(self.own['a'])
+        self.assertEqual(2, self.in_use())
+        self.assertEqual('enabled', self.names()[self.joined['a']])
+        self.boot(self.alice, {'pcloud': self.pcloud}, expected='ERROR')
+        with mock.patch.object(reactions, '_attempt_to_send_away'):
+            self.refused(self.joined['a'], 'enabled')
+        self.once()
+        self.assertEqual('draining', self.names()[self.joined['a']])
+
+    def test_what_the_owner_wished_before(self):
+        """No earlier wish keeps from leaving who has stood in."""
+        self.stop()
+        first, second = self.joined.values()
+        self.put(first, 'disabled')
+        self.drain(second, move='any', deadline=shown(self.soon))
+        for name in self.own:
+            self.withdraw(name)
+        for name, move in (first, 'live'), (second, 'any'):
+            drain = self.get(name)['drain']
+            self.assertEqual((move, True, None), tuple(
+                drain[key] for key in ('move', 'release', 'deadline')))
+
+    def test_maintenance_of_who_stands_in(self):
+        self.admin.call_json(
+            'PUT', f'/os-pcloud-quotas/{self.alice.project_id}',
+            {'quota': {'units': {'limit': 3}}})
+        self.lock()
+        name = self.joined['a']
+        self.announce(name=name)
+        self.assertEqual(('draining', 2), (self.names()[name], self.in_use()))
+        self.withdraw('a')
+        self.assertEqual(3, self.in_use())
+        self.withdraw(name)
+        self.once()
+        self.assertEqual(('draining', 3), (self.names()[name], self.in_use()))
+        self.assertTrue(self.get(name)['drain']['release'])
+        self.announce(name=name)
+        self.once()
+        self.assertTrue(self.get(name)['drain']['release'])
+        self.assertEqual([], self.kinds())
+
+    def test_several_at_once(self):
+        self.lock()
+        with mock.patch.object(reactions, '_attempt'):
+            self.withdraw('a')
+        threads = [threading.Thread(target=self.once) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.once()
+        self.assertEqual({'a': 'enabled', 'b': 'draining',
+                          self.joined['a']: 'draining',
+                          self.joined['b']: 'enabled'}, self.names())
+        self.assertEqual(3, self.in_use())
+        self.assertEqual([], self.kinds())
+
+    def test_withdrawn_while_one_begins(self):
+        """Nobody joins for a maintenance that was withdrawn meanwhile."""
+        self.choose('stay')
+        self.withdraw('a')
+        self.withdraw('b')
+        for server in self.servers.values():
+            self._delete_server(server)
+        self.gone()
+        self.choose('replace')
+        with mock.patch.object(reactions, '_attempt'):
+            self.announce()
+        choose = allocation.choose
+
+        def choose_late(*arguments):
+            chosen = choose(*arguments)
+            with mock.patch.object(reactions, '_attempt'):
+                self.withdraw()
+            return chosen
+
+        with mock.patch.object(allocation, 'choose', choose_late):
+            self.once()
+        self.assertEqual({'a': 'enabled', 'b': 'enabled'}, self.names())

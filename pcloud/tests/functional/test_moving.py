@@ -22,7 +22,6 @@ from nova import objects
 from nova.objects import fields
 from oslo_utils import timeutils
 
-from pcloud.api import enforcer
 from pcloud.api.policies import hosts as policies
 from pcloud.backend import server_calls
 from pcloud.moving import steps
@@ -176,14 +175,7 @@ class LiveTest(MovingTestCase):
     def test_user_who_may_not_move(self):
         self.start()
         before = self.dump()
-        allow = enforcer.Enforcer.allow
-
-        def allow_all_but_moving(self, context, rule, project_id):
-            return rule != policies.MOVE and allow(
-                self, context, rule, project_id)
-
-        with mock.patch.object(
-                enforcer.Enforcer, 'allow', allow_all_but_moving):
+        with self.forbid(policies.MOVE):
             answer = self.put('a', move='live')
         self.assertEqual(403, answer.status_code, answer.text)
         self.assertEqual(before, self.dump())

@@ -96,7 +96,7 @@ ROOMS = {
         'host_flavors',
         'reconcile sticky_keys',
         'affinity_keys allocation_ratios emptiness notifications',
-        'blockers meters'),
+        'blockers meters replacements'),
     'audit': _room(
         f'{_COMMON} backend objects', 'nova.context oslo_config oslo_utils',
         'all_checks remains',
@@ -173,7 +173,7 @@ ROOMS = {
         'wsgi',
         'routes',
         'handlers',
-        'ownership',
+        'ownership wishes',
         'call nova_calls',
         'constraint_levels enforcer',
         'policies projects schemas views'),

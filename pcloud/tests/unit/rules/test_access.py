@@ -81,6 +81,14 @@ class HostVerdictTest(testtools.TestCase):
         self.assertEqual(allowed, bool(verdict))
         self.assertIn(reason, verdict.reason)
 
+    def test_is_leaving(self):
+        for state in 'enabled', 'disabled', '':
+            verdict = access.host_verdict(
+                _pcloud(states={NODE: state}, leaving=frozenset([HOST])),
+                HOST, NODE)
+            self.assertEqual((access.IS_LEAVING, False),
+                             (verdict, bool(verdict)))
+
     def test_is_due(self):
         for state, count, reason in (
                 ('enabled', 1, 'until Placement'),

@@ -79,3 +79,13 @@ class DrainTest(base.BaseTestCase):
     def test_overdue(self, deadline, overdue):
         self.assertEqual(overdue, draining.Drain(
             1, deadline=deadline).is_overdue(NOON))
+
+    @ddt.data(
+        (None, False), (draining.Drain(1, release=True), False),
+        (draining.Drain(1, draining.LIVE), False),
+        (draining.Drain(1, draining.LIVE, True, 2), False),
+        (draining.Drain(1, draining.LIVE, True), True),
+        (draining.Drain(1, draining.ANY, True), True))
+    @ddt.unpack
+    def test_lets_go(self, drain, lets):
+        self.assertEqual(lets, draining.lets_go(drain))

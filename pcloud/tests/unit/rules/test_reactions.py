@@ -45,6 +45,22 @@ class ValueTest(base.BaseTestCase):
             self.assertEqual(policy, rules.policy(text))
 
 
+class LeavingTest(base.BaseTestCase):
+
+    def test_table(self):
+        for kept, members, leaving in (
+                ({}, 'ab', ''), ({'a': 'b'}, 'ab', ''),
+                ({'a': 'b'}, 'a', 'a'), ({'a': 'over b'}, 'ab', 'a'),
+                ({'a': 'over b'}, 'a', 'a'), ({'a': 'b'}, 'b', '')):
+            self.assertEqual(frozenset(leaving), rules.leaving(
+                kept, frozenset(members)), kept)
+
+    def test_of_whom(self):
+        self.assertEqual('over b', rules.over('b'))
+        for kept in 'b', rules.over('b'):
+            self.assertEqual('b', rules.of_whom(kept))
+
+
 class DueTest(base.BaseTestCase):
 
     def test_table(self):

@@ -1,0 +1,86 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a wish does later, and who may have the wish.
+
+A call may ask for what is done later, when nobody's token is there: hosts are
+drained, join and leave, servers are moved. Whoever has such a wish needs the
+rules of all the calls by which a user would do the same by hand.
+
+Rule: reference-draining-rights
+"""
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+
+from pcloud.api import call as api_call
+from pcloud.api.policies import hosts as rules
+from pcloud import exception
+from pcloud.rules import draining
+from pcloud.rules import reactions
+
+# The wishes of the table in `check`.
+CLOSE, MOVE, RELEASE = 'drain', 'move', 'release'
+MIGRATE, REPLACE = 'policy migrate', 'policy replace'
+GROW, REBALANCE = 'default grow', 'rebalance'
+
+RULES: Mapping[str, tuple[str, ...]] = {
+    CLOSE: (rules.UPDATE,),
+    MOVE: (rules.UPDATE, rules.MOVE),
+    RELEASE: (rules.UPDATE, rules.REMOVE),
+    MIGRATE: (rules.UPDATE, rules.MOVE),
+    REPLACE: (rules.UPDATE, rules.MOVE, rules.ADD, rules.REMOVE),
+    GROW: (rules.UPDATE, rules.ADD),
+    REBALANCE: (rules.MOVE,)}
+
+
+def check(
+    call: api_call.Call, project_id: str, wishes: Iterable[str],
+) -> None:
+    """Refuse wishes of a caller who could not do the same by hand.
+
+    ==============================================  ======  ====  ===  ======
+    wish                                            update  move  add  remove
+    ==============================================  ======  ====  ===  ======
+    a drain                                         yes     no    no   no
+    a drain with the move ``live`` or ``any``       yes     yes   no   no
+    a drain with ``release``                        yes     no    no   yes
+    the maintenance policy ``stay``                 no      no    no   no
+    the maintenance policy ``migrate``              yes     yes   no   no
+    the maintenance policy ``replace``              yes     yes   yes  yes
+    a default Pcloud in the mode ``grow``           yes     no    yes  no
+    a rebalance                                     no      yes   no   no
+    ==============================================  ======  ====  ===  ======
+
+    :param project_id: the owner of the Pcloud that the wishes are about
+    :raises: `exception.PolicyForbids`, which names all rules that are missing
+    """
+    needed = dict.fromkeys(
+        rule for wish in wishes for rule in RULES[wish])
+    missing = [rule for rule in needed if not call.can(rule, project_id)]
+    if missing:
+        raise exception.PolicyForbids(rule=' and '.join(missing))
+
+
+def of_drain(drain: draining.Drain) -> list[str]:
+    """Return the wishes that a drain is."""
+    return [CLOSE] + [MOVE] * (drain.move != draining.NONE) + (
+        [RELEASE] * drain.release)
+
+
+def of_policy(policy: str | None) -> list[str]:
+    """Return the wishes that a maintenance policy is.
+
+    :param policy: one of `reactions.POLICIES`, or None for `reactions.STAY`
+    """
+    return {reactions.MIGRATE: [MIGRATE],
+            reactions.REPLACE: [REPLACE]}.get(policy or '', [])

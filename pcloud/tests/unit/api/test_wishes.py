@@ -1,0 +1,84 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+import types
+
+from oslotest import base
+
+from pcloud.api.policies import hosts as rules
+from pcloud.api import routes
+from pcloud.api import wishes
+from pcloud import exception
+from pcloud.rules import draining
+from pcloud.rules import reactions
+
+RULES = (rules.UPDATE, rules.MOVE, rules.ADD, rules.REMOVE)
+
+# Which of the rules each wish needs.
+TABLE = (
+    (wishes.of_drain(draining.Drain(0)), (1, 0, 0, 0)),
+    (wishes.of_drain(draining.Drain(0, draining.LIVE)), (1, 1, 0, 0)),
+    (wishes.of_drain(draining.Drain(0, draining.ANY)), (1, 1, 0, 0)),
+    (wishes.of_drain(draining.Drain(0, release=True)), (1, 0, 0, 1)),
+    (wishes.of_drain(draining.Drain(0, draining.LIVE, True)), (1, 1, 0, 1)),
+    (wishes.of_policy(None), (0, 0, 0, 0)),
+    (wishes.of_policy(reactions.STAY), (0, 0, 0, 0)),
+    (wishes.of_policy(reactions.MIGRATE), (1, 1, 0, 0)),
+    (wishes.of_policy(reactions.REPLACE), (1, 1, 1, 1)),
+    ([wishes.GROW], (1, 0, 1, 0)),
+    ([wishes.REBALANCE], (0, 1, 0, 0)))
+
+
+class CheckTest(base.BaseTestCase):
+    """The rows of the table in `wishes.check`."""
+
+    def check(self, wanted, *forbidden):
+        """Check wishes of a caller to whom some rules are refused."""
+        asked = []
+
+        def can(rule, project_id):
+            asked.append((rule, project_id))
+            return rule not in forbidden
+
+        wishes.check(types.SimpleNamespace(can=can), 'owner', wanted)
+        return asked
+
+    def test_table(self):
+        for wanted, row in TABLE:
+            needed = {rule for rule, is_needed in zip(RULES, row, strict=True)
+                      if is_needed}
+            asked = self.check(wanted)
+            # Of the owner of the Pcloud, whoever calls.
+            self.assertEqual({(rule, 'owner') for rule in needed}, set(asked))
+            for rule in RULES:
+                if rule in needed:
+                    error = self.assertRaises(
+                        exception.PolicyForbids, self.check, wanted, rule)
+                    self.assertIn(rule, str(error))
+                else:
+                    self.check(wanted, rule)
+
+    def test_all_that_is_missing_is_named(self):
+        error = self.assertRaises(
+            exception.PolicyForbids, self.check,
+            wishes.of_policy(reactions.REPLACE), rules.ADD, rules.REMOVE)
+        self.assertIn(f'{rules.ADD} and {rules.REMOVE}', str(error))
+        self.assertNotIn(rules.MOVE, str(error))
+
+    def test_rules_of_the_routes(self):
+        """The rule of a route is among the rules of the wish."""
+        for method, path, wish in (
+                ('PUT', '/os-pclouds/{id}/hosts/{name}', wishes.CLOSE),
+                ('POST', '/os-pclouds/{id}/rebalance', wishes.REBALANCE)):
+            self.assertIn(routes.methods_of(path)[method].rule,
+                          wishes.RULES[wish])
