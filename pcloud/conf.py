@@ -77,12 +77,11 @@ Related options:
         help="""
 The time, in seconds, that a launch into a growing Pcloud waits for others.
 
-One launch at a time decides whether a Pcloud has room or grows (default Pcloud
-in mode ``grow``). A launch waits this long for its turn, and where the Pcloud
-has to grow, this long again until Nova has answered the launches before it.
-Then the launch is answered with 409, and nothing has changed. A launch that
-has died is waited for no longer than this. Lower this where a load balancer in
-front of nova-api gives up earlier.
+One launch at a time lets a Pcloud grow (default Pcloud in mode ``grow``). A
+launch for which nova-scheduler finds no room waits this long for its turn.
+Then its servers have no valid host. A launch that has died is waited for no
+longer than this. nova-scheduler has to have the option. Keep this well below
+Nova's ``[DEFAULT] long_rpc_timeout``.
 """),
     cfg.IntOpt(
         'drain_parallel',

@@ -102,6 +102,12 @@ class KeystoneUnasked(PcloudError):
                'read projects and domains.')
 
 
+class GrantsUnknown(Unavailable):
+    message = ('Keystone does not tell what the user may do who has set the '
+               'default Pcloud; the log of nova-scheduler says why. Nothing '
+               'was changed.')
+
+
 class OutcomeUnknown(Unavailable):
     message = ('The database went away while the change was being written; '
                'whether the change was made is not known. Look at the '
@@ -190,12 +196,6 @@ class InvalidMaintenance(Invalid):
 class InvalidTurn(Invalid):
     message = ("The turn '%(value)s' is not right; it has to be 8 hexadecimal "
                'digits and a time.')
-
-
-class InvalidReservation(Invalid):
-    message = ("The reservation '%(value)s' is not right; it has to be a "
-               'time, a number of servers, a server group or "-", and '
-               'resources.')
 
 
 class MistakenHint(Invalid):
@@ -306,14 +306,13 @@ class GrowthUseless(Conflict):
                'for such servers.')
 
 
-class LaunchesUnderWay(Conflict):
-    message = ('Servers for Pcloud %(pcloud)s are under way, which may need '
-               'the hosts; repeat this when they are started.')
+class GrowthForbidden(Conflict):
+    message = '%(reason)s; set the default anew.'
 
 
 class GrowthBusy(Conflict):
-    message = ('Other launches into Pcloud %(pcloud)s, which grows, are not '
-               'over after %(seconds)d s; repeat the request.')
+    message = ('Too many launches into Pcloud %(pcloud)s, which grows, are '
+               'not over; repeat the request.')
 
 
 class DefaultPcloudUnusable(Conflict):

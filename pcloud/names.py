@@ -64,8 +64,7 @@ MOVING_TURN = 'pcloud:moving:turn'
 REBALANCE_PREFIX = 'pcloud:rebalance:'
 # Why the latest such rebalance has ended before its end.
 REBALANCE_STOPPED = 'pcloud:stopped:rebalance'
-# Which launch may let a Pcloud grow now, and the room kept for launches.
-GROWTH_PREFIX = 'pcloud:growth:'
+# Which launch may let a Pcloud grow now.
 GROWTH_TURN = 'pcloud:growth:turn'
 # The beginning of the owner's names for hosts that launches add.
 GROWN = 'grown-'
@@ -213,11 +212,6 @@ def own_ratios_key(node: str) -> str:
     :raises: `exception.NameTooLong` when Nova could not hold the key
     """
     return _checked(OWN_PREFIX + node, 'Hypervisor hostname', node)
-
-
-def growth_key(token: str) -> str:
-    """Return the metadata key of the room kept for a launch."""
-    return GROWTH_PREFIX + token
 
 
 def rebalance_key(server: str) -> str:

@@ -41,7 +41,6 @@ from pcloud.api.views import blockers
 from pcloud.backend import outages
 from pcloud import conf
 from pcloud import exception
-from pcloud.growth import launches
 
 LOG = logging.getLogger(__name__)
 
@@ -113,14 +112,13 @@ class Middleware:
             # To find out which call it is takes longer than to look for hints.
             return servers.without_secrets(
                 request, self._application, self._rbac)
-        launch = None
         try:
             if parameters is not None:
                 request.set_api_version_request()
                 return self._answer(request, parameters)
             judged = self._nova.call(request)
             if judged is not None:
-                launch = self._check(judged)
+                self._check(judged)
         except exception.PcloudError as error:
             return _refusal(request, error)
         except nova_exception.InvalidAPIVersionString as error:
@@ -139,17 +137,13 @@ class Middleware:
         # Errors of the applications after the filter are not translated.
         if judged is None:
             return self._application
-        if launch is not None:
-            return servers.answer_launch(judged, self._application, launch)
         return servers.answer(judged, self._application, self._rbac)
 
-    def _check(
-        self, judged: dispatch.NovaCall,
-    ) -> launches.Prepared | None:
+    def _check(self, judged: dispatch.NovaCall) -> None:
         forced_moves.check(judged)
         kept_requests.check(judged)
         metadata.check(judged)
-        return servers.prepare(judged, self._rbac)
+        servers.prepare(judged, self._rbac)
 
     def _answer(
         self, request: nova_wsgi.Request, parameters: dict,

@@ -29,7 +29,6 @@ from pcloud.backend import inventories
 from pcloud.backend import isolation
 from pcloud.backend import journal
 from pcloud.backend import readings
-from pcloud.backend import request_specs
 from pcloud.backend import rows
 from pcloud.backend import writes
 from pcloud import exception
@@ -38,11 +37,9 @@ from pcloud.objects import allocation_ratios
 from pcloud.objects import emptiness
 from pcloud.objects import hosts
 from pcloud.objects import maintenance
-from pcloud.objects import pclouds
 from pcloud.objects import reconcile
 from pcloud.objects import replacements
 from pcloud.rules import access
-from pcloud.rules import counts
 
 CONF = cfg.CONF
 
@@ -314,34 +311,6 @@ def give_back_ratio(
     if not own:
         return 'nobody knows what its own ratio was, and the key is deleted'
     return 'the host has its own ratio again'
-
-
-def end_launch(
-    aggregate: rows.Aggregate, key: str,
-    context: nova_context.RequestContext,
-) -> str:
-    """Release the hosts that a launch has added before the launch died.
-
-    Hosts with servers stay. While servers for the Pcloud are under way nobody
-    knows whether the hosts are needed.
-
-    :param key: the metadata key of the room kept for the launch
-    :raises: `exception.LaunchesUnderWay`
-    """
-    pcloud = pclouds.head(context, aggregate.metadata[names.ID])
-    prefix = f'{names.GROWN}{key.removeprefix(names.GROWTH_PREFIX)}-'
-    grown = [name for name in names.hosts(aggregate.metadata)
-             if name.startswith(prefix)]
-    if grown and request_specs.queued(context, pcloud.id):
-        raise exception.LaunchesUnderWay(pcloud=pcloud.id)
-    released = [name for name in grown
-                if hosts.release_if_empty(context, pcloud, name)]
-    change.run(
-        context, [journal.growth_anchor(pcloud.id)],
-        lambda written: written.drop_if(
-            aggregate.id, key, aggregate.metadata[key]))
-    return counts.words(len(released), 'host has', 'hosts have') + (
-        ' left the Pcloud')
 
 
 def tell_placement(

@@ -20,7 +20,6 @@ import functools
 
 from nova import context as nova_context
 from oslo_config import cfg
-from oslo_utils import timeutils
 
 from pcloud.audit import findings
 from pcloud.audit import repair
@@ -35,10 +34,8 @@ from pcloud import names
 from pcloud.objects import replacements
 from pcloud.rules import access
 from pcloud.rules import counts
-from pcloud.rules import growth
 from pcloud.rules import hints as hint_rules
 from pcloud.rules import rebalance_rows
-from pcloud.rules import turns
 
 CONF = cfg.CONF
 
@@ -118,7 +115,6 @@ def check(known: Known) -> Iterator[findings.Finding]:
         elif pcloud_rows.is_whole(aggregate.name, aggregate.metadata):
             yield from _check_members(known, aggregate)
             yield from _check_keys(known, aggregate)
-            yield from _check_growth(aggregate)
         else:
             yield findings.Finding(
                 'incomplete-aggregate', aggregate.name, '',
@@ -318,28 +314,6 @@ def _check_rebalance(
                 'not in the Pcloud',
                 functools.partial(repair.drop_rebalance, aggregate,
                                   names.rebalance_key(server)))
-
-
-def _check_growth(aggregate: rows.Aggregate) -> Iterator[findings.Finding]:
-    """Find launches that have died while the Pcloud was growing for them."""
-    for token, text in sorted(names.stripped(
-            aggregate.metadata, names.GROWTH_PREFIX).items()):
-        key = names.growth_key(token)
-        try:
-            row = (turns.parse if key == names.GROWTH_TURN else
-                   growth.parse)(text)
-        except exception.Invalid:
-            # The check of the values finds this.
-            continue
-        if turns.has_lapsed(row.until, CONF.pcloud.growth_timeout,
-                            timeutils.utcnow_ts()):
-            yield findings.KeyFinding(
-                'launch-not-finished', aggregate.name, key,
-                'a launch that might have let the Pcloud grow has died' + (
-                    '' if key == names.GROWTH_TURN else
-                    '; hosts whose names begin with '
-                    f'{names.GROWN}{token} were added for it'),
-                functools.partial(repair.end_launch, aggregate, key))
 
 
 def check_servers(

@@ -80,17 +80,6 @@ def consumers(
                               '/allocations')['allocations'])
 
 
-def has_allocation(
-    context: nova_context.RequestContext, consumer: str,
-) -> bool:
-    """Whether Placement has an allocation of a consumer.
-
-    :param consumer: the uuid of a server
-    :raises: `exception.Unavailable` when Placement does not answer
-    """
-    return bool(_get(context, f'/allocations/{consumer}')['allocations'])
-
-
 def allocations(
     context: nova_context.RequestContext, consumer: str,
 ) -> tuple[dict, float]:

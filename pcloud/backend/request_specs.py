@@ -266,24 +266,19 @@ def kept(
             for server, primitive in _primitives(context, servers)}
 
 
-def queued(
-    context: nova_context.RequestContext, pcloud_id: str,
-) -> dict[str, Asked]:
-    """Return the servers for a Pcloud that are in no cell yet (one query).
+def are_queued(
+    context: nova_context.RequestContext, servers: Collection[str],
+) -> bool:
+    """Whether some servers are all accepted by Nova and in no cell yet.
 
-    Such a server may have an allocation in Placement already.
-
-    :returns: ``server uuid -> request``
+    One query for five hundred servers.
     """
-    build, spec = models.BuildRequest, models.RequestSpec
-    hint = {hint_rules.PCLOUD: [pcloud_id]}
-    statement = sa.select(spec.instance_uuid, spec.spec).join(
-        build, build.instance_uuid == spec.instance_uuid,
-        # The hint as Nova writes the spec.
-    ).where(spec.spec.contains(jsonutils.dumps(hint)[1:-1], autoescape=True))
+    row = models.BuildRequest
     with api_db.context_manager.reader.using(context) as session:
-        return {server: _asked(_data(jsonutils.loads(text)))
-                for server, text in session.execute(statement)}
+        return bool(servers) and all(
+            session.scalar(sa.select(sa.func.count()).where(
+                row.instance_uuid.in_(batch))) == len(batch)
+            for batch in batches(sorted(servers)))
 
 
 def _asked(data: Mapping) -> Asked:

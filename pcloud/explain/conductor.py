@@ -146,18 +146,6 @@ def narrow(
     request_filter.process_reqspec(context, spec)
 
 
-def narrow_as_nova(
-    context: nova_context.RequestContext, spec: objects.RequestSpec,
-) -> None:
-    """Ask Nova's own request filters, without Pcloud's.
-
-    :raises: `nova.exception.RequestFilterFailed`
-    """
-    for filter_ in request_filter.ALL_REQUEST_FILTERS:
-        if filter_ is not prefilter.pcloud_aggregates:
-            filter_(context, spec)
-
-
 def refusals(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
 ) -> list[Refused]:

@@ -47,6 +47,7 @@ from pcloud.rules import access
 from pcloud.rules import capacity
 from pcloud.rules import hints
 from pcloud.scheduler import candidates
+from pcloud.scheduler import prefilter
 
 STATE, STATUS, ROOM, INCONSISTENT = 'state', 'status', 'room', 'inconsistent'
 
@@ -237,7 +238,7 @@ def refusal_of_nova(
 ) -> str | None:
     """Return why Nova finds no host right, None when some host may be."""
     try:
-        conductor.narrow_as_nova(context, spec)
+        prefilter.narrow_as_nova(context, spec)
     except nova_exception.RequestFilterFailed as error:
         return conductor.reason(error)
     return None

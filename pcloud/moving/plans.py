@@ -40,7 +40,6 @@ from pcloud.rules import access
 from pcloud.rules import blockers as blocker_rules
 from pcloud.rules import capacity
 from pcloud.rules import draining
-from pcloud.rules import growth
 from pcloud.rules import hints
 from pcloud.rules import moving as rules
 from pcloud.scheduler import candidates
@@ -309,7 +308,7 @@ def _places(
     nodes = open_hosts.serving_among(pcloud, known)
     try:
         free = candidates.offered(
-            context, growth.smallest(needs.values()),
+            context, capacity.smallest(needs.values()),
             objects.Destination(aggregates=[uuid]))
     except exception.Unavailable as error:
         LOG.warning('Where the servers of drained hosts of Pcloud %(pcloud)s '

@@ -52,7 +52,6 @@ from pcloud.objects import pclouds
 from pcloud.rules import access
 from pcloud.rules import blockers
 from pcloud.rules import capacity
-from pcloud.rules import growth
 from pcloud.rules import moving as moving_rules
 from pcloud.rules import rebalance_rows as rules
 from pcloud.scheduler import candidates
@@ -264,7 +263,7 @@ class _Rebalance:
         needs = plans.Needs()
         need_of = {server: _need(needs, asked[server]) for server in going}
         left = candidates.offered(
-            self._context, growth.smallest(need_of.values()),
+            self._context, capacity.smallest(need_of.values()),
             objects.Destination(aggregates=[world.uuid]))
         begun = 0
         for server, row in sorted(going.items()):

@@ -48,7 +48,7 @@ from pcloud.rules import rebalancing
 # The most characters of `valid_for`.
 LONGEST = 65535
 # What plans do not depend on: who does something now.
-_TURNS = (names.MOVING_TURN, names.GROWTH_PREFIX, names.REBALANCE_STOPPED)
+_TURNS = (names.MOVING_TURN, names.GROWTH_TURN, names.REBALANCE_STOPPED)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -38,6 +38,7 @@ _REASONS = (
     (exception.QuotaExceeded, 'quota'),
     (exception.NothingFits, 'nothing_fits'),
     (exception.HostNameInUse, 'name_in_use'),
+    (exception.GrowthForbidden, 'growth_forbidden'),
     (exception.GrowthLimit, 'growth_limit'),
     (exception.GrowthUseless, 'growth_useless'),
     (exception.OutcomeUnknown, 'outcome_unknown'),

@@ -37,7 +37,6 @@ from pcloud.rules import colocation
 from pcloud.rules import constraints
 from pcloud.rules import default_pcloud
 from pcloud.rules import draining
-from pcloud.rules import growth
 from pcloud.rules import hints
 from pcloud.rules import maintenance
 from pcloud.rules import ratios
@@ -174,13 +173,6 @@ def _check_due(host: str, value: str) -> None:
                      'host is empty, and audit finds what is left to do')
 
 
-def _check_growth(rest: str, value: str) -> None:
-    if names.GROWTH_PREFIX + rest == names.GROWTH_TURN:
-        turns.parse(value)
-    else:
-        growth.parse(value)
-
-
 def _check_changes(anchor: str, value: str) -> None:
     if not value.split() or not all(map(due.is_mark, value.split())):
         raise exception.InvalidMetadata(
@@ -223,6 +215,7 @@ _EXACT: Mapping[str, Check] = {
     names.SCOPE_ID: _check_name,
     names.OWN_FORM: _choice(names.ONE_KEY),
     names.MOVING_TURN: lambda key, value: turns.parse(value),
+    names.GROWTH_TURN: lambda key, value: turns.parse(value),
     names.REBALANCE_STOPPED: rebalance_rows.check_stopped,
     names.QUOTA_UNITS: lambda key, value: units.limit(value)}
 _KEYS: Mapping[str, Check] = {
@@ -247,7 +240,6 @@ _PREFIXES: Mapping[str, Check] = {
     names.UNOPENED_PREFIX: _rule(hints.is_pcloud_id, 'the id of a Pcloud'),
     names.RELEASED_PREFIX: _rule(
         journal.Released.parse, 'units and a project, with a blank between'),
-    names.GROWTH_PREFIX: _check_growth,
     names.DEFAULT_PREFIX: default_pcloud.check,
     names.CHANGES_PREFIX: _check_changes,
     names.CONSTRAINT_PREFIX: constraints.check,

@@ -78,6 +78,18 @@ def largest(needs: Iterable[Need]) -> Need:
     return dataclasses.replace(total(needs), amounts=amounts)
 
 
+def smallest(needs: Iterable[Need]) -> Need:
+    """Return what every one of some needs includes.
+
+    A host without room for the smallest need has no room for any of the needs.
+    Traits are left out.
+    """
+    amounts = [need.amounts for need in needs]
+    common = frozenset.intersection(*map(frozenset, amounts))
+    return Need({name: min(each[name] for each in amounts)
+                 for name in common})
+
+
 def words(need: Need) -> list[str]:
     """Return the amounts of a need, in words."""
     return [_counted(amount, name)

@@ -44,9 +44,19 @@ _NONE = 'none'
 PCLOUD, MODE = _ALWAYS = 'pcloud', 'mode'
 HOST_FLAVOR, MOST_HOSTS, ZONE = _GROWTH = (
     'host_flavor', 'max_hosts', 'availability_zone')
+# Who has set a default in mode grow; stored, and never shown.
+USER, PROJECT = SETTER = 'user', 'project'
 _HINTS = {STRICT: hints.PCLOUD, PREFER: hints.PREFER, GROW: hints.PCLOUD}
 # The most hosts that a Pcloud may be set to grow to.
 LARGEST = 10000
+
+
+@dataclasses.dataclass(frozen=True)
+class Setter:
+    """Who has set a default: the id of a user, and of the user's project."""
+
+    user: str
+    project: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,11 +66,13 @@ class Growth:
     :ivar host_flavor: the id of the host flavor of new hosts
     :ivar most_hosts: the most hosts that the Pcloud may have afterwards
     :ivar zone: the availability zone of new hosts, None for any zone
+    :ivar setter: who has set the default, None when not recorded
     """
 
     host_flavor: str
     most_hosts: int
     zone: str | None = None
+    setter: Setter | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,8 +90,10 @@ class Default:
 
     @property
     def hint(self) -> dict[str, list[str]]:
-        """The hint that a server gets: ``name -> values``."""
-        return {_HINTS[self.mode]: [self.pcloud]}
+        """The hints that a server gets: ``name -> values``."""
+        hint = {_HINTS[self.mode]: [self.pcloud]}
+        return hint if self.growth is None else {
+            **hint, hints.GROW_RECORD: [GROW]}
 
     @property
     def members(self) -> dict[str, str | int]:
@@ -95,10 +109,12 @@ class Default:
 
 def written(
     default: Mapping[str, str | float] | None,
+    setter: Setter | None = None,
 ) -> dict[str, str]:
     """Return a default as it is stored, None for a default of nothing.
 
     :param default: the members, as the API takes a default
+    :param setter: who sets the default, None when unknown
     :raises: `exception.InvalidDefaultPcloud` for members that do not belong
         together
     """
@@ -107,6 +123,8 @@ def written(
     # To JSON's schemas 2.0 is a whole number.
     stored = {name: f'{value:g}' if isinstance(value, float) else str(value)
               for name, value in default.items()}
+    if stored.get(MODE) == GROW and setter is not None:
+        stored |= {USER: setter.user, PROJECT: setter.project}
     read(stored)
     return stored
 
@@ -124,7 +142,7 @@ def read(members: Mapping[str, str]) -> Default | None:
         check(name, value)
     grows = members.get(MODE) == GROW
     needed = {*_ALWAYS, *((HOST_FLAVOR, MOST_HOSTS) if grows else ())}
-    allowed = {*_ALWAYS, *(_GROWTH if grows else ())}
+    allowed = {*_ALWAYS, *((*_GROWTH, *SETTER) if grows else ())}
     if (not needed <= members.keys() <= allowed or
             members[MODE] not in MODES):
         raise exception.InvalidDefaultPcloud(
@@ -134,7 +152,18 @@ def read(members: Mapping[str, str]) -> Default | None:
                      'a host flavor, the most hosts, and perhaps a zone')
     return Default(members[PCLOUD], members[MODE], Growth(
         members[HOST_FLAVOR], int(members[MOST_HOSTS]),
-        members.get(ZONE)) if grows else None)
+        members.get(ZONE), _setter(members)) if grows else None)
+
+
+def _setter(members: Mapping[str, str]) -> Setter | None:
+    return (Setter(members[USER], members[PROJECT])
+            if members.keys() >= frozenset(SETTER) else None)
+
+
+def shown(stored: Mapping[str, str]) -> dict[str, str]:
+    """Return a stored default, without who has set the default."""
+    return {name: value for name, value in stored.items()
+            if name not in SETTER}
 
 
 # Member of a stored default -> what is right, in words.
@@ -142,7 +171,8 @@ _EXPECTED = {
     PCLOUD: 'the id of a Pcloud', MODE: ', '.join((*MODES, _NONE)),
     HOST_FLAVOR: 'the id of a host flavor',
     MOST_HOSTS: f'a whole number from 1 to {LARGEST}',
-    ZONE: 'the name of an availability zone'}
+    ZONE: 'the name of an availability zone', USER: 'the id of a user',
+    PROJECT: 'the id of a project'}
 
 
 def check(name: str, value: str) -> None:
@@ -153,7 +183,8 @@ def check(name: str, value: str) -> None:
     is_right = {
         PCLOUD: hints.is_pcloud_id(value), MODE: value in (*MODES, _NONE),
         HOST_FLAVOR: re.fullmatch(forms.HOST_FLAVOR_ID, value) is not None,
-        MOST_HOSTS: _is_number_of_hosts(value), ZONE: bool(value)}
+        MOST_HOSTS: _is_number_of_hosts(value), ZONE: bool(value),
+        USER: bool(value), PROJECT: bool(value)}
     if not is_right.get(name, False):
         raise exception.InvalidDefaultPcloud(
             value=f'{name}={value}', expected=_EXPECTED.get(

@@ -50,10 +50,13 @@ RECORD_PREFIX = '_pcloud_'
 CUSTOMER_RECORD = RECORD_PREFIX + 'customer_keys'
 IMAGE_RECORD = RECORD_PREFIX + 'image_keys'
 DOMAIN_RECORD = RECORD_PREFIX + 'domain'
+# The Pcloud may grow for the launch.
+GROW_RECORD = RECORD_PREFIX + 'grow'
 
 # Readers of hints beside the filters and weighers, whose classes the table
 # names. The client is the one that deploys services.
-API, REQUEST_FILTER, CLIENT = 'nova-api', 'request filter', 'client'
+API, SCHEDULER, REQUEST_FILTER, CLIENT = (
+    'nova-api', 'nova-scheduler', 'request filter', 'client')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,6 +117,7 @@ TABLE = (
     # The policies of a domain, too.
     Hint(DOMAIN_RECORD, ('constraints', 'affinity'),
          (*_BY_CONSTRAINTS, *_BY_AFFINITY), recorded=True),
+    Hint(GROW_RECORD, ('default_pcloud',), (SCHEDULER,), recorded=True),
 )
 
 # The domain that Keystone has from the beginning, and in most clouds the only

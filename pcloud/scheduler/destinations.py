@@ -17,6 +17,8 @@ choice begins and ends. Nova has no hook around the choice, so
 `select_destinations` of Nova's scheduler, a call between services whose form
 is fixed by its version, is wrapped.
 
+A request for which a Pcloud may grow is handed to `growth.launches`.
+
 A build or move that fails on its host goes on to an alternate, minutes after
 the choice, and nobody asks a filter again. So a request with a Pcloud has no
 alternates: what its project may do by then, and which hosts are enabled, is
@@ -36,6 +38,7 @@ from nova import objects
 from nova.scheduler import manager
 
 from pcloud.rules import hints
+from pcloud.scheduler.growth import launches
 from pcloud.scheduler import request
 
 _Choose = Callable[..., typing.Any]
@@ -65,6 +68,11 @@ def _wrapped(choose: _Choose) -> _Choose:
         spec = arguments.get('spec_obj')
         if isinstance(spec, objects.RequestSpec) and _has_pcloud(spec):
             arguments[_ALTERNATES] = False
+            if launches.is_growing(spec):
+                return launches.chosen(
+                    context, spec, arguments.get('instance_uuids') or (),
+                    lambda asked: choose(scheduler, context, **{
+                        **arguments, 'spec_obj': asked}))
         return choose(scheduler, context, **arguments)
 
     setattr(select_destinations, _WRAPPED, True)

@@ -69,6 +69,18 @@ def is_registered() -> bool:
     return pcloud_aggregates in request_filter.ALL_REQUEST_FILTERS
 
 
+def narrow_as_nova(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+) -> None:
+    """Ask Nova's own request filters, without Pcloud's.
+
+    :raises: `nova.exception.RequestFilterFailed`
+    """
+    for filter_ in request_filter.ALL_REQUEST_FILTERS:
+        if filter_ is not pcloud_aggregates:
+            filter_(context, spec)
+
+
 @request_filter.trace_request_filter
 def pcloud_aggregates(
     context: nova_context.RequestContext, spec: objects.RequestSpec,

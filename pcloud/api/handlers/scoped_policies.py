@@ -194,7 +194,10 @@ def _default(call: api_call.Call) -> dict[str, str]:
         the caller is an administrator `exception.PcloudUnusable` for a Pcloud
         that the caller's project may not use, and as `_check_grower`
     """
-    stored = default_pcloud.written(call.body['default_pcloud'])
+    user = call.context.user_id
+    stored = default_pcloud.written(
+        call.body['default_pcloud'],
+        default_pcloud.Setter(user, call.project_id) if user else None)
     default = default_pcloud.read(stored)
     if default is None:
         return stored

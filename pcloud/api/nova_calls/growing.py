@@ -24,46 +24,50 @@ from nova.compute import api
 from nova import context as nova_context
 from nova import exception as nova_exception
 from nova import objects
+from nova.policies import servers as policies
 
 from pcloud.api.nova_calls import images
 from pcloud import exception
 from pcloud.explain import conductor
-from pcloud.growth import launches
-from pcloud.growth import room
 from pcloud.rules import default_pcloud
 from pcloud.rules import hints as hint_rules
+from pcloud.scheduler.growth import launches
 
 _COUNTS = 'min_count', 'max_count'
 
 
-def prepare(
-    context: nova_context.RequestContext, pcloud_id: str,
-    growth: default_pcloud.Growth, server: Mapping, hints: Mapping,
-    flavor_id: str, properties: Mapping[str, str],
-) -> launches.Prepared | None:
-    """Make sure that a growing Pcloud has room for the servers of a request.
+def check(
+    context: nova_context.RequestContext, default: default_pcloud.Default,
+    server: Mapping, hints: Mapping, flavor_id: str,
+    properties: Mapping[str, str],
+) -> None:
+    """Refuse servers for which a growing Pcloud has no room, and gets none.
 
+    Nothing is changed. A request that Nova refuses in any case, or of a caller
+    who may not create servers, is left to Nova.
+
+    :param default: the default that counts, in mode ``grow``
     :param server: the server in the body of the call
     :param hints: all hints of the server
     :param properties: the properties of the server's image
-    :returns: None for a request that Nova, or Nova's scheduler, will refuse
-        however much room there is
-    :raises: as `launches.prepare`
+    :raises: as `launches.check`
     """
-    launch = _launch(context, server, hints, flavor_id, properties)
-    if launch is None:
-        return None
-    try:
-        return launches.prepare(context, pcloud_id, growth, launch)
-    except (exception.PcloudNotFound, exception.PcloudUnusable) as error:
-        raise exception.GrowthRefused(
-            pcloud=pcloud_id, count=launch.demand.count, reason=error)
+    if not context.can(policies.SERVERS % 'create', fatal=False):
+        return
+    spec = _spec(context, server, hints, flavor_id, properties)
+    if spec is not None:
+        launches.check(context, spec, default)
 
 
-def _launch(
+def _spec(
     context: nova_context.RequestContext, server: Mapping, hints: Mapping,
     flavor_id: str, properties: Mapping[str, str],
-) -> room.Launch | None:
+) -> objects.RequestSpec | None:
+    """Return the request for the servers.
+
+    :returns: None for a request that Nova, or Nova's scheduler, will refuse
+        however much room there is
+    """
     try:
         flavor = objects.Flavor.get_by_flavor_id(context, flavor_id, 'no')
         zone, _, _ = api.API.parse_availability_zone(
@@ -73,15 +77,11 @@ def _launch(
                 {'properties': dict(properties)}), context.project_id,
             {name: hint_rules.values(hints, name) for name in hints}, zone)
         spec.num_instances = _count(server)
-        spec.requested_destination = objects.Destination()
         spec.is_bfv = images.is_on_volume(server)
-        conductor.narrow_as_nova(context, spec)
+        return spec
     except (exception.FlavorUnusable, exception.ServerGroupUnknown,
             nova_exception.NovaException, ValueError, TypeError):
         return None
-    if spec.instance_group is not None:
-        conductor.look_up_group(context, spec)
-    return room.Launch(spec, zone)
 
 
 def _count(server: Mapping) -> int:

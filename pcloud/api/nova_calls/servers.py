@@ -49,7 +49,6 @@ from pcloud.api.policies import host_constraint
 from pcloud.backend import isolation
 from pcloud.backend import launch_rows
 from pcloud import exception
-from pcloud.growth import launches
 from pcloud import names
 from pcloud.objects import affinity_keys
 from pcloud.objects import machine_constraints
@@ -65,8 +64,6 @@ CONF = cfg.CONF
 
 # The most keys that are taken from the hints of a request.
 _MOST_KEYS = 100
-# The status of Nova's answer to a launch.
-_ACCEPTED = 202
 _CREATE = 'create'
 # Nova takes the first of these members.
 _HINTS = ('os:scheduler_hints', 'OS-SCH-HNT:scheduler_hints')
@@ -74,35 +71,33 @@ _HINTS = ('os:scheduler_hints', 'OS-SCH-HNT:scheduler_hints')
 
 def prepare(
     call: dispatch.NovaCall, rbac: enforcer.Enforcer,
-) -> launches.Prepared | None:
+) -> None:
     """Check the hints of a new server, and record the server's keys.
 
     Nova answers all calls that create no server, and calls that are not
     well-formed.
 
-    :returns: the launch, where the server goes to a default Pcloud that grows
-    :raises: `exception.HintsTwice`, and as `checked` and `growing.prepare`
+    :raises: `exception.HintsTwice`, and as `checked` and `growing.check`
     """
     if not call.is_of(nova_servers.ServersController, _CREATE):
-        return None
+        return
     body = call.body
     if not isinstance(body, dict):
-        return None
+        return
     name = next((member for member in _HINTS if member in body), _HINTS[0])
     _check_ignored(body, name)
     server, hints = body.get('server'), body.get(name, {})
     if not isinstance(server, dict) or not isinstance(hints, dict):
-        return None
+        return
     images.share(call.controller.compute_api)
     launch = checked(call.context, server, hints, rbac, call.version)
     if launch.record:
         hints = {**hints, **launch.record}
         call.hand_on({**body, name: hints})
-    if launch.default is None or launch.default.growth is None:
-        return None
-    return growing.prepare(
-        call.context, launch.default.pcloud, launch.default.growth, server,
-        hints, _flavor_id(server.get('flavorRef')), launch.properties)
+    if launch.default is not None and launch.default.growth is not None:
+        growing.check(
+            call.context, launch.default, server, hints,
+            _flavor_id(server.get('flavorRef')), launch.properties)
 
 
 def _check_ignored(body: Mapping, read: str) -> None:
@@ -173,24 +168,6 @@ def checked(
     return Checked(
         added | _record(context, hints, properties, trusted, policies),
         default, properties)
-
-
-def answer_launch(
-    call: dispatch.NovaCall, application: types.WSGIApplication,
-    launch: launches.Prepared,
-) -> webob.Response:
-    """Return the answer to a launch into a Pcloud that grows.
-
-    What was done for the launch is undone where Nova refuses the launch.
-    """
-    has_arrived = False
-    try:
-        response = call.request.get_response(application)
-        has_arrived = response.status_int == _ACCEPTED
-    finally:
-        (launches.arrived if has_arrived else launches.refused)(
-            call.context, launch)
-    return response
 
 
 def answer(

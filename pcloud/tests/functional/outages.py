@@ -17,11 +17,13 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+from urllib import parse
 
 import fixtures
 from keystoneauth1 import exceptions as ks_exc
 from kombu import exceptions as kombu_exc
 from neutronclient.common import exceptions as neutron_exc
+from nova import conf as nova_conf
 from nova import context as nova_context
 from nova.db.main import api as main_db
 from nova import exception as nova_exception
@@ -31,6 +33,8 @@ from nova import utils
 from oslo_db import exception as db_exc
 from oslo_messaging.rpc import client as rpc_client
 import sqlalchemy as sa
+
+CONF = nova_conf.CONF
 
 
 def cell_engine(cell: objects.CellMapping) -> sa.Engine:
@@ -224,6 +228,57 @@ class _List:
     def json(self) -> dict:
         """Return the body."""
         return {self.name: self.records, 'links': {'next': self.following}}
+
+
+class GrantingKeystone(Keystone):
+    """Keystone knows users with roles, and [service_user] may ask.
+
+    :ivar roles: ``(user, project) -> names of roles``, for users who have
+        other roles than those of members in all projects
+    :ivar disabled: what is disabled, such as "/users/alice"
+    :ivar asked: the URLs that Keystone was asked for
+    :ivar status: the status of all answers
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.roles: dict[tuple[str, str], tuple[str, ...]] = {}
+        self.disabled: set[str] = set()
+        self.asked: list[str] = []
+        self.status = 200
+
+    def _setUp(self):
+        super()._setUp()
+        CONF.set_override('auth_type', 'none', 'service_user')
+        self.addCleanup(CONF.clear_override, 'auth_type', 'service_user')
+
+    def get(self, url):
+        """Return Keystone's answer about a record, or about roles."""
+        self.asked.append(url)
+        address = parse.urlsplit(url)
+        if address.path == '/role_assignments':
+            query = dict(parse.parse_qsl(address.query))
+            who = query['user.id'], query['scope.project.id']
+            return _Answer({'role_assignments': [
+                {'role': {'id': name * 2, 'name': name}}
+                for name in self.roles.get(who, ('reader', 'member'))]},
+                self.status)
+        _, kinds, its = url.split('/')
+        return _Answer({kinds.removesuffix('s'): {
+            'id': its, 'domain_id': 'default',
+            'enabled': url not in self.disabled}}, self.status)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Answer:
+    """An answer of Keystone."""
+
+    body: dict
+    status_code: int
+
+    def json(self) -> dict:
+        """Return the body."""
+        return self.body
 
 
 class SilentKeystone(Keystone):

@@ -12,12 +12,21 @@
 
 """Servers that name no Pcloud, and a default Pcloud that grows for them."""
 
+import collections
+from concurrent import futures
+import functools
 import re
+import threading
+import time
 from unittest import mock
 
+import ddt
+import fixtures
 from nova.conductor import rpcapi
+from nova import exception as nova_exception
 from nova import objects
-from oslo_utils import uuidutils
+from nova import policy as nova_policy
+from nova.scheduler import manager
 
 from pcloud.api import enforcer
 from pcloud.api.nova_calls import images
@@ -27,13 +36,17 @@ from pcloud.audit import all_checks
 from pcloud.backend import inventories
 from pcloud.backend import request_specs
 from pcloud import exception
-from pcloud.growth import joining
-from pcloud.growth import launches
-from pcloud.growth import tickets
 from pcloud import names
 from pcloud.objects import allocation
+from pcloud.objects import reconcile
+from pcloud.objects import turns
+from pcloud.rules import default_pcloud
+from pcloud.rules import hints
+from pcloud.scheduler.growth import joining
+from pcloud.scheduler.growth import turn
 from pcloud.tests import counting
 from pcloud.tests.functional import base
+from pcloud.tests.functional import outages
 from pcloud.tests.functional import shared_cloud
 
 POLICIES = '/os-pcloud-policies'
@@ -53,6 +66,11 @@ class GrowTestCase(shared_cloud.SharedCloudTestCase):
         self.make_flavor('big', memory_mb=2048)
         self.make_pool('gpu', 'node-1', 'node-2', 'node-3', 'node-4', units=2)
         self.pcloud = self.make_pcloud(self.alice)
+
+    def setUp(self):
+        super().setUp()
+        self.keystone = self.useFixture(outages.GrantingKeystone())
+        self.keystone.roles['admin', base.CAROL] = ('admin',)
 
     def grow(self, most=3, zone=None, scope='project', scope_id=base.ALICE,
              user=None, flavor='gpu', pcloud=None):
@@ -86,6 +104,19 @@ class GrowTestCase(shared_cloud.SharedCloudTestCase):
             return found
         return self.wait_until(active)
 
+    def refused(self, **given):
+        """Return the fault of a server that a launch cannot start."""
+        response = self.launch(**given)
+        self.assertEqual(202, response.status_code, response.text)
+        return self.fault_of(response.json()['server'])
+
+    def fault_of(self, server):
+        def ended():
+            found = self.admin.get_server(server['id'])
+            self.assertEqual('ERROR', found['status'])
+            return found['fault']['message']
+        return self.wait_until(ended)
+
     def wait_for_all(self, number):
         def active():
             servers = self.alice.get_json('/servers/detail')['servers']
@@ -98,25 +129,19 @@ class GrowTestCase(shared_cloud.SharedCloudTestCase):
         return {host['name']: host['state'] for host in self.alice.get_json(
             f'/os-pclouds/{self.pcloud}/hosts')['hosts']}
 
-    def growth_rows(self):
-        return {key: value for key, value in self.aggregate(
-            names.pcloud(self.pcloud)).metadata.items()
-            if key.startswith(names.GROWTH_PREFIX)}
-
-    def queued(self, context, pcloud_id):
-        flavor = objects.Flavor.get_by_flavor_id(self.context, 'big')
-        return {server: request_specs.Asked(base.ALICE, flavor, False, {})
-                for server in 'xy'}
+    def turn(self):
+        """Return the row of the turn, None without the row."""
+        return self.aggregate(names.pcloud(self.pcloud)).metadata.get(
+            names.GROWTH_TURN)
 
     def lapse(self):
-        """Let what dead launches have written lapse."""
-        aggregate = self.aggregate(names.pcloud(self.pcloud))
-        aggregate.update_metadata({
-            key: re.sub(r'[0-9]{10}', '1000000000', value)
-            for key, value in self.growth_rows().items()})
+        """Let the turn of a dead launch lapse."""
+        self.aggregate(names.pcloud(self.pcloud)).update_metadata({
+            names.GROWTH_TURN: re.sub('[0-9]{10}', '1000000000',
+                                      self.turn())})
 
     def assert_nothing_is_left(self):
-        self.assertEqual({}, self.growth_rows())
+        self.assertIsNone(self.turn())
         self.assertEqual([], all_checks.find(self.context, settle=0))
 
 
@@ -199,8 +224,8 @@ class LaunchTest(GrowTestCase):
         response = self.launch(min_count=7, max_count=7,
                                flavorRef='big')
         self.assertEqual(202, response.status_code, response.text)
-        self.assertEqual(3, len(self.members()))
         self.wait_for_all(7)
+        self.assertEqual(3, len(self.members()))
         self.assert_nothing_is_left()
 
     def test_most_hosts(self):
@@ -290,6 +315,7 @@ class LaunchTest(GrowTestCase):
             'pcloud': {'ram_allocation_ratio': 2}})
         self.grow()
         self.assertEqual(202, self.launch(min_count=7).status_code)
+        self.wait_for_all(7)
         self.assertEqual(1, len(self.members()))
 
     def test_server_groups(self):
@@ -300,11 +326,11 @@ class LaunchTest(GrowTestCase):
             )['server_group']['id']
             response = self.launch(hints={'group': group}, min_count=3)
             self.assertEqual(202, response.status_code, response.text)
-            self.assertEqual(number, len(self.members()))
             self.wait_until(lambda: self.assertEqual(
                 {'ACTIVE'}, {server['status'] for server in
                              self.alice.get_json('/servers/detail')[
                                  'servers']}))
+            self.assertEqual(number, len(self.members()))
         # Four servers together fit on no host.
         group = self.alice.call_json('POST', '/os-server-groups', {
             'server_group': {'name': 'x', 'policy': 'affinity'}}
@@ -340,15 +366,14 @@ class LaunchTest(GrowTestCase):
 
     def test_a_pcloud_that_is_deleted_meanwhile(self):
         self.grow()
-        take_turn = tickets.take_turn
+        take = turns.take
 
-        def late(context, ticket):
+        def late(context, taken):
             self.alice.call_json('DELETE', f'/os-pclouds/{self.pcloud}')
-            take_turn(context, ticket)
+            return take(context, taken)
 
-        with mock.patch.object(tickets, 'take_turn', late):
-            response = self.launch()
-        self.assertEqual(409, response.status_code, response.text)
+        with mock.patch.object(turns, 'take', late):
+            self.assertIn(self.pcloud, self.refused())
 
     def test_later_moves_follow_the_hint(self):
         self.grow()
@@ -365,8 +390,9 @@ class LaunchTest(GrowTestCase):
         self.grow()
         self.assertEqual(409, self.launch(flavorRef='wide').status_code)
         with mock.patch.object(images, 'is_on_volume', lambda server: True):
-            self.launch(flavorRef='wide')
-        self.assertEqual(1, len(self.members()))
+            # To Nova the disk is on the host.
+            self.assertIn('too few free hosts', self.refused(
+                flavorRef='wide'))
 
     def test_what_is_on_a_volume(self):
         image, volume = {'boot_index': 0, 'source_type': 'image'}, {
@@ -402,152 +428,338 @@ class LaunchTest(GrowTestCase):
             hints={'group': self.pcloud}).status_code)
         self.assert_nothing_is_left()
 
-
-class UndoTest(GrowTestCase):
-    """What is left after launches that end early."""
-
-    def refuse(self, **server):
-        """Launch with a key that does not exist, which Nova sees late."""
-        response = self.launch(key_name='none', **server)
-        self.assertEqual(400, response.status_code, response.text)
-
-    def test_nova_refuses(self):
+    def test_the_record_is_hidden_and_nobody_may_give_it(self):
         self.grow()
-        self.refuse(min_count=4)
+        response = self.launch()
+        server = response.json()['server']
+        self.wait_until_active(server)
+        spec = objects.RequestSpec.get_by_instance_uuid(
+            self.context, server['id'])
+        self.assertIn(hints.GROW_RECORD, spec.scheduler_hints)
+        for user in (self.alice, self.admin):
+            shown = user.get_json(f'/servers/{server["id"]}')['server']
+            self.assertEqual({'pcloud': [self.pcloud]},
+                             shown['scheduler_hints'])
+        self.assertEqual(400, self.launch(hints={
+            'pcloud': self.pcloud, hints.GROW_RECORD: 'grow'}).status_code)
+
+    def test_a_move_lets_nothing_grow(self):
+        """The record stays with the server, and is for the launch alone."""
+        self.grow()
+        response = self.launch()
+        server = response.json()['server']
+        self.wait_until_active(server)
+        name, = self.members()
+        self.alice.call_json(
+            'PUT', f'/os-pclouds/{self.pcloud}/hosts/{name}',
+            {'host': {'state': 'disabled'}})
+        refused = self.admin.call(
+            'POST', f'/servers/{server["id"]}/action', {'migrate': None})
+        self.assertEqual(202, refused.status_code)
+        self.wait_until(lambda: self.assertEqual(['error'], [
+            each['status'] for each in self.admin.get_json(
+                f'/os-migrations?instance_uuid={server["id"]}')[
+                    'migrations']]))
+        self.assertEqual({name}, self.members().keys())
+
+
+class AcceptedTest(GrowTestCase):
+    """No host joins for a launch that Nova has not accepted."""
+
+    def setUp(self):
+        super().setUp()
+        self.grow(most=4)
+        self.added = []
+        self.useFixture(fixtures.MockPatchObject(
+            joining, 'add', lambda *given: self.added.append(given)))
+
+    def rows(self):
+        """Return all rows of aggregates."""
+        return {(each.name, *sorted(each.hosts), *sorted(
+            each.metadata.items())) for each
+            in objects.AggregateList.get_all(self.context)}
+
+    def assert_refused(self, status, user=None, **server):
+        before = self.rows()
+        response = self.launch(user, min_count=12, **server)
+        self.assertEqual(status, response.status_code, response.text)
+        self.assertEqual(before, self.rows())
+        self.assertEqual([], self.added)
+        return response.text
+
+    def test_who_may_not_create_servers(self):
+        self.assertIn('servers:create', self.assert_refused(
+            403, self.client_of('eve', base.ALICE, ('reader',))))
+
+    def test_a_policy_of_the_operator(self):
+        authorize = nova_policy.authorize
+
+        def forbidding(context, action, *arguments, **options):
+            if action == 'os_compute_api:servers:create':
+                raise nova_exception.PolicyNotAuthorized(action=action)
+            return authorize(context, action, *arguments, **options)
+
+        with mock.patch.object(nova_policy, 'authorize', forbidding):
+            self.assert_refused(403)
+
+    def test_nova_s_quota(self):
+        self.flags(instances=11, group='quota')
+        self.assertIn('Quota exceeded', self.assert_refused(403))
+
+    def test_what_nova_looks_up_late(self):
+        for server in (
+                {'key_name': 'none'}, {'more': 1},
+                {'networks': [{'uuid': self.pcloud}]},
+                {'networks': [{'port': self.pcloud}]},
+                {'user_data': 'no base64'},
+                {'security_groups': 'default'}):
+            self.assert_refused(400, **server)
+
+    def test_what_is_refused_at_once(self):
+        """nova-api tells the reason, and changes nothing."""
+        self.grow(most=3)
+        self.assertIn('max_hosts', self.assert_refused(409))
+        self.grow(most=4)
+        self.set_quota(7)
+        self.assertIn('requested 8', self.assert_refused(403))
+        self.admin.call_json('DELETE', '/os-host-flavors/gpu/hosts/node-1')
+        self.set_quota(8)
+        self.assertIn('too few free hosts', self.assert_refused(409))
+
+    def set_quota(self, limit):
+        self.admin.call_json(
+            'PUT', f'/os-pcloud-quotas/{base.ALICE}',
+            {'quota': {'units': {'limit': limit}}})
+
+
+@ddt.ddt
+class RightsTest(GrowTestCase):
+    """Whoever set the default may still add hosts when the Pcloud grows."""
+
+    def setUp(self):
+        super().setUp()
+        self.grow(user=self.alice)
+
+    def assert_does_not_grow(self, told, **given):
+        self.assertIn(told, self.refused(**given))
         self.assertEqual({}, self.members())
         self.assert_nothing_is_left()
-        for host in self.admin.get_json('/os-host-flavors/gpu')[
-                'host_flavor']['hosts']:
-            self.assertIsNone(host['pcloud'])
 
-    def test_hosts_that_others_need_stay(self):
-        self.grow()
+    def test_nothing_is_lost(self):
         self.started()
-        self.refuse(min_count=3)
-        self.assertEqual(1, len(self.members()))
-        self.assert_nothing_is_left()
+        self.assertEqual(
+            ['/users/alice', f'/projects/{base.ALICE}', '/domains/default'],
+            self.keystone.asked[:3])
 
-    def test_a_server_on_a_host_that_nova_refuses_keeps_it(self):
-        self.grow()
-        refused = launches.refused
+    def test_keystone_is_not_asked_while_there_is_room(self):
+        self.started()
+        self.keystone.asked.clear()
+        self.started()
+        self.assertEqual([], self.keystone.asked)
 
-        def late(context, prepared):
-            # Somebody else has come between.
-            self.started(hints={'pcloud': self.pcloud})
-            refused(context, prepared)
+    @ddt.data((), ('reader',), ('Member-not',))
+    def test_roles_that_are_gone(self, roles):
+        self.keystone.roles['alice', base.ALICE] = roles
+        self.assert_does_not_grow('may not add hosts any more')
 
-        with mock.patch.object(launches, 'refused', late):
-            self.refuse(min_count=4)
-        self.assertEqual(['enabled'], list(self.members().values()))
-        self.assert_nothing_is_left()
+    def test_any_other_user_may_launch(self):
+        """The right is that of whoever has set the default."""
+        self.keystone.roles['dave', base.ALICE] = ()
+        self.started(user=self.client_of('dave', base.ALICE))
 
-    def test_a_host_that_servers_under_way_need_stays(self):
-        self.grow()
-        refused = launches.refused
+    @ddt.data('/users/alice', f'/projects/{base.ALICE}', '/domains/default')
+    def test_what_is_disabled(self, url):
+        self.keystone.disabled.add(url)
+        self.assert_does_not_grow('may not add hosts any more')
 
-        def late(context, prepared):
-            with mock.patch.object(
-                    request_specs, 'queued', self.queued), \
-                    mock.patch.object(inventories, 'has_allocation',
-                                      lambda *_: False):
-                refused(context, prepared)
+    def test_what_keystone_does_not_know(self):
+        self.useFixture(outages.SmallKeystone())
+        self.assert_does_not_grow('may not add hosts any more')
 
-        with mock.patch.object(launches, 'refused', late):
-            self.refuse(min_count=4)
-        self.assertEqual(['enabled'], list(self.members().values()))
-        self.assert_nothing_is_left()
+    def test_a_silent_keystone(self):
+        self.useFixture(outages.SilentKeystone())
+        self.assert_does_not_grow('Keystone does not tell')
 
-    def test_hosts_that_another_launch_counts_on_stay(self):
-        self.grow()
-        self.flags(growth_timeout=1, group='pcloud')
-        refused = launches.refused
+    def test_a_keystone_that_tells_nothing(self):
+        for status in (401, 403, 500):
+            self.keystone.status = status
+            self.assert_does_not_grow('Keystone does not tell')
 
-        def late(context, prepared):
-            ticket = tickets.draw(prepared.ticket.pcloud)
-            tickets.take_turn(context, ticket)
-            # As long as Nova has not answered the other launch.
-            with mock.patch.object(tickets, 'has_lapsed', lambda row: False):
-                tickets.reserve(context, ticket, prepared.launch.demand)
-                refused(context, prepared)
+    def test_no_credentials(self):
+        self.flags(auth_type=None, group='service_user')
+        self.assert_does_not_grow('Keystone does not tell')
 
-        with mock.patch.object(launches, 'refused', late):
-            self.refuse(min_count=4)
-        self.assertEqual(['enabled'] * 2, list(self.members().values()))
-        self.lapse()
-        for finding in all_checks.find(self.context, settle=0):
-            self.assertEqual('launch-not-finished', finding.kind)
-            finding.repair(self.context)
-        self.assertEqual({}, self.members())
-        self.assert_nothing_is_left()
-
-    def test_a_launch_that_dies_before_nova_is_asked(self):
-        self.grow()
-        with mock.patch.object(launches, 'refused', lambda *_: None):
-            self.refuse(min_count=4)
-        self.assertEqual(2, len(self.members()))
-        # As long as it may live it is no finding.
-        self.assertEqual([], all_checks.find(self.context, settle=0))
-        self.lapse()
-        finding, = all_checks.find(self.context, settle=0)
-        self.assertEqual('launch-not-finished', finding.kind)
+    def test_a_policy_that_has_changed(self):
+        allow = enforcer.Enforcer.allow
         with mock.patch.object(
-                request_specs, 'queued', lambda *_: {'x': None}):
-            self.assertRaises(exception.LaunchesUnderWay, finding.repair,
-                              self.context)
-        self.started(hints={'pcloud': self.pcloud})
-        self.assertEqual('1 host has left the Pcloud',
-                         finding.repair(self.context))
-        self.assertEqual(['enabled'], list(self.members().values()))
+                enforcer.Enforcer, 'allow',
+                lambda self, context, rule, project: rule != hosts.ADD and
+                allow(self, context, rule, project)):
+            self.assert_does_not_grow('may not add hosts any more')
+
+    def test_another_owner(self):
+        self.alice.call_json(
+            'PUT', f'/os-pclouds/{self.pcloud}/tenants/{base.BOB}')
+        self.aggregate(names.pcloud(self.pcloud)).update_metadata(
+            {names.OWNER: base.BOB})
+        # How much others have is not told, nor who may do what.
+        fault = self.refused()
+        self.assertIn('it cannot grow now', fault)
+        self.assertEqual([], self.aggregate(names.pcloud(self.pcloud)).hosts)
+
+    def test_another_default_meanwhile(self):
+        """The default that counts when the Pcloud would grow."""
+        other = self.make_pcloud(self.alice, 'other')
+        take = turns.take
+        path = f'{POLICIES}/project/{base.ALICE}'
+        for default in ({'pcloud': self.pcloud, 'mode': 'strict'}, None,
+                        {'pcloud': other, 'mode': 'strict'}):
+            self.grow(user=self.alice)
+
+            def late(context, taken, default=default):
+                self.alice.call_json(
+                    'PUT', path, {'policy': {'default_pcloud': default}})
+                return take(context, taken)
+
+            with mock.patch.object(turns, 'take', late):
+                self.assert_does_not_grow('its default does not let it grow')
+
+    def test_nobody_knows_who_has_set_it(self):
+        self.aggregate(names.project_policy(base.ALICE)).update_metadata({
+            names.DEFAULT_PREFIX + default_pcloud.USER: None})
+        self.assert_does_not_grow('not recorded')
+
+    def test_an_administrator(self):
+        """Who has set a default for others has to be one still."""
+        self.alice.call_json(
+            'PUT', f'/os-pclouds/{self.pcloud}/tenants/{base.BOB}')
+        self.grow(scope='cloud', scope_id='default')
+        self.started(user=self.bob)
+        self.assertEqual(1, len(self.members()))
+        self.keystone.roles['admin', base.CAROL] = 'reader', 'member'
+        self.assertIn('it cannot grow now', self.refused(
+            user=self.bob, min_count=3))
+        self.assertEqual(1, len(self.members()))
+
+    def test_who_has_set_it_is_shown_to_nobody(self):
+        path = f'{POLICIES}/project/{base.ALICE}'
+        for user in (self.alice, self.admin):
+            self.assertEqual(
+                {'pcloud', 'mode', 'host_flavor', 'max_hosts'},
+                user.get_json(path)['policy']['default_pcloud'].keys())
+        # As stored, where it cannot be read.
+        self.aggregate(names.project_policy(base.ALICE)).update_metadata({
+            names.DEFAULT_PREFIX + default_pcloud.MOST_HOSTS: 'x'})
+        self.assertNotIn(default_pcloud.USER, self.alice.get_json(
+            path)['policy']['default_pcloud'])
+
+
+class TurnTest(GrowTestCase):
+    """Launches at the same time, and launches that die."""
+
+    def test_parallel_launches_add_what_they_need_together(self):
+        self.grow(most=4)
+        with futures.ThreadPoolExecutor(10) as threads:
+            answers = list(threads.map(
+                lambda count: self.launch(min_count=count), (1, 2) * 3))
+        self.assertEqual({202}, {each.status_code for each in answers})
+        self.wait_for_all(9)
+        self.assertEqual(3, len(self.members()))
+        self.assert_nothing_is_left()
+
+    def test_parallel_launches_when_there_is_room_for_some(self):
+        """All of a multi-create or nothing, and no host for nothing."""
+        self.grow(most=2)
+        with futures.ThreadPoolExecutor(4) as threads:
+            list(threads.map(lambda _: self.launch(min_count=4), range(4)))
+
+        def settled():
+            statuses = [server['status'] for server in self.alice.get_json(
+                '/servers/detail')['servers']]
+            self.assertNotIn('BUILD', statuses)
+            # Launches that try at the same moment may refuse each other.
+            self.assertIn(statuses.count('ACTIVE'), (0, 4))
+
+        self.wait_until(settled)
+        self.assertEqual(2, len(self.members()))
+        self.assert_nothing_is_left()
+
+    def test_somebody_takes_the_room_meanwhile(self):
+        """A launch without a turn; the room is counted once more."""
+        self.grow()
+        add = joining.add
+        took = []
+
+        def taken(*given):
+            add(*given)
+            if not took:
+                took.append(self.started(hints={'pcloud': self.pcloud},
+                                         min_count=3))
+
+        with mock.patch.object(joining, 'add', taken):
+            self.started()
+        self.assertEqual(2, len(self.members()))
+        self.assert_nothing_is_left()
+
+    def test_another_reason_than_room(self):
+        """Hosts join for what is lacking, once, and no more for the rest."""
+        self.grow()
+        hint = {'constraints': 'ram=1P'}
+        self.refused(hints=hint)
+        self.assertEqual(1, len(self.members()))
+        self.refused(hints=hint)
+        self.assertEqual(1, len(self.members()))
         self.assert_nothing_is_left()
 
     def test_the_turn_of_a_dead_launch(self):
         self.grow()
-        with mock.patch.object(joining, 'choose', side_effect=_Died), \
-                mock.patch.object(launches, '_end_turn'):
-            self.assertEqual(500, self.launch().status_code)
-        self.assertEqual({names.GROWTH_TURN}, self.growth_rows().keys())
+        with mock.patch.object(joining, 'add', side_effect=_Died), \
+                mock.patch.object(turn, '_end'):
+            self.refused()
+        self.assertIsNotNone(self.turn())
         self.flags(growth_timeout=1, group='pcloud')
-        response = self.launch()
-        self.assertEqual(409, response.status_code)
-        self.assertIn('repeat the request', response.text)
+        self.assertIn('repeat the request', self.refused())
         self.lapse()
-        self.assertEqual('launch-not-finished', all_checks.find(
-            self.context, settle=0)[0].kind)
+        self.assertEqual([], all_checks.find(self.context, settle=0))
         self.started()
+        self.assertEqual(1, len(self.members()))
         self.assert_nothing_is_left()
 
     def test_a_turn_that_would_last_for_years(self):
         """The clock of the process that has died was wrong."""
         self.grow()
         self.aggregate(names.pcloud(self.pcloud)).update_metadata({
-            names.GROWTH_TURN: '0123abcd 4102444800',
-            names.growth_key('4567cdef'): '4102444800 1 - VCPU:1'})
-        self.assertEqual(['launch-not-finished'] * 2, [
-            each.kind for each in all_checks.find(self.context, settle=0)])
+            names.GROWTH_TURN: '0123abcd 4102444800'})
         self.started()
-        for finding in all_checks.find(self.context, settle=0):
-            finding.repair(self.context)
         self.assert_nothing_is_left()
 
-    def test_placement_is_away(self):
+    def test_too_many_wait(self):
+        """Other requests of the scheduler are not held up."""
         self.grow()
-        for function in ('candidates', 'read', 'traits', 'consumers'):
-            with mock.patch.object(inventories, function,
-                                   side_effect=exception.PlacementSilent()):
-                self.assertEqual(503, self.launch().status_code, function)
-            self.assertEqual({}, self.members())
-            self.assert_nothing_is_left()
+        with mock.patch.object(turn, '_PLACES',
+                               threading.BoundedSemaphore(1)):
+            turn._PLACES.acquire()
+            self.assertIn('repeat the request', self.refused())
+            turn._PLACES.release()
+            self.started()
 
-    def test_placement_is_away_after_the_change(self):
-        """The servers wait for what is due, or get the host's reason."""
+    def test_a_turn_that_is_lost(self):
+        """Nobody adds a host after the turn has lapsed."""
         self.grow()
-        with mock.patch.object(inventories, 'aggregates',
-                               side_effect=exception.PlacementSilent()):
-            server = self.launch().json()['server']
-            self.wait_until(lambda: self.assertEqual(
-                'ERROR', self.admin.get_server(server['id'])['status']))
-        self.assertEqual({}, self.growth_rows())
-        self.started()
+        choose, chosen = joining.choose, []
+
+        def slow(context, pcloud, *arguments):
+            chosen.append(choose(context, pcloud, *arguments))
+            if self.turn() and len(chosen) == 2:
+                self.lapse()
+                with turn.held(context, pcloud):
+                    return chosen[-1]
+            return chosen[-1]
+
+        with mock.patch.object(joining, 'choose', slow):
+            self.started()
+        # In nova-api, then twice in nova-scheduler.
+        self.assertEqual(3, len(chosen))
         self.assertEqual(1, len(self.members()))
 
     def test_another_change_takes_the_host(self):
@@ -566,26 +778,99 @@ class UndoTest(GrowTestCase):
         self.assertEqual(1, len(self.members()))
         with mock.patch.object(allocation, 'write',
                                side_effect=allocation.Lost('x')):
-            self.assertEqual(409, self.launch(min_count=3).status_code)
+            self.refused(min_count=3)
+        self.assertEqual(1, len(self.members()))
         self.assert_nothing_is_left()
 
-    def test_a_turn_that_is_lost(self):
-        """Nobody adds a host after the turn has lapsed."""
+    def test_what_is_reached_meanwhile(self):
+        """The limits count when the hosts join, too."""
+        self.grow(most=1)
+        choose = joining.choose
+
+        def late(*given):
+            chosen = choose(*given)
+            if self.turn():
+                self.add_host(self.alice, self.pcloud, 'web', 'gpu')
+            return chosen
+
+        with mock.patch.object(joining, 'choose', late):
+            self.assertIn('max_hosts', self.refused())
+        self.assertEqual({'web': 'disabled'}, self.members())
+        self.assert_nothing_is_left()
+
+
+class OutageTest(GrowTestCase):
+    """What stays when a part of the cloud is away, or a process dies."""
+
+    def test_placement_is_away(self):
         self.grow()
-        choose, chosen = joining.choose, []
+        for function in ('candidates', 'read', 'traits', 'consumers'):
+            with mock.patch.object(inventories, function,
+                                   side_effect=exception.PlacementSilent()):
+                self.assertEqual(503, self.launch().status_code, function)
+            self.assertEqual({}, self.members())
+            self.assert_nothing_is_left()
 
-        def slow(context, ticket, *arguments):
-            chosen.append(choose(context, ticket, *arguments))
-            if len(chosen) == 1:
-                self.lapse()
-                tickets.take_turn(context, tickets.draw(ticket.pcloud))
-                self.lapse()
-            return chosen[-1]
+    def test_placement_goes_away_after_nova_has_accepted(self):
+        self.grow()
+        for function in ('candidates', 'read', 'traits', 'consumers'):
+            original = getattr(inventories, function)
 
-        with mock.patch.object(joining, 'choose', slow):
-            self.started()
-        self.assertEqual(2, len(chosen))
+            def away(*given, original=original):
+                if self.turn():
+                    raise exception.PlacementSilent()
+                return original(*given)
+
+            with mock.patch.object(inventories, function, away):
+                self.assertIn('does not answer', self.refused(), function)
+            self.assertEqual({}, self.members())
+            self.assert_nothing_is_left()
+
+    def test_placement_goes_away_after_the_change(self):
+        """The host is the Pcloud's own, and the next launch has it."""
+        self.grow()
+        with mock.patch.object(inventories, 'aggregates',
+                               side_effect=exception.PlacementSilent()):
+            self.refused()
+        self.assertIsNone(self.turn())
+        self.assertEqual(['enabled'], list(self.members().values()))
+        self.started()
         self.assertEqual(1, len(self.members()))
+        self.assert_nothing_is_left()
+
+    def test_a_scheduler_that_dies_after_the_change(self):
+        self.grow()
+        with mock.patch.object(reconcile, 'finish_written',
+                               side_effect=_Died), \
+                mock.patch.object(turn, '_end'):
+            self.refused(min_count=4)
+        self.assertEqual(['enabled'] * 2, list(self.members().values()))
+        self.lapse()
+        response = self.launch(min_count=4)
+        self.assertEqual(202, response.status_code, response.text)
+        self.wait_until_active(response.json()['server'])
+        self.assertEqual(2, len(self.members()))
+        self.assertEqual([], all_checks.find(self.context, settle=0))
+
+    def test_a_server_that_is_deleted_meanwhile(self):
+        """Nobody waits for the host any more."""
+        self.grow()
+        with mock.patch.object(
+                request_specs, 'are_queued', lambda *_: False):
+            self.refused()
+        self.assertEqual({}, self.members())
+
+    def test_which_servers_nova_has_queued(self):
+        with mock.patch.object(
+                rpcapi.ComputeTaskAPI, 'schedule_and_build_instances'):
+            queued = [self.launch().json()['server']['id'] for _ in 'ab']
+        placed = self.launch().json()['server']
+        self.wait_until_active(placed)
+        for asked, expected in (
+                (queued, True), (queued[:1], True), ((), False),
+                ([*queued, placed['id']], False), ([placed['id']], False)):
+            self.assertEqual(expected, request_specs.are_queued(
+                self.context, asked))
 
     def test_audit_of_defaults(self):
         self.grow()
@@ -602,86 +887,102 @@ class UndoTest(GrowTestCase):
 
 
 class CostTest(GrowTestCase):
-    """What a launch costs in nova-api before Nova is asked."""
+    """What a launch costs for which there is room."""
 
-    def cost(self):
+    def cost(self, name):
+        """Return the least statements and calls of the launches of servers.
+
+        :param name: who counts: 'nova-api' or 'nova-scheduler'
+        """
         found = []
-        prepare = servers.prepare
+        prepare, choose = servers.prepare, (
+            manager.SchedulerManager.select_destinations)
 
-        def counted(call, rbac):
-            made = []
-            cost = counting.count(lambda: made.append(prepare(call, rbac)))
-            if call.action == 'create':
+        def counted(owner, who):
+            @functools.wraps(owner)
+            def call(*given, **options):
+                if who != name or getattr(
+                        given[0], 'action', 'create') != 'create':
+                    return owner(*given, **options)
+                made = []
+                cost = counting.count(
+                    lambda: made.append(owner(*given, **options)))
                 found.append((cost.sql, cost.http))
-            return made[0]
+                return made[0]
+            return call
 
-        with mock.patch.object(servers, 'prepare', counted):
-            for _ in range(2):
-                self.started()
+        with mock.patch.object(
+                servers, 'prepare', counted(prepare, 'nova-api')), \
+                mock.patch.object(
+                    manager.SchedulerManager, 'select_destinations',
+                    counted(choose, 'nova-scheduler')):
+            for number in range(1, 4):
+                server = self.launch().json()['server']
+                # Who looks at the server meanwhile makes statements.
+                while len(found) < number:
+                    time.sleep(0.01)
+                self.wait_until_active(server)
         return min(found)
 
     def test_with_room_it_is_the_same_for_any_number_of_hosts(self):
         self.grow(most=4)
-        self.launch(min_count=4)
-        self.wait_for_all(4)
-        small = self.cost()
         for name in 'ab':
             self.add_host(self.alice, self.pcloud, name, 'gpu')
-            self.alice.call_json(
-                'PUT', f'/os-pclouds/{self.pcloud}/hosts/{name}',
-                {'host': {'state': 'enabled'}})
-        self.assertEqual(small, self.cost())
+            self.enable(name)
+        small = self.cost('nova-api')
         self.assertEqual(1, small[1])
-        self.assertLessEqual(small[0], 45)
+        # So that a change for the worse is seen here first.
+        self.assertLessEqual(small[0], 25)
+        for name in 'cd':
+            self.add_host(self.alice, self.pcloud, name, 'gpu')
+            self.enable(name)
+        self.assertEqual(small, self.cost('nova-api'))
+
+    def test_with_room_the_scheduler_pays_nothing(self):
+        for name in 'abcd':
+            self.add_host(self.alice, self.pcloud, name, 'gpu')
+            self.enable(name)
+        self.alice.call_json(
+            'PUT', f'{POLICIES}/project/{base.ALICE}',
+            {'policy': {'default_pcloud': {
+                'pcloud': self.pcloud, 'mode': 'strict'}}})
+        strict = self.cost('nova-scheduler')
+        self.grow(most=4)
+        self.assertEqual(strict, self.cost('nova-scheduler'))
+
+    def enable(self, name):
+        self.alice.call_json(
+            'PUT', f'/os-pclouds/{self.pcloud}/hosts/{name}',
+            {'host': {'state': 'enabled'}})
 
 
-class UnderWayTest(GrowTestCase):
-    """Servers under way have their room."""
+class TwoSchedulersTest(GrowTestCase):
+    """Two schedulers have no more in common than the databases."""
 
-    def test_room_kept_for_another_launch(self):
-        self.grow()
-        self.started()
-        with mock.patch.object(launches, 'arrived', lambda *_: None):
-            self.started()
-        # Whether the second counts already cannot be told.
-        self.flags(growth_timeout=1, group='pcloud')
-        response = self.launch()
-        self.assertEqual(409, response.status_code)
-        self.assertIn('repeat the request', response.text)
-        self.lapse()
-        self.started()
-        self.assertEqual(1, len(self.members()))
+    own_cloud = True
 
-    def test_servers_in_no_cell(self):
-        """Those without allocations count, and those with do not twice."""
-        self.grow()
-        self.started()
-        for placed, expected in ((True, 1), (False, 2)):
-            with mock.patch.object(
-                    request_specs, 'queued', self.queued), \
-                    mock.patch.object(inventories, 'has_allocation',
-                                      lambda *_: placed):
-                self.started()
-            self.assertEqual(expected, len(self.members()))
+    def test_parallel_launches(self):
+        other = self.start_service('scheduler', host='scheduler-2')
+        chosen = collections.Counter()
+        choose = manager.SchedulerManager.select_destinations
 
-    def test_what_nova_has_queued(self):
-        """Read from Nova's own rows while the conductor is busy."""
-        self.grow()
-        with mock.patch.object(
-                rpcapi.ComputeTaskAPI, 'schedule_and_build_instances'):
-            response = self.launch(min_count=2)
-        self.assertEqual(202, response.status_code)
-        found = request_specs.queued(self.context, self.pcloud)
-        self.assertEqual(['big', 'big'], [
-            each.flavor.flavorid for each in found.values()])
-        self.assertEqual({}, request_specs.queued(
-            self.context, uuidutils.generate_uuid()))
-        self.assertEqual({(False, (self.pcloud,))}, {
-            (each.on_volume, tuple(each.hints['pcloud']))
-            for each in found.values()})
-        # One of two more has room beside them, and a host joins for the two.
-        self.launch(min_count=2)
-        self.assertEqual(2, len(self.members()))
+        @functools.wraps(choose)
+        def noting(scheduler, *given, **options):
+            chosen[id(scheduler)] += 1
+            return choose(scheduler, *given, **options)
+
+        self.grow(most=4)
+        with mock.patch.object(manager.SchedulerManager,
+                               'select_destinations', noting):
+            with futures.ThreadPoolExecutor(12) as threads:
+                answers = list(threads.map(
+                    lambda _: self.launch(), range(12)))
+            self.assertEqual({202}, {each.status_code for each in answers})
+            self.wait_for_all(12)
+        self.assertEqual(4, len(self.members()))
+        self.assertEqual(2, len(chosen), chosen)
+        self.assertIn(id(other.manager), chosen)
+        self.assert_nothing_is_left()
 
 
 class _Died(Exception):

@@ -15,6 +15,7 @@
 import json
 
 from pcloud.tests.functional import base
+from pcloud.tests.functional import outages
 from pcloud.tests.functional import shared_cloud
 
 
@@ -72,6 +73,7 @@ class NotificationTest(shared_cloud.SharedCloudTestCase):
         self.assertEqual(data, self._next('pcloud.delete'))
 
     def test_a_pcloud_that_grows(self):
+        self.useFixture(outages.GrantingKeystone())
         self.make_pool('gpu', 'node-1', units=3)
         pcloud = self.make_pcloud(self.alice)
         path = f'/os-pcloud-policies/project/{base.ALICE}'

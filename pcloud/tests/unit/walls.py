@@ -61,7 +61,7 @@ ROOMS = {
         'exception', '',
         'losses moving rebalance_plans rebalance_rows',
         'rebalance_programs',
-        'colocation default_pcloud draining growth locality maintenance '
+        'colocation default_pcloud draining locality maintenance '
         'rebalance_orders settling shortages',
         'rebalancing',
         'capacity constraints hints sticky',
@@ -80,7 +80,7 @@ ROOMS = {
         'inherited_metadata journal launch_rows marked_projects readings '
         'servers sticky_rows writes',
         'availability_zones cells complaints compute_calls due flavors '
-        'growth_rows identity inventories outages request_specs rows '
+        'grants identity inventories outages request_specs rows '
         'stray_services',
         'host_sets',
         'bulk'),
@@ -104,11 +104,14 @@ ROOMS = {
         'attribute_checks home_checks project_checks row_checks value_checks',
         'findings repair'),
     'scheduler': _room(
-        f'{_COMMON} backend conf objects',
+        # The rights of whoever lets a Pcloud grow are rights of the API.
+        f'{_COMMON} api.enforcer api.policies backend conf objects',
         f'{_OSLO} {_SCHEDULER} nova.context nova.exception nova.objects '
-        'nova.scheduler.manager',
+        'nova.scheduler.manager oslo_messaging',
         'filters weights',
-        'affinity_scores destinations prefilter request_keys siblings',
+        'destinations',
+        'growth',
+        'affinity_scores prefilter request_keys siblings',
         'preferred_pcloud',
         'node_keys request',
         'host_capacity',
@@ -123,6 +126,11 @@ ROOMS = {
         'affinity hardware_class least_waste owner_spread platform preference '
         'reboot',
         'base'),
+    'scheduler/growth': _room(
+        '', '',
+        'launches',
+        'joining',
+        'rights room turn'),
     'explain': _room(
         f'{_COMMON} backend objects planner scheduler',
         f'{_OSLO} {_SCHEDULER} nova.context nova.exception nova.filters '
@@ -135,13 +143,6 @@ ROOMS = {
         'obstacles schedule',
         'filtering group_room offers weighing',
         'conductor host_states loading'),
-    'growth': _room(
-        f'{_COMMON} backend objects scheduler',
-        f'{_OSLO} nova.context nova.objects',
-        'launches',
-        'joining',
-        'room',
-        'tickets'),
     'moving': _room(
         f'{_COMMON} backend explain objects planner scheduler',
         f'{_OSLO} nova.context nova.exception nova.filters nova.objects '
@@ -165,7 +166,8 @@ ROOMS = {
         'audits counters',
         'addresses gauges'),
     'api': _room(
-        f'{_COMMON} audit backend conf explain growth moving objects',
+        f'{_COMMON} audit backend conf explain moving objects '
+        'scheduler.growth',
         f'{_OSLO} cinderclient jsonschema keystoneauth1 nova.api '
         'nova.compute.api nova.context nova.exception nova.image '
         'nova.objects nova.policies '

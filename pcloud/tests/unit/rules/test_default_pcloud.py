@@ -39,16 +39,33 @@ class DefaultTest(testtools.TestCase):
             default = default_pcloud.read(
                 default_pcloud.written({**value, **zone}))
             self.assertEqual({**value, **zone}, default.members)
-            self.assertEqual({'pcloud': [ID]}, default.hint)
+            self.assertEqual({'pcloud': [ID], hints.GROW_RECORD: ['grow']},
+                             default.hint)
             self.assertEqual(default_pcloud.Growth(
                 'gpu', 3, zone.get('availability_zone')), default.growth)
+
+    def test_who_has_set_it(self):
+        """Stored in mode grow, read, and never shown."""
+        setter = default_pcloud.Setter('alice', 'a' * 32)
+        value = {'pcloud': ID, 'mode': 'grow', 'host_flavor': 'gpu',
+                 'max_hosts': 3}
+        stored = default_pcloud.written(value, setter)
+        default = default_pcloud.read(stored)
+        self.assertEqual(setter, default.growth.setter)
+        self.assertEqual(value, default.members)
+        self.assertEqual({**value, 'max_hosts': '3'},
+                         default_pcloud.shown(stored))
+        self.assertEqual(STRICT, default_pcloud.written(STRICT, setter))
+        self.assertIsNone(default_pcloud.read(
+            default_pcloud.written(value)).growth.setter)
 
     @ddt.data(
         {'host_flavor': None}, {'max_hosts': None}, {'mode': 'strict'},
         {'max_hosts': '0'}, {'max_hosts': '03'}, {'max_hosts': '10001'},
         {'max_hosts': 'x'}, {'max_hosts': '-1'}, {'max_hosts': '2.0'},
         {'host_flavor': '..'}, {'host_flavor': ''},
-        {'availability_zone': ''}, {'zone': 'az1'})
+        {'availability_zone': ''}, {'zone': 'az1'}, {'user': ''},
+        {'project': ''})
     def test_wrong_growth(self, change):
         value = {'pcloud': ID, 'mode': 'grow', 'host_flavor': 'gpu',
                  'max_hosts': '3', **change}

@@ -10,40 +10,46 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Free hosts that join a Pcloud for a launch, and leave it again.
+"""Free hosts that join a Pcloud for a launch.
 
 Rule: reference-default-pcloud-grow-hosts
 """
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 import random
+import secrets
 
 from nova import context as nova_context
+from nova import objects
 from oslo_log import log as logging
 
-from pcloud.backend import change
 from pcloud.backend import computes
 from pcloud.backend import due
 from pcloud.backend import inventories
 from pcloud.backend import pcloud_rows
 from pcloud.backend import writes
 from pcloud import exception
-from pcloud.growth import room as rooms
-from pcloud.growth import tickets
 from pcloud import names
 from pcloud.objects import allocation
 from pcloud.objects import allocation_ratios
 from pcloud.objects import host_flavors
 from pcloud.objects import hosts
 from pcloud.objects import meters
+from pcloud.objects import pclouds
 from pcloud.objects import quotas
 from pcloud.objects import reconcile
+from pcloud.objects import turns
 from pcloud.rules import access
 from pcloud.rules import capacity
 from pcloud.rules import default_pcloud
+from pcloud.scheduler.growth import room as rooms
+from pcloud.scheduler.growth import turn as growth_turn
 
 LOG = logging.getLogger(__name__)
 
@@ -52,10 +58,10 @@ _PASSED_OVER = 10
 
 
 def choose(
-    context: nova_context.RequestContext, ticket: tickets.Ticket,
-    growth: default_pcloud.Growth, launch: rooms.Launch, room: rooms.Room,
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    growth: default_pcloud.Growth, room: rooms.Room,
 ) -> list[hosts.Host]:
-    """Choose as many free hosts as a launch needs.
+    """Choose as many free hosts as a launch lacks.
 
     :returns: the hosts, enabled, each with the name under which the host
         may join the Pcloud
@@ -63,25 +69,27 @@ def choose(
         `exception.QuotaExceeded`, and as `allocation.choose`
     """
     units = host_flavors.units(context, growth.host_flavor)
-    quota = quotas.show(context, ticket.pcloud.owner)
-    ratios = _ratios(context, ticket)
-    offers = _offers(context, ticket, growth, launch, units)
+    quota = quotas.show(context, pcloud.owner)
+    ratios = _ratios(context, pcloud)
+    offers = _offers(context, pcloud, growth, room.spec, units)
+    token = secrets.token_hex(4)
     chosen: list[hosts.Host] = []
-    while short := room.shortage(launch):
+    while short := room.shortage:
         _check_most(growth, room.size, len(chosen) + 1)
         quotas.check_more(quota, units * (len(chosen) + 1))
         for compute in offers:
             more = room.with_hosts({compute.host: _offer(
-                context, compute.node.uuid, launch.demand.need, ratios)})
-            if more.shortage(launch) < short:
+                context, compute.node.uuid, room.need, ratios)})
+            if more.shortage < short:
                 break
         else:
             raise exception.GrowthUseless(host_flavor=growth.host_flavor)
         room = more
-        name = f'{names.GROWN}{ticket.token}-{len(chosen) + 1}'
         chosen.append(dataclasses.replace(
-            hosts.new(context, ticket.pcloud, name, growth.host_flavor,
-                      compute, units), state=access.ENABLED))
+            hosts.new(context, pcloud,
+                      f'{names.GROWN}{token}-{len(chosen) + 1}',
+                      growth.host_flavor, compute, units),
+            state=access.ENABLED))
     return chosen
 
 
@@ -98,8 +106,8 @@ def _check_most(
 
 
 def _offers(
-    context: nova_context.RequestContext, ticket: tickets.Ticket,
-    growth: default_pcloud.Growth, launch: rooms.Launch, units: int,
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    growth: default_pcloud.Growth, spec: objects.RequestSpec, units: int,
 ) -> Iterator[computes.Compute]:
     """Yield free hosts of the host flavor, each once, in random order.
 
@@ -109,12 +117,13 @@ def _offers(
         no host at all
     """
     chance = random.SystemRandom()
+    zone = spec.availability_zone if 'availability_zone' in spec else None
     tried: list[str] = []
     while len(tried) < growth.most_hosts + _PASSED_OVER:
         try:
             compute = allocation.choose(
-                context, ticket.pcloud, units, growth.host_flavor,
-                launch.zone or growth.zone, tried, chance)
+                context, pcloud, units, growth.host_flavor,
+                zone or growth.zone, tried, chance)
         except exception.NoFreeHost:
             if tried:
                 return
@@ -124,10 +133,10 @@ def _offers(
 
 
 def _ratios(
-    context: nova_context.RequestContext, ticket: tickets.Ticket,
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
 ) -> Mapping[str, float]:
     """Return the ratios of the Pcloud: ``resource class -> ratio``."""
-    found = pcloud_rows.head(context, ticket.pcloud.id)
+    found = pcloud_rows.head(context, pcloud.id)
     ratios = allocation_ratios.wanted(found[1]) if found else {}
     return {allocation_ratios.RESOURCES[key]: value
             for key, value in ratios.items()}
@@ -153,68 +162,29 @@ def _offer(
 
 
 def add(
-    context: nova_context.RequestContext, ticket: tickets.Ticket,
-    growth: default_pcloud.Growth, launch: rooms.Launch,
-    chosen: Sequence[hosts.Host],
+    context: nova_context.RequestContext, turn: turns.Turn,
+    growth: default_pcloud.Growth, chosen: Sequence[hosts.Host],
 ) -> None:
-    """Add hosts to a Pcloud, and keep their room for a launch, in one change.
+    """Add hosts to a Pcloud, all in one change.
 
-    :raises: `tickets.TurnLost`, `allocation.Lost` when a host cannot be had,
+    :raises: `turn.Lost`, `allocation.Lost` when a host cannot be had,
         `exception.QuotaExceeded`, `exception.GrowthLimit`,
         `exception.PcloudNotFound`, and as `change.run`
     """
-    pcloud = ticket.pcloud
+    pcloud = turn.pcloud
 
     def work(written: writes.Rows) -> list[due.Due]:
         dues = allocation.write(context, written, pcloud, chosen, due.GROWN)
         _check_most(
             growth, len(written.members(pcloud.aggregate.id)) - len(chosen),
             len(chosen))
-        tickets.check_turn(written, ticket)
-        tickets.write_reservation(written, ticket, launch.demand)
+        growth_turn.check(written, turn)
         return dues
 
-    dues = allocation.run(context, pcloud, tickets.anchors(ticket), work)
+    dues = allocation.run(context, pcloud, growth_turn.anchors(turn), work)
     meters.ALLOCATIONS.add(
         [growth.host_flavor, meters.GROWTH], len(chosen))
-    LOG.info('Pcloud %(pcloud)s has grown by %(count)d hosts for %(servers)d '
-             'servers.', {'pcloud': pcloud.id, 'count': len(chosen),
-                          'servers': launch.demand.count})
+    LOG.info('Pcloud %(pcloud)s has grown by %(count)d hosts.',
+             {'pcloud': pcloud.id, 'count': len(chosen)})
     reconcile.finish_written(context, {
         host.compute.host: what for host, what in zip(chosen, dues)})
-
-
-def give_back(
-    context: nova_context.RequestContext, ticket: tickets.Ticket,
-    launch: rooms.Launch, grown: Sequence[hosts.Host],
-) -> None:
-    """Take hosts that a launch has added out again, unless others need them.
-
-    The launch has the turn, and no other launch has a reservation.
-
-    :raises: `tickets.TurnLost`, `exception.Unavailable`, and as `change.run`
-    """
-    room = rooms.exactly(context, ticket, launch)
-    spare = []
-    for host in grown:
-        if room.is_spare(host.compute.host):
-            room = room.without(host.compute.host)
-            spare.append(host)
-
-    def work(written: writes.Rows) -> None:
-        tickets.check_turn(written, ticket)
-        for host in spare:
-            written.exchange(
-                ticket.pcloud.aggregate.id,
-                names.state_key(host.node.hypervisor_hostname),
-                access.DISABLED)
-
-    # Nobody counts on a disabled host from here on.
-    change.run(context, tickets.anchors(ticket), work)
-    for host in spare:
-        if not hosts.release_if_empty(context, ticket.pcloud, host.name):
-            hosts.set_state(
-                context, ticket.pcloud, host.name, access.ENABLED)
-            LOG.info('Host %(name)s of Pcloud %(pcloud)s stays: a server is '
-                     'on it.', {'name': host.name,
-                                'pcloud': ticket.pcloud.id})

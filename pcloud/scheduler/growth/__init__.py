@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Hosts that a launch adds to a Pcloud: the default Pcloud in mode ``grow``.
+"""Hosts that join a Pcloud for a launch: the default Pcloud in mode ``grow``.
 
 Rule: reference-default-pcloud-grow
 """

@@ -1,0 +1,127 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Read from Keystone which roles a user has in a project, at this moment.
+
+Keystone is asked as the user of [service_user]: nobody else may look at the
+roles of others.
+
+Rule: reference-default-pcloud-grow-rights
+"""
+
+import dataclasses
+import re
+import typing
+from urllib import parse
+
+from keystoneauth1 import exceptions as ks_exc
+from keystoneauth1 import loading as ks_loading
+from nova import utils
+from oslo_config import cfg
+from oslo_log import log as logging
+
+from pcloud import exception
+from pcloud.rules import forms
+
+CONF = cfg.CONF
+LOG = logging.getLogger(__name__)
+
+# Only such an id may become part of a URL.
+_ID = re.compile(forms.SCOPE_ID)
+
+
+@dataclasses.dataclass(frozen=True)
+class Grant:
+    """What a user has in a project.
+
+    :ivar domain: the id of the project's domain
+    :ivar user_domain: the id of the user's domain
+    :ivar roles: the names of the user's roles in the project
+    """
+
+    domain: str
+    user_domain: str
+    roles: tuple[str, ...]
+
+
+def of_user(user: str, project: str) -> Grant | None:
+    """Return what a user has in a project; None for what is gone or disabled.
+
+    Roles of groups, inherited roles and implied roles count. The domains of
+    user and project have to be enabled too. At most five calls of Keystone.
+
+    :raises: `exception.GrantsUnknown` when Keystone does not tell
+    """
+    keystone = _Keystone()
+    person = keystone.enabled('user', user)
+    home = keystone.enabled('project', project)
+    if person is None or home is None:
+        return None
+    domains = {person['domain_id'], home['domain_id']}
+    if not all(keystone.enabled('domain', each) for each in sorted(domains)):
+        return None
+    query = parse.urlencode([
+        ('user.id', user), ('scope.project.id', project),
+        ('effective', 'true'), ('include_names', 'true')])
+    assignments = keystone.get(f'/role_assignments?{query}') or {}
+    return Grant(home['domain_id'], person['domain_id'], tuple(sorted({
+        each['role']['name'] for each
+        in assignments.get('role_assignments', ())})))
+
+
+class _Keystone:
+    """Keystone, as the user of [service_user] sees it.
+
+    :raises: `exception.GrantsUnknown` without such a user
+    """
+
+    def __init__(self) -> None:
+        try:
+            auth = ks_loading.load_auth_from_conf_options(CONF, 'service_user')
+            if auth is None:
+                raise _silent('[service_user] in nova.conf has no auth_type')
+            self._adapter = utils.get_ksa_adapter(
+                'identity', ksa_auth=auth,
+                min_version=(3, 0), max_version=(3, 'latest'))
+        except (ks_exc.ClientException, ks_exc.AuthPluginException) as error:
+            raise _silent(error) from error
+
+    def enabled(self, kind: str, its: str) -> dict[str, typing.Any] | None:
+        """Return Keystone's record of what is enabled; else None.
+
+        :param kind: "user", "project" or "domain"
+        """
+        if not _ID.fullmatch(its):
+            return None
+        answer = self.get(f'/{kind}s/{its}')
+        record = None if answer is None else answer[kind]
+        return record if record and record.get('enabled') else None
+
+    def get(self, url: str) -> dict[str, typing.Any] | None:
+        """Return the body of an answer, None for what is not there."""
+        try:
+            answer = self._adapter.get(url)
+        except ks_exc.ClientException as error:
+            raise _silent(error) from error
+        if answer.status_code == 404:
+            return None
+        if answer.status_code != 200:
+            raise _silent(f'it answers {answer.status_code}; the user of '
+                          '[service_user] in nova.conf needs a role that lets '
+                          'it look at users, projects and role assignments')
+        return answer.json()
+
+
+def _silent(reason: object) -> exception.GrantsUnknown:
+    """Return an error whose reason is for operators alone."""
+    LOG.warning('Keystone does not tell which roles a user has: %s', reason)
+    return exception.GrantsUnknown()

@@ -1,0 +1,112 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The turn of a launch at letting a Pcloud grow.
+
+Of all launches for which a Pcloud may grow, one at a time counts the room,
+adds hosts, and has its servers placed. A row in the metadata of the Pcloud
+says whose turn it is. Whoever dies leaves a turn that lapses.
+
+Rule: reference-default-pcloud-grow-turns
+"""
+
+from collections.abc import Iterator
+import contextlib
+import random
+import secrets
+import threading
+import time
+
+from nova import context as nova_context
+from oslo_config import cfg
+from oslo_log import log as logging
+
+from pcloud.backend import journal
+from pcloud.backend import outages
+from pcloud.backend import writes
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import pclouds
+from pcloud.objects import turns
+
+CONF = cfg.CONF
+LOG = logging.getLogger(__name__)
+
+# Seconds between two looks at a turn of somebody else.
+_PAUSE = 0.1, 0.4
+# Nova's scheduler works on 64 requests at the same time. Launches that wait
+# for turns may not keep the scheduler from all other requests.
+_PLACES = threading.BoundedSemaphore(48)
+
+
+class Lost(Exception):
+    """The turn has lapsed, and somebody else has the turn."""
+
+
+@contextlib.contextmanager
+def held(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+) -> Iterator[turns.Turn]:
+    """Wait for the turn in a Pcloud, and end the turn afterwards.
+
+    One query a look, and one change when nobody has the turn.
+
+    :raises: `exception.GrowthBusy` when the turns of others last longer than
+        ``[pcloud] growth_timeout``, `exception.PcloudNotFound`, and as
+        `change.run`
+    """
+    turn = turns.Turn(
+        pcloud, names.GROWTH_TURN, journal.growth_anchor(pcloud.id),
+        secrets.token_hex(4), CONF.pcloud.growth_timeout)
+    if not _PLACES.acquire(blocking=False):
+        raise exception.GrowthBusy(pcloud=pcloud.id)
+    try:
+        _wait(context, turn)
+        try:
+            yield turn
+        finally:
+            _end(context, turn)
+    finally:
+        _PLACES.release()
+
+
+def _wait(context: nova_context.RequestContext, turn: turns.Turn) -> None:
+    deadline = time.monotonic() + CONF.pcloud.growth_timeout
+    while not (turns.is_free(context, turn) and turns.take(context, turn)):
+        if time.monotonic() > deadline:
+            raise exception.GrowthBusy(pcloud=turn.pcloud.id)
+        time.sleep(random.uniform(*_PAUSE))
+
+
+def _end(context: nova_context.RequestContext, turn: turns.Turn) -> None:
+    """End a turn; a turn that cannot be ended lapses."""
+    try:
+        turns.end(context, turn)
+    except outages.ANY as error:
+        LOG.warning('The turn of a launch into Pcloud %(pcloud)s lasts until '
+                    'it lapses: %(error)s', {'pcloud': turn.pcloud.id,
+                                             'error': error})
+
+
+def anchors(turn: turns.Turn) -> list[str]:
+    """Return the anchors of a change of the Pcloud within a turn."""
+    return [journal.pcloud_anchor(turn.pcloud.id),
+            journal.owner_anchor(turn.pcloud.owner), turn.anchor]
+
+
+def check(written: writes.Rows, turn: turns.Turn) -> None:
+    """Make sure, within a change, that a launch still has the turn.
+
+    :raises: `Lost`
+    """
+    if not turns.is_own(written, turn):
+        raise Lost()
