@@ -84,6 +84,21 @@ longer than this. nova-scheduler has to have the option. Keep this well below
 Nova's ``[DEFAULT] long_rpc_timeout``.
 """),
     cfg.IntOpt(
+        'strict_timeout',
+        default=60,
+        min=1,
+        help="""
+The time, in seconds, after which a choice for a strict wish is taken for dead.
+
+The schedulers choose hosts for the requests of a project with strict wishes
+(hints ``near`` and ``far`` with ``locality=strict``) one after the other, so
+that each choice knows the choices before. A scheduler that dies holds up the
+strict wishes of the project for this long. A choice that takes longer does not
+count when another one has begun: its server ends in ``ERROR``. A request waits
+three times as long for others, and ends in ``ERROR`` then. Raise this where a
+single choice may take longer, as for a thousand servers of one request.
+"""),
+    cfg.IntOpt(
         'drain_parallel',
         default=2,
         min=1,

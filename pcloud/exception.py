@@ -396,6 +396,26 @@ class LocalityUnmet(Conflict):
     message = ('Strict locality cannot be kept: %(reason)s.')
 
 
+class StrictWishesBusy(Conflict):
+    message = ('Other servers of the project with strict wishes (near, far) '
+               'are being placed, and were not after %(seconds)d s; repeat '
+               'the request.')
+
+
+class StrictTurnLost(Conflict):
+    message = ('The choice of a host has taken so long that it does not count '
+               'any more: other servers of the project with strict wishes '
+               '(near, far) may have been placed meanwhile; repeat the '
+               'request.')
+
+
+class SchedulerUnknown(PcloudError):
+    message = ("This Nova's scheduler chooses destinations in a form that "
+               'this version of Pcloud does not know (RPC version '
+               '%(version)s). Use a version of Nova and Pcloud that fit each '
+               'other.')
+
+
 class PcloudUnusable(NotFound):
     message = 'Pcloud %(pcloud)s cannot be used: %(reason)s.'
 

@@ -84,6 +84,8 @@ DUE_PREFIX = 'pcloud:due:'
 UNOPENED_PREFIX = 'pcloud:unopened:'
 RELEASED_PREFIX = 'pcloud:released:'
 MAINTENANCE_PREFIX = 'pcloud:maintenance:'
+# In the journal: which scheduler chooses for a strict wish of a project now.
+STRICT_PREFIX = 'pcloud:strict:'
 # In the journal, where no earlier version runs that would not know the form.
 OWN_FORM = 'pcloud:form:own_ratios'
 ONE_KEY = 'one_key'
@@ -203,6 +205,14 @@ def maintenance_key(host: str) -> str:
     :raises: `exception.NameTooLong` when Nova could not hold the key
     """
     return _checked(MAINTENANCE_PREFIX + host, 'Service host', host)
+
+
+def strict_key(project_id: str) -> str:
+    """Return the journal's key of the turn of a project's strict wishes.
+
+    :raises: `exception.NameTooLong` when Nova could not hold the key
+    """
+    return _checked(STRICT_PREFIX + project_id, 'Project id', project_id)
 
 
 def own_ratios_key(node: str) -> str:

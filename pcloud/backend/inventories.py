@@ -39,6 +39,8 @@ _ONCE_MORE = (409, 500)
 
 # From here on Placement has traits.
 _TRAITS = '1.6'
+# From here on Placement shows the root of a provider.
+_ROOTS = '1.14'
 # From here on a provider's aggregates come with its generation.
 _GENERATIONS = '1.19'
 # From here on a provider shows the tree of the provider.
@@ -120,6 +122,27 @@ def tree(
     body = _get(context, f'/resource_providers?in_tree={provider_uuid}',
                 version=_PROVIDER_TREES)
     return frozenset(entry['uuid'] for entry in body['resource_providers'])
+
+
+def providers(
+    context: nova_context.RequestContext, consumer: str,
+) -> list[str]:
+    """Return the uuids of the resource providers that a consumer uses.
+
+    :param consumer: the uuid of a server
+    :raises: `exception.Unavailable` when Placement does not answer
+    """
+    return list(_get(context, f'/allocations/{consumer}')['allocations'])
+
+
+def root(context: nova_context.RequestContext, provider_uuid: str) -> str:
+    """Return the uuid of the compute node that a resource provider is of.
+
+    :raises: `exception.Unavailable` when Placement does not answer, or has no
+        such provider
+    """
+    return _get(context, f'/resource_providers/{provider_uuid}',
+                version=_ROOTS)['root_provider_uuid']
 
 
 def traits(

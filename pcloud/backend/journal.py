@@ -37,6 +37,10 @@ may be written because every version at work knows the forms.
     Units and project: what a settling host counts, and against whose limit.
     The row goes with the due row of the host.
 
+``pcloud:strict:<project id>``
+    Which scheduler chooses a host for a strict wish of a project, see
+    `pcloud.rules.turns`.
+
 Rule: reference-changes-journal
 """
 
@@ -105,6 +109,11 @@ def growth_anchor(pcloud_id: str) -> str:
 def moving_anchor(pcloud_id: str) -> str:
     """Return the anchor of who moves servers of a Pcloud."""
     return f'moving:{pcloud_id}'
+
+
+def strict_anchor(project_id: str) -> str:
+    """Return the anchor of the choices for strict wishes of a project."""
+    return f'strict:{project_id}'
 
 
 def flavor_anchor(flavor_id: str) -> str:

@@ -240,6 +240,20 @@ def name_parameters(names_: Collection[str]) -> dict[str, str]:
     return {f'name{number}': name for number, name in enumerate(names_)}
 
 
+def value(
+    context: nova_context.RequestContext, name: str, key: str,
+) -> str | None:
+    """Return a metadata value of an aggregate (one query).
+
+    :param name: the name of the aggregate
+    """
+    row = models.AggregateMetadata
+    with api_db.context_manager.reader.using(context) as session:
+        return session.scalar(sa.select(row.value).join(
+            models.Aggregate, models.Aggregate.id == row.aggregate_id,
+        ).where(models.Aggregate.name == name, row.key == key))
+
+
 def names_with(
     context: nova_context.RequestContext, key: str, value: str,
 ) -> list[str]:

@@ -23,6 +23,7 @@ from collections.abc import Mapping
 import dataclasses
 import functools
 
+from nova.compute import task_states
 from nova.compute import vm_states
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -34,8 +35,17 @@ from nova import objects
 import sqlalchemy as sa
 
 from pcloud.backend import cells
+from pcloud.backend import computes
 from pcloud.backend import request_specs
 from pcloud.rules import sticky
+
+# The tasks of servers that come to a host or leave a host.
+_UNDER_WAY = (
+    *task_states.resizing_states, task_states.MIGRATING,
+    task_states.SCHEDULING, task_states.BLOCK_DEVICE_MAPPING,
+    task_states.NETWORKING, task_states.SPAWNING, task_states.UNSHELVING,
+    task_states.SHELVING, task_states.SHELVING_IMAGE_PENDING_UPLOAD,
+    task_states.SHELVING_IMAGE_UPLOADING, task_states.SHELVING_OFFLOADING)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,24 +60,36 @@ class NamedServers:
         each server
     :ivar silent: ``cell uuid -> named servers`` of each silent cell, which may
         have more servers with the tags
+    :ivar expected: ``server uuid -> hosts`` where servers named by uuid may be
+        soon; of `expected_places.find` only
+    :ivar expected_tagged: ``tag -> hosts`` where servers with the tag may be
+        soon; of `expected_places.find` only
     """
 
     servers: Mapping[str, str | None]
     placed: frozenset[str]
     tagged: Mapping[str, list[str]]
     silent: Mapping[str, frozenset[str]]
+    expected: Mapping[str, list[str]] = dataclasses.field(
+        default_factory=dict)
+    expected_tagged: Mapping[str, list[str]] = dataclasses.field(
+        default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
 class Places:
     """The hosts of servers.
 
-    :ivar hosts: ``server uuid -> service host``
+    :ivar hosts: ``server uuid -> service host`` of the servers that are there
+        to stay
     :ivar silent: uuids of the servers in silent cells
+    :ivar under_way: uuids of the servers on hosts that are being built or
+        moved, as `under_way`
     """
 
     hosts: Mapping[str, str]
     silent: frozenset[str]
+    under_way: frozenset[str] = frozenset()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,7 +117,7 @@ def find(
 
     :param but: the uuid of a server whose tags do not count
     """
-    cells_of = cells.of_servers(context, servers, *_of_project(project_id))
+    cells_of = cells.of_servers(context, servers, *of_project(project_id))
     hosts: dict[str, str | None] = dict.fromkeys(
         frozenset().union(*cells_of.values()))
     questions: dict[int | None, frozenset[str]] = dict.fromkeys(
@@ -125,6 +147,8 @@ def units(
     Two queries, and one query in each cell of the units. Units without a host,
     in error or soft-deleted are left out.
 
+    Rule: reference-colocation-filter
+
     :param service: a name of letters, digits, ".", "_" and "-"
     """
     return hosts(context, project_id, request_specs.of_service(
@@ -144,12 +168,14 @@ def hosts(
     if not servers:
         return Places({}, frozenset())
     answers = cells.ask(
-        cells.of_servers(context, servers, *_of_project(project_id)),
+        cells.of_servers(context, servers, *of_project(project_id)),
         _hosts_of_servers)
+    there = [row for rows in answers.known.values() for row in rows]
     return Places(
-        {uuid: host for rows in answers.known.values()
-         for uuid, host in rows},
-        frozenset().union(*answers.silent.values()))
+        {uuid: host for uuid, host, is_under_way in there
+         if not is_under_way},
+        frozenset().union(*answers.silent.values()),
+        frozenset(uuid for uuid, _, is_under_way in there if is_under_way))
 
 
 def places(
@@ -169,7 +195,7 @@ def places(
         questions = dict.fromkeys(cells_of_project(context, project_id))
     else:
         questions = cells.of_servers(
-            context, named, *_of_project(project_id))
+            context, named, *of_project(project_id))
     answers = cells.ask(questions, functools.partial(
         _places, project_id=project_id, after=after))
     return [Place(*row) for found in answers.known.values() for row in found]
@@ -187,7 +213,7 @@ def hidden(
     with api_db.context_manager.reader.using(context) as session:
         for cell, uuid in session.execute(
                 sa.select(row.cell_id, row.instance_uuid)
-                .where(*_of_project(project_id))):
+                .where(*of_project(project_id))):
             cells_of[cell].add(uuid)
     silent = cells.ask(cells_of, cells.ping).silent
     return sorted(set().union(*silent.values()))
@@ -200,7 +226,7 @@ def cells_of_project(
     with api_db.context_manager.reader.using(context) as session:
         return list(session.scalars(
             sa.select(api_models.InstanceMapping.cell_id)
-            .where(*_of_project(project_id)).distinct()))
+            .where(*of_project(project_id)).distinct()))
 
 
 def last_start(
@@ -232,17 +258,34 @@ def requested_tags(
     return [tag.tag for tag in request.tags]
 
 
-def of_project(
+def all_of_project(
     context: nova_context.RequestContext, project_id: str,
 ) -> frozenset[str]:
     """Return the uuids of a project's servers, in all cells (one query)."""
     with api_db.context_manager.reader.using(context) as session:
         return frozenset(session.scalars(
             sa.select(api_models.InstanceMapping.instance_uuid)
-            .where(*_of_project(project_id))))
+            .where(*of_project(project_id))))
 
 
-def _of_project(project_id: str) -> tuple[sa.ColumnElement[bool], ...]:
+def under_way() -> sa.ColumnElement[bool]:
+    """Return the condition that a server is being built or moved.
+
+    nova-api sets the task state of a move before anybody chooses a host. A
+    migration lasts until the server can no longer go back.
+    """
+    server, migration = models.Instance, models.Migration
+    return sa.or_(
+        sa.func.coalesce(server.vm_state, '') == vm_states.BUILDING,
+        sa.func.coalesce(server.task_state, '').in_(_UNDER_WAY),
+        sa.exists().where(
+            migration.instance_uuid == server.uuid, migration.deleted == 0,
+            sa.not_(migration.status.in_(computes.MIGRATION_OVER)),
+        ).correlate(server))
+
+
+def of_project(project_id: str) -> tuple[sa.ColumnElement[bool], ...]:
+    """Return the conditions on the mappings of a project's servers."""
     row = api_models.InstanceMapping
     return (row.project_id == project_id,
             sa.not_(sa.func.coalesce(row.queued_for_delete, False)))
@@ -288,7 +331,7 @@ def _hosts_of_servers(
 ) -> list[sa.Row]:
     server = models.Instance
     return context.session.execute(
-        sa.select(server.uuid, server.host)
+        sa.select(server.uuid, server.host, under_way())
         .where(server.deleted == 0, server.uuid.in_(uuids),
                sa.not_(sa.func.coalesce(server.hidden, False)),
                server.host.is_not(None),

@@ -143,12 +143,18 @@ def _in_turn(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     works: Sequence[_Work],
 ) -> None:
-    """Work, unless another process has the turn."""
+    """Work, unless another process has the turn.
+
+    :raises: `exception.PcloudNotFound`
+    """
     turn = turns.Turn(
-        pcloud, names.MOVING_TURN, journal.moving_anchor(pcloud.id),
-        secrets.token_hex(4), _LASTS)
-    if not (turns.is_free(context, turn) and turns.take(context, turn)):
-        return
+        names.pcloud(pcloud.id), names.MOVING_TURN,
+        journal.moving_anchor(pcloud.id), secrets.token_hex(4), _LASTS)
+    try:
+        if not (turns.is_free(context, turn) and turns.take(context, turn)):
+            return
+    except exception.AggregateGone:
+        raise exception.PcloudNotFound(pcloud=pcloud.id)
     try:
         end = time.monotonic() + _LASTS / 2
         for work in works:

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Take turns at work on a Pcloud, by a row in the metadata of the Pcloud.
+"""Take turns at some work, by a row in the metadata of an aggregate.
 
 Rule: reference-changes-turns
 """
@@ -21,25 +21,24 @@ from nova import context as nova_context
 from oslo_utils import timeutils
 
 from pcloud.backend import change
-from pcloud.backend import pcloud_rows
+from pcloud.backend import rows
 from pcloud.backend import writes
 from pcloud import exception
-from pcloud import names
-from pcloud.objects import pclouds
 from pcloud.rules import turns as rules
 
 
 @dataclasses.dataclass(frozen=True)
 class Turn:
-    """The turn of a process at some work on a Pcloud.
+    """The turn of a process at some work.
 
+    :ivar aggregate: the name of the aggregate that keeps the turn
     :ivar key: the metadata key of the work
     :ivar anchor: the anchor of the changes of the turn
     :ivar token: what tells the process from all others, 8 hexadecimal digits
     :ivar lasts: after how many seconds the process is taken for dead
     """
 
-    pcloud: pclouds.Head
+    aggregate: str
     key: str
     anchor: str
     token: str
@@ -48,26 +47,27 @@ class Turn:
 
 def is_free(context: nova_context.RequestContext, turn: Turn) -> bool:
     """Whether nobody has the turn (one query)."""
-    return _is_nobodys(pcloud_rows.value(
-        context, turn.pcloud.aggregate.id, turn.key), turn.lasts)
+    return _is_nobodys(
+        rows.value(context, turn.aggregate, turn.key), turn.lasts)
 
 
 def take(context: nova_context.RequestContext, turn: Turn) -> bool:
     """Take a turn, unless somebody else has the turn.
 
     :returns: whether the turn was taken
-    :raises: `exception.PcloudNotFound`, and as `change.run`
+    :raises: `exception.AggregateGone`, and as `change.run`
     """
     def work(written: writes.Rows) -> bool:
-        if written.find(names.pcloud(turn.pcloud.id)) is None:
-            raise exception.PcloudNotFound(pcloud=turn.pcloud.id)
-        there = _value(written, turn)
+        aggregate = written.find(turn.aggregate)
+        if aggregate is None:
+            raise exception.AggregateGone()
+        there = _value(written, aggregate.id, turn)
         if not _is_nobodys(there, turn.lasts):
             return False
         if there is None:
-            written.insert(turn.pcloud.aggregate.id, {turn.key: _text(turn)})
+            written.insert(aggregate.id, {turn.key: _text(turn)})
         else:
-            _exchange(written, turn)
+            written.exchange(aggregate.id, turn.key, _text(turn))
         return True
 
     return change.run(context, [turn.anchor], work)
@@ -75,11 +75,7 @@ def take(context: nova_context.RequestContext, turn: Turn) -> bool:
 
 def is_own(written: writes.Rows, turn: Turn) -> bool:
     """Whether a process still has the turn, within a change."""
-    there = _value(written, turn)
-    try:
-        return there is not None and rules.parse(there).token == turn.token
-    except exception.InvalidTurn:
-        return False
+    return _own(written, turn) is not None
 
 
 def renew(context: nova_context.RequestContext, turn: Turn) -> bool:
@@ -88,32 +84,43 @@ def renew(context: nova_context.RequestContext, turn: Turn) -> bool:
     :raises: as `change.run`
     """
     def work(written: writes.Rows) -> bool:
-        if not is_own(written, turn):
-            return False
-        _exchange(written, turn)
-        return True
+        aggregate_id = _own(written, turn)
+        return aggregate_id is not None and written.exchange(
+            aggregate_id, turn.key, _text(turn))
 
     return change.run(context, [turn.anchor], work)
 
 
-def end(context: nova_context.RequestContext, turn: Turn) -> None:
-    """End a turn, if the process still has the turn.
+def end(context: nova_context.RequestContext, turn: Turn) -> bool:
+    """End a turn, and return whether it was not lost before.
 
     :raises: as `change.run`
     """
-    def work(written: writes.Rows) -> None:
-        if is_own(written, turn):
-            written.drop(turn.pcloud.aggregate.id, [turn.key])
+    def work(written: writes.Rows) -> bool:
+        aggregate_id = _own(written, turn)
+        return aggregate_id is not None and written.drop(
+            aggregate_id, [turn.key]) > 0
 
-    change.run(context, [turn.anchor], work)
-
-
-def _value(written: writes.Rows, turn: Turn) -> str | None:
-    return written.values(turn.pcloud.aggregate.id, [turn.key]).get(turn.key)
+    return change.run(context, [turn.anchor], work)
 
 
-def _exchange(written: writes.Rows, turn: Turn) -> None:
-    written.exchange(turn.pcloud.aggregate.id, turn.key, _text(turn))
+def _own(written: writes.Rows, turn: Turn) -> int | None:
+    """Return the id of the aggregate, None when the turn was lost."""
+    aggregate = written.find(turn.aggregate)
+    if aggregate is None:
+        return None
+    there = _value(written, aggregate.id, turn)
+    try:
+        return aggregate.id if there is not None and (
+            rules.parse(there).token == turn.token) else None
+    except exception.InvalidTurn:
+        return None
+
+
+def _value(
+    written: writes.Rows, aggregate_id: int, turn: Turn,
+) -> str | None:
+    return written.values(aggregate_id, [turn.key]).get(turn.key)
 
 
 def _text(turn: Turn) -> str:

@@ -240,6 +240,7 @@ _PREFIXES: Mapping[str, Check] = {
     names.UNOPENED_PREFIX: _rule(hints.is_pcloud_id, 'the id of a Pcloud'),
     names.RELEASED_PREFIX: _rule(
         journal.Released.parse, 'units and a project, with a blank between'),
+    names.STRICT_PREFIX: lambda project, value: turns.parse(value),
     names.DEFAULT_PREFIX: default_pcloud.check,
     names.CHANGES_PREFIX: _check_changes,
     names.CONSTRAINT_PREFIX: constraints.check,

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""A turn: work on a Pcloud that one process at a time does.
+"""A turn: work that one process at a time does.
 
 A process that dies leaves a turn that lapses.
 

@@ -142,7 +142,7 @@ def _moved(
 ) -> Iterator[_Stage]:
     for followed in wish.followed:
         places = _unit_places(context, spec, followed)
-        if places.hosts or places.silent:
+        if places.hosts or places.silent or places.under_way:
             yield _on(host_states, followed, places)
             return
     # With all its neighbours gone the server is alone, wherever it goes.
@@ -157,14 +157,15 @@ def _unit_places(
         members = servers.hosts(context, spec.project_id, [parent])
     else:
         members = servers.units(context, spec.project_id, parent)
-    return _only(members, (members.hosts.keys() | members.silent) -
-                 {spec.instance_uuid})
+    return _only(members, (members.hosts.keys() | members.silent |
+                           members.under_way) - {spec.instance_uuid})
 
 
 def _only(places: servers.Places, uuids: Collection[str]) -> servers.Places:
     return servers.Places(
         {uuid: host for uuid, host in places.hosts.items() if uuid in uuids},
-        places.silent.intersection(uuids))
+        places.silent.intersection(uuids),
+        places.under_way.intersection(uuids))
 
 
 def _on(
@@ -174,12 +175,15 @@ def _on(
     """Return the hosts of the named service or server.
 
     Hosts in a cell that does not answer take no server, so the servers of such
-    hosts do not matter.
+    hosts do not matter. A server that is being built or moved may be elsewhere
+    in the end.
     """
     hosts = frozenset(places.hosts.values())
     if not hosts:
         unmet = ('a part of the cloud does not tell where servers are'
                  if places.silent else
+                 f"what is known as '{named}' is still being built or moved"
+                 if places.under_way else
                  f"nothing of the project that is known as '{named}' is on "
                  'a host')
         return _Stage([], lambda host_state: reasons.open_to_all(unmet),

@@ -22,6 +22,7 @@ from nova import context as nova_context
 from nova import objects
 from nova.scheduler import host_manager
 
+from pcloud.backend import expected_places
 from pcloud.backend import servers
 from pcloud import exception
 from pcloud.objects import host_attributes as inherited
@@ -201,13 +202,19 @@ def _places(
 ) -> _Places:
     """Look up the hosts and racks for a wish.
 
+    A strict wish counts each server also where the server may be soon.
+
     :raises: `exception.LocalityUnknown`, `exception.LocalityUnmet` when a
-        strict wish needs a cell that does not answer
+        strict wish needs a cell, or Placement, that does not answer
     """
     context = nova_context.get_admin_context()
     own = spec.instance_uuid
-    named_servers = servers.find(
-        context, spec.project_id, wish.servers() | {own}, wish.tags(), but=own)
+    find = expected_places.find if wish.strict else servers.find
+    try:
+        named_servers = find(context, spec.project_id, wish.servers() | {own},
+                             wish.tags(), but=own)
+    except exception.Unavailable:
+        raise exception.LocalityUnmet(reason=_SILENT)
     known = rules.Known({
         **{uuid: [host] if host else [] for uuid, host
            in named_servers.servers.items() if uuid != own},
@@ -218,7 +225,13 @@ def _places(
             raise exception.LocalityUnmet(reason=_SILENT)
         if own not in named_servers.placed:
             rules.check_known(wish, known)
-    near, far = known.hosts(wish.near), known.hosts(wish.far)
+    expected = rules.Known({
+        **{uuid: hosts for uuid, hosts in named_servers.expected.items()
+           if uuid != own},
+        **{rules.tag(tag): hosts for tag, hosts
+           in named_servers.expected_tagged.items()}})
+    near, far = (known.hosts(named) + expected.hosts(named)
+                 for named in (wish.near, wish.far))
     return _Places(_racks(context, host_states, near + far), near, far,
                    _silent_hosts(host_states, wish, named_servers))
 

@@ -44,7 +44,6 @@ from pcloud.objects import meters
 from pcloud.objects import pclouds
 from pcloud.objects import quotas
 from pcloud.objects import reconcile
-from pcloud.objects import turns
 from pcloud.rules import access
 from pcloud.rules import capacity
 from pcloud.rules import default_pcloud
@@ -162,7 +161,7 @@ def _offer(
 
 
 def add(
-    context: nova_context.RequestContext, turn: turns.Turn,
+    context: nova_context.RequestContext, turn: growth_turn.Held,
     growth: default_pcloud.Growth, chosen: Sequence[hosts.Host],
 ) -> None:
     """Add hosts to a Pcloud, all in one change.

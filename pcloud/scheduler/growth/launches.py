@@ -43,7 +43,6 @@ from pcloud import exception
 from pcloud.objects import allocation
 from pcloud.objects import meters
 from pcloud.objects import pclouds
-from pcloud.objects import turns
 from pcloud.rules import default_pcloud
 from pcloud.rules import hints
 from pcloud.scheduler.growth import joining
@@ -190,7 +189,7 @@ def _chosen_with_room(
 
 
 def _make_room(
-    context: nova_context.RequestContext, turn: turns.Turn,
+    context: nova_context.RequestContext, turn: growth_turn.Held,
     spec: objects.RequestSpec,
 ) -> bool:
     """Add as many hosts as a launch lacks, all in one change, or none.

@@ -21,6 +21,7 @@ Rule: reference-default-pcloud-grow-turns
 
 from collections.abc import Iterator
 import contextlib
+import dataclasses
 import random
 import secrets
 import threading
@@ -52,10 +53,18 @@ class Lost(Exception):
     """The turn has lapsed, and somebody else has the turn."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Held:
+    """The turn of a launch in a Pcloud."""
+
+    pcloud: pclouds.Head
+    turn: turns.Turn
+
+
 @contextlib.contextmanager
 def held(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-) -> Iterator[turns.Turn]:
+) -> Iterator[Held]:
     """Wait for the turn in a Pcloud, and end the turn afterwards.
 
     One query a look, and one change when nobody has the turn.
@@ -65,48 +74,59 @@ def held(
         `change.run`
     """
     turn = turns.Turn(
-        pcloud, names.GROWTH_TURN, journal.growth_anchor(pcloud.id),
-        secrets.token_hex(4), CONF.pcloud.growth_timeout)
+        names.pcloud(pcloud.id), names.GROWTH_TURN,
+        journal.growth_anchor(pcloud.id), secrets.token_hex(4),
+        CONF.pcloud.growth_timeout)
     if not _PLACES.acquire(blocking=False):
         raise exception.GrowthBusy(pcloud=pcloud.id)
     try:
-        _wait(context, turn)
+        _wait(context, pcloud, turn)
         try:
-            yield turn
+            yield Held(pcloud, turn)
         finally:
-            _end(context, turn)
+            _end(context, pcloud, turn)
     finally:
         _PLACES.release()
 
 
-def _wait(context: nova_context.RequestContext, turn: turns.Turn) -> None:
+def _wait(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    turn: turns.Turn,
+) -> None:
     deadline = time.monotonic() + CONF.pcloud.growth_timeout
-    while not (turns.is_free(context, turn) and turns.take(context, turn)):
-        if time.monotonic() > deadline:
-            raise exception.GrowthBusy(pcloud=turn.pcloud.id)
-        time.sleep(random.uniform(*_PAUSE))
+    try:
+        while not (turns.is_free(context, turn) and
+                   turns.take(context, turn)):
+            if time.monotonic() > deadline:
+                raise exception.GrowthBusy(pcloud=pcloud.id)
+            time.sleep(random.uniform(*_PAUSE))
+    except exception.AggregateGone:
+        raise exception.PcloudNotFound(pcloud=pcloud.id)
 
 
-def _end(context: nova_context.RequestContext, turn: turns.Turn) -> None:
+def _end(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    turn: turns.Turn,
+) -> None:
     """End a turn; a turn that cannot be ended lapses."""
     try:
         turns.end(context, turn)
     except outages.ANY as error:
         LOG.warning('The turn of a launch into Pcloud %(pcloud)s lasts until '
-                    'it lapses: %(error)s', {'pcloud': turn.pcloud.id,
+                    'it lapses: %(error)s', {'pcloud': pcloud.id,
                                              'error': error})
 
 
-def anchors(turn: turns.Turn) -> list[str]:
+def anchors(its: Held) -> list[str]:
     """Return the anchors of a change of the Pcloud within a turn."""
-    return [journal.pcloud_anchor(turn.pcloud.id),
-            journal.owner_anchor(turn.pcloud.owner), turn.anchor]
+    return [journal.pcloud_anchor(its.pcloud.id),
+            journal.owner_anchor(its.pcloud.owner), its.turn.anchor]
 
 
-def check(written: writes.Rows, turn: turns.Turn) -> None:
+def check(written: writes.Rows, its: Held) -> None:
     """Make sure, within a change, that a launch still has the turn.
 
     :raises: `Lost`
     """
-    if not turns.is_own(written, turn):
+    if not turns.is_own(written, its.turn):
         raise Lost()

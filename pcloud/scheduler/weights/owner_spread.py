@@ -58,7 +58,7 @@ def _counts(
     """
     request_memo = memo.of_request(spec)
     if request_memo.owned is None:
-        own = servers.of_project(
+        own = servers.all_of_project(
             nova_context.get_admin_context(), spec.project_id)
         request_memo.owned = {
             host_state.host: len(own.intersection(host_state.instances))

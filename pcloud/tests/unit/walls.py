@@ -74,11 +74,11 @@ ROOMS = {
         'pcloud_lists',
         'pool_rows',
         'isolation',
-        'change consumers occupancy past_moves pcloud_rows',
-        'server_calls shelved_servers unit_rows',
+        'change consumers expected_places occupancy past_moves pcloud_rows',
+        'server_calls servers shelved_servers unit_rows',
         'announce arrivals census closed_services computes '
         'inherited_metadata journal launch_rows marked_projects readings '
-        'servers sticky_rows writes',
+        'sticky_rows writes',
         'availability_zones cells complaints compute_calls due flavors '
         'grants identity inventories outages request_specs rows '
         'stray_services',
@@ -112,7 +112,7 @@ ROOMS = {
         'destinations',
         'growth',
         'affinity_scores prefilter request_keys siblings',
-        'preferred_pcloud',
+        'preferred_pcloud strict_turns',
         'node_keys request',
         'host_capacity',
         'candidates host_attributes memo open_hosts',

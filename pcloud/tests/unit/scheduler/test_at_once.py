@@ -40,6 +40,7 @@ from oslo_utils.fixture import uuidsentinel as uuids
 from oslo_utils import timeutils
 import testtools
 
+from pcloud.backend import expected_places
 from pcloud.backend import servers
 from pcloud.backend import sticky_rows
 from pcloud import conf
@@ -324,6 +325,7 @@ class World:
               # The filter's order of hosts is the order of the choices.
               mock.patch.object(affinity_filter, 'random',
                                 mock.Mock(random=lambda: 0)),
+              mock.patch.object(expected_places, 'find', self._find),
               mock.patch.multiple(
                   servers, find=self._find, units=self._units,
                   requested_tags=lambda *_: sorted(request.tags)),

@@ -36,7 +36,7 @@ class OwnerSpreadWeigherTest(testtools.TestCase):
         nova_conf.CONF([], project='nova', default_config_files=[])
         self.conf.config(group='pcloud', owner_spread_weight_multiplier=2.0)
         self.of_project = self.useFixture(fixtures.MockPatchObject(
-            owner_spread.servers, 'of_project',
+            owner_spread.servers, 'all_of_project',
             return_value=frozenset(['a', 'b', 'c']))).mock
 
     def _hosts(self, *instances, **metadata):
