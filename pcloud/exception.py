@@ -409,7 +409,9 @@ class StrictTurnLost(Conflict):
                'request.')
 
 
-class SchedulerUnknown(PcloudError):
+class SchedulerUnknown(PcloudError, ImportError):
+    """The filters cannot be loaded, for whoever loads the filters."""
+
     message = ("This Nova's scheduler chooses destinations in a form that "
                'this version of Pcloud does not know (RPC version '
                '%(version)s). Use a version of Nova and Pcloud that fit each '

@@ -33,6 +33,9 @@ from pcloud import exception
 from pcloud import names
 from pcloud.objects import scoped_policies
 
+# Whose scope is gone -> the kind of the finding.
+KINDS = {scoped_policies.PROJECT: 'project-gone',
+         scoped_policies.DOMAIN: 'domain-gone'}
 _NO_POLICY = {names.TYPE, names.SCOPE, names.SCOPE_ID, names.QUOTA_UNITS}
 
 # The id of a project or domain, and the finding in case that it is gone.
@@ -77,13 +80,14 @@ def _of_pclouds(aggregates: Sequence[rows.Aggregate]) -> Iterator[_Kept]:
         pcloud_id = pcloud.metadata[names.ID]
         owner = pcloud.metadata.get(names.OWNER, '')
         yield owner, _finding(
-            pcloud, names.OWNER, f'project {owner}, the owner',
+            scoped_policies.PROJECT, pcloud, names.OWNER,
+            f'project {owner}, the owner',
             'Administrators alone manage the Pcloud, whose hosts nobody '
             'else gets. Remove the hosts, and delete the Pcloud with: '
             f'openstack pcloud delete {pcloud_id}')
         for tenant in sorted(names.tenants(pcloud.metadata) - {owner}):
             yield tenant, _finding(
-                pcloud, names.tenant_key(tenant),
+                scoped_policies.PROJECT, pcloud, names.tenant_key(tenant),
                 f'project {tenant}, a tenant',
                 'Remove the tenant with: openstack pcloud tenant remove '
                 f'{pcloud_id} {tenant}')
@@ -100,19 +104,21 @@ def _of_policies(
         scope_id = policy.name.removeprefix(prefix)
         if names.QUOTA_UNITS in policy.metadata:
             yield scope_id, _finding(
-                policy, names.QUOTA_UNITS, f'{scope} {scope_id}, with a quota',
+                scope, policy, names.QUOTA_UNITS,
+                f'{scope} {scope_id}, with a quota',
                 'Remove the quota with: openstack pcloud quota set --default '
                 f'{scope_id}')
         if policy.metadata.keys() - _NO_POLICY:
             yield scope_id, _finding(
-                policy, names.SCOPE_ID, f'{scope} {scope_id}, with a policy',
+                scope, policy, names.SCOPE_ID,
+                f'{scope} {scope_id}, with a policy',
                 'Remove the policy, and the default Pcloud, with: openstack '
                 f'pcloud policy unset {scope} {scope_id}')
 
 
 def _finding(
-    aggregate: rows.Aggregate, key: str, who: str, what: str,
+    scope: str, aggregate: rows.Aggregate, key: str, who: str, what: str,
 ) -> findings.Finding:
     return findings.KeyFinding(
-        f'{who.partition(" ")[0]}-gone', aggregate.name, key,
+        KINDS[scope], aggregate.name, key,
         f'{who}, does not exist in Keystone any more. {what}')

@@ -33,6 +33,8 @@ CONF = cfg.CONF
 ID = re.compile(forms.SCOPE_ID)
 PROJECT, DOMAIN = 'project', 'domain'
 
+# The number of records to ask for at a time; Keystone may give fewer.
+_PAGE = 1000
 # There is nobody to ask as, or nothing to ask.
 _UNASKED = (ks_exc.AuthorizationFailure, ks_exc.AuthPluginException,
             ks_exc.CatalogException, ks_exc.Forbidden, ks_exc.Unauthorized)
@@ -96,7 +98,8 @@ def _listed(auth: typing.Any, kinds: str) -> Iterator[str]:
 
     :param kinds: the name of the list
     """
-    url = f'/{kinds}'
+    # Without a limit Keystone cuts the list and names no next page.
+    url = f'/{kinds}?limit={_PAGE}'
     while url:
         answer = _get(auth, url)
         if answer.status_code != 200:

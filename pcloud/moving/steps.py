@@ -34,6 +34,7 @@ from pcloud.backend import outages
 from pcloud.backend import past_moves
 from pcloud.backend import pcloud_rows
 from pcloud.backend import server_calls
+from pcloud import exception
 from pcloud.moving import asking
 from pcloud.moving import plans
 from pcloud.moving import rebalancer

@@ -13,6 +13,7 @@
 """Clients that request the same host, name or quota at the same moment."""
 
 import contextlib
+import datetime
 import functools
 import random
 import threading
@@ -21,6 +22,7 @@ import uuid
 
 from nova import context as nova_context
 from nova import objects
+from oslo_utils import timeutils
 import testtools
 
 from pcloud.audit import all_checks
@@ -328,6 +330,44 @@ class FightTest(testtools.TestCase):
                 if aggregate.metadata.get(
                     f'pcloud:host_state:{host}{bulk.NODE_SUFFIX}')
                 == 'enabled'}
+
+    def test_maintenances(self):
+        """Maintenances come and go while steps are made, five rounds."""
+        self.cloud.seed(self.flavor, 4)
+        admin, user = self._user(admin=True), self._user()
+        pcloud = user.make_pcloud()
+        for name in 'a', 'b':
+            user.add_host(pcloud, name, self.flavor)
+        path = f'/os-pclouds/{pcloud}'
+        own = sorted(
+            each['host'] for each in admin.call(
+                'GET', f'/os-host-flavors/{self.flavor}').json()[
+                    'host_flavor']['hosts'] if each['pcloud'] == pcloud)
+        step = functools.partial(user.call, 'PUT', path, {
+            'pcloud': {'maintenance_policy': 'replace'}})
+        responses, joined = [step()], 0
+
+        def maintain(host, maintenance):
+            return admin.call(
+                'PUT', f'/os-host-flavors/{self.flavor}/hosts/{host}',
+                {'host': {'maintenance': maintenance}})
+
+        soon = timeutils.utcnow() + datetime.timedelta(hours=1)
+        begin = {'from': f'{soon.replace(microsecond=0).isoformat()}Z',
+                 'reason': 'fans'}
+        for _ in range(5):
+            responses += crowd.at_once([
+                functools.partial(maintain, host, wish)
+                for host in own for wish in (begin, None)] + [step] * 4)
+            joined += len(user.call('GET', f'{path}/hosts').json()[
+                'hosts']) > 2
+        responses += [maintain(host, None) for host in own] + [step()]
+        there = user.call('GET', f'{path}/hosts').json()['hosts']
+        self.assertEqual(
+            {'a': 'disabled', 'b': 'disabled'},
+            {each['name']: each['state'] for each in there})
+        self._check(responses, rounds_in_which_hosts_joined=joined)
+        self.assertNotIn(404, crowd.codes(responses))
 
     def test_pcloud_deleted_while_a_host_is_added(self):
         """Either there is no Pcloud, or the Pcloud has the host."""

@@ -207,12 +207,13 @@ class ListingKeystone(SmallKeystone):
             return _Project(url, self.status)
         if url.count('/') == 2:
             return super().get(url)
-        start, _, marker = url.partition('?marker=')
+        start, _, query = url.partition('?')
+        marker = query.partition('marker=')[2]
         ids = sorted(each.rsplit('/', 1)[1] for each in self.listed
                      if each.startswith(f'{start}/'))
         ids = [each for each in ids if each > marker]
         return _List(start[1:], [{'id': each} for each in ids[:self.page]],
-                     f'{start}?marker={ids[self.page - 1]}'
+                     f'{start}?limit={self.page}&marker={ids[self.page - 1]}'
                      if ids[self.page:] else None)
 
 

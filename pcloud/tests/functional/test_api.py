@@ -548,8 +548,8 @@ class HostTest(ApiTestCase):
         self._add(name='a', availability_zone='az1')
         self.assertIn('no free host', self._add(
             409, name='b', availability_zone='az1'))
-        self.assertIn('no free host', self._add(
-            409, name='b', availability_zone='moon'))
+        self.assertIn('az1, az2', self._add(
+            404, name='b', availability_zone='moon'))
         self._add(name='b')
         self.assertIn('no free host', self._add(409, name='c'))
         self._add(404, name='c', host_flavor='x')

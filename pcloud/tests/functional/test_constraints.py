@@ -432,6 +432,7 @@ class HostsTest(ConstraintsTestCase):
         def refused():
             self.assertEqual(409, self._call('a', 'rack=x').status_code)
 
+        self.make_aggregate('rack', **{'pcloud:attr:rack': 'r1'})
         few = counting.least(refused)
         self.make_pool('large', 'node-4', 'node-5')
         self.assertEqual(few, counting.least(refused))

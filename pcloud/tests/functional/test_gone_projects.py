@@ -64,7 +64,8 @@ class GoneProjectTest(shared_cloud.SharedCloudTestCase):
     def test_nobody_is_gone(self):
         keystone = outages.ListingKeystone(*_KNOWN)
         self.assertEqual([], self.find(keystone))
-        self.assertEqual(['/projects', '/domains'], keystone.asked)
+        self.assertEqual(['/projects?limit=1000', '/domains?limit=1000'],
+                         keystone.asked)
 
     def test_an_owner(self):
         self.assertEqual(
@@ -112,9 +113,9 @@ class GoneProjectTest(shared_cloud.SharedCloudTestCase):
         keystone = outages.ListingKeystone(*_KNOWN)
         keystone.page = 1
         self.assertEqual([], self.find(keystone))
-        self.assertEqual(['/projects', f'/projects?marker={base.ALICE}',
-                          f'/projects?marker={base.BOB}'],
-                         keystone.asked[:3])
+        self.assertEqual(
+            ['/projects?limit=1000', f'/projects?limit=1&marker={base.ALICE}',
+             f'/projects?limit=1&marker={base.BOB}'], keystone.asked[:3])
         self.assertEqual(5, len(keystone.asked))
 
     def test_keystone_is_away(self):

@@ -17,16 +17,17 @@ from concurrent import futures
 import functools
 import re
 import threading
-import time
 from unittest import mock
 
 import ddt
 import fixtures
+from nova.conductor import manager as conductor
 from nova.conductor import rpcapi
 from nova import exception as nova_exception
 from nova import objects
 from nova import policy as nova_policy
 from nova.scheduler import manager
+from nova.tests import fixtures as nova_fixtures
 
 from pcloud.api import enforcer
 from pcloud.api.nova_calls import images
@@ -42,6 +43,7 @@ from pcloud.objects import reconcile
 from pcloud.objects import turns
 from pcloud.rules import default_pcloud
 from pcloud.rules import hints
+from pcloud.scheduler.filters import pcloud as pcloud_filter
 from pcloud.scheduler.growth import joining
 from pcloud.scheduler.growth import turn
 from pcloud.tests import counting
@@ -511,7 +513,7 @@ class AcceptedTest(GrowTestCase):
                 {'key_name': 'none'}, {'more': 1},
                 {'networks': [{'uuid': self.pcloud}]},
                 {'networks': [{'port': self.pcloud}]},
-                {'user_data': 'no base64'},
+                {'user_data': 'x'},
                 {'security_groups': 'default'}):
             self.assert_refused(400, **server)
 
@@ -704,10 +706,12 @@ class TurnTest(GrowTestCase):
     def test_another_reason_than_room(self):
         """Hosts join for what is lacking, once, and no more for the rest."""
         self.grow()
-        hint = {'constraints': 'ram=1P'}
-        self.refused(hints=hint)
-        self.assertEqual(1, len(self.members()))
-        self.refused(hints=hint)
+        with mock.patch.object(pcloud_filter.PcloudFilter, 'filter_all',
+                               lambda *given: iter(())):
+            for _ in range(2):
+                self.refused()
+                self.assertEqual(1, len(self.members()))
+        self.started()
         self.assertEqual(1, len(self.members()))
         self.assert_nothing_is_left()
 
@@ -795,7 +799,7 @@ class TurnTest(GrowTestCase):
 
         with mock.patch.object(joining, 'choose', late):
             self.assertIn('max_hosts', self.refused())
-        self.assertEqual({'web': 'disabled'}, self.members())
+        self.assertEqual({'web'}, self.members().keys())
         self.assert_nothing_is_left()
 
 
@@ -896,7 +900,7 @@ class CostTest(GrowTestCase):
         """
         found = []
         prepare, choose = servers.prepare, (
-            manager.SchedulerManager.select_destinations)
+            conductor.ComputeTaskManager._schedule_instances)
 
         def counted(owner, who):
             @functools.wraps(owner)
@@ -914,13 +918,13 @@ class CostTest(GrowTestCase):
         with mock.patch.object(
                 servers, 'prepare', counted(prepare, 'nova-api')), \
                 mock.patch.object(
-                    manager.SchedulerManager, 'select_destinations',
+                    conductor.ComputeTaskManager, '_schedule_instances',
                     counted(choose, 'nova-scheduler')):
-            for number in range(1, 4):
+            for number in range(1, 6):
                 server = self.launch().json()['server']
                 # Who looks at the server meanwhile makes statements.
-                while len(found) < number:
-                    time.sleep(0.01)
+                self.wait_until(lambda number=number: self.assertEqual(
+                    number, len(found)))
                 self.wait_until_active(server)
         return min(found)
 
@@ -929,10 +933,11 @@ class CostTest(GrowTestCase):
         for name in 'ab':
             self.add_host(self.alice, self.pcloud, name, 'gpu')
             self.enable(name)
+        # Five launches, then five more.
         small = self.cost('nova-api')
         self.assertEqual(1, small[1])
         # So that a change for the worse is seen here first.
-        self.assertLessEqual(small[0], 25)
+        self.assertLessEqual(small[0], 45)
         for name in 'cd':
             self.add_host(self.alice, self.pcloud, name, 'gpu')
             self.enable(name)
@@ -948,7 +953,7 @@ class CostTest(GrowTestCase):
                 'pcloud': self.pcloud, 'mode': 'strict'}}})
         strict = self.cost('nova-scheduler')
         self.grow(most=4)
-        self.assertEqual(strict, self.cost('nova-scheduler'))
+        self.assertLessEqual(self.cost('nova-scheduler'), strict)
 
     def enable(self, name):
         self.alice.call_json(
@@ -962,9 +967,11 @@ class TwoSchedulersTest(GrowTestCase):
     own_cloud = True
 
     def test_parallel_launches(self):
-        other = self.start_service('scheduler', host='scheduler-2')
+        # Nova's own function starts one service of a kind.
+        other = self.useFixture(nova_fixtures.ServiceFixture(
+            'scheduler', 'scheduler-2')).service
         chosen = collections.Counter()
-        choose = manager.SchedulerManager.select_destinations
+        choose = manager.SchedulerManager._select_destinations
 
         @functools.wraps(choose)
         def noting(scheduler, *given, **options):
@@ -973,7 +980,7 @@ class TwoSchedulersTest(GrowTestCase):
 
         self.grow(most=4)
         with mock.patch.object(manager.SchedulerManager,
-                               'select_destinations', noting):
+                               '_select_destinations', noting):
             with futures.ThreadPoolExecutor(12) as threads:
                 answers = list(threads.map(
                     lambda _: self.launch(), range(12)))

@@ -17,6 +17,7 @@ from unittest import mock
 import fixtures
 from nova import exception as nova_exception
 
+from pcloud.backend import expected_places
 from pcloud.backend import servers
 from pcloud.tests.functional import base
 from pcloud.tests.functional import shared_cloud
@@ -248,8 +249,10 @@ class LocalityTest(LocalityTestCase):
             2, near='tag:web', placement_key='Repel1=1:-100'))
 
     def test_a_cell_that_does_not_answer(self):
-        with mock.patch.object(servers, '_instances',
-                               side_effect=nova_exception.CellTimeout):
+        with (mock.patch.object(servers, '_instances',
+                                side_effect=nova_exception.CellTimeout),
+              mock.patch.object(expected_places, '_in_cell',
+                                side_effect=nova_exception.CellTimeout)):
             self._hosts(times=1, near=self.first)
             self.assertIn('does not tell where servers are', self._fault(
                 near=self.first, locality='strict'))

@@ -74,8 +74,9 @@ ROOMS = {
         'pcloud_lists',
         'pool_rows',
         'isolation',
-        'change consumers expected_places occupancy past_moves pcloud_rows',
-        'server_calls servers shelved_servers unit_rows',
+        'change consumers expected_places occupancy past_moves pcloud_rows '
+        'shelved_servers',
+        'server_calls servers unit_rows',
         'announce arrivals census closed_services computes '
         'inherited_metadata journal launch_rows marked_projects readings '
         'sticky_rows writes',
@@ -107,7 +108,7 @@ ROOMS = {
         # The rights of whoever lets a Pcloud grow are rights of the API.
         f'{_COMMON} api.enforcer api.policies backend conf objects',
         f'{_OSLO} {_SCHEDULER} nova.context nova.exception nova.objects '
-        'nova.scheduler.manager oslo_messaging',
+        'nova.scheduler.manager oslo_messaging oslo_serialization',
         'filters weights',
         'destinations',
         'growth',

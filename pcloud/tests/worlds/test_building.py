@@ -36,7 +36,7 @@ class BuildingTestCase(world.WorldTestCase):
     """Servers of which the first build fails.
 
     The alternate of a server is the other host, unless the launch has placed
-    another server there.
+    another server there. A server in a Pcloud has no alternate.
     """
 
     compute_driver = 'fake.HeldDriver'
@@ -116,8 +116,7 @@ def _known_of_placement(compute):
              sorted(each.aggregates), each.inventory] for each in data]
 
 
-@ddt.ddt
-class EnteringTest(BuildingTestCase):
+class EnteringTestCase(BuildingTestCase):
     """A public host of two enters a pool, and a user requests the host."""
 
     def setUp(self):
@@ -130,6 +129,10 @@ class EnteringTest(BuildingTestCase):
             (base.CAROL, world.ADMIN, (
                 'POST', GPU, {'host': {'host': 'node-2'}})),
             *self.taking(base.ALICE, self.mine))
+
+
+@ddt.ddt
+class EnteringTest(EnteringTestCase):
 
     @ddt.data('node-1', 'node-2')
     def test_one_server(self, host):
@@ -144,6 +147,19 @@ class EnteringTest(BuildingTestCase):
     def test_two_servers_on_two_hosts(self):
         self.prefer('node-1')
         self.explore(self.builder(base.BOB, number=2), self.entering)
+
+
+@ddt.ddt
+class PlantedTest(EnteringTestCase):
+    """The same with hosts that do not settle."""
+
+    @ddt.data(1, 2)
+    def test_a_server_on_a_host_of_another_project(self, servers):
+        self.prefer('node-1', servers)
+        with (mock.patch.object(arrivals, 'awaited', lambda *_: frozenset()),
+              self.assertRaisesRegex(copies.CopyFailed, "'node-2' not in")):
+            self.explore(self.builder(base.BOB, number=servers),
+                         self.entering)
 
 
 class LeavingTestCase(BuildingTestCase):
@@ -182,19 +198,6 @@ class LeavingTest(LeavingTestCase):
     def test_two_servers_on_two_hosts(self):
         self.prefer('node-1')
         self.explore(self.builder(base.ALICE, self.mine, 2), self.leaving)
-
-
-@ddt.ddt
-class PlantedTest(LeavingTestCase):
-    """The same with hosts that do not settle."""
-
-    @ddt.data(1, 2)
-    def test_a_server_on_a_host_of_another_project(self, servers):
-        self.prefer('node-1', servers)
-        with (mock.patch.object(arrivals, 'awaited', lambda *_: frozenset()),
-              self.assertRaisesRegex(copies.CopyFailed, "'node-2' not in")):
-            self.explore(self.builder(base.ALICE, self.mine, servers),
-                         self.leaving)
 
 
 class ComparedTest(compared.ComparedTestCase, LeavingTestCase):

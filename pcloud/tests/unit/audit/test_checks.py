@@ -21,7 +21,9 @@ from oslotest import base
 from pcloud.audit import all_checks
 from pcloud.audit import attribute_checks
 from pcloud.audit import findings
+from pcloud.audit import home_checks
 from pcloud.audit import placement_checks
+from pcloud.audit import project_checks
 from pcloud.audit import row_checks
 from pcloud.audit import value_checks
 
@@ -33,9 +35,10 @@ class KindsTest(base.BaseTestCase):
 
     def test_documented(self):
         sources = ''.join(map(inspect.getsource, (
-            all_checks, attribute_checks, placement_checks, row_checks,
-            value_checks)))
-        found = {findings.NOT_LOOKED_AT, value_checks.KIND, *re.findall(
+            all_checks, attribute_checks, home_checks, placement_checks,
+            project_checks, row_checks, value_checks)))
+        found = {findings.NOT_LOOKED_AT, value_checks.KIND,
+                 *project_checks.KINDS.values(), *re.findall(
             r"(?:Finding|\()\(?\s*'([a-z]+(?:-[a-z]+)+)'", sources)}
         self.assertIn('host-in-two-pclouds', found)
         self.assertIn('name-without-host', found)

@@ -36,7 +36,7 @@ class GrantsTest(base.BaseTestCase):
         self.keystone = self.useFixture(requests_fixture.Fixture())
         self.keystone.get(URL, json={
             'version': ks_fixture.V3Discovery(URL)})
-        nova.conf.CONF.register_opts(
+        self.config.register_opts(
             ks_loading.get_auth_plugin_conf_options('password'),
             group='service_user')
         self.config.config(

@@ -41,7 +41,7 @@ class ReasonTest(base.BaseTestCase):
         self.assertEqual(reason, meters.reason_of(error))
 
     def test_reasons_are_few(self):
-        self.assertEqual(12, len(set(meters.REASONS)))
+        self.assertEqual(13, len(set(meters.REASONS)))
 
 
 class AllocationTest(base.BaseTestCase):
@@ -63,15 +63,15 @@ class AllocationTest(base.BaseTestCase):
         return self.added[counter.name]
 
     def test_flavor_of_a_request_with_constraints(self):
-        with meters.allocation('') as counted:
+        with meters.allocation('', 2) as counted:
             counted.host_flavor = 'gpu'
-        self.assertEqual([('gpu', 'call', 1)],
+        self.assertEqual([('gpu', 'call', 2)],
                          self._added(meters.ALLOCATIONS))
 
     def test_error_goes_on(self):
         error = exception.NoFreeHost(host_flavor='gpu', zone='')
         try:
-            with meters.allocation('gpu'):
+            with meters.allocation('gpu', 1):
                 raise error
         except exception.NoFreeHost as found:
             self.assertIs(error, found)

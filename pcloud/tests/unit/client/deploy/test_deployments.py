@@ -526,7 +526,7 @@ class TestRoom(DeployTestCase):
 
         self.assert_refused(
             'Nothing was created: count is too large (HTTP 400)',
-            self.deploy(*ONE, '--count', '1000000000'))
+            self.deploy(*ONE, '--count', '100000000'))
 
     def test_what_is_gone_meanwhile(self):
         def gone(request, context):
