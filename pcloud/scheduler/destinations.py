@@ -41,7 +41,6 @@ from nova.scheduler import manager
 import oslo_messaging as messaging
 
 from pcloud import exception
-from pcloud.rules import hints
 from pcloud.scheduler.growth import launches
 from pcloud.scheduler import request
 from pcloud.scheduler import strict_turns
@@ -54,10 +53,6 @@ _ARGUMENTS = ('request_spec', 'filter_properties', _SPEC, 'instance_uuids',
               'return_objects', _ALTERNATES)
 # The version of the scheduler's calls in which the method has this form.
 _VERSION = '4'
-# Hints for which an alternate may be wrong by the time of its use.
-_FLEETING = frozenset([
-    hints.PCLOUD, hints.PREFER, hints.LOCALITY, hints.IN, hints.WITH,
-    hints.BESIDE, hints.ROOM_FOR])
 _WRAPPED = '_pcloud_wrapped'
 
 
@@ -92,7 +87,7 @@ def _wrapped(choose: _Choose) -> _Choose:
     ) -> typing.Any:
         arguments.update(zip(_ARGUMENTS, values))
         spec = _spec(context, arguments)
-        if not _FLEETING.isdisjoint(request.scheduler_hints(spec)):
+        if request.is_final(spec):
             arguments[_ALTERNATES] = False
         choice = functools.partial(
             _choice, choose, scheduler, context, spec, arguments)

@@ -29,11 +29,37 @@ from pcloud.rules import hints
 from pcloud.scheduler import memo
 
 
+# Hints for which an alternate may be wrong by the time of its use.
+_FLEETING = frozenset([
+    hints.PCLOUD, hints.PREFER, hints.LOCALITY, hints.IN, hints.WITH,
+    hints.BESIDE, hints.ROOM_FOR])
+_ANTI_AFFINITY = 'anti-affinity'
+
+
 def scheduler_hints(
     spec: objects.RequestSpec,
 ) -> Mapping[str, Sequence[str]]:
     """Return the hints of a request, each a list of values."""
     return (spec.scheduler_hints if 'scheduler_hints' in spec else None) or {}
+
+
+def is_final(spec: objects.RequestSpec) -> bool:
+    """Whether a request gets no alternates: the first choice is the last.
+
+    Rule: reference-isolation-alternates
+    """
+    return not _FLEETING.isdisjoint(scheduler_hints(spec))
+
+
+def is_apart(spec: objects.RequestSpec) -> bool:
+    """Whether a final request is for a server of a group to be kept apart.
+
+    Nova looks at the group again on the compute, and goes on to an alternate
+    where two servers of the group have met; a final request would end there.
+    """
+    group = spec.instance_group if 'instance_group' in spec else None
+    return (group is not None and group.policy == _ANTI_AFFINITY and
+            is_final(spec))
 
 
 def is_move(spec: objects.RequestSpec) -> bool:

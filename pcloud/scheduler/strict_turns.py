@@ -62,14 +62,20 @@ _PATIENCE = 3
 def is_needed(spec: objects.RequestSpec) -> bool:
     """Whether the choice for a request has to be made in a turn.
 
-    A rebuild stays on its host, and no filter judges a rebuild.
+    A group whose servers are to be kept apart is a strict wish, where no
+    alternate makes up for two servers that have met. A rebuild stays on its
+    host, and no filter judges a rebuild.
     """
+    if request.is_rebuild(spec):
+        return False
+    if request.is_apart(spec):
+        return True
     try:
         wish = locality.wish(request.scheduler_hints(spec))
     except exception.InvalidLocality:
         # The filter ends the request.
         return False
-    return wish is not None and wish.strict and not request.is_rebuild(spec)
+    return wish is not None and wish.strict
 
 
 def choose(

@@ -28,9 +28,12 @@ from pcloud import exception
 from pcloud.rules import access
 from pcloud.rules import reasons
 from pcloud.scheduler.filters import base
+from pcloud.scheduler import group_places
 from pcloud.scheduler import request
 
 LOG = logging.getLogger(__name__)
+
+_FULL = 'servers of the group are there, or may be soon'
 
 
 class PcloudFilter(base.ListFilter):
@@ -47,7 +50,9 @@ class PcloudFilter(base.ListFilter):
     ==============  ===================================================
 
     Access is read from the database, once per request: the aggregates that
-    Nova passes with the hosts may be out of date.
+    Nova passes with the hosts may be out of date. A request for a server of a
+    group to be kept apart also leaves out hosts where other servers of the
+    group may be soon (`group_places`).
 
     Rule: reference-isolation-filter
     """
@@ -60,6 +65,18 @@ class PcloudFilter(base.ListFilter):
         spec: objects.RequestSpec,
     ) -> Iterable[host_manager.HostState]:
         """Return the hosts that the request may have."""
+        found = self._open_hosts(host_states, spec)
+        if not request.is_apart(spec):
+            return found
+        full = group_places.full_hosts(spec)
+        return [host_state for host_state in found
+                if host_state.host not in full]
+
+    def _open_hosts(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
+    ) -> Iterable[host_manager.HostState]:
+        """Return the hosts that are open to the request."""
         context = nova_context.get_admin_context()
         try:
             wanted = request.pcloud_id(spec)
@@ -99,8 +116,13 @@ class PcloudFilter(base.ListFilter):
                 access.host_verdict(
                     pcloud, host_state.host, host_state.nodename)
                 for host_state in host_states]
-        return [None if verdict else reasons.open_to_all(verdict.reason)
-                for verdict in verdicts]
+        full = (group_places.full_hosts(spec) if request.is_apart(spec)
+                else frozenset())
+        return [reasons.open_to_all(_FULL)
+                if verdict and host_state.host in full else
+                None if verdict else reasons.open_to_all(verdict.reason)
+                for host_state, verdict in zip(
+                    host_states, verdicts, strict=True)]
 
 
 def _public(

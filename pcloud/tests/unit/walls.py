@@ -116,7 +116,7 @@ ROOMS = {
         'preferred_pcloud strict_turns',
         'node_keys request',
         'host_capacity',
-        'candidates host_attributes memo open_hosts',
+        'candidates group_places host_attributes memo open_hosts',
         'host_kinds'),
     'scheduler/filters': _room(
         '', '',
