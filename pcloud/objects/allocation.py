@@ -400,12 +400,37 @@ def run(
     try:
         return change.run(context, anchors, work)
     except exception.ReleasedHostsSettling:
-        ready = _settled(
-            context, list(journal.released_by(context, pcloud.owner)))
-        if not ready:
+        if not _finish_released(context, pcloud.owner):
             raise
-        reconcile.finish(context, ready)
     return change.run(context, anchors, work)
+
+
+def check_released(
+    context: nova_context.RequestContext, owner: str, quota: quotas.Quota,
+    units: int,
+) -> None:
+    """Refuse, before a change, what `quotas.check_added` would refuse.
+
+    :raises: `exception.ReleasedHostsSettling`
+    """
+    try:
+        quotas.check_released(context, owner, quota, units)
+    except exception.ReleasedHostsSettling:
+        if not _finish_released(context, owner):
+            raise
+        quotas.check_released(context, owner, quota, units)
+
+
+def _finish_released(
+    context: nova_context.RequestContext, owner: str,
+) -> bool:
+    """Finish hosts that an owner has let go, and that have settled.
+
+    :returns: whether there are such hosts
+    """
+    ready = _settled(context, list(journal.released_by(context, owner)))
+    reconcile.finish(context, ready)
+    return bool(ready)
 
 
 def _check_empty(

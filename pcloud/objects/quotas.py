@@ -105,9 +105,24 @@ def check_added(
     now = show(context, project_id)
     before = dataclasses.replace(now, in_use=now.in_use - units)
     check_more(before, units)
+    check_released(context, project_id, before, units)
+
+
+def check_released(
+    context: nova_context.RequestContext, project_id: str, before: Quota,
+    units: int,
+) -> None:
+    """Refuse more units while hosts that a project has let go settle.
+
+    One query, none for no units.
+
+    :raises: `exception.ReleasedHostsSettling`
+    """
+    if not units:
+        return
     settling = journal.released_by(context, project_id)
     closed = sum(settling.values())
-    if units and not dataclasses.replace(
+    if not dataclasses.replace(
             before, in_use=before.in_use + closed).allows(units):
         raise exception.ReleasedHostsSettling(
             count=len(settling), units=closed, requested=units,

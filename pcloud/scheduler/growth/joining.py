@@ -65,7 +65,8 @@ def choose(
     :returns: the hosts, enabled, each with the name under which the host
         may join the Pcloud
     :raises: `exception.GrowthLimit`, `exception.GrowthUseless`,
-        `exception.QuotaExceeded`, and as `allocation.choose`
+        `exception.QuotaExceeded`, `exception.ReleasedHostsSettling`, and as
+        `allocation.choose`
     """
     units = host_flavors.units(context, growth.host_flavor)
     quota = quotas.show(context, pcloud.owner)
@@ -89,6 +90,8 @@ def choose(
                       f'{names.GROWN}{token}-{len(chosen) + 1}',
                       growth.host_flavor, compute, units),
             state=access.ENABLED))
+    allocation.check_released(
+        context, pcloud.owner, quota, units * len(chosen))
     return chosen
 
 

@@ -676,7 +676,10 @@ class AfterTheFactTest(EmptinessTestCase):
         self.admin.call_json('POST', POOL, BODY)
         self.alice.call_json('PUT', f'/os-pclouds/{self.pcloud}', {
             'pcloud': {'cpu_allocation_ratio': 7}})
-        self.add_host(self.alice, self.pcloud, 'web', 'gpu', enable=False)
+        # Only a host that was enabled may have requests on their way.
+        self.add_host(self.alice, self.pcloud, 'web', 'gpu')
+        self.alice.call_json('PUT', f'{self.path}/web', {
+            'host': {'state': 'disabled'}})
         with self._occupied_meanwhile():
             self.alice.call_json('DELETE', f'{self.path}/web')
         self._is_closed_until_empty()

@@ -218,9 +218,9 @@ class StayTest(LifecycleTestCase):
                 self.assertEqual((None, set()), self._place(server))
 
     def test_second_attempt_of_a_build(self):
-        """The host that was chosen first fails, and another is taken."""
+        """Another host is taken outside of Pclouds, and none in a Pcloud."""
         spawn = fake.FakeDriver.spawn
-        for hint, side in ((self.hint, self.own), (None, self.ordinary)):
+        for hint, status in ((self.hint, 'ERROR'), (None, 'ACTIVE')):
             failed = []
 
             def fail_once(driver, *args, **kwargs):
@@ -231,8 +231,14 @@ class StayTest(LifecycleTestCase):
                 return spawn(driver, *args, **kwargs)
 
             with mock.patch.object(fake.FakeDriver, 'spawn', fail_once):
-                server = self.boot(self.alice, hint)
-            self.assertEqual(side, {*failed, self.host_of(server)})
+                server = self.boot(self.alice, hint, status)
+            if hint is None:
+                self.assertEqual(
+                    self.ordinary, {*failed, self.host_of(server)})
+            else:
+                self.assertLessEqual({*failed}, self.own)
+                self.assertIn('Exhausted all hosts', self.fault(server))
+                self.assertEqual((None, set()), self._place(server))
 
 
 class RebuildTest(LifecycleTestCase):

@@ -46,7 +46,8 @@ class StrictTestCase(shared_cloud.SharedCloudTestCase):
     def _configure(self):
         super()._configure()
         self.flags(enabled_filters=['ComputeFilter', 'PcloudFilter',
-                                    'LocalityFilter', 'ColocationFilter'],
+                                    'LocalityFilter', 'ColocationFilter',
+                                    'ServerGroupAntiAffinityFilter'],
                    group='filter_scheduler')
 
     def start_service(self, name, *args, **kwargs):
@@ -125,6 +126,23 @@ class PairsTest(StrictTestCase):
                              sorted(each['status'] for each in servers))
             for each in servers:
                 self._delete_server(each)
+
+    def test_a_group_that_is_kept_apart(self):
+        """Nova's own second look leads to no alternate in a Pcloud."""
+        self.make_pool('any', 'node-1', 'node-2')
+        pcloud = self.make_pcloud(self.alice)
+        for name in ('a', 'b'):
+            self.add_host(self.alice, pcloud, name, 'any')
+        group = self.alice.call_json('POST', '/os-server-groups', {
+            'server_group': {'name': 'g', 'policy': 'anti-affinity'}})
+        body = {'pcloud': pcloud, 'group': group['server_group']['id']}, {}
+        for _ in range(PAIRS):
+            servers = self.at_once(body, body)
+            self.assertEqual(['node-1', 'node-2'],
+                             sorted(self.hosts_of(servers)))
+            for each in servers:
+                self._delete_server(each)
+        self.assertIsNone(self.turn())
 
     def test_several_of_a_request(self):
         body = {'far': 'tag:db', 'locality': 'strict'}, {

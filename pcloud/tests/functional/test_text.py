@@ -16,6 +16,7 @@ import contextlib
 import re
 from unittest import mock
 
+from pcloud.api.nova_calls import images
 from pcloud.api.nova_calls import servers
 from pcloud.rules import hints
 from pcloud.rules import locality
@@ -35,7 +36,7 @@ def _unchecked():
             locality, 'check'), mock.patch.object(
             servers, '_check_constraints'), mock.patch.object(
             servers, '_wish'), mock.patch.object(
-            servers, '_check_flag'):
+            images, 'check_flag'):
         yield
 
 
