@@ -89,6 +89,18 @@ class ColocationTest(shared_cloud.SharedCloudTestCase):
             [self.host_of(self.unit(flag='allow', in_=parent['id']))
              for _ in range(2)])
 
+    def test_in_a_service_that_may_go_back(self):
+        """Nobody knows where a unit is in the end before it has come there."""
+        parent = self.unit(service='web')
+        self.act(parent, {'migrate': None})
+        self.wait_for(parent, status='VERIFY_RESIZE')
+        server = self.unit(flag='allow', in_='web', expected='ERROR')
+        self.assertIn('is still being built or moved', self.fault(server))
+        self.act(parent, {'revertResize': None})
+        self.wait_for(parent, status='ACTIVE')
+        self.assertEqual(self.host_of(parent),
+                         self.host_of(self.unit(flag='allow', in_='web')))
+
     def test_of_the_same_project_only(self):
         theirs = self.unit(user=self.bob, service='web')
         for parent in ('web', theirs['id']):
