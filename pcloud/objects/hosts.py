@@ -510,29 +510,6 @@ def release(
     _leave(context, pcloud, name, _check_released)
 
 
-def release_if_empty(
-    context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
-) -> bool:
-    """Disable and remove an empty host; a host with servers stays as it is.
-
-    A host that the owner has disabled or drained meanwhile is neither enabled,
-    nor is its drain forgotten.
-
-    :returns: whether the host has left the Pcloud
-    :raises: as `set_state` and `remove`
-    """
-    was_enabled = show(context, pcloud, name).state == access.ENABLED
-    if was_enabled:
-        set_state(context, pcloud, name, access.DISABLED)
-    try:
-        remove(context, pcloud, name)
-    except exception.HostNotEmpty:
-        if was_enabled:
-            set_state(context, pcloud, name, access.ENABLED)
-        return False
-    return True
-
-
 def _check_disabled(host: Host) -> None:
     if host.state != access.DISABLED:
         raise exception.HostNotDisabled(name=host.name)

@@ -78,19 +78,6 @@ def is_own(written: writes.Rows, turn: Turn) -> bool:
     return _own(written, turn) is not None
 
 
-def renew(context: nova_context.RequestContext, turn: Turn) -> bool:
-    """Keep a turn for longer, and return whether it was not lost before.
-
-    :raises: as `change.run`
-    """
-    def work(written: writes.Rows) -> bool:
-        aggregate_id = _own(written, turn)
-        return aggregate_id is not None and written.exchange(
-            aggregate_id, turn.key, _text(turn))
-
-    return change.run(context, [turn.anchor], work)
-
-
 def end(context: nova_context.RequestContext, turn: Turn) -> bool:
     """End a turn, and return whether it was not lost before.
 

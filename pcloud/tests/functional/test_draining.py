@@ -26,8 +26,6 @@ from pcloud.api import enforcer
 from pcloud.api.policies import hosts as policies
 from pcloud.audit import all_checks
 from pcloud.backend import isolation
-from pcloud.objects import hosts
-from pcloud.objects import pclouds
 from pcloud.rules import draining
 from pcloud.tests import counting
 from pcloud.tests.functional import base
@@ -137,22 +135,6 @@ class StateTest(DrainingTestCase):
         self.assertIn(shown['drain'], [
             each.get('drain') for each
             in self.alice.get_json(self.path)['hosts']])
-
-    def test_a_release_that_fails_leaves_the_wish_of_the_owner(self):
-        """A repair that gives empty hosts back neither enables nor forgets."""
-        server = self.boot(self.alice, {'pcloud': self.pcloud})
-        name, = (name for name, real in self.real.items()
-                 if real == self.host_of(server))
-        self.drain(name, release=True)
-        pcloud = pclouds.head(self.context, self.pcloud)
-        for before in ('draining', 'disabled', 'enabled'):
-            if before != 'draining':
-                self.put(name, before)
-            shown = self.get(name)
-            self.assertEqual(before, shown['state'])
-            self.assertFalse(
-                hosts.release_if_empty(self.context, pcloud, name))
-            self.assertEqual(shown, self.get(name))
 
     def test_who_knows_no_drains_sees_a_disabled_host(self):
         self.drain()
