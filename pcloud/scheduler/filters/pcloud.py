@@ -118,11 +118,15 @@ class PcloudFilter(base.ListFilter):
                 for host_state in host_states]
         full = (group_places.full_hosts(spec) if request.is_apart(spec)
                 else frozenset())
-        return [reasons.open_to_all(_FULL)
-                if verdict and host_state.host in full else
-                None if verdict else reasons.open_to_all(verdict.reason)
+        return [_reason(verdict, host_state.host in full)
                 for host_state, verdict in zip(
                     host_states, verdicts, strict=True)]
+
+
+def _reason(verdict: access.Verdict, is_full: bool) -> reasons.Reason | None:
+    if not verdict:
+        return reasons.open_to_all(verdict.reason)
+    return reasons.open_to_all(_FULL) if is_full else None
 
 
 def _public(
