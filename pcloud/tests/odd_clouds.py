@@ -238,10 +238,12 @@ class OddCloud:
             self._insert(api_models.AggregateMetadata, aggregate_id=id_,
                          key=key, value=value)
         for host in hosts:
-            # Nova's own call leaves no time of an update.
-            self._insert(api_models.AggregateHost, aggregate_id=id_,
-                         host=host, updated_at=self._chance.choice(
-                             [None, *[timeutils.utcnow()] * 3]))
+            # Nova's own call leaves no time of an update. A chance of its own
+            # leaves the rest of the cloud as it is.
+            self._insert(
+                api_models.AggregateHost, aggregate_id=id_, host=host,
+                updated_at=random.Random(f'{id_} {host}').choice(
+                    [None, *[timeutils.utcnow()] * 3]))
 
     def _insert(self, model, **values) -> int | None:
         with api_db.context_manager.writer.using(self._context) as session:
