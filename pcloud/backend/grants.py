@@ -19,24 +19,16 @@ Rule: reference-default-pcloud-grow-rights
 """
 
 import dataclasses
-import re
 import typing
 from urllib import parse
 
 from keystoneauth1 import exceptions as ks_exc
-from keystoneauth1 import loading as ks_loading
-from nova import utils
-from oslo_config import cfg
 from oslo_log import log as logging
 
+from pcloud.backend import identity
 from pcloud import exception
-from pcloud.rules import forms
 
-CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
-
-# Only such an id may become part of a URL.
-_ID = re.compile(forms.SCOPE_ID)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,12 +78,10 @@ class _Keystone:
 
     def __init__(self) -> None:
         try:
-            auth = ks_loading.load_auth_from_conf_options(CONF, 'service_user')
+            auth = identity.service_user()
             if auth is None:
                 raise _silent('[service_user] in nova.conf has no auth_type')
-            self._adapter = utils.get_ksa_adapter(
-                'identity', ksa_auth=auth,
-                min_version=(3, 0), max_version=(3, 'latest'))
+            self._adapter = identity.adapter(auth)
         except (ks_exc.ClientException, ks_exc.AuthPluginException) as error:
             raise _silent(error) from error
 
@@ -100,7 +90,7 @@ class _Keystone:
 
         :param kind: "user", "project" or "domain"
         """
-        if not _ID.fullmatch(its):
+        if not identity.ID.fullmatch(its):
             return None
         answer = self.get(f'/{kind}s/{its}')
         record = None if answer is None else answer[kind]

@@ -50,7 +50,22 @@ def get(
 
     :raises: `keystoneauth1.exceptions.ClientException`
     """
-    return _get(_service_user() or context.get_auth_plugin(), url)
+    return adapter(service_user() or context.get_auth_plugin()).get(url)
+
+
+def service_user() -> typing.Any:
+    """Return the credentials of [service_user], None where there are none."""
+    return ks_loading.load_auth_from_conf_options(CONF, 'service_user')
+
+
+def adapter(auth: typing.Any) -> typing.Any:
+    """Return Keystone's API as somebody sees it.
+
+    :param auth: the credentials
+    """
+    return utils.get_ksa_adapter(
+        'identity', ksa_auth=auth, min_version=(3, 0),
+        max_version=(3, 'latest'))
 
 
 def gone(
@@ -73,24 +88,18 @@ def gone(
     if not wanted:
         return []
     try:
-        auth = _service_user() if context.user_id is None else (
+        auth = service_user() if context.user_id is None else (
             context.get_auth_plugin())
         if auth is None:
             raise exception.KeystoneUnasked(
                 reason='[service_user] in nova.conf has no auth_type')
         known = frozenset(_listed(auth, f'{kind}s'))
         return [each for each in wanted if each not in known and not _is_known(
-            _get(auth, f'/{kind}s/{each}'))]
+            adapter(auth).get(f'/{kind}s/{each}'))]
     except _UNASKED as error:
         raise exception.KeystoneUnasked(reason=error) from error
     except ks_exc.ClientException as error:
         raise exception.KeystoneSilent(reason=error) from error
-
-
-def _get(auth: typing.Any, url: str) -> requests.Response:
-    return utils.get_ksa_adapter(
-        'identity', ksa_auth=auth, min_version=(3, 0),
-        max_version=(3, 'latest')).get(url)
 
 
 def _listed(auth: typing.Any, kinds: str) -> Iterator[str]:
@@ -101,17 +110,12 @@ def _listed(auth: typing.Any, kinds: str) -> Iterator[str]:
     # Without a limit Keystone cuts the list and names no next page.
     url = f'/{kinds}?limit={_PAGE}'
     while url:
-        answer = _get(auth, url)
+        answer = adapter(auth).get(url)
         if answer.status_code != 200:
             return
         body = answer.json()
         yield from (record['id'] for record in body[kinds])
         url = body.get('links', {}).get('next')
-
-
-def _service_user() -> typing.Any:
-    """Return the credentials of [service_user], None where there are none."""
-    return ks_loading.load_auth_from_conf_options(CONF, 'service_user')
 
 
 def _is_known(answer: requests.Response) -> bool:

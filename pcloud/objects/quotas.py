@@ -75,29 +75,15 @@ def check(
     check_more(show(context, project_id), units)
 
 
-def check_used(
-    context: nova_context.RequestContext, project_id: str, units: int,
-) -> None:
-    """Refuse units that a change has put into use already.
-
-    Two queries. Within a change with the owner's anchor the check is final, as
-    no other change can use units of the project meanwhile.
-
-    :param units: what the change has added to the units in use
-    :raises: `exception.QuotaExceeded`
-    """
-    now = show(context, project_id)
-    check_more(dataclasses.replace(now, in_use=now.in_use - units), units)
-
-
 def check_added(
     context: nova_context.RequestContext, project_id: str, units: int,
 ) -> None:
     """Refuse hosts that a change has added already.
 
     Hosts that the project has let go count as long as they settle: else a
-    project could have more hosts closed than its limit allows. Three queries,
-    final as `check_used`.
+    project could have more hosts closed than its limit allows. Three queries.
+    Within a change with the owner's anchor the check is final, as no other
+    change can use units of the project meanwhile.
 
     :param units: what the change has added to the units in use
     :raises: `exception.QuotaExceeded`, `exception.ReleasedHostsSettling`

@@ -95,6 +95,10 @@ class PairsTest(StrictTestCase):
         """Never on one host, and both start where there is room."""
         self.disable_service('node-3')
         body = {'far': 'tag:db', 'locality': 'strict'}, {'tags': ['db']}
+        self._are_apart(body)
+
+    def _are_apart(self, body):
+        """Start pairs for which there are two hosts."""
         for _ in range(PAIRS):
             servers = self.at_once(body, body)
             self.assertEqual(['node-1', 'node-2'],
@@ -136,13 +140,7 @@ class PairsTest(StrictTestCase):
         group = self.alice.call_json('POST', '/os-server-groups', {
             'server_group': {'name': 'g', 'policy': 'anti-affinity'}})
         body = {'pcloud': pcloud, 'group': group['server_group']['id']}, {}
-        for _ in range(PAIRS):
-            servers = self.at_once(body, body)
-            self.assertEqual(['node-1', 'node-2'],
-                             sorted(self.hosts_of(servers)))
-            for each in servers:
-                self._delete_server(each)
-        self.assertIsNone(self.turn())
+        self._are_apart(body)
 
     def test_several_of_a_request(self):
         body = {'far': 'tag:db', 'locality': 'strict'}, {

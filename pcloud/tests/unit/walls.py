@@ -77,11 +77,11 @@ ROOMS = {
         'change consumers expected_places occupancy past_moves pcloud_rows '
         'shelved_servers',
         'server_calls servers unit_rows',
-        'announce arrivals census closed_services computes '
+        'announce arrivals census closed_services computes grants '
         'inherited_metadata journal launch_rows marked_projects readings '
         'sticky_rows writes',
         'availability_zones cells complaints compute_calls due flavors '
-        'grants identity inventories outages request_specs rows '
+        'identity inventories outages request_specs rows '
         'stray_services',
         'host_sets',
         'bulk'),
