@@ -797,10 +797,11 @@ class TurnTest(GrowTestCase):
         choose = joining.choose
 
         def late(*given):
-            chosen = choose(*given)
+            # Between the look at the room and the choice among free hosts,
+            # so that the launch never chooses the host that is taken here.
             if self.turn():
                 self.add_host(self.alice, self.pcloud, 'web', 'gpu')
-            return chosen
+            return choose(*given)
 
         with mock.patch.object(joining, 'choose', late):
             self.assertIn('max_hosts', self.refused())
