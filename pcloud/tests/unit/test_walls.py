@@ -52,7 +52,15 @@ class WallsTest(testtools.TestCase):
 
 @ddt.ddt
 class PlantedTest(testtools.TestCase):
-    """Each fault that is planted is found, and nothing else."""
+    """Each fault that is planted is found, and nothing else.
+
+    Faults that nobody has planted are for `WallsTest` alone.
+    """
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.faults_before = walls.faults(ROOT)
 
     def setUp(self):
         super().setUp()
@@ -112,7 +120,7 @@ class PlantedTest(testtools.TestCase):
     def test_import(self, module, line):
         path = self.root / f'{module}.py'
         path.write_text(f'{path.read_text()}\n\ndef planted():\n    {line}\n')
-        found = walls.faults(self.root)
+        found = self.planted_faults()
         self.assertEqual(1, len(found), found)
         self.assertTrue(found[0].startswith(f'{module}: imports '), found)
 
@@ -121,6 +129,11 @@ class PlantedTest(testtools.TestCase):
         path = self.root / f'{module}.py'
         path.parent.mkdir(exist_ok=True)
         path.touch()
-        found = walls.faults(self.root)
+        found = self.planted_faults()
         self.assertEqual(1, len(found), found)
         self.assertTrue(found[0].startswith(f'{module}: '), found)
+
+    def planted_faults(self):
+        """Return the faults that the tree has since the planting."""
+        return [fault for fault in walls.faults(self.root)
+                if fault not in self.faults_before]
