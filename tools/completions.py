@@ -25,8 +25,8 @@ import sys
 import shtab
 
 from pcloud.cmd import manage
-from pcloud.cmd import sandbox
 from pcloud.cmd import status
+from pcloud_sandbox import cli as sandbox
 
 # Shell -> where the shell looks for the completions of a command.
 PLACES = {

@@ -23,13 +23,14 @@ from pcloud.backend import outages
 from pcloud.cmd import seconds
 from pcloud.rules import text
 
+NAME = 'audit'
 CLEAN, FOUND, PARTLY = 0, 1, 2
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand ``audit`` to the command line."""
     parser = subparsers.add_parser(
-        'audit', help='find what crashes or hands have left behind',
+        NAME, help='find what crashes or hands have left behind',
         description='Find hosts in two Pclouds, memberships without '
                     'metadata and the reverse, hosts that Placement does '
                     'not know of, and ratios that drifted. Exits with 0 '

@@ -42,6 +42,7 @@ from pcloud.explain import schedule
 
 CONF = cfg.CONF
 
+NAME = 'explain'
 FOUND, NONE = 0, 1
 _VERSION = api_version_request.max_api_version()
 
@@ -49,7 +50,7 @@ _VERSION = api_version_request.max_api_version()
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand ``explain`` to the command line."""
     parser = subparsers.add_parser(
-        'explain', help='tell where a server would be started, and why',
+        NAME, help='tell where a server would be started, and why',
         description='Go the way of nova-scheduler with a request, without '
                     'claiming anything, and tell how many hosts were dropped '
                     'where and why. Exits with 0 when there is a host, with '

@@ -34,6 +34,7 @@ from nova import objects  # noqa: E402
 from oslo_config import cfg  # noqa: E402
 from oslo_db import exception as db_exc  # noqa: E402
 from oslo_log import log as logging  # noqa: E402
+import stevedore  # noqa: E402
 
 from pcloud.backend import cells  # noqa: E402
 from pcloud.cmd import audit  # noqa: E402
@@ -42,7 +43,6 @@ from pcloud.cmd import explain  # noqa: E402
 from pcloud.cmd import log_lines  # noqa: E402
 from pcloud.cmd import metrics  # noqa: E402
 from pcloud.cmd import release  # noqa: E402
-from pcloud.cmd import simulate  # noqa: E402
 from pcloud.cmd import uninstall  # noqa: E402
 from pcloud.cmd import work  # noqa: E402
 from pcloud import conf  # noqa: E402
@@ -53,8 +53,11 @@ LOG = logging.getLogger(__name__)
 
 FAILED = 2
 
-# Commands that ask no cell, or tell themselves which cells are silent.
-_NAME_NO_CELLS = (simulate.NAME, metrics.NAME)
+# The entry points of commands of other packages. Each is a module with a
+# function `add_parser`; such a command asks no cell.
+_OTHERS = 'pcloud.manage_commands'
+# Commands that ask cells, and do not tell themselves which cells are silent.
+_ASK_CELLS = (audit.NAME, explain.NAME, uninstall.NAME, work.NAME)
 
 # Seconds that a cell has to answer.
 _PATIENCE = 5
@@ -65,9 +68,10 @@ def _add_commands(subparsers: argparse._SubParsersAction) -> None:
     audit.add_parser(subparsers)
     explain.add_parser(subparsers)
     metrics.add_parser(subparsers)
-    simulate.add_parser(subparsers)
     uninstall.add_parser(subparsers)
     work.add_parser(subparsers)
+    for other in stevedore.ExtensionManager(_OTHERS):
+        other.plugin.add_parser(subparsers)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -139,7 +143,7 @@ def main() -> int:
         log_lines.show_warnings_alone(CONF)
     objects.register_all()
     try:
-        if CONF.command.name not in _NAME_NO_CELLS:
+        if CONF.command.name in _ASK_CELLS:
             _name_silent_cells()
         return CONF.command.run(CONF.command)
     except exception.PcloudError as error:

@@ -25,6 +25,7 @@ from pcloud.audit import findings
 from pcloud.audit import remains
 from pcloud.rules import text
 
+NAME = 'uninstall'
 NOTHING, LEFT, PARTLY = 0, 1, 2
 
 _WIDTH = 79
@@ -33,7 +34,7 @@ _WIDTH = 79
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand ``uninstall`` to the command line."""
     parser = subparsers.add_parser(
-        'uninstall', help='list what is left of Pcloud in this cloud',
+        NAME, help='list what is left of Pcloud in this cloud',
         description='List what has to be removed before Pcloud is taken out '
                     'of Nova, in the order of removing: without the filter '
                     'the hosts of Pclouds open to everybody. Writes nothing. '

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import requests
 
-from pcloud.sandbox import paste
 from pcloud.tests.concurrency import cloud as concurrency
+from pcloud_sandbox.configuration import paste
 
 _CONF = """
 [DEFAULT]

@@ -36,12 +36,12 @@ from paste import deploy
 import webob
 
 from pcloud.rules import hints
-from pcloud.sandbox import paste
 from pcloud.tests.benchmarks import clouds
 from pcloud.tests.benchmarks import images
 from pcloud.tests.benchmarks import meter
 from pcloud.tests.concurrency import headers
 from pcloud.tests.concurrency import neighbours
+from pcloud_sandbox.configuration import paste
 
 WITHOUT, WITH = 'without', 'with'
 LIST, LAUNCH = '/servers/detail', '/servers'

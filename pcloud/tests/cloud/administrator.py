@@ -19,9 +19,9 @@ import openstack
 from openstack import config
 from openstack.config import cloud_region
 
-from pcloud.sandbox import clouds_yaml
 from pcloud.tests.cloud import options
 from pcloud.tests.cloud import own_cloud
+from pcloud_sandbox.configuration import clouds_yaml
 
 # Servers without a network, with tags, and without the sizes of hosts, which
 # later versions of the API no longer show.

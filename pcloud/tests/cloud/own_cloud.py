@@ -22,8 +22,8 @@ import tempfile
 
 from openstack import config
 
-from pcloud.sandbox import layout
 from pcloud.tests.sandbox import base
+from pcloud_sandbox.configuration import layout
 
 DATABASE = os.environ.get(
     'PCLOUD_TEST_DATABASE', 'mysql+pymysql://root@127.0.0.1')

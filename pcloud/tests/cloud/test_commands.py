@@ -17,9 +17,9 @@ import os
 import shlex
 import subprocess
 
-from pcloud.sandbox import command
 from pcloud.tests.cloud import base
 from pcloud.tests.cloud import needs
+from pcloud_sandbox import command
 
 
 class CommandsTest(base.CloudTest):

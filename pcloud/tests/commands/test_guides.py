@@ -23,9 +23,9 @@ import sys
 
 import ddt
 
-from pcloud.sandbox import command
 from pcloud.tests.commands import guide
 from pcloud.tests.sandbox import base
+from pcloud_sandbox import command
 
 GUIDES = pathlib.Path(__file__).parents[3] / 'doc' / 'source'
 

@@ -39,9 +39,9 @@ import sqlalchemy as sa
 
 from pcloud import conf
 from pcloud import names
-from pcloud.sandbox import paste
 from pcloud.tests import bulk
 from pcloud.tests.concurrency import mariadb
+from pcloud_sandbox.configuration import paste
 
 PROCESSES = 3
 # Seconds for a single answer, or an end, on the slowest of machines.

@@ -39,10 +39,10 @@ import sqlalchemy as sa
 
 from pcloud import conf as pcloud_conf
 from pcloud import planner
-from pcloud.sandbox import paste
 from pcloud.tests.functional import cloud_state
 from pcloud.tests.functional import driver
 from pcloud.tests.functional import economies
+from pcloud_sandbox.configuration import paste
 
 CONF = nova_conf.CONF
 

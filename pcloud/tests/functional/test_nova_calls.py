@@ -36,9 +36,9 @@ import webob
 
 from pcloud.api import wsgi
 from pcloud.rules import hints as hint_rules
-from pcloud.sandbox import paste
 from pcloud.tests.functional import base
 from pcloud.tests.functional import shared_cloud
+from pcloud_sandbox.configuration import paste
 
 SERVER = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
 LAST_WITH_FORCE = api_version_request.APIVersionRequest('2.67')

@@ -22,9 +22,9 @@ from nova.scheduler import request_filter
 from oslo_upgradecheck import upgradecheck
 
 from pcloud.cmd import status
-from pcloud.sandbox import paste
 from pcloud.tests.functional import base
 from pcloud.tests.functional import shared_cloud
+from pcloud_sandbox.configuration import paste
 
 SUCCESS = upgradecheck.Code.SUCCESS
 WARNING = upgradecheck.Code.WARNING

@@ -26,9 +26,9 @@ import unittest
 
 import psutil
 
-from pcloud.sandbox import command
+from pcloud_sandbox import command
 
-COMMAND = [sys.executable, '-m', 'pcloud.cmd.sandbox']
+COMMAND = [sys.executable, '-m', 'pcloud_sandbox.cli']
 # Seconds without an end, after which a command is taken for stuck. A command
 # that starts a sandbox makes progress for minutes on a busy machine.
 TIMEOUT = 3600

@@ -20,11 +20,11 @@ import time
 import uuid
 
 from pcloud.rules import hints
-from pcloud.sandbox import layout
-from pcloud.sandbox import rest
-from pcloud.sandbox.services import catalog
-from pcloud.sandbox import settings
 from pcloud.tests.sandbox import base
+from pcloud_sandbox.configuration import layout
+from pcloud_sandbox.configuration import settings
+from pcloud_sandbox import rest
+from pcloud_sandbox.services import catalog
 
 
 class RunningTest(base.SharedSandboxTest):
@@ -170,7 +170,7 @@ class DownTest(base.SandboxTest):
         status, _, told = base.call(folder, 'up', '--hosts', '1')
         self.assertEqual(0, status, told)
         nova, = [p for p in base.processes_of(folder)
-                 if 'pcloud.sandbox.services.nova_all' in p.cmdline()]
+                 if 'pcloud_sandbox.services.nova_all' in p.cmdline()]
         nova.kill()
         nova.wait(10)
         status, shown, _ = base.call(folder, 'status')

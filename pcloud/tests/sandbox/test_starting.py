@@ -16,9 +16,9 @@ import signal
 import socket
 import time
 
-from pcloud.sandbox import layout
-from pcloud.sandbox import ports
 from pcloud.tests.sandbox import base
+from pcloud_sandbox.configuration import layout
+from pcloud_sandbox.configuration import ports
 
 # Seconds for killed processes to end on the slowest of machines: gunicorn's
 # workers look for the parent once a second.

@@ -23,8 +23,8 @@ import sys
 import tempfile
 import unittest
 
-from pcloud.sandbox import command
 from pcloud.tests.sandbox import base
+from pcloud_sandbox import command
 
 _WIDTH = 80
 # Longer than the story is, and not by much.
@@ -48,7 +48,7 @@ class StoryTest(unittest.TestCase):
         """Start the demo; returns a Popen."""
         path = command.search_path(os.environ['PATH'])
         process = subprocess.Popen(
-            [sys.executable, '-m', 'pcloud.sandbox.demo'],
+            [sys.executable, '-m', 'pcloud_sandbox.demo'],
             env=os.environ | {'TMPDIR': str(self.folder), 'PATH': path},
             **options)
         self.addCleanup(process.wait)

@@ -44,10 +44,15 @@ class WallsTest(testtools.TestCase):
     def test_every_floor_is_there(self):
         for name, room in walls.ROOMS.items():
             for each in frozenset().union(*room.floors):
-                folder = ROOT / name / each
+                folder = folder_of(ROOT, name) / name / each
                 self.assertTrue(
                     folder.is_dir() or folder.with_suffix('.py').is_file(),
                     f'{name} has no {each}')
+
+
+def folder_of(root, name):
+    """Return the folder that has a room of `pcloud`, or a yard."""
+    return root.parent if name.split('/')[0] in walls.YARDS else root
 
 
 @ddt.ddt
@@ -67,8 +72,13 @@ class PlantedTest(testtools.TestCase):
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
         self.root = pathlib.Path(folder) / 'pcloud'
-        shutil.copytree(ROOT, self.root, ignore=shutil.ignore_patterns(
-            'tests', '__pycache__'))
+        for package in ('pcloud', *walls.YARDS):
+            shutil.copytree(
+                ROOT.parent / package, self.root.parent / package,
+                ignore=shutil.ignore_patterns('tests', '__pycache__'))
+
+    def path_of(self, module):
+        return folder_of(self.root, module) / f'{module}.py'
 
     @ddt.data(
         ('rules/access', 'import nova.context'),
@@ -109,16 +119,22 @@ class PlantedTest(testtools.TestCase):
         ('client/v1', 'from pcloud.api import routes'),
         ('client/v1', 'from pcloud.client.osc import common'),
         ('client/deploy/services', 'from pcloud.client.deploy import sync'),
-        ('sandbox/layout', 'from pcloud.backend import rows'),
-        ('sandbox/layout', 'from pcloud import conf'),
-        ('sandbox/services/identity', 'import pcloud.sandbox.launcher'),
+        ('pcloud_sandbox/configuration/layout',
+         'from pcloud.backend import rows'),
+        ('pcloud_sandbox/configuration/layout', 'from pcloud import conf'),
+        ('pcloud_sandbox/configuration/layout',
+         'from pcloud_sandbox import rest'),
+        ('pcloud_sandbox/services/identity',
+         'import pcloud_sandbox.launcher'),
+        ('cmd/work', 'import pcloud_sandbox.launcher'),
+        ('cmd/work', 'from pcloud_simulator import command'),
         ('cmd/status', 'from pcloud.cmd import manage'),
         ('cmd/status', 'from pcloud.tests.functional import base'),
-        ('simulation/workload', 'from pcloud.scheduler import request'),
-        ('simulation/replay', 'import nova.conf'))
+        ('pcloud_simulator/workload', 'from pcloud.scheduler import request'),
+        ('pcloud_simulator/replay', 'import nova.conf'))
     @ddt.unpack
     def test_import(self, module, line):
-        path = self.root / f'{module}.py'
+        path = self.path_of(module)
         path.write_text(f'{path.read_text()}\n\ndef planted():\n    {line}\n')
         found = self.planted_faults()
         self.assertEqual(1, len(found), found)
@@ -126,7 +142,7 @@ class PlantedTest(testtools.TestCase):
 
     @ddt.data('backend/more', 'api/handlers/more', 'more', 'more/some')
     def test_module_of_no_room(self, module):
-        path = self.root / f'{module}.py'
+        path = self.path_of(module)
         path.parent.mkdir(exist_ok=True)
         path.touch()
         found = self.planted_faults()

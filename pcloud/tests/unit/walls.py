@@ -10,7 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The packages (rooms) of Pcloud, and the imports that each room allows.
+"""The rooms and yards of Pcloud, and the imports that each of them allows.
+
+A room is a folder or a module of the package `pcloud`, a yard a package beside
+`pcloud`, which imports rooms and which no room imports.
 
 Every import that the table does not allow is a fault. A room names the other
 parts of Pcloud that the room's modules may import, and the third parties; a
@@ -238,8 +241,8 @@ ROOMS = {
         'scaling',
         'common host_forecasts images plugin projects'),
     'cmd': _room(
-        'api audit backend conf exception explain metrics rules sandbox '
-        'scheduler simulation worker',
+        'api audit backend conf exception explain metrics rules '
+        'scheduler worker',
         # Nova's databases are only configured there.
         'keystoneauth1 nova.api.auth '
         'nova.api.openstack.api_version_request nova.api.openstack.compute '
@@ -248,38 +251,56 @@ ROOMS = {
         'nova.exception nova.image nova.monkey_patch nova.objects '
         'nova.scheduler.filters nova.scheduler.weights nova.version '
         'oslo_config oslo_db.exception oslo_log oslo_upgradecheck packaging '
-        'paste.deploy prettytable',
+        'paste.deploy prettytable stevedore',
         'manage',
-        'explain simulate status',
-        'api_pipelines audit explain_output internal_hints metrics sandbox '
-        'simulate_output uninstall work',
+        'explain status',
+        'api_pipelines audit explain_output internal_hints metrics '
+        'uninstall work',
         'closed_pipe log_lines release seconds'),
-    'sandbox': _room(
-        'worker', 'django glance keystone kombu neutron neutron_lib nova '
+    'planner': _room('rules', 'eventlet highspy'),
+    'metering': _room('', 'oslo_config oslo_log prometheus_client'),
+    'names': _room('rules.forms exception', ''),
+    'exception': _room('rules.text', ''),
+    'conf': _room('', 'oslo_config'),
+    'pcloud_sandbox': _room(
+        'cmd.closed_pipe cmd.release worker',
+        'django glance keystone kombu neutron neutron_lib nova '
         'openstack_dashboard os_vif oslo_config oslo_log placement psutil '
         'sqlalchemy werkzeug',
-        'demo launcher services',
-        'command config stories supervisor',
-        'clouds_yaml dashboard databases environment messaging parts rest',
-        'lock restarts settings',
-        'devstack layout options ports progress',
+        'cli demo',
+        'launcher services',
+        'command stories running',
+        'rest',
+        'configuration',
+        'errors narrator'),
+    'pcloud_sandbox/configuration': _room(
+        '', '',
+        'config',
+        'clouds_yaml dashboard databases environment messaging parts',
+        'settings',
+        'devstack layout options ports',
         'own_files',
-        'errors ini interrupts narrator paste processes sqlite'),
-    'sandbox/services': _room(
+        'ini paste sqlite'),
+    'pcloud_sandbox/running': _room(
+        '', '',
+        'supervisor',
+        'interrupts lock processes progress restarts'),
+    'pcloud_sandbox/services': _room(
         '', '',
         'dashboard_setup nova_all nova_compute',
         'catalog dashboard_files gunicorn_hooks identity keystone_setup '
         'nova_hosts nova_setup port_binding',
         'tables'),
-    'sandbox/stories': _room(
+    'pcloud_sandbox/stories': _room(
         '', '',
         'basic placement services',
         'cost draining servers',
         'hosts',
         'administrator boxes'),
-    'simulation': _room(
-        'exception rules', '',
-        'generator svg_plot',
+    'pcloud_simulator': _room(
+        'exception rules', 'prettytable',
+        'command',
+        'generator output svg_plot',
         'replay',
         'simulated_cloud',
         'host_groups host_scores',
@@ -287,12 +308,9 @@ ROOMS = {
         'azure_trace fleets server_list',
         'csv_tables weight_sets',
         'input_values text_files workload'),
-    'planner': _room('rules', 'eventlet highspy'),
-    'metering': _room('', 'oslo_config oslo_log prometheus_client'),
-    'names': _room('rules.forms exception', ''),
-    'exception': _room('rules.text', ''),
-    'conf': _room('', 'oslo_config'),
 }
+
+YARDS = ('pcloud_sandbox', 'pcloud_simulator')
 
 # Tests look into every room, and the packages say what is exported.
 _OPEN = ('tests', '__init__')
@@ -301,16 +319,23 @@ _OPEN = ('tests', '__init__')
 def faults(root: pathlib.Path) -> list[str]:
     """Return the forbidden imports and misplaced modules below a folder.
 
-    :param root: the folder of the package `pcloud`
+    :param root: the folder of the package `pcloud`, beside the yards
     :returns: lines with a path and a fault
     """
-    found = []
-    for path in sorted(root.rglob('*.py')):
-        parts = path.relative_to(root).with_suffix('').parts
-        if parts[0] not in _OPEN:
-            found += [f'{"/".join(parts)}: {fault}'
-                      for fault in _faults(path, parts)]
-    return found
+    return [f'{"/".join(parts)}: {fault}' for path, parts in _modules(root)
+            for fault in _faults(path, parts)]
+
+
+def _modules(
+    root: pathlib.Path,
+) -> Iterator[tuple[pathlib.Path, tuple[str, ...]]]:
+    """Yield the modules of rooms and yards, each with the path's parts."""
+    for folder, top in ((root, root), *(
+            (root.parent / yard, root.parent) for yard in YARDS)):
+        for path in sorted(folder.rglob('*.py')):
+            parts = path.relative_to(top).with_suffix('').parts
+            if parts[0] not in _OPEN:
+                yield path, parts
 
 
 def unused(root: pathlib.Path) -> list[str]:
@@ -320,9 +345,8 @@ def unused(root: pathlib.Path) -> list[str]:
     :returns: each a room and what the room may import
     """
     names: dict[str, set[str]] = {}
-    for path in root.rglob('*.py'):
-        room = path.relative_to(root).with_suffix('').parts[0]
-        names.setdefault(room, set()).update(
+    for path, parts in _modules(root):
+        names.setdefault(parts[0], set()).update(
             name.removeprefix('pcloud.') for name in imported(path))
     return [f'{name}: {entry}' for name, room in ROOMS.items()
             for entry in sorted(room.pcloud | room.others)
@@ -339,7 +363,7 @@ def _faults(path: pathlib.Path, parts: tuple[str, ...]) -> Iterator[str]:
     for name in imported(path):
         if name.startswith('.'):
             yield f'imports {name}, relative to itself'
-        elif name.split('.')[0] == 'pcloud':
+        elif name.split('.')[0] in ('pcloud', *YARDS):
             yield from _within_pcloud(parts, name, room)
         elif name.split('.')[0] not in sys.stdlib_module_names and not (
                 _is_below(name, room.others)):
@@ -358,8 +382,8 @@ def _misplaced(parts: tuple[str, ...]) -> Iterator[str]:
 
 def _within_pcloud(parts: tuple[str, ...], name: str,
                    room: Room) -> Iterator[str]:
-    target = tuple(name.split('.')[1:])
-    if not target:
+    target = tuple(name.removeprefix('pcloud.').split('.'))
+    if target == ('pcloud',):
         return
     if target[0] != parts[0]:
         if not _is_below('.'.join(target), room.pcloud):

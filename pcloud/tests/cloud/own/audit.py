@@ -16,7 +16,7 @@ import json
 import subprocess
 import sys
 
-from pcloud.sandbox import layout
+from pcloud_sandbox.configuration import layout
 
 
 def run(where: layout.Layout, *options: str) -> tuple[int, list[dict]]:

@@ -17,13 +17,13 @@ import unittest
 
 import openstack
 
-from pcloud.sandbox import clouds_yaml
-from pcloud.sandbox import layout
-from pcloud.sandbox import settings
 from pcloud.tests.cloud import administrator
 from pcloud.tests.cloud import own_cloud
 from pcloud.tests.cloud import users
 from pcloud.tests.sandbox import base
+from pcloud_sandbox.configuration import clouds_yaml
+from pcloud_sandbox.configuration import layout
+from pcloud_sandbox.configuration import settings
 
 # Seconds that a server may take to be active, or gone.
 SERVER_TIMEOUT = 120

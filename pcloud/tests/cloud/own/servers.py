@@ -23,8 +23,8 @@ import time
 
 import psutil
 
-from pcloud.sandbox import ports
-from pcloud.sandbox import processes
+from pcloud_sandbox.configuration import ports
+from pcloud_sandbox.running import processes
 
 # Debian's command in the PATH wants to be root or its own user.
 _RABBITMQ = '/usr/lib/rabbitmq/bin/rabbitmq-server'

@@ -29,13 +29,13 @@ from openstack import exceptions as sdk_exceptions
 import psutil
 
 from pcloud.client import exceptions
-from pcloud.sandbox import launcher
-from pcloud.sandbox import settings
 from pcloud.tests.cloud import needs
 from pcloud.tests.cloud.own import audit
 from pcloud.tests.cloud.own import base
 from pcloud.tests.cloud.own import servers
 from pcloud.tests.cloud import waiting
+from pcloud_sandbox.configuration import settings
+from pcloud_sandbox import launcher
 
 POOL = ('node-1', 'node-2', 'node-3')
 # Seconds in which full service is back after a fault, and in which Nova

@@ -14,11 +14,11 @@
 
 import psutil
 
-from pcloud.sandbox import settings
 from pcloud.tests.cloud import base
 from pcloud.tests.cloud import needs
 from pcloud.tests.cloud.own import audit
 from pcloud.tests.cloud import own_cloud
+from pcloud_sandbox.configuration import settings
 
 
 @needs.own_cloud('looks at processes and databases')

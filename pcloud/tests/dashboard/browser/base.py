@@ -33,10 +33,10 @@ from selenium.webdriver.support import select
 from selenium.webdriver.support import wait
 
 from pcloud.client import v1
-from pcloud.sandbox import layout
-from pcloud.sandbox import rest
-from pcloud.sandbox import settings
 from pcloud.tests.sandbox import base
+from pcloud_sandbox.configuration import layout
+from pcloud_sandbox.configuration import settings
+from pcloud_sandbox import rest
 
 CSS = by.By.CSS_SELECTOR
 XPATH = by.By.XPATH

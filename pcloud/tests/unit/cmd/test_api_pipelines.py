@@ -22,7 +22,7 @@ from nova.api.openstack import compute
 import testtools
 
 from pcloud.cmd import api_pipelines
-from pcloud.sandbox import paste
+from pcloud_sandbox.configuration import paste
 
 BOTH = ('openstack_compute_api_v21_legacy_v2_compatible',
         'openstack_compute_api_v21')

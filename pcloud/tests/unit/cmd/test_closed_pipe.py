@@ -45,10 +45,10 @@ class ClosedPipeTest(base.BaseTestCase):
         """Python writes at the end, or at each print."""
         self.assertEqual(
             (closed_pipe.STATUS, ''),
-            self._run('pcloud.cmd.sandbox', '--dir', '/no/such/sandbox',
+            self._run('pcloud_sandbox.cli', '--dir', '/no/such/sandbox',
                       'status', PYTHONUNBUFFERED=unbuffered))
 
-    @ddt.data('pcloud.cmd.sandbox', 'pcloud.cmd.manage')
+    @ddt.data('pcloud_sandbox.cli', 'pcloud.cmd.manage')
     def test_help(self, command):
         self.assertEqual(
             (closed_pipe.STATUS, ''),

@@ -25,12 +25,15 @@ from pcloud.cmd import release
 @ddt.ddt
 class VersionTest(testtools.TestCase):
 
-    @ddt.data('manage', 'sandbox', 'status')
-    def test_is_that_of_pcloud(self, name):
+    @ddt.data(('manage', 'pcloud.cmd.manage'),
+              ('sandbox', 'pcloud_sandbox.cli'),
+              ('status', 'pcloud.cmd.status'))
+    @ddt.unpack
+    def test_is_that_of_pcloud(self, name, module):
         done = subprocess.run(
             [sys.executable, '-c',
-             f'import sys; from pcloud.cmd import {name}; '
-             f'sys.argv = ["pcloud-{name}", "--version"]; {name}.main()'],
+             f'import sys; import {module} as command; '
+             f'sys.argv = ["pcloud-{name}", "--version"]; command.main()'],
             text=True, stdout=subprocess.PIPE, check=True)
         version = importlib.metadata.version('openstack-pcloud')
         self.assertEqual(f'pcloud-{name} {version}\n', done.stdout)

@@ -39,14 +39,14 @@ import ddt
 import fixtures
 import testtools
 
-from pcloud.cmd import simulate
-from pcloud.simulation import fleets
-from pcloud.simulation import generator
-from pcloud.simulation import replay
-from pcloud.simulation import simulated_cloud
-from pcloud.simulation import weight_sets
-from pcloud.simulation import workload
 from pcloud.tests.commands import guide
+from pcloud_simulator import command as simulate
+from pcloud_simulator import fleets
+from pcloud_simulator import generator
+from pcloud_simulator import replay
+from pcloud_simulator import simulated_cloud
+from pcloud_simulator import weight_sets
+from pcloud_simulator import workload
 
 ADMIN = pathlib.Path(__file__).parents[4] / 'doc' / 'source' / 'admin'
 SAMPLE = ADMIN / 'simulation'
@@ -376,7 +376,7 @@ class GuidesTest(SimulateTest):
                          (self.folder / 'result.svg').read_text())
 
     def test_the_sample_can_be_made_again(self):
-        self._type('python -m pcloud.simulation.generator --servers 30 '
+        self._type('python -m pcloud_simulator.generator --servers 30 '
                    '--days 14 --lifetime 5 --seed 3 > again.csv')
         self.assertEqual((SAMPLE / 'trace.csv').read_text(),
                          (self.folder / 'again.csv').read_text())

@@ -19,7 +19,7 @@ from oslotest import base
 
 from pcloud.rules import hints
 from pcloud.rules import locality
-from pcloud.sandbox import own_files
+from pcloud_sandbox.configuration import own_files
 
 
 class HintDefinitionsTest(base.BaseTestCase):

@@ -14,7 +14,7 @@
 
 import unittest
 
-from pcloud.sandbox.stories import boxes
+from pcloud_sandbox.stories import boxes
 
 
 class BoxesTest(unittest.TestCase):

@@ -20,9 +20,9 @@ import unittest
 
 from openstack import config
 
-from pcloud.sandbox import clouds_yaml
-from pcloud.sandbox import layout
-from pcloud.sandbox import settings
+from pcloud_sandbox.configuration import clouds_yaml
+from pcloud_sandbox.configuration import layout
+from pcloud_sandbox.configuration import settings
 
 CHOSEN = settings.Settings(
     hosts=2, ports={'keystone': 5000}, password="it's $HOME; \"x\"")

@@ -20,10 +20,10 @@ import tempfile
 import unittest
 from unittest import mock
 
-from pcloud.cmd import sandbox
-from pcloud.sandbox import command
-from pcloud.sandbox import parts
-from pcloud.sandbox import settings
+from pcloud_sandbox import cli as sandbox
+from pcloud_sandbox import command
+from pcloud_sandbox.configuration import parts
+from pcloud_sandbox.configuration import settings
 
 
 class ParseTest(unittest.TestCase):

@@ -15,10 +15,10 @@
 import ddt
 from oslotest import base
 
-from pcloud.sandbox import databases
-from pcloud.sandbox import errors
-from pcloud.sandbox import layout
-from pcloud.sandbox import settings
+from pcloud_sandbox.configuration import databases
+from pcloud_sandbox.configuration import layout
+from pcloud_sandbox.configuration import settings
+from pcloud_sandbox import errors
 
 WHERE = layout.Layout('/sandbox')
 

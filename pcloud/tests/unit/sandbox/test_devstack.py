@@ -25,10 +25,10 @@ import sys
 import fixtures
 from oslotest import base
 
-from pcloud.sandbox import devstack
-from pcloud.sandbox import errors
-from pcloud.sandbox import paste
 from pcloud.tests import next_steps
+from pcloud_sandbox.configuration import devstack
+from pcloud_sandbox.configuration import paste
+from pcloud_sandbox import errors
 
 PLAIN = """\
 [DEFAULT]
@@ -92,7 +92,7 @@ class PluginTest(base.BaseTestCase):
     def _define(self, function):
         """Let the plugin find another function than devstack's."""
         self.useFixture(fixtures.MonkeyPatch(
-            'pcloud.sandbox.devstack.FUNCTIONS',
+            'pcloud_sandbox.configuration.devstack.FUNCTIONS',
             f'{devstack.FUNCTIONS}\n{function}\n'))
 
     def _configured(self, text, **settings):
@@ -231,7 +231,8 @@ class PluginTest(base.BaseTestCase):
         checkout = self.folder / 'my-clone'
         shutil.copytree(devstack.folder(), checkout / 'devstack')
         self.useFixture(fixtures.MonkeyPatch(
-            'pcloud.sandbox.devstack.folder', lambda: checkout / 'devstack'))
+            'pcloud_sandbox.configuration.devstack.folder',
+            lambda: checkout / 'devstack'))
         self._define('setup_develop() { echo "develop $*"; }')
         self.assertIn(f'develop {checkout} nova',
                       self._run('stack', 'install'))
@@ -349,4 +350,5 @@ class DevstackFunctionsTest(PluginTest):
             self.skipTest('PCLOUD_TEST_DEVSTACK names no checkout of devstack')
         super().setUp()
         self.useFixture(fixtures.MonkeyPatch(
-            'pcloud.sandbox.devstack.FUNCTIONS', DEVSTACK_FUNCTIONS))
+            'pcloud_sandbox.configuration.devstack.FUNCTIONS',
+            DEVSTACK_FUNCTIONS))

@@ -16,9 +16,9 @@
 import subprocess
 import unittest
 
-from pcloud.sandbox import environment
-from pcloud.sandbox import errors
-from pcloud.sandbox import settings
+from pcloud_sandbox.configuration import environment
+from pcloud_sandbox.configuration import settings
+from pcloud_sandbox import errors
 
 CHOSEN = settings.Settings(
     hosts=2, ports={'keystone': 5000}, password="it's $HOME; \"x\"")

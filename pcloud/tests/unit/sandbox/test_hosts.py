@@ -14,7 +14,7 @@
 
 import unittest
 
-from pcloud.sandbox.stories import hosts
+from pcloud_sandbox.stories import hosts
 
 EVERYBODY = {'pool': None, 'pcloud': None, 'alias': None}
 

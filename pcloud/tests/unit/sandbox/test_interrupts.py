@@ -18,7 +18,7 @@ import unittest
 
 _HEAD = """
 import os, signal, subprocess, sys
-from pcloud.sandbox import interrupts
+from pcloud_sandbox.running import interrupts
 interrupts.end_the_program()
 me = os.getpid()
 """
@@ -81,7 +81,7 @@ with interrupts.held():
     def test_a_child_may_have_the_signals_delivered(self):
         self.assertEqual((0, ['-2']), self.run_program("""
 child = [sys.executable, '-c',
-         'from pcloud.sandbox import interrupts; import os, signal; '
+         'from pcloud_sandbox.running import interrupts; import os, signal; '
          'signal.signal(2, signal.SIG_DFL); interrupts.deliver_from_now_on(); '
          'os.kill(os.getpid(), 2)']
 with interrupts.held():

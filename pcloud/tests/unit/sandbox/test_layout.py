@@ -19,8 +19,8 @@ import tempfile
 import unittest
 from unittest import mock
 
-from pcloud.sandbox import errors
-from pcloud.sandbox import layout
+from pcloud_sandbox.configuration import layout
+from pcloud_sandbox import errors
 
 
 class DefaultDirectoryTest(unittest.TestCase):

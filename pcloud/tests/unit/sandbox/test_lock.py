@@ -17,8 +17,8 @@ import os
 import tempfile
 import unittest
 
-from pcloud.sandbox import layout
-from pcloud.sandbox import lock
+from pcloud_sandbox.configuration import layout
+from pcloud_sandbox.running import lock
 
 
 class LockTest(unittest.TestCase):

@@ -18,9 +18,9 @@ import ddt
 import fixtures
 from oslotest import base
 
-from pcloud.sandbox import errors
-from pcloud.sandbox import messaging
-from pcloud.sandbox import settings
+from pcloud_sandbox.configuration import messaging
+from pcloud_sandbox.configuration import settings
+from pcloud_sandbox import errors
 
 DATABASE = 'mysql+pymysql://root@db'
 

@@ -23,7 +23,7 @@ import unittest
 
 import psutil
 
-from pcloud.sandbox import narrator
+from pcloud_sandbox import narrator
 
 _UUID = '1c0c9571-f98f-4b9c-98b0-3e2a74ba52e8'
 _YAML = """\
@@ -136,8 +136,8 @@ class NarratorTest(unittest.TestCase):
         """Start a narrator that runs a command; wait for the output READY."""
         process = subprocess.Popen(
             [sys.executable, '-c', f"""
-from pcloud.sandbox import interrupts
-from pcloud.sandbox import narrator
+from pcloud_sandbox import narrator
+from pcloud_sandbox.running import interrupts
 interrupts.end_the_program()
 narrator.Narrator().run('', {command!r})
 """], stdout=subprocess.PIPE, text=True)

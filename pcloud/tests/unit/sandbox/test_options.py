@@ -14,8 +14,8 @@
 import ddt
 from oslotest import base
 
-from pcloud.sandbox import errors
-from pcloud.sandbox import options
+from pcloud_sandbox.configuration import options
+from pcloud_sandbox import errors
 
 
 @ddt.ddt

@@ -14,11 +14,11 @@
 
 from oslotest import base
 
-from pcloud.sandbox import errors
-from pcloud.sandbox import layout
-from pcloud.sandbox import parts
-from pcloud.sandbox import ports
-from pcloud.sandbox import settings
+from pcloud_sandbox.configuration import layout
+from pcloud_sandbox.configuration import parts
+from pcloud_sandbox.configuration import ports
+from pcloud_sandbox.configuration import settings
+from pcloud_sandbox import errors
 
 WHERE = layout.Layout('/sandbox')
 PORTS = {name: 1 for name in ports.SERVICES}

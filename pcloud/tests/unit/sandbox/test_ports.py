@@ -16,8 +16,8 @@
 import socket
 import unittest
 
-from pcloud.sandbox import errors
-from pcloud.sandbox import ports
+from pcloud_sandbox.configuration import ports
+from pcloud_sandbox import errors
 
 
 class ChooseTest(unittest.TestCase):

@@ -20,8 +20,8 @@ from unittest import mock
 
 import psutil
 
-from pcloud.sandbox import errors
-from pcloud.sandbox import progress
+from pcloud_sandbox import errors
+from pcloud_sandbox.running import progress
 
 _WORK = 'while True: pass'
 _LOG = 'import time\nwhile True: print("line", flush=True); time.sleep(.1)'

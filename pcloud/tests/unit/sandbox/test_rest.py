@@ -14,8 +14,8 @@ import socket
 import time
 import unittest
 
-from pcloud.sandbox import ports
-from pcloud.sandbox import rest
+from pcloud_sandbox.configuration import ports
+from pcloud_sandbox import rest
 
 
 class ProbeTest(unittest.TestCase):

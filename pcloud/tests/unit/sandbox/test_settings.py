@@ -17,8 +17,8 @@ import stat
 import tempfile
 import unittest
 
-from pcloud.sandbox import layout
-from pcloud.sandbox import settings
+from pcloud_sandbox.configuration import layout
+from pcloud_sandbox.configuration import settings
 
 
 class SettingsTest(unittest.TestCase):

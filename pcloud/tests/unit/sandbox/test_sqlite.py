@@ -22,7 +22,7 @@ import unittest
 from oslo_db.sqlalchemy import engines
 import sqlalchemy
 
-from pcloud.sandbox import sqlite
+from pcloud_sandbox.configuration import sqlite
 
 THREADS = 4
 ROUNDS = 25

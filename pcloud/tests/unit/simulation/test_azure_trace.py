@@ -20,10 +20,10 @@ import random
 
 import ddt
 
-from pcloud.simulation import azure_trace
-from pcloud.simulation import generator
-from pcloud.simulation import workload
 from pcloud.tests.unit.simulation import base
+from pcloud_simulator import azure_trace
+from pcloud_simulator import generator
+from pcloud_simulator import workload
 
 HEAD = 'vmid,vmcreated,vmdeleted,vmcorecountbucket,vmmemorybucket\n'
 NEVER = workload.FOREVER

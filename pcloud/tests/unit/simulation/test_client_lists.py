@@ -19,9 +19,9 @@ import random
 import ddt
 import fixtures
 
-from pcloud.simulation import server_list
-from pcloud.simulation import workload
 from pcloud.tests.unit.client import base
+from pcloud_simulator import server_list
+from pcloud_simulator import workload
 
 IMAGE = '55555555-5555-4555-8555-555555555555'
 SHELVED = '66666666-6666-4666-8666-666666666666'

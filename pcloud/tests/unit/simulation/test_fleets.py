@@ -18,9 +18,9 @@ import os
 
 import ddt
 
-from pcloud.simulation import fleets
-from pcloud.simulation import workload
 from pcloud.tests.unit.simulation import base
+from pcloud_simulator import fleets
+from pcloud_simulator import workload
 
 HEAD = 'host,vcpus,memory_mb,disk_gb,platform_version,next_reboot,' \
     'hardware_class\n'

@@ -18,13 +18,13 @@ import io
 import random
 
 from pcloud import exception
-from pcloud.simulation import azure_trace
-from pcloud.simulation import fleets
-from pcloud.simulation import generator
-from pcloud.simulation import replay
-from pcloud.simulation import weight_sets
-from pcloud.simulation import workload
 from pcloud.tests.unit.simulation import base
+from pcloud_simulator import azure_trace
+from pcloud_simulator import fleets
+from pcloud_simulator import generator
+from pcloud_simulator import replay
+from pcloud_simulator import weight_sets
+from pcloud_simulator import workload
 
 BEGIN = datetime.datetime(2026, 11, 2, tzinfo=datetime.UTC)
 WEEK = datetime.timedelta(days=7)

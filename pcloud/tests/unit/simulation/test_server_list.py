@@ -19,9 +19,9 @@ import random
 
 import ddt
 
-from pcloud.simulation import server_list
-from pcloud.simulation import workload
 from pcloud.tests.unit.simulation import base
+from pcloud_simulator import server_list
+from pcloud_simulator import workload
 
 SMALL = workload.Size(4096, 2, 20)
 FLAVORS = {'small': server_list.Flavor(SMALL, 15)}

@@ -30,13 +30,13 @@ import testtools
 from pcloud import conf
 from pcloud import names
 from pcloud.rules import attributes
-from pcloud.simulation import bits
-from pcloud.simulation import fleets
-from pcloud.simulation import host_scores
-from pcloud.simulation import replay
-from pcloud.simulation import simulated_cloud
-from pcloud.simulation import weight_sets
-from pcloud.simulation import workload
+from pcloud_simulator import bits
+from pcloud_simulator import fleets
+from pcloud_simulator import host_scores
+from pcloud_simulator import replay
+from pcloud_simulator import simulated_cloud
+from pcloud_simulator import weight_sets
+from pcloud_simulator import workload
 
 CONF = nova_conf.CONF
 BEGIN = datetime.datetime(2026, 11, 2, tzinfo=datetime.UTC)

@@ -16,7 +16,7 @@ import ddt
 import testtools
 
 from pcloud import exception
-from pcloud.simulation import weight_sets
+from pcloud_simulator import weight_sets
 
 
 @ddt.ddt

@@ -1,0 +1,136 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Fill a new cloud: an image, a network, flavors, zones, names of hints.
+
+Run as a program: ``python -m pcloud_sandbox.services.catalog DIR``.
+"""
+
+import json
+import sys
+import time
+
+from pcloud_sandbox.configuration import layout
+from pcloud_sandbox.configuration import own_files
+from pcloud_sandbox.configuration import settings
+from pcloud_sandbox import rest
+
+# name: (vcpus, MiB of memory, GiB of disk). A fake host has 10 vCPUs, which
+# Nova overcommits four times, 8192 MiB and 1028 GiB: a fake host holds 16,
+# 4, 2 or 1 servers of these flavors.
+FLAVORS = {
+    'm1.tiny': (1, 512, 1),
+    'm1.small': (1, 2048, 20),
+    'm1.medium': (2, 4096, 40),
+    'm1.large': (4, 8192, 80),
+}
+IMAGE = 'cirros'
+NETWORK = 'shared'
+# Addresses for more servers than a sandbox can have.
+ADDRESSES = '10.0.0.0/16'
+# The fake hypervisor never reads the content.
+IMAGE_CONTENT = b'A disk for servers that are not there.\n'
+
+
+def create_image(admin: rest.Client, glance: str) -> None:
+    """Create a public image."""
+    image = admin.send('POST', glance + '/v2/images', {
+        'name': IMAGE, 'disk_format': 'raw', 'container_format': 'bare',
+        'visibility': 'public'})
+    admin.send('PUT', f'{glance}/v2/images/{image["id"]}/file',
+               IMAGE_CONTENT)
+
+
+def define_hints(admin: rest.Client, glance: str) -> None:
+    """Define Pcloud's hints, for programs that ask users for hints."""
+    definitions = own_files.path(own_files.HINT_DEFINITIONS).read_text()
+    admin.send('POST', f'{glance}/v2/metadefs/namespaces',
+               json.loads(definitions))
+
+
+def create_network(admin: rest.Client, neutron: str) -> None:
+    """Create a network that every project may use, unless there is one.
+
+    As it is the only network, servers get an interface there unless they
+    ask for something else.
+    """
+    networks = f'{neutron}/v2.0/networks'
+    if admin.get(f'{networks}?name={NETWORK}')['networks']:
+        return
+    made = admin.send('POST', networks, {
+        'network': {'name': NETWORK, 'shared': True}})
+    admin.send('POST', f'{neutron}/v2.0/subnets', {'subnet': {
+        'name': NETWORK, 'network_id': made['network']['id'],
+        'ip_version': 4, 'cidr': ADDRESSES, 'enable_dhcp': False}})
+
+
+def create_flavors(admin: rest.Client, compute: str) -> None:
+    """Create public flavors, with ids from 1 as in Nova's old defaults."""
+    for number, (name, size) in enumerate(FLAVORS.items(), start=1):
+        vcpus, memory, disk = size
+        admin.send('POST', compute + '/flavors', {'flavor': {
+            'id': str(number), 'name': name, 'vcpus': vcpus,
+            'ram': memory, 'disk': disk}})
+
+
+def wait_for_hosts(admin: rest.Client, chosen: settings.Settings) -> None:
+    """Wait until each host is up and has an inventory in Placement.
+
+    The supervisor ends a wait in which no host becomes ready.
+    """
+    before = None
+    while missing := set(chosen.host_names()) - ready_hosts(admin, chosen):
+        if missing != before:
+            print(f'waiting for {", ".join(sorted(missing))}', flush=True)
+        before = missing
+        time.sleep(0.5)
+
+
+def ready_hosts(admin: rest.Client, chosen: settings.Settings) -> set[str]:
+    """Return the names of the hosts that servers can be placed on."""
+    services = admin.get(chosen.url('nova')
+                         + '/v2.1/os-services?binary=nova-compute')
+    providers = admin.get(chosen.url('placement')
+                          + '/resource_providers?resources=VCPU:1')
+    return ({service['host'] for service in services['services']
+             if service['state'] == 'up'}
+            & {provider['name']
+               for provider in providers['resource_providers']})
+
+
+def create_zone(admin: rest.Client, compute: str, zone: str,
+                hosts: list[str]) -> None:
+    """Create an availability zone: an aggregate of the zone's hosts."""
+    made = admin.send('POST', compute + '/os-aggregates', {
+        'aggregate': {'name': zone, 'availability_zone': zone}})
+    url = f'{compute}/os-aggregates/{made["aggregate"]["id"]}/action'
+    for host in hosts:
+        admin.send('POST', url, {'add_host': {'host': host}})
+
+
+def main() -> None:
+    """Fill the sandbox in the folder sys.argv[1]."""
+    where = layout.Layout(sys.argv[1])
+    chosen = settings.read(where).settings
+    compute = chosen.url('nova') + '/v2.1'
+    admin = rest.Client(chosen, 'admin')
+    create_image(admin, chosen.url('glance'))
+    define_hints(admin, chosen.url('glance'))
+    create_network(admin, chosen.url('neutron'))
+    create_flavors(admin, compute)
+    wait_for_hosts(admin, chosen)
+    for zone, hosts in chosen.zone_hosts().items():
+        create_zone(admin, compute, zone, hosts)
+
+
+if __name__ == '__main__':
+    main()

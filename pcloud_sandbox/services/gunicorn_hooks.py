@@ -1,0 +1,57 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Hooks of a sandbox's gunicorn workers."""
+
+from collections.abc import Callable
+from sqlalchemy import orm
+import typing
+
+from pcloud_sandbox.configuration import sqlite
+from pcloud_sandbox.running import processes
+from pcloud_sandbox.services import tables
+
+
+def post_fork(server: typing.Any, worker: typing.Any) -> None:
+    """Have a new worker end with gunicorn's master; prepare SQLite."""
+    processes.die_with_parent()
+    sqlite.install()
+
+
+def post_fork_with_tables(
+    service: str, url: str,
+) -> Callable[[typing.Any, typing.Any], None]:
+    """Return a `post_fork` that also makes the tables of a service.
+
+    gunicorn loads the service afterwards, in the same process.
+
+    :param service: a service that `tables.make` knows
+    :param url: the URL of the database
+    """
+    def post_fork_then_make_tables(
+        server: typing.Any, worker: typing.Any,
+    ) -> None:
+        post_fork(server, worker)
+        tables.make(service, url)
+
+    return post_fork_then_make_tables
+
+
+def post_worker_init(worker: typing.Any) -> None:
+    """Connect the database models of the service that was loaded.
+
+    Some attributes of Neutron's models (Port.port_forwardings) appear when
+    SQLAlchemy connects the models, by default at the first query that needs
+    the connection. A query that names such an attribute must not be the
+    first query.
+    """
+    orm.configure_mappers()

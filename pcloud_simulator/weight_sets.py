@@ -1,0 +1,94 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Weights of weighers: Nova's defaults, Pcloud's, and one's own.
+
+Rule: reference-simulation-weights
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+import dataclasses
+import re
+
+from pcloud_simulator import input_values
+
+RAM, CPU, DISK, SERVERS = 'ram', 'cpu', 'disk', 'num_instances'
+HYPERVISOR = 'hypervisor_version'
+PLATFORM, REBOOT, HARDWARE = 'platform', 'reboot', 'hardware_class'
+
+# The weighers that a trace gives different values for different hosts.
+NOVA: Mapping[str, float] = {
+    RAM: 1.0, CPU: 1.0, DISK: 1.0, HYPERVISOR: 1.0, SERVERS: 0.0}
+PCLOUD: Mapping[str, float] = {PLATFORM: 1.0, REBOOT: 0.5, HARDWARE: 0.5}
+
+_OPTION = input_values.Option('--weights')
+_NUMBER = re.compile(r'[-+]?\d{1,12}(\.\d{1,12})?', re.ASCII)
+_FORM = ('weights such as platform=1.0,ram=-0.8,reboot=0.5, with a name such '
+         'as packing: in front if wanted; the weighers are '
+         + ', '.join([*PCLOUD, *NOVA]))
+
+
+@dataclasses.dataclass(frozen=True)
+class Weights:
+    """The weights of a policy.
+
+    :ivar name: how tables name the policy
+    :ivar weights: weigher to multiplier; a weigher without one has 0
+    """
+
+    name: str
+    weights: Mapping[str, float]
+
+    def weight(self, weigher: str) -> float:
+        """Return the multiplier of a weigher."""
+        return self.weights.get(weigher, 0.0)
+
+
+def defaults() -> list[Weights]:
+    """Return the defaults of Nova alone, and with Pcloud's weighers."""
+    return [Weights('nova', NOVA), Weights('pcloud', {**NOVA, **PCLOUD})]
+
+
+def parse(text: str) -> Weights:
+    """Read the weights of a policy, ``[NAME:]WEIGHER=WEIGHT,...``.
+
+    :returns: the policy, named by the text where no name is given
+    :raises: `exception.InvalidOption`
+    """
+    name, colon, pairs = text.rpartition(':')
+    if colon and not (name.strip() and name.isprintable()):
+        raise _OPTION.wrong(text, _FORM)
+    weights: dict[str, float] = {}
+    for pair in pairs.split(','):
+        weigher, _, value = (part.strip() for part in pair.partition('='))
+        if (weigher not in {*NOVA, *PCLOUD} or weigher in weights
+                or not _NUMBER.fullmatch(value)):
+            raise _OPTION.wrong(pair, _FORM)
+        weights[weigher] = float(value)
+    return Weights(name.strip() or pairs, weights)
+
+
+def several(texts: Iterable[str]) -> list[Weights]:
+    """Return the defaults and one's own policies.
+
+    :raises: `exception.InvalidOption`, also when a name is there already
+    """
+    found = defaults()
+    for text in texts:
+        own = parse(text)
+        if own.name in [weights.name for weights in found]:
+            raise _OPTION.wrong(text, 'a policy with a name of its own')
+        found.append(own)
+    return found
