@@ -165,9 +165,9 @@ def passing_hosts(
     =======  ==========================================================
 
     A step without a remaining host is undone, and far comes first. In strict
-    form near keeps hosts with all named servers, else hosts in a rack with any
-    named server; no step is undone but the preference for other racks,
-    which comes last.
+    form near keeps hosts with all named servers, else hosts in the one rack
+    with all named servers; no step is undone but the preference for other
+    racks, which comes last.
 
     :param racks: ``host -> rack`` of the candidates and the servers' hosts
     :param near: the host of each server to be near to
@@ -220,12 +220,12 @@ def strict_levels(
     """
     avoided, wanted = frozenset(far), frozenset(near)
     far_racks = {racks.get(host) for host in far} - {None}
-    near_racks = {racks.get(host) for host in near} - {None}
+    near_rack = _one_rack(racks, near)
 
     def from_near(host: str) -> int | None:
         if not near or wanted == {host}:
             return 0
-        return 2 if racks.get(host) in near_racks else None
+        return 2 if _is_in_rack(near_rack, racks, host) else None
 
     distances = [None if host in avoided else from_near(host)
                  for host in candidates]
@@ -285,6 +285,20 @@ def _near_all(
         return hosts
     wanted = frozenset(near)
     beside = [host for host in hosts if wanted == {host}]
-    near_racks = {racks.get(host) for host in near} - {None}
+    near_rack = _one_rack(racks, near)
     return beside or [
-        host for host in hosts if racks.get(host) in near_racks]
+        host for host in hosts if _is_in_rack(near_rack, racks, host)]
+
+
+def _one_rack(
+    racks: Mapping[str, str | None], hosts: Sequence[str],
+) -> str | None:
+    """Return the rack that all of some hosts are in, None without one."""
+    their_racks = {racks.get(host) for host in hosts}
+    return their_racks.pop() if len(their_racks) == 1 else None
+
+
+def _is_in_rack(
+    rack: str | None, racks: Mapping[str, str | None], host: str,
+) -> bool:
+    return rack is not None and racks.get(host) == rack

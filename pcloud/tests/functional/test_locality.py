@@ -103,12 +103,18 @@ class LocalityTest(LocalityTestCase):
         self.assertNotIn('node-4', self._hosts(near=other, far=other))
 
     def test_strict_near_of_servers_in_two_racks(self):
-        self._on('node-4', base.ALICE, 'db')
+        other = self._on('node-4', base.ALICE, 'db')
         both = {'near': [self.first, 'tag:db'], 'locality': 'strict'}
-        self._leave_rack('node-2', 'node-3')
-        self.assertLessEqual(self._hosts(4, **both), {'node-1', 'node-4'})
-        self._leave_rack('node-1', 'node-4')
         self.assertIn('near and far want it', self._fault(**both))
+        # One of the servers is in a rack that nobody knows.
+        self._leave_rack('node-4')
+        self.assertIn('near and far want it', self._fault(**both))
+        # All are in one rack now, on two hosts.
+        self.admin.call_json('PUT', '/os-pcloud-attributes/rack', {
+            'attribute': {'value': 'left', 'hosts': ['node-4']}})
+        self.assertLessEqual(self._hosts(4, **both),
+                             {'node-1', 'node-2', 'node-4'})
+        self.assertEqual('node-4', self.host_of(self.admin.get_server(other)))
 
     def _leave_rack(self, *hosts):
         for host in hosts:

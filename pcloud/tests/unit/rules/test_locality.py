@@ -132,8 +132,10 @@ class KeptTest(base.BaseTestCase):
 
     @ddt.data(
         ('a1 a2 b1', 'a1', '', 'a1'), ('a1 a2 b1', 'a1 a2', '', 'a1 a2'),
-        ('a1 a2 b1 c1', 'a1 b1', '', 'a1 a2 b1'), ('a2 b1', 'a1', '', 'a2'),
-        ('a1 a2 b1 c1', 'a1 c1', '', 'a1 a2'), ('c1', 'a1 b1', '', ''),
+        ('a1 a2 b1', 'a1', '', 'a1'), ('a2 b1', 'a1', '', 'a2'),
+        # In one rack, and not in two; c1 is in none that is known.
+        ('a1 a2 b1 c1', 'a1 b1', '', ''), ('a1 a2 b1 c1', 'a1 c1', '', ''),
+        ('a1 b1', 'a2 a2', '', 'a1'), ('c1', 'a1 b1', '', ''),
         ('b1 c1', 'a1', '', ''), ('b1', 'c1', '', ''),
         ('a1 a2 b1', '', 'a1', 'b1'), ('a1 a2', '', 'a1', 'a2'),
         ('a1', '', 'a1', ''), ('a1 b1', 'a1', 'a1', ''),
@@ -209,6 +211,9 @@ class KeptTest(base.BaseTestCase):
         self._every_stage_is_part_of_the_last(candidates, near, far, True)
         self.assertFalse(set(found) & set(far))
         if near and found:
-            near_racks = {RACKS[host] for host in near} - {None}
-            self.assertTrue(set(found) == set(near) or
-                            {RACKS[host] for host in found} <= near_racks)
+            # One host with all, or the one rack of all.
+            self.assertTrue(
+                set(found) == set(near) or
+                {RACKS[host] for host in found} ==
+                {RACKS[host] for host in near})
+            self.assertEqual(1, len({RACKS[host] for host in found}))
