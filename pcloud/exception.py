@@ -584,6 +584,11 @@ class PcloudInUse(Conflict):
     message = "Pcloud '%(pcloud)s' has hosts; remove them first."
 
 
+class PcloudNameTwice(Conflict):
+    message = ("%(count)d Pclouds of the project have the name '%(name)s'; "
+               'name the one that is meant by its id.')
+
+
 class OnlyHome(Conflict):
     message = ("%(count)s Pcloud '%(pcloud)s' as the only home, and could "
                'not be unshelved any more: %(servers)s. Unshelve or delete '

@@ -26,6 +26,17 @@ from pcloud import exception
 
 
 @dataclasses.dataclass(frozen=True)
+class Answer:
+    """The answer of a handler with another status than the route's.
+
+    :ivar status: one of the route's `also`
+    """
+
+    status: int
+    body: dict
+
+
+@dataclasses.dataclass(frozen=True)
 class Call:
     """The arguments of a handler.
 

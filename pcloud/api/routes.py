@@ -39,12 +39,14 @@ class Route:
     """A call of the API.
 
     :ivar path: below the compute endpoint, with ``{name}`` for parameters
-    :ivar handler: takes a `call.Call`, returns the response's body or None
+    :ivar handler: takes a `call.Call`, returns the response's body, None, or
+        a `call.Answer`
     :ivar rule: the policy rule that is checked first
     :ivar status: the status code of success
     :ivar schema: the JSON schema of the body, None without a body
     :ivar query: the JSON schema of the query string, None where the query
         string is not read
+    :ivar also: other status codes of success
     """
 
     method: str
@@ -54,6 +56,7 @@ class Route:
     status: int
     schema: dict | None = None
     query: dict | None = None
+    also: tuple[int, ...] = ()
 
 
 ROUTES = [
@@ -81,7 +84,8 @@ ROUTES = [
     Route('GET', '/os-pclouds', handlers.pclouds.index,
           policies.pclouds.INDEX, 200, query=schemas.pclouds.index_query),
     Route('POST', '/os-pclouds', handlers.pclouds.create,
-          policies.pclouds.CREATE, 201, schemas.pclouds.create),
+          policies.pclouds.CREATE, 201, schemas.pclouds.create,
+          query=schemas.pclouds.create_query, also=(200,)),
     Route('GET', '/os-pclouds/{id}', handlers.pclouds.show,
           policies.pclouds.SHOW, 200),
     Route('PUT', '/os-pclouds/{id}', handlers.pclouds.update,

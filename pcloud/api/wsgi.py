@@ -313,10 +313,14 @@ def _written(value: object) -> str:
 
 
 def _response(
-    request: nova_wsgi.Request, route: routes.Route, body: dict | None,
+    request: nova_wsgi.Request, route: routes.Route,
+    answer: call.Answer | dict | None,
 ) -> webob.Response:
     version = request.api_version_request.get_string()
-    response = webob.Response(status=route.status)
+    status, body = ((answer.status, answer.body)
+                    if isinstance(answer, call.Answer)
+                    else (route.status, answer))
+    response = webob.Response(status=status)
     if body is None:
         response.headers.pop('Content-Type', None)
     else:

@@ -284,6 +284,15 @@ class Client:
         return self._resource(resources.Pcloud, 'POST', transport.PCLOUDS,
                               json={'pcloud': {'name': name}})
 
+    def create_pcloud_if_absent(self, name: str) -> resources.Pcloud:
+        """Get the project's only Pcloud of a name, or create the Pcloud.
+
+        :raises exceptions.Conflict: when several Pclouds have the name
+        """
+        return self._resource(
+            resources.Pcloud, 'POST', f'{transport.PCLOUDS}?if_absent=1',
+            json={'pcloud': {'name': name}})
+
     def update_pcloud(
             self, pcloud_id: str, *, name: str | Unset = UNSET,
             cpu_allocation_ratio: float | None | Unset = UNSET,

@@ -88,22 +88,76 @@ def create(
     :raises: `exception.ReservedProject` or `exception.NameTooLong` when the
         owner's id cannot be kept as a tenant's, and as `change.run`
     """
-    pcloud_id = uuidutils.generate_uuid()
-    uuid, aggregate_name = uuidutils.generate_uuid(), names.pcloud(pcloud_id)
-    metadata = {
-        names.TYPE: names.TYPE_PCLOUD,
-        names.ID: pcloud_id,
-        names.NAME: name,
-        names.OWNER: owner,
-        names.tenant_key(owner): names.TENANT_VALUE}
-    made = _pcloud(change.run(
-        context, [journal.pcloud_anchor(pcloud_id),
-                  journal.owner_anchor(owner)],
-        lambda written: rows.Aggregate(
-            written.create(uuid, aggregate_name, metadata), uuid,
-            aggregate_name, frozenset(), metadata)), {})
+    new = _new(name, owner)
+    made = change.run(context, _anchors(new),
+                      lambda written: _make(written, new))
     _tell(context, 'create', made)
     return made
+
+
+def create_if_absent(
+    context: nova_context.RequestContext, name: str, owner: str,
+) -> tuple[Pcloud, bool]:
+    """Return the owner's only Pcloud of a name, or create the Pcloud.
+
+    Creations of an owner follow each other, so that of several at the same
+    moment one creates the Pcloud.
+
+    :returns: the Pcloud, and whether the Pcloud is new
+    :raises: `exception.PcloudNameTwice` when the owner has several Pclouds of
+        the name, and as `create`
+    """
+    new = _new(name, owner)
+
+    def work(written: writes.Rows) -> tuple[Pcloud, bool]:
+        there = _only(context, name, owner)
+        return (there, False) if there else (_make(written, new), True)
+
+    # Mostly the Pcloud is there, and nothing has to be written.
+    if there := _only(context, name, owner):
+        return there, False
+    pcloud, is_new = change.run(context, _anchors(new), work)
+    if is_new:
+        _tell(context, 'create', pcloud)
+    return pcloud, is_new
+
+
+def _only(
+    context: nova_context.RequestContext, name: str, owner: str,
+) -> Pcloud | None:
+    """Return the owner's only Pcloud of a name, None without one.
+
+    :raises: `exception.PcloudNameTwice`
+    """
+    there = [pcloud for pcloud in listed(context, list(
+        pcloud_lists.index(context, owner, name).values()), owner)
+        if pcloud.owner == owner]
+    if len(there) > 1:
+        raise exception.PcloudNameTwice(name=name, count=len(there))
+    return there[0] if there else None
+
+
+def _new(name: str, owner: str) -> dict[str, str]:
+    """Return the metadata of a new Pcloud."""
+    return {names.TYPE: names.TYPE_PCLOUD,
+            names.ID: uuidutils.generate_uuid(),
+            names.NAME: name,
+            names.OWNER: owner,
+            names.tenant_key(owner): names.TENANT_VALUE}
+
+
+def _anchors(metadata: Mapping[str, str]) -> list[str]:
+    return [journal.pcloud_anchor(metadata[names.ID]),
+            journal.owner_anchor(metadata[names.OWNER])]
+
+
+def _make(written: writes.Rows, metadata: Mapping[str, str]) -> Pcloud:
+    """Write the aggregate of a new Pcloud."""
+    uuid = uuidutils.generate_uuid()
+    name = names.pcloud(metadata[names.ID])
+    return _pcloud(rows.Aggregate(
+        written.create(uuid, name, metadata), uuid, name, frozenset(),
+        metadata), {})
 
 
 def _tell(

@@ -89,11 +89,22 @@ def show(call: api_call.Call) -> dict:
     return {'pcloud': _view(call, ownership.visible_pcloud(call))}
 
 
-def create(call: api_call.Call) -> dict:
-    """Create a Pcloud of the caller's project."""
-    pcloud = pclouds.create(
-        call.context, call.body['name'], call.project_id)
-    return {'pcloud': views.detail(pcloud)}
+def create(call: api_call.Call) -> api_call.Answer | dict:
+    """Create a Pcloud of the caller's project.
+
+    With ``if_absent`` the project's only Pcloud of the name is the answer,
+    where there is one.
+
+    Rule: reference-pclouds-if-absent
+    """
+    name = call.body['name']
+    if not call.asks_for('if_absent'):
+        return {'pcloud': views.detail(pclouds.create(
+            call.context, name, call.project_id))}
+    pcloud, is_new = pclouds.create_if_absent(
+        call.context, name, call.project_id)
+    body = {'pcloud': views.detail(pcloud)}
+    return body if is_new else api_call.Answer(200, body)
 
 
 def update(call: api_call.Call) -> dict:

@@ -17,6 +17,12 @@ from pcloud.api.schemas import types
 create = types.body('pcloud', {'name': types.display_name},
                     required=['name'])
 
+create_query = {
+    'type': 'object',
+    'properties': {'if_absent': types.query_flag},
+    'additionalProperties': False,
+}
+
 update = types.body(
     'pcloud',
     {'name': types.display_name,

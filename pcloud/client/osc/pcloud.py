@@ -38,12 +38,17 @@ class CreatePcloud(common.ShowOne):
         parser.add_argument(
             'name', metavar='<name>',
             help='Name of the new Pcloud; need not be unique')
+        parser.add_argument(
+            '--or-show', action='store_true',
+            help='Show the only Pcloud of that name where the project owns '
+                 'one, and create nothing')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Create and show the Pcloud."""
-        return _shown(
-            self, parsed_args, self.client.create_pcloud(parsed_args.name),
-            display.PCLOUD)
+        create = (self.client.create_pcloud_if_absent if parsed_args.or_show
+                  else self.client.create_pcloud)
+        return _shown(self, parsed_args, create(parsed_args.name),
+                      display.PCLOUD)
 
 
 class ListPcloud(common.Lister):

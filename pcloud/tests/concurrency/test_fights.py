@@ -140,6 +140,20 @@ class FightTest(testtools.TestCase):
                 'policy']['constraints'], wishes)
         self._check(responses)
 
+    def test_one_pcloud_if_absent(self):
+        """Ten requests for one Pcloud, of which one creates the Pcloud."""
+        user = self._user()
+        responses = []
+        for number in range(10):
+            body = {'pcloud': {'name': f'farm{number}'}}
+            asked = crowd.at_once([functools.partial(
+                user.call, 'POST', '/os-pclouds?if_absent=1', body)] * CLIENTS)
+            responses += asked
+            self.assertEqual({200: CLIENTS - 1, 201: 1}, crowd.codes(asked))
+            self.assertEqual(1, len({
+                answer.json()['pcloud']['id'] for answer in asked}))
+        self._check(responses)
+
     def test_one_name(self):
         """Ten requests for one name, in all letter cases."""
         self.cloud.seed(self.flavor, CLIENTS)

@@ -230,6 +230,24 @@ class DatabaseTest(ApiTestCase):
 
 class PcloudTest(ApiTestCase):
 
+    def test_create_if_absent(self):
+        path, body = '/os-pclouds?if_absent=1', {'pcloud': {'name': 'Shop'}}
+        theirs = self.check(201, self.bob, 'POST', path, body)['pcloud']
+        self.check(204, self.bob, 'PUT',
+                   f"/os-pclouds/{theirs['id']}/tenants/{base.ALICE}")
+        made = self.check(201, self.alice, 'POST', path, body)
+        self.assertNotEqual(theirs['id'], made['pcloud']['id'])
+        before = self.dump()
+        self.assertEqual(made, self.check(200, self.alice, 'POST', path, body))
+        self.assertEqual(before, self.dump())
+        self.check(201, self.alice, 'POST', path, {
+            'pcloud': {'name': 'shop'}})
+        self.check(201, self.alice, 'POST', '/os-pclouds?if_absent=0', body)
+        self.assertIn("2 Pclouds of the project have the name 'Shop'",
+                      self.check(409, self.alice, 'POST', path, body))
+        self.check(400, self.alice, 'POST', '/os-pclouds?if_absent=yes', body)
+        self.check(400, self.alice, 'POST', '/os-pclouds?absent=1', body)
+
     def test_life(self):
         body = {'pcloud': {'name': 'Web shop'}}
         made = self.check(201, self.alice, 'POST', '/os-pclouds', body)

@@ -184,6 +184,19 @@ class TestPclouds(base.CloudTestCase):
             ('POST', '/os-pclouds', {'pcloud': {'name': 'farm'}}),
             self.last_call())
 
+    def test_create_or_show(self):
+        self.answer('POST', '/os-pclouds?if_absent=1',
+                    json={'pcloud': base.PCLOUD}, status_code=200)
+
+        result = self.openstack('pcloud', 'create', '--or-show', 'farm',
+                                '-f', 'json')
+
+        self.assertEqual({**base.PCLOUD, 'maintenance_policy': None},
+                         result.json)
+        call = self.calls()[-1]
+        self.assertEqual(('POST', '/os-pclouds', {'if_absent': ['1']},
+                          {'pcloud': {'name': 'farm'}}), tuple(call))
+
     def test_list(self):
         self.answer_farm()
 
