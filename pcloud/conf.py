@@ -182,6 +182,25 @@ Related options:
 * ``[pcloud] initial_msav``
 * ``[pcloud] msav_steps``
 """),
+    cfg.IntOpt(
+        'free_memory_overhead_mb',
+        default=1024,
+        min=0,
+        help="""
+How many MiB of each host's memory no server gets, beside those that are
+reserved.
+
+``FreeMemoryFilter`` reads this: a host passes when the memory that no server
+has, ``reserved_host_memory_mb`` left out, exceeds the memory of the server and
+this. No allocation ratio counts, so where ``ram_allocation_ratio`` is above 1
+the filter keeps servers from using it. Raise it where hosts need more memory
+for themselves than is reserved.
+
+Related options:
+
+* ``[filter_scheduler] enabled_filters`` has to name ``FreeMemoryFilter``
+* ``[DEFAULT] reserved_host_memory_mb`` of nova-compute
+"""),
     cfg.FloatOpt(
         'hardware_class_weight_multiplier',
         default=0.5,

@@ -137,7 +137,11 @@ def _left_out(explanation: schedule.Explanation) -> Fallen:
 
 
 def _dropped(made: filtering.Outcome) -> Fallen:
-    return [(drop.host_state.host, drop.reason) for drop in made.dropped]
+    return _judged(made.dropped)
+
+
+def _judged(hosts: Sequence[filtering.Judged]) -> Fallen:
+    return [(each.host_state.host, each.reason) for each in hosts]
 
 
 def counted(fallen: Fallen) -> Iterator[str]:
@@ -177,6 +181,7 @@ def _filters(explanation: schedule.Explanation,
                f'{len(step.outcome.hosts)}  (alone it would keep {step.alone} '
                f'of {explanation.candidates})')
         yield from fallen(_dropped(step.outcome))
+        yield from fallen(_judged(step.outcome.unknown))
     silent = _not_explained(explanation)
     if silent:
         yield f'  Not explained: {", ".join(silent)}'
@@ -243,18 +248,24 @@ def document(explanation: schedule.Explanation) -> dict:
                       'after': explanation.candidates,
                       **_drop_document(_left_out(explanation))},
         'is_forced': explanation.is_forced,
-        'filters': [{
-            'rule': step.outcome.rule, 'before': step.asked,
-            'after': len(step.outcome.hosts), 'alone': step.alone,
-            'explained': step.is_explained,
-            'refusal': step.outcome.refusal and step.outcome.refusal.text,
-            **_drop_document(_dropped(step.outcome))}
-            for step in explanation.steps],
+        'filters': [*map(_step_document, explanation.steps)],
         'weighed': [_weighed(weighed)
                     for weighed in explanation.weighed[:_BEST]],
         'not_explained': _not_explained(explanation),
         'not_loaded': dict(explanation.missing),
     }
+
+
+def _step_document(step: schedule.Step) -> dict:
+    outcome_ = step.outcome
+    return {
+        'rule': outcome_.rule, 'before': step.asked,
+        'after': len(outcome_.hosts), 'alone': step.alone,
+        'explained': step.is_explained,
+        'refusal': outcome_.refusal and outcome_.refusal.text,
+        **_drop_document(_dropped(outcome_)),
+        'unknown': [{'host': host, 'reason': reason and reason.text}
+                    for host, reason in _judged(outcome_.unknown)]}
 
 
 def _drop_document(fallen: Fallen) -> dict:

@@ -62,8 +62,8 @@ class Loaded:
 
 
 @dataclasses.dataclass(frozen=True)
-class Dropped:
-    """A host dropped by a filter.
+class Judged:
+    """A host, and what a filter says of it.
 
     :ivar reason: None when the filter gives no reason
     """
@@ -79,12 +79,14 @@ class Outcome:
     :ivar rule: the filter's name
     :ivar refusal: why the filter ends the whole request, or how the filter
         failed; None when the request goes on
+    :ivar unknown: the hosts that the filter keeps for want of a figure
     """
 
     rule: str
     hosts: list[host_manager.HostState]
-    dropped: list[Dropped]
+    dropped: list[Judged]
     refusal: reasons.Reason | None = None
+    unknown: Sequence[Judged] = ()
 
 
 def load() -> Loaded:
@@ -138,8 +140,20 @@ def outcome(
     texts = _reasons(filter_, host_states, spec, refusal) if len(
         passed) < len(host_states) else []
     return Outcome(name(filter_), passing, [
-        Dropped(host_state, reason) for host_state, reason
-        in zip(host_states, texts) if id(host_state) not in passed], refusal)
+        Judged(host_state, reason) for host_state, reason
+        in zip(host_states, texts) if id(host_state) not in passed], refusal,
+        _unknown(filter_, passing))
+
+
+def _unknown(
+    filter_: nova_filters.BaseFilter,
+    passing: Sequence[host_manager.HostState],
+) -> list[Judged]:
+    """Return the hosts of which a filter does not know what it asks for."""
+    if not hasattr(filter_, 'unknown'):
+        return []
+    return [Judged(host_state, reason) for host_state, reason
+            in zip(passing, filter_.unknown(passing), strict=True) if reason]
 
 
 def ask(

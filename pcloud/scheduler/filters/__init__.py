@@ -24,6 +24,7 @@ from pcloud.scheduler import destinations
 from pcloud.scheduler.filters import affinity
 from pcloud.scheduler.filters import colocation
 from pcloud.scheduler.filters import constraints
+from pcloud.scheduler.filters import free_memory
 from pcloud.scheduler.filters import locality
 from pcloud.scheduler.filters import pcloud
 from pcloud.scheduler.filters import reboot
@@ -38,4 +39,5 @@ def all_filters() -> list[type]:
     """Return every filter class of Pcloud."""
     return [pcloud.PcloudFilter, affinity.AffinityFilter,
             constraints.ConstraintsFilter, locality.LocalityFilter,
-            colocation.ColocationFilter, reboot.RebootFilter]
+            colocation.ColocationFilter, reboot.RebootFilter,
+            free_memory.FreeMemoryFilter]

@@ -12,6 +12,9 @@
 
 """Virt drivers for tests."""
 
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
 import random
 import threading
 import time

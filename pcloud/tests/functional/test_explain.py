@@ -49,13 +49,14 @@ class OddFilter(nova_filters.BaseHostFilter):
         return int(host_state.host[-1]) % 2 == 1
 
 
-class ExplainTest(shared_cloud.SharedCloudTestCase):
+class ExplainTestCase(shared_cloud.SharedCloudTestCase):
     """Every host has 10 cpus (160 to give), 7680 MiB and 1028 GiB of disk."""
+
+    filters = ['ComputeFilter', *OURS]
 
     def _configure(self):
         super()._configure()
-        self.flags(enabled_filters=['ComputeFilter', *OURS],
-                   group='filter_scheduler')
+        self.flags(enabled_filters=self.filters, group='filter_scheduler')
 
     def ask(self, *arguments):
         """Run the command; return its exit status and what it prints."""
@@ -84,6 +85,10 @@ class ExplainTest(shared_cloud.SharedCloudTestCase):
     def why(self, found, part='placement'):
         return {each['reason']: each['hosts']
                 for each in found[part]['reasons']}
+
+
+class ExplainTest(ExplainTestCase):
+    """The outcome of requests of all kinds."""
 
     def flavor(self, flavor_id, **more):
         self.make_flavor(flavor_id, name=f'name-{flavor_id}', **more)

@@ -69,7 +69,8 @@ ROOMS = {
         'rebalancing',
         'capacity constraints hints sticky',
         'access affinity attributes blockers choice consumers counts forms '
-        'packing ratios reactions reasons spread text turns units uuids'),
+        'free_memory packing ratios reactions reasons spread text turns units '
+        'uuids'),
     'backend': _room(
         _COMMON,
         f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_db '
@@ -123,7 +124,7 @@ ROOMS = {
         'host_kinds'),
     'scheduler/filters': _room(
         '', '',
-        'affinity colocation constraints locality pcloud reboot',
+        'affinity colocation constraints free_memory locality pcloud reboot',
         'base'),
     'scheduler/weights': _room(
         '', '',

@@ -163,6 +163,7 @@ def _filters(cloud: clouds.Cloud, states: _States) -> Iterator[Subject]:
         yield _filter(name, ORDINARY, states, requests.ordinary)
     yield _filter('RebootFilter', 'reboot_filter_days', states,
                   requests.ordinary, _option('reboot_filter_days', 7))
+    yield _filter('FreeMemoryFilter', ORDINARY, states, requests.ordinary)
 
 
 def _weighers(states: _States) -> Iterator[Subject]:
@@ -192,6 +193,9 @@ def _weighers(states: _States) -> Iterator[Subject]:
         'LeastWasteWeigher', 'waste_weight_multiplier', states,
         lambda: requests.with_hints(constraints=['cpu=16 ram=64G']),
         _option('waste_weight_multiplier', 1.0))
+    yield _weigher(
+        'OwnerSpreadWeigher', 'owner_spread_weight_multiplier', states,
+        requests.with_hints, _option('owner_spread_weight_multiplier', 1.0))
 
 
 def _idle_weighers(states: _States, plain: _States) -> Iterator[Subject]:
@@ -199,9 +203,11 @@ def _idle_weighers(states: _States, plain: _States) -> Iterator[Subject]:
 
     :param plain: hosts without attributes
     """
-    # By default the multiplier of the waste is 0.
+    # By default the multipliers of these two are 0.
     yield _weigher(
         'LeastWasteWeigher', ORDINARY, states, requests.ordinary)
+    yield _weigher(
+        'OwnerSpreadWeigher', ORDINARY, states, requests.ordinary)
     for name, option in (
             ('PlatformWeigher', 'platform_weight_multiplier'),
             ('RebootWeigher', 'reboot_weight_multiplier'),

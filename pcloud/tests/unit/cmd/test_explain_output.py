@@ -37,7 +37,7 @@ def _host(name):
 def _step(rule, kept, dropped, refusal=None):
     return schedule.Step(
         filtering.Outcome(rule, [_host(each) for each in kept], [
-            filtering.Dropped(_host(each), reason)
+            filtering.Judged(_host(each), reason)
             for each, reason in dropped], refusal),
         len(kept) + len(dropped), 2, rule != 'OddFilter')
 

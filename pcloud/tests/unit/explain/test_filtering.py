@@ -205,3 +205,16 @@ class OutcomeTest(_TestCase):
                 _host('h1', **{key: '2026-12-09T00:00:00Z'}),
                 _host('h2', **{key: '2026-11-09T00:00:00Z'}),
                 _host('h3', **{key: '2026-12-05T12:00:00Z'})))
+
+    def test_hosts_of_which_a_filter_knows_nothing(self):
+        host, other = _host('h0'), _host('h1')
+        other.total_usable_ram_mb, other.free_ram_mb = 8192, 8000
+        spec = objects.RequestSpec(
+            scheduler_hints={}, num_instances=1,
+            flavor=objects.Flavor(memory_mb=512))
+        for hosts, expected in (([host, other], [host]), ([other], [])):
+            found = filtering.outcome(
+                ours.free_memory.FreeMemoryFilter(), hosts, spec)
+            self.assertEqual(hosts, found.hosts)
+            self.assertEqual(
+                expected, [each.host_state for each in found.unknown])

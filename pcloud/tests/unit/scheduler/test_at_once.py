@@ -58,6 +58,8 @@ from pcloud.scheduler import weights
 # Filters that drop hosts may come in any order, also between and after the
 # two filters with preferences, of which the constraints come first.
 DROPPING = ('AffinityFilter', 'RebootFilter', 'ColocationFilter')
+# A filter that keeps room for a server on each host, where it is enabled.
+ROOM = 'FreeMemoryFilter'
 PREFERRING = ('ConstraintsFilter', 'LocalityFilter')
 # As in the guides.
 FILTERS = ('AffinityFilter', *PREFERRING, 'ColocationFilter', 'RebootFilter')
@@ -147,15 +149,16 @@ def _orders(places):
     """Return an order of the filters.
 
     :param places: for each filter that drops hosts, how many filters with
-        preferences come before
+        preferences come before; 3 for a filter that is not enabled
     """
-    return tuple(sum(([*(name for name in DROPPING if places[name] == number),
+    return tuple(sum(([*(name for name in places if places[name] == number),
                        *PREFERRING[number:number + 1]]
                       for number in range(3)), []))
 
 
 orders = st.fixed_dictionaries(
-    {name: st.integers(0, 2) for name in DROPPING}).map(_orders)
+    {**{name: st.integers(0, 2) for name in DROPPING},
+     ROOM: st.integers(0, 3)}).map(_orders)
 requests = st.builds(
     Request, st.integers(2, 3), tag_sets, st.fixed_dictionaries({}, optional={
         'near': named, 'far': named,
@@ -374,7 +377,7 @@ class AtOnceTest(testtools.TestCase):
         self.useFixture(config_fixture.Config(CONF)).config(
             group='filter_scheduler', shuffle_best_same_weighed_hosts=True)
         self.useFixture(config_fixture.Config(CONF)).config(
-            group='pcloud', reboot_filter_days=60)
+            group='pcloud', reboot_filter_days=60, free_memory_overhead_mb=0)
 
     def _assert_same(self, several, present, request):
         self.assertEqual(*(

@@ -1,0 +1,95 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The filter that keeps memory of hosts free."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nova import objects
+from nova.scheduler import host_manager
+from oslo_config import cfg
+
+from pcloud.rules import free_memory
+from pcloud.rules import reasons
+from pcloud.scheduler.filters import base
+
+CONF = cfg.CONF
+_UNKNOWN = reasons.open_to_all(
+    'it is kept, since it is not known how much memory is free')
+
+
+class FreeMemoryFilter(base.ListFilter):
+    """Drop hosts whose free memory a server would use up.
+
+    ====================================================  ===========
+    free memory                                           host passes
+    ====================================================  ===========
+    not known, or a host that reports no memory           yes
+    more than the server's memory and
+    ``[pcloud] free_memory_overhead_mb``                  yes
+    as much, or less                                      no
+    ====================================================  ===========
+
+    Free memory is ``free_ram_mb`` of Nova's compute node: the memory of the
+    host, less ``reserved_host_memory_mb``, less the memory of the flavors of
+    all servers that the host has or has been claimed for. No allocation ratio
+    is in it. Nova does not know how much memory processes have left free:
+    nova-compute has monitors of cpus alone, and the resource tracker replaces
+    the used memory that a driver has measured.
+
+    Nova lowers the free memory of a host by each server of a request that was
+    placed before.
+
+    Rule: reference-placement-keys-memory
+    """
+
+    def passing_hosts(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
+    ) -> list[host_manager.HostState]:
+        """Return the hosts with enough free memory, or an unknown amount."""
+        wanted = _wanted(spec)
+        return [each for each in host_states if free_memory.is_enough(
+            each.total_usable_ram_mb, each.free_ram_mb, wanted)]
+
+    def why(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
+    ) -> list[reasons.Reason | None]:
+        """Return why each host is dropped, None for a host that is kept."""
+        wanted = _wanted(spec)
+        return [None if free_memory.is_enough(
+            each.total_usable_ram_mb, each.free_ram_mb, wanted)
+            else _reason(each, spec) for each in host_states]
+
+    def unknown(
+        self, host_states: Sequence[host_manager.HostState],
+    ) -> list[reasons.Reason | None]:
+        """Return what is not known of each host, None for nothing."""
+        return [None if free_memory.is_known(
+            each.total_usable_ram_mb, each.free_ram_mb) else _UNKNOWN
+            for each in host_states]
+
+
+def _wanted(spec: objects.RequestSpec) -> int:
+    return spec.memory_mb + CONF.pcloud.free_memory_overhead_mb
+
+
+def _reason(
+    host_state: host_manager.HostState, spec: objects.RequestSpec,
+) -> reasons.Reason:
+    return reasons.open_to_all(
+        f'its free memory is not more than the {spec.memory_mb} MiB of the '
+        f'server and the {CONF.pcloud.free_memory_overhead_mb} MiB that stay '
+        'free', f'{host_state.free_ram_mb} MiB of memory are free')
