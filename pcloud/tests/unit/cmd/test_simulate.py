@@ -286,8 +286,8 @@ class OrderTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         text = (ADMIN / 'placement.rst').read_text()
-        self.block = text.partition('code-block:: ini\n')[2].partition(
-            '\nThe negative')[0]
+        self.blocks = [block.partition('\n\nNova')[0].partition('\nThe')[0]
+                       for block in text.split('code-block:: ini\n')[1:]]
         self.weights = weight_sets.parse('platform=1.0,ram=-0.2,reboot=0.1')
 
     def _best(self, *hosts):
@@ -312,16 +312,27 @@ class OrderTest(testtools.TestCase):
         return cloud.hosts[best.bit_length() - 1].name
 
     def test_options(self):
-        options = configparser.ConfigParser()
-        options.read_string(textwrap.dedent(self.block))
-        found = {
-            name.removesuffix('_weight_multiplier'): float(value)
-            for group in options.sections()
-            for name, value in options[group].items()}
-        self.assertEqual(
-            {**dict.fromkeys({*weight_sets.NOVA, *weight_sets.PCLOUD}, 0.0),
-             **self.weights.weights},
-            {weight_sets.SERVERS: 0.0, **found})
+        for block, weights in zip(self.blocks, (
+                self.weights, weight_sets.parse('ram=-1.0')), strict=True):
+            options = configparser.ConfigParser()
+            options.read_string(textwrap.dedent(block))
+            found = {
+                name.removesuffix('_weight_multiplier'): float(value)
+                for group in options.sections()
+                for name, value in options[group].items()}
+            self.assertEqual(
+                {**dict.fromkeys(
+                    {*weight_sets.NOVA, *weight_sets.PCLOUD}, 0.0),
+                 **weights.weights},
+                {weight_sets.SERVERS: 0.0, **found})
+
+    def test_fuller_hosts_first(self):
+        """Memory by its inverse, whatever platform and reboot say."""
+        self.weights = weight_sets.parse('ram=-1.0')
+        oldest, newest = fleets.PLATFORMS[0], fleets.PLATFORMS[-1]
+        self.assertEqual('fuller', self._best(
+            ('full', newest, 3, None), ('fuller', oldest, 12, 1),
+            ('half', newest, 60, None), ('empty', newest, 96, None)))
 
     def test_platform_before_memory_and_reboot(self):
         for older, newer in itertools.pairwise(fleets.PLATFORMS):
