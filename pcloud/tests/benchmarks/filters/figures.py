@@ -37,10 +37,13 @@ _OF_FLOOR = {
     ('ConstraintsFilter', subjects.SIZES): 0.75,
     ('ConstraintsFilter', subjects.ATTRIBUTES): 0.95,
     ('AffinityFilter', subjects.COMPUTED_KEYS): 1.6,
+    ('FreeMemoryFilter', subjects.ORDINARY): 0.75,
 }
 _OF_RAM_WEIGHER = {
     ('AffinityWeigher', subjects.CUSTOMER_KEYS): 0.85,
     ('LeastWasteWeigher', subjects.ORDINARY): 0.6,
+    ('OwnerSpreadWeigher', subjects.ORDINARY): 0.6,
+    ('OwnerSpreadWeigher', subjects.OWNER): 0.6,
     **{(name, asked): most
        for name in ('PlatformWeigher', 'RebootWeigher', 'HardwareClassWeigher')
        for asked, most in ((subjects.ORDINARY, 0.9),

@@ -50,6 +50,7 @@ SWITCHED_OFF = 'multiplier of 0'
 COMPUTED_KEYS = f'{SYSTEM_KEYS}, #RAM, #CPU, #LOAD'
 CUSTOMER_KEYS = f'{clouds.KEYS} customer keys'
 WITHOUT = 'no host has the attribute'
+OWNER = 'owner_spread_weight_multiplier'
 
 FLOOR = 'AllHostsFilter'
 TENANCY = 'AggregateMultiTenancyIsolation'
@@ -125,7 +126,7 @@ def _pcloud_filter(
     pcloud = isolation.pcloud_access(context, cloud.pclouds[0].id)
     for asked, request, reader, read in (
             (ORDINARY, requests.ordinary, 'closed_among', closed),
-            (PCLOUD, with_hint, 'pcloud_access', pcloud)):
+            (PCLOUD, with_hint, 'usable_pcloud', pcloud)):
         yield _filter(OURS, asked, states, request)
         yield _filter(OURS, asked + READ, states, request,
                       _handed_in(reader, read))
@@ -194,8 +195,8 @@ def _weighers(states: _States) -> Iterator[Subject]:
         lambda: requests.with_hints(constraints=['cpu=16 ram=64G']),
         _option('waste_weight_multiplier', 1.0))
     yield _weigher(
-        'OwnerSpreadWeigher', 'owner_spread_weight_multiplier', states,
-        requests.with_hints, _option('owner_spread_weight_multiplier', 1.0))
+        'OwnerSpreadWeigher', OWNER, states, requests.with_hints,
+        _option(OWNER, 1.0))
 
 
 def _idle_weighers(states: _States, plain: _States) -> Iterator[Subject]:
