@@ -56,8 +56,6 @@ REACTION_PREFIX = 'pcloud:maintained:'
 REPLACES_PREFIX = 'pcloud:replaces:'
 NODE_PREFIX = 'pcloud:node:'
 OWN_PREFIX = 'pcloud:own_ratios:'
-# The form of earlier versions: a key for each ratio.
-SAVED_PREFIX = 'pcloud:saved:'
 # Which process moves the servers of drained hosts now.
 MOVING_TURN = 'pcloud:moving:turn'
 # Where a server is to be moved so that hosts get empty, or others fit.
@@ -70,13 +68,12 @@ GROWTH_TURN = 'pcloud:growth:turn'
 GROWN = 'grown-'
 # What a Pcloud keeps of each of its hosts.
 OF_HOSTS = (HOST_PREFIX, STATE_PREFIX, DRAIN_PREFIX, NODE_PREFIX, OWN_PREFIX,
-            SAVED_PREFIX, REACTION_PREFIX, REPLACES_PREFIX)
+            REACTION_PREFIX, REPLACES_PREFIX)
 TENANT_PREFIX = 'pcloud:'
 TENANT_VALUE = 'pcloud-tenant'
 
 # The journal: an aggregate without hosts, with the marks of changes and with
-# what is still due for hosts. The journal is no Pcloud, and the name of the
-# journal says so to earlier versions too.
+# what is still due for hosts. The name of the journal is no Pcloud's.
 JOURNAL = 'pcloud-journal'
 CHANGES_PREFIX = 'pcloud:changes:'
 DUE_PREFIX = 'pcloud:due:'
@@ -86,9 +83,6 @@ RELEASED_PREFIX = 'pcloud:released:'
 MAINTENANCE_PREFIX = 'pcloud:maintenance:'
 # In the journal: which scheduler chooses for a strict wish of a project now.
 STRICT_PREFIX = 'pcloud:strict:'
-# In the journal, where no earlier version runs that would not know the form.
-OWN_FORM = 'pcloud:form:own_ratios'
-ONE_KEY = 'one_key'
 
 SCOPE = 'pcloud:scope'
 SCOPE_ID = 'pcloud:scope_id'
@@ -230,28 +224,6 @@ def rebalance_key(server: str) -> str:
     :param server: the uuid
     """
     return REBALANCE_PREFIX + server
-
-
-def saved_ratio_key(ratio: str, node: str) -> str:
-    """Return the metadata key of one own ratio, in the form with two keys.
-
-    :param ratio: `CPU_RATIO` or `RAM_RATIO`
-    :raises: `exception.NameTooLong` when Nova could not hold the key
-    """
-    return _checked(f'{SAVED_PREFIX}{ratio}:{node}', 'Hypervisor hostname',
-                    node)
-
-
-def nodes_of_own_ratios(metadata: Mapping[str, str]) -> dict[str, str]:
-    """Return the keys in metadata that keep own ratios, in both forms.
-
-    :returns: ``metadata key -> hypervisor hostname``
-    """
-    return {
-        OWN_PREFIX + node: node for node in stripped(metadata, OWN_PREFIX)
-    } | {
-        SAVED_PREFIX + rest: rest.partition(':')[2]
-        for rest in stripped(metadata, SAVED_PREFIX)}
 
 
 def policy(scope: str, scope_id: str) -> str:

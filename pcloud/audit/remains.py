@@ -191,9 +191,9 @@ def _of_aggregate(aggregate: rows.Aggregate) -> Iterator[Remainder]:
         yield from _of_journal(metadata)
         yield Remainder('journal', name)
     elif isolation.is_pcloud(name, metadata):
-        saved = sorted(names.nodes_of_own_ratios(metadata).values())
+        saved = sorted(names.stripped(metadata, names.OWN_PREFIX))
         if saved:
-            yield Remainder('ratio-saved', name, tuple(dict.fromkeys(saved)))
+            yield Remainder('ratio-saved', name, tuple(saved))
         yield Remainder('pcloud', name)
     elif isolation.is_closed(name, metadata):
         yield Remainder('host-flavor', name)

@@ -33,7 +33,6 @@ from pcloud.backend import rows
 from pcloud.backend import writes
 from pcloud import exception
 from pcloud import names
-from pcloud.objects import allocation_ratios
 from pcloud.objects import emptiness
 from pcloud.objects import hosts
 from pcloud.objects import maintenance
@@ -68,7 +67,7 @@ def settle_stateless(
         _claim(written, host, due.Due(
             written.mark, origin=aggregate.uuid, empty=True,
             pcloud=metadata.get(names.ID), since=int(timeutils.utcnow_ts()),
-            ratios=allocation_ratios.saved(metadata, node)))
+            ratios=readings.own_ratios(metadata, node)))
         written.leave(aggregate.id, [host])
         if written.journal_has(
                 names.unopened_key(host), aggregate.metadata[names.ID]):
@@ -79,7 +78,7 @@ def settle_stateless(
             *hosts.keys_of_maintenance(host),
             *(names.host_key(name) for name, its
               in names.hosts(metadata).items() if its == node),
-            *allocation_ratios.saved_keys(node)])
+            names.own_ratios_key(node)])
         return True
 
     done = change.run(context, [_anchor(aggregate)], work)
@@ -277,18 +276,18 @@ def end_drain(
 
 
 def give_back_ratio(
-    aggregate: rows.Aggregate, key: str,
+    aggregate: rows.Aggregate, node: str,
     context: nova_context.RequestContext,
 ) -> str:
     """Give a host that has left a Pcloud the host's own ratios back.
 
     Of an unreadable value the key is deleted and nothing else.
 
-    :param key: of `names.nodes_of_own_ratios`
+    :param node: the hypervisor hostname, whose own ratios the Pcloud keeps
     """
-    node = names.nodes_of_own_ratios(aggregate.metadata)[key]
+    key = names.OWN_PREFIX + node
     value = aggregate.metadata[key]
-    own = readings.own_ratios(aggregate.metadata, key)
+    own = readings.own_ratios(aggregate.metadata, node)
     host = next((host for host, name in
                  computes.every_node(context).values() if name == node), None)
 

@@ -262,12 +262,13 @@ def _check_keys(
                 functools.partial(repair.end_drain, aggregate, node))
     yield from _check_replacements(aggregate)
     yield from _check_rebalance(known, aggregate)
-    for key, node in sorted(names.nodes_of_own_ratios(metadata).items()):
+    for node in sorted(names.stripped(metadata, names.OWN_PREFIX)):
         if node not in nodes:
             yield findings.KeyFinding(
-                'ratio-not-given-back', aggregate.name, key,
+                'ratio-not-given-back', aggregate.name,
+                names.OWN_PREFIX + node,
                 f'{node} has left the Pcloud with its ratio',
-                functools.partial(repair.give_back_ratio, aggregate, key))
+                functools.partial(repair.give_back_ratio, aggregate, node))
 
 
 def _check_replacements(

@@ -75,7 +75,7 @@ def _check_metadata(
 def _check_frame(
     aggregate: rows.Aggregate,
 ) -> Iterator[findings.Finding]:
-    """Find missing and wrong metadata of a Pcloud, policy or the journal."""
+    """Find missing and wrong metadata of a Pcloud or a policy."""
     metadata = aggregate.metadata
     if pcloud_rows.is_whole(aggregate.name, metadata):
         for key in (names.NAME, names.OWNER):
@@ -96,13 +96,6 @@ def _check_frame(
                 '. Set it right with: openstack aggregate set ' +
                 ' '.join(f'--property {key}={wanted[key]}' for key in wrong) +
                 f' {aggregate.id}')
-    elif aggregate.name == names.JOURNAL and names.OWN_FORM not in metadata:
-        yield findings.KeyFinding(
-            'earlier-form', aggregate.name, names.OWN_FORM,
-            'own ratios of hosts are written in two keys, for earlier '
-            'versions of Pcloud. Once no nova-api runs one any more, say so '
-            f'with: openstack aggregate set --property {names.OWN_FORM}='
-            f'{names.ONE_KEY} {aggregate.name}')
 
 
 def _check_defaults(
@@ -191,6 +184,5 @@ _EFFECTS = {
     names.NAME: 'It is shown as it is.',
     names.MAINTENANCE_POLICY: 'Servers stay during a maintenance.',
     names.DESCRIPTION: 'It is shown as it is.',
-    names.OWN_FORM: 'Own ratios are written in two keys.',
     names.OWNER: 'The Pcloud is nobody\'s.',
     names.QUOTA_UNITS: 'The project gets no more hosts.'}

@@ -247,14 +247,12 @@ def _closed_of() -> sa.Select:
     node_key = sa.bindparam(_NODE_KEY, type_=row.key.type)
     keys = [names.TYPE, names.ID, names.OWNER, names.CPU_RATIO,
             names.RAM_RATIO, node_key]
-    # A host that was added before the rows of nodes existed has no node here.
+    # Where the row of the host's node is lost, which `audit` finds, the own
+    # ratios of all hosts are read.
     is_saved = sa.or_(
-        *(row.key == sa.literal(prefix).concat(node.value) for prefix in (
-            names.OWN_PREFIX, *(names.saved_ratio_key(ratio, '')
-                                for ratio in readings.RATIOS))),
-        sa.and_(node.id.is_(None), sa.or_(*(
-            row.key.startswith(prefix, autoescape=True)
-            for prefix in (names.OWN_PREFIX, names.SAVED_PREFIX)))))
+        row.key == sa.literal(names.OWN_PREFIX).concat(node.value),
+        sa.and_(node.id.is_(None), row.key.startswith(
+            names.OWN_PREFIX, autoescape=True)))
     return sa.select(
         models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
         member.host, row.key, row.value,

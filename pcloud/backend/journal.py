@@ -154,11 +154,9 @@ def create(session: orm.Session) -> int:
     made = session.execute(sa.insert(models.Aggregate).values(
         uuid=uuidutils.generate_uuid(), name=names.JOURNAL))
     journal_id, = made.inserted_primary_key
-    # Where nothing was ever changed, no earlier version is at work.
-    session.execute(sa.insert(_ROW), [
-        {'aggregate_id': journal_id, 'key': key, 'value': value}
-        for key, value in ((names.TYPE, names.TYPE_JOURNAL),
-                           (names.OWN_FORM, names.ONE_KEY))])
+    session.execute(sa.insert(_ROW), [{
+        'aggregate_id': journal_id, 'key': names.TYPE,
+        'value': names.TYPE_JOURNAL}])
     return journal_id
 
 

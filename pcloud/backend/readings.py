@@ -42,23 +42,19 @@ def ratio(metadata: Mapping[str, str], key: str) -> float | None:
     return _read(metadata, key, ratios.of_pcloud)
 
 
-def own_ratios(metadata: Mapping[str, str], key: str) -> dict[str, float]:
-    """Return the own ratios of a host that one key keeps, in either form.
+def own_ratios(metadata: Mapping[str, str], node: str) -> dict[str, float]:
+    """Return the own ratios of a host, as far as a Pcloud has kept them.
 
-    :param key: of `names.nodes_of_own_ratios`
-    :returns: ratios by `RATIOS`, as far as known
+    :param node: the hypervisor hostname
+    :returns: ratios by `RATIOS`; none when the ratios cannot be read
     """
-    if key.startswith(names.OWN_PREFIX):
-        found = _read(metadata, key, ratios.both) or {}
-        return {name: found[short] for name, short in _SHORT.items()
-                if short in found}
-    name = key.removeprefix(names.SAVED_PREFIX).partition(':')[0]
-    known = _read(metadata, key, ratios.of_host)
-    return {name: known} if known is not None and name in RATIOS else {}
+    found = _read(metadata, names.OWN_PREFIX + node, ratios.both) or {}
+    return {name: found[short] for name, short in _SHORT.items()
+            if short in found}
 
 
 def own_ratios_text(own: Mapping[str, float]) -> str:
-    """Return the text that `own_ratios` reads, in the form with one key.
+    """Return the text that `own_ratios` reads.
 
     :param own: ratios by `RATIOS`
     """

@@ -55,7 +55,6 @@ from pcloud.backend import pool_rows
 from pcloud.backend import writes
 from pcloud import exception
 from pcloud import names
-from pcloud.objects import allocation_ratios
 from pcloud.objects import emptiness
 from pcloud.objects import host_flavors
 from pcloud.objects import hosts
@@ -501,7 +500,7 @@ def _join(
         if not written.free_name(aggregate_id, added.name, [
                 *rows, names.drain_key(node),
                 *hosts.keys_of_maintenance(host),
-                *allocation_ratios.saved_keys(node)], {
+                names.own_ratios_key(node)], {
                 names.HOST_PREFIX: node, names.REPLACES_PREFIX: host},
                 [names.unopened_key(host), names.released_key(host)]):
             raise exception.HostNameInUse(

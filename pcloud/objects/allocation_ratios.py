@@ -15,11 +15,6 @@ The Pcloud's metadata keep a host's own ratios, in one key, from the first
 ratio that the Pcloud gives the host until the host leaves. Then the own ratios
 are part of what is due for the host.
 
-Earlier versions keep one key a host and ratio, and would take the Pcloud's
-ratio for the host's own where they find no such key. So both forms are read
-everywhere, and the form with one key is written only where the journal says
-that no earlier version runs.
-
 Several reconciliations may write a host's ratios at once, and any of the
 reconciliations may be late. Each reconciliation reads the generation of the
 inventories first, and only then the rows that decide the ratios. The
@@ -65,31 +60,6 @@ def wanted(metadata: Mapping[str, str]) -> dict[str, float]:
     return {key: value for key, value in ratios.items() if value is not None}
 
 
-def saved_keys(node: str) -> list[str]:
-    """Return the metadata keys of a host's own ratios.
-
-    :param node: the hypervisor hostname
-    """
-    return [*_two_keys(node).values(), names.own_ratios_key(node)]
-
-
-def _two_keys(node: str) -> dict[str, str]:
-    return {name: names.saved_ratio_key(name, node) for name in RESOURCES}
-
-
-def saved(metadata: Mapping[str, str], node: str) -> dict[str, float]:
-    """Return a host's own ratios, as far as the Pcloud has kept the ratios.
-
-    Where both forms have a ratio, the form with one key counts.
-
-    :param node: the hypervisor hostname
-    """
-    found: dict[str, float] = {}
-    for key in saved_keys(node):
-        found |= readings.own_ratios(metadata, key)
-    return found
-
-
 def target(metadata: Mapping[str, str], node: str) -> dict[str, float]:
     """Return the ratios that a host of a Pcloud should have.
 
@@ -98,7 +68,7 @@ def target(metadata: Mapping[str, str], node: str) -> dict[str, float]:
 
     :param metadata: the metadata of the Pcloud
     """
-    return saved(metadata, node) | wanted(metadata)
+    return readings.own_ratios(metadata, node) | wanted(metadata)
 
 
 @inventories.until_newest
@@ -158,9 +128,9 @@ def _asked_for(
     metadata = pclouds[0].metadata
     node = names.nodes(metadata).get(host) or _node(context, host)
     if own is not None:
+        kept = readings.own_ratios(metadata, node)
         missing = {key: value for key, value in own.items()
-                   if key in wanted(metadata) and
-                   key not in saved(metadata, node)}
+                   if key in wanted(metadata) and key not in kept}
         if missing:
             _keep(context, pclouds[0], host, node, text, missing)
     return target(metadata, node)
@@ -176,43 +146,26 @@ def _keep(
 ) -> None:
     """Keep a host's own ratios in the Pcloud, at the first read of the ratios.
 
+    An unreadable value is left as it is: a ratio that the host has by now may
+    be the Pcloud's.
+
     :raises: `HostChanged`
     """
     def work(written: writes.Rows) -> None:
         if written.due_of(host) != text:
             raise HostChanged()
-        there = written.values(pcloud.id, saved_keys(node))
-        if written.journal_has(names.OWN_FORM, names.ONE_KEY):
-            _write_one_key(written, pcloud.id, node, there, own)
-        else:
-            keys = _two_keys(node)
-            written.insert(pcloud.id, {
-                keys[name]: repr(value) for name, value in own.items()
-                if keys[name] not in there})
+        key = names.own_ratios_key(node)
+        there = written.values(pcloud.id, [key])
+        kept = readings.own_ratios(there, node)
+        if there and not kept:
+            return
+        if there:
+            written.drop(pcloud.id, there)
+        written.insert(pcloud.id, {
+            key: readings.own_ratios_text({**own, **kept})})
 
     change.run(context, [journal.pcloud_anchor(pcloud.metadata[names.ID])],
                work)
-
-
-def _write_one_key(
-    written: writes.Rows, aggregate_id: int, node: str,
-    there: Mapping[str, str], own: Mapping[str, float],
-) -> None:
-    """Put a host's own ratios into one key, with those that are kept already.
-
-    An unreadable value is left as it is: a ratio that the host has by now may
-    be the Pcloud's.
-
-    :param there: what the Pcloud keeps under `saved_keys`
-    """
-    if len(there) != sum(bool(readings.own_ratios(there, key))
-                         for key in there):
-        return
-    if there:
-        written.drop(aggregate_id, there)
-    written.insert(aggregate_id, {
-        names.own_ratios_key(node): readings.own_ratios_text(
-            {**own, **saved(there, node)})})
 
 
 def differs(

@@ -41,7 +41,6 @@ from pcloud.backend import rows
 from pcloud.backend import writes
 from pcloud import exception
 from pcloud import names
-from pcloud.objects import allocation_ratios
 from pcloud.objects import emptiness
 from pcloud.objects import reconcile
 from pcloud.rules import choice
@@ -261,7 +260,7 @@ def _check_names(compute: computes.Compute) -> None:
     names.node_key(compute.host)
     names.maintenance_key(compute.host)
     names.state_key(compute.node.hypervisor_hostname)
-    allocation_ratios.saved_keys(compute.node.hypervisor_hostname)
+    names.own_ratios_key(compute.node.hypervisor_hostname)
 
 
 def _entered(

@@ -38,7 +38,6 @@ from pcloud.backend import rows
 from pcloud.backend import writes
 from pcloud import exception
 from pcloud import names
-from pcloud.objects import allocation_ratios
 from pcloud.objects import blockers
 from pcloud.objects import emptiness
 from pcloud.objects import host_attributes
@@ -572,11 +571,11 @@ def _take_away(
     unopened, released = (names.unopened_key(host.compute.host),
                           names.released_key(host.compute.host))
     there = written.values(aggregate.id, [
-        *allocation_ratios.saved_keys(node),
+        names.own_ratios_key(node),
         names.reaction_key(host.compute.host)], [unopened, released])
     what = due.Due(
         written.mark, provider=host.node.uuid, origin=aggregate.uuid,
-        ratios=allocation_ratios.saved(there, node), event=due.REMOVED,
+        ratios=readings.own_ratios(there, node), event=due.REMOVED,
         pcloud=pcloud.id, name=host.name)
     beside = {}
     if there.get(unopened) != pcloud.id:
@@ -597,7 +596,7 @@ def _take_away(
         replacements.end(written, aggregate.id, host.compute.host)
     written.drop(aggregate.id, [
         names.node_key(host.compute.host), names.drain_key(node),
-        *allocation_ratios.saved_keys(node),
+        names.own_ratios_key(node),
         *keys_of_maintenance(host.compute.host)])
     if not written.leave(aggregate.id, [host.compute.host]):
         raise exception.HostNotFound(name=host.name, pcloud=pcloud.id)

@@ -146,17 +146,6 @@ def _check_tenant(key: str, value: str) -> None:
             expected=f'{names.TENANT_VALUE}, for the project to be a tenant')
 
 
-def _check_saved(rest: str, value: str) -> None:
-    ratio, _, node = rest.partition(':')
-    if ratio not in readings.RATIOS or not node:
-        raise exception.InvalidMetadata(
-            key=names.SAVED_PREFIX + rest, value=value,
-            expected='about ' + ' or '.join(
-                f'{ratio_key}:<hypervisor hostname>'
-                for ratio_key in readings.RATIOS))
-    ratios.of_host(value)
-
-
 def _check_own_ratios(node: str, value: str) -> None:
     if not node:
         raise exception.InvalidMetadata(
@@ -213,7 +202,6 @@ _EXACT: Mapping[str, Check] = {
     names.UNITS: lambda key, value: units.read(value),
     names.SCOPE: _choice(*scoped_policies.SCOPES),
     names.SCOPE_ID: _check_name,
-    names.OWN_FORM: _choice(names.ONE_KEY),
     names.MOVING_TURN: lambda key, value: turns.parse(value),
     names.GROWTH_TURN: lambda key, value: turns.parse(value),
     names.REBALANCE_STOPPED: rebalance_rows.check_stopped,
@@ -235,7 +223,6 @@ _PREFIXES: Mapping[str, Check] = {
     names.REBALANCE_PREFIX: rebalance_rows.check,
     names.MAINTENANCE_PREFIX: maintenance.check,
     names.OWN_PREFIX: _check_own_ratios,
-    names.SAVED_PREFIX: _check_saved,
     names.DUE_PREFIX: _check_due,
     names.UNOPENED_PREFIX: _rule(hints.is_pcloud_id, 'the id of a Pcloud'),
     names.RELEASED_PREFIX: _rule(

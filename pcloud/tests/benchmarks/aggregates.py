@@ -51,9 +51,8 @@ from pcloud.tests import bulk
 _OWN = {names.CPU_RATIO: '16.0', names.RAM_RATIO: '1.5'}
 _ZONES, _POOLS = 2, 10
 
-NOTHING, NO_RATIOS, ONE_KEY, TWO_KEYS = (
-    'without Pcloud', 'no ratios set', 'ratios in one key',
-    'ratios in two keys')
+NOTHING, NO_RATIOS, RATIOS = (
+    'without Pcloud', 'no ratios set', 'ratios set')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,23 +83,10 @@ def aggregates(
         return made
     made += [bulk.pool(f'flavor-{number}', hosts[number::_POOLS])
              for number in range(_POOLS)]
-    ratios = _OWN if kept in (ONE_KEY, TWO_KEYS) else {}
-    for start in range(0, len(hosts), of_pcloud):
-        each = bulk.pcloud(uuid.uuid4().hex, hosts[start:start + of_pcloud],
-                           ratios)
-        made.append(_in_two_keys(each) if kept == TWO_KEYS else each)
-    return made
-
-
-def _in_two_keys(aggregate: bulk.Aggregate) -> bulk.Aggregate:
-    """Return a Pcloud as earlier versions have kept the own ratios."""
-    metadata = {key: value for key, value in aggregate.metadata.items()
-                if not key.startswith(names.OWN_PREFIX)}
-    for host in aggregate.hosts:
-        for ratio, value in _OWN.items():
-            metadata[names.saved_ratio_key(
-                ratio, host + bulk.NODE_SUFFIX)] = value
-    return dataclasses.replace(aggregate, metadata=metadata)
+    ratios = _OWN if kept == RATIOS else {}
+    return made + [
+        bulk.pcloud(uuid.uuid4().hex, hosts[start:start + of_pcloud], ratios)
+        for start in range(0, len(hosts), of_pcloud)]
 
 
 def joined(made: Sequence[bulk.Aggregate]) -> int:
@@ -180,12 +166,12 @@ def measure(
 ) -> Iterator[Measured]:
     """Measure each cloud, one after the other: all use the same tables."""
     added = [f'compute-{number:06}' for number in range(hosts)]
-    for kept in (NOTHING, NO_RATIOS, ONE_KEY, TWO_KEYS):
+    for kept in (NOTHING, NO_RATIOS, RATIOS):
         made = aggregates(kept, added, of_pcloud)
         write(made, cell)
         seconds = {name: [_time(work) for _ in range(repeat)]
                    for name, work in _WORKS.items()}
-        if kept == TWO_KEYS:
+        if kept == RATIOS:
             for sort, rows in by_key(made).items():
                 print(f'{kept}: {sort}: {rows:,} rows')
         yield Measured(kept, joined(made), seconds)

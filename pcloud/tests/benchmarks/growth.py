@@ -26,7 +26,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from collections.abc import Iterator
-from collections.abc import Sequence
 import dataclasses
 import functools
 import gc
@@ -140,12 +139,13 @@ class Place:
         # A tenth of the hosts is free, some of each pool.
         taken = iter([host for number, host in enumerate(added)
                       if number // _POOLS % 10])
-        pclouds = {size: _pcloud(
-            _OWNER, [next(taken) for _ in range(size)])
+        pclouds = {size: bulk.pcloud(
+            _OWNER, [next(taken) for _ in range(size)], _RATIOS)
             for size in SIZES if size <= count // 10}
         rest = list(taken)
         made += [*pclouds.values(), *(
-            _pcloud(f'{start:032}', rest[start:start + _OTHER])
+            bulk.pcloud(
+                f'{start:032}', rest[start:start + _OTHER], _RATIOS)
             for start in range(0, len(rest), _OTHER))]
         rows.aggregates(made)
         clouds.analyze()
@@ -235,19 +235,6 @@ class Place:
     def _undo(self, name: str, size: int) -> None:
         if name in ('post', 'post_by_constraints'):
             self.delete(size)
-
-
-def _pcloud(owner: str, hosts: Sequence[str]) -> bulk.Aggregate:
-    """Return a Pcloud that keeps the hosts' own ratios as the version does."""
-    if hasattr(names, 'own_ratios_key'):
-        made = bulk.pcloud(owner, hosts, _RATIOS)
-    else:
-        made = bulk.pcloud(owner, hosts, {})
-        for host, (ratio, value) in itertools.product(
-                hosts, _RATIOS.items()):
-            made.metadata[names.saved_ratio_key(
-                ratio, host + bulk.NODE_SUFFIX)] = value
-    return made
 
 
 OF_PCLOUD = {

@@ -31,7 +31,7 @@ class SmallTest(testtools.TestCase):
     @ddt.unpack
     @ddt.data(
         ('aggregates', ['--hosts', '40', '--repeat', '1'],
-         'ratios in one key: 2,'),
+         'ratios set: 2,'),
         ('growth', ['--hosts', '1200', '2400', '--repeat', '1'],
          'reads of a boot without a hint'),
         ('stock', ['--hosts', '20', '--repeat', '1'],

@@ -23,6 +23,7 @@ import fixtures
 from pcloud.audit import all_checks
 from pcloud.backend import isolation
 from pcloud.backend import pcloud_rows
+from pcloud.backend import readings
 from pcloud import names
 from pcloud.objects import allocation_ratios
 from pcloud.tests.functional import base
@@ -137,8 +138,8 @@ class InterleavingTest(shared_cloud.SharedCloudTestCase):
         named = names.hosts(pcloud.metadata)
         self.assertEqual(sorted(nodes), sorted(named.values()))
         self.assertEqual(len(named), len({name.lower() for name in named}))
-        for node in names.nodes_of_own_ratios(pcloud.metadata).values():
-            for ratio, value in allocation_ratios.saved(
+        for node in names.stripped(pcloud.metadata, names.OWN_PREFIX):
+            for ratio, value in readings.own_ratios(
                     pcloud.metadata, node).items():
                 self.assertEqual(
                     self.free[node][1][allocation_ratios.RESOURCES[ratio]],

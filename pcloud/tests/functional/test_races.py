@@ -180,7 +180,7 @@ class AuditRaceTest(RaceTestCase):
         self.assertEqual(200, self.status('PUT', '', {
             'pcloud': {'cpu_allocation_ratio': 7}}))
         found = self._leave_behind(
-            **{f'pcloud:saved:cpu_allocation_ratio:{NODE}': str(own)})
+            **{f'pcloud:own_ratios:{NODE}': f'cpu={own}'})
         self.assertEqual(1, len(found))
         self.add('a')
         found[0].repair(self.context)

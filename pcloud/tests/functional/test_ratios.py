@@ -154,8 +154,8 @@ class LateTest(RatioTestCase):
         self.assertEqual(self.before, self.ratios())
 
 
-class FormTest(RatioTestCase):
-    """The form in which a Pcloud keeps the ratios of a host."""
+class KeptTest(RatioTestCase):
+    """How a Pcloud keeps the ratios of a host."""
 
     def furnish(self):
         super().furnish()
@@ -164,21 +164,13 @@ class FormTest(RatioTestCase):
 
     def _kept(self):
         metadata = self.aggregate(f'Pcloud:{self.pcloud}').metadata
-        return {key: metadata[key]
-                for key in names.nodes_of_own_ratios(metadata)}
+        return {key: value for key, value in metadata.items()
+                if key.startswith(names.OWN_PREFIX)}
 
     def _write(self, **metadata):
         self.aggregate(f'Pcloud:{self.pcloud}').update_metadata(metadata)
 
-    def _as_earlier(self):
-        """Have rows of an earlier version, which may still be at work."""
-        self.aggregate(names.JOURNAL).update_metadata({names.OWN_FORM: None})
-
-    def _two_keys(self):
-        return {names.saved_ratio_key(key, self.node): repr(value)
-                for key, value in zip((CPU, RAM), self.before)}
-
-    def _one_key(self):
+    def _both(self):
         cpu, ram = self.before
         return {f'pcloud:own_ratios:{self.node}': f'cpu={cpu} ram={ram}'}
 
@@ -187,9 +179,9 @@ class FormTest(RatioTestCase):
         self.assertEqual(self.before, self.ratios())
         self.assertEqual({}, self._kept())
 
-    def test_one_key(self):
+    def test_both_ratios_at_once(self):
         self.update(self.alice, self.pcloud, **{CPU: 3, RAM: 2})
-        self.assertEqual(self._one_key(), self._kept())
+        self.assertEqual(self._both(), self._kept())
         self._give_back()
 
     def test_one_ratio_after_the_other(self):
@@ -198,30 +190,7 @@ class FormTest(RatioTestCase):
             {f'pcloud:own_ratios:{self.node}': f'cpu={self.before[0]}'},
             self._kept())
         self.update(self.alice, self.pcloud, **{RAM: 2})
-        self.assertEqual(self._one_key(), self._kept())
-        self._give_back()
-
-    def test_two_keys_beside_an_earlier_version(self):
-        self._as_earlier()
-        self.update(self.alice, self.pcloud, **{CPU: 3, RAM: 2})
-        self.assertEqual(self._two_keys(), self._kept())
-        self.assertEqual(['earlier-form'], [
-            each.kind for each in all_checks.find(self.context, settle=0)])
-        self._give_back()
-
-    def test_what_an_earlier_version_has_kept(self):
-        self._as_earlier()
-        self.update(self.alice, self.pcloud, **{CPU: 3})
-        self.aggregate(names.JOURNAL).update_metadata(
-            {names.OWN_FORM: names.ONE_KEY})
-        self.update(self.alice, self.pcloud, **{RAM: 2})
-        self.assertEqual(self._one_key(), self._kept())
-        self._give_back()
-
-    def test_both_forms(self):
-        """What the form with one key says counts."""
-        self.update(self.alice, self.pcloud, **{CPU: 3, RAM: 2})
-        self._write(**dict.fromkeys(self._two_keys(), '7.0'))
+        self.assertEqual(self._both(), self._kept())
         self._give_back()
 
     def test_unreadable_is_left_alone(self):

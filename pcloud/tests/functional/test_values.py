@@ -58,8 +58,6 @@ KEYS = {
     (PCLOUD, 'cpu_allocation_ratio'): (MISSING,),
     (PCLOUD, 'ram_allocation_ratio'): (MISSING,),
     (PCLOUD, f'pcloud:own_ratios:{NODE}'): (MISSING,),
-    (PCLOUD, f'pcloud:saved:cpu_allocation_ratio:{NODE}'): (MISSING,),
-    (PCLOUD, f'pcloud:saved:ram_allocation_ratio:{NODE}'): (MISSING,),
     (PCLOUD, f'pcloud:host_state:{NODE}'): (),
     (PCLOUD, f'pcloud:drain:{NODE}'): (MISSING,),
     (PCLOUD, 'pcloud:node:node-1'): (),

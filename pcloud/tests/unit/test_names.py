@@ -55,12 +55,3 @@ class StateKeyTest(testtools.TestCase):
                     names.state_key('node-1'): 'enabled'}
         self.assertEqual({'web': 'node-1'}, names.hosts(metadata))
         self.assertEqual({'node-1': 'enabled'}, names.states(metadata))
-
-    def test_nodes_of_own_ratios(self):
-        nodeless = names.SAVED_PREFIX + names.CPU_RATIO
-        wanted = {
-            names.own_ratios_key('node-1'): 'node-1',
-            names.saved_ratio_key(names.RAM_RATIO, 'node-2'): 'node-2',
-            nodeless: ''}
-        self.assertEqual(wanted, names.nodes_of_own_ratios(
-            {**dict.fromkeys(wanted, '16'), names.state_key('node-3'): ''}))

@@ -28,19 +28,17 @@ class ReadingsTest(testtools.TestCase):
         self.assertTrue(readings.is_clear({'ram_allocation_ratio': '2'}))
         self.assertTrue(readings.is_clear({}))
 
-    def test_own_ratios_in_both_forms(self):
+    def test_own_ratios(self):
         both = {'cpu_allocation_ratio': 16.0, 'ram_allocation_ratio': 1.5}
         ram = {'ram_allocation_ratio': 1e-05}
         for own in (both, ram):
             self.assertEqual(own, readings.own_ratios(
-                {'pcloud:own_ratios:n': readings.own_ratios_text(own)},
-                'pcloud:own_ratios:n'))
-        for key, value, own in (
-                ('pcloud:saved:ram_allocation_ratio:n', '1e-05', ram),
-                ('pcloud:saved:disk_allocation_ratio:n', '1.0', {}),
-                ('pcloud:saved:ram_allocation_ratio:n', 'cpu=1', {}),
-                ('pcloud:own_ratios:n', 'cpu=1.0 ram=nan', {})):
-            self.assertEqual(own, readings.own_ratios({key: value}, key))
+                {'pcloud:own_ratios:n': readings.own_ratios_text(own)}, 'n'))
+        for text in ('cpu=1.0 ram=nan', 'disk=1.0', '1e-05', ''):
+            self.assertEqual({}, readings.own_ratios(
+                {'pcloud:own_ratios:n': text}, 'n'))
+        self.assertEqual({}, readings.own_ratios(
+            {'pcloud:own_ratios:n': 'cpu=1.0'}, 'm'))
 
     def test_limit(self):
         self.assertIsNone(readings.limit({}))
