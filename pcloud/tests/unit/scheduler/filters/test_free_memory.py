@@ -97,7 +97,7 @@ class FreeMemoryFilterTest(testtools.TestCase):
             [['h1', 'h2'], ['h1', 'h2'], ['h1', 'h2'], ['h2']], taken)
 
     def test_a_rebuild_stays(self):
-        rebuild = _spec(512, id=1, force_hosts=['full'], force_nodes=[])
+        rebuild = _spec(512, force_hosts=['full'], force_nodes=[])
         rebuild.scheduler_hints['_nova_check_type'] = ['rebuild']
         self.assertEqual(['full'], self._kept(rebuild, _host('full', 0)))
 
