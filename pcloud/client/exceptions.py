@@ -89,20 +89,6 @@ class ExtensionNotEnabled(ClientError):
             'the cloud to enable it.')
 
 
-class CallNotKnown(ClientError):
-    """The cloud has Pclouds, but does not know the call yet.
-
-    :ivar call: the path of the call
-    """
-
-    def __init__(self, call: str) -> None:
-        super().__init__(
-            f'The Pcloud extension of this cloud is older than this client '
-            f'and does not know {call}. Ask the operator of the cloud to '
-            f'update it.')
-        self.call = call
-
-
 class AmbiguousName(ClientError):
     """Several Pclouds have the given name.
 

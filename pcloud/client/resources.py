@@ -67,9 +67,8 @@ class PoolHost(Resource):
     :ivar settling: since when the host settles, or None for a host that does
         not settle
     :ivar maintenance: the announced maintenance, as in the API, or None
-    :ivar vcpus: physical CPUs; None while nobody knows, and in a cloud whose
-        API does not tell; likewise vcpus_used, memory_mb (MiB) and
-        memory_mb_used (MiB)
+    :ivar vcpus: physical CPUs, None while nobody knows; likewise vcpus_used,
+        memory_mb (MiB) and memory_mb_used (MiB)
     """
 
     MEMBER = 'host'

@@ -185,9 +185,6 @@ class Servers:
         max_limit``, 1000 unless configured otherwise). When the page is full,
         Pcloud's own call names such servers.
 
-        :raises exceptions.CallNotKnown: when the page is full, and the cloud
-            is too old to name all such servers
-
         Source: the Compute API guide, "Handling Down Cells".
         """
         listed: dict[str, Server] = {}
@@ -308,19 +305,13 @@ class Servers:
         return self._member('limits', 'GET', _LIMITS)['absolute']
 
     def _hidden(self) -> list[str]:
-        """Return the ids of the servers that Nova cannot show at present.
-
-        :raises exceptions.CallNotKnown: when the cloud is too old to tell
-        """
+        """Return the ids of the servers that Nova cannot show at present."""
         try:
             return self._transport.member(
                 'hidden_servers', 'GET', transport.HIDDEN_SERVERS)
         except exceptions.ExtensionNotEnabled:
             # Without Pcloud only Nova itself can tell.
             return []
-        except exceptions.NotFound:
-            raise exceptions.CallNotKnown(
-                transport.HIDDEN_SERVERS) from None
 
     def _flavor(self, flavor_id: str) -> Flavor:
         return Flavor.from_body(self._member(

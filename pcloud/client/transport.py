@@ -151,14 +151,6 @@ class Transport:
             if not is_full:
                 return
 
-    def knows(self, url_path: str) -> bool:
-        """Return whether the cloud has a call that needs a query.
-
-        A cloud that knows the call refuses a request without a query, but not
-        with 404.
-        """
-        return self._send('GET', url_path).status_code != 404
-
     def _pages(self, name: str, url_path: str,
                query: Mapping[str, typing.Any], **options: typing.Any,
                ) -> Iterator[tuple[typing.Any, list[typing.Any]]]:

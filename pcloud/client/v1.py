@@ -602,7 +602,6 @@ class Client:
             server with this id, count
         :param count: the number of groups to look for, 1 to 1000
         :raises exceptions.BadRequest: when a value is not valid
-        :raises exceptions.CallNotKnown: when the cloud is too old for the call
         :raises exceptions.Forbidden: when the caller is neither the owner of
             the Pcloud nor an administrator; outside of Pclouds when the caller
             is not an administrator
@@ -615,13 +614,8 @@ class Client:
             query['pcloud'] = pcloud_id
         if parent is not None:
             query['in'] = parent
-        try:
-            return self._resource(
-                resources.Room, 'GET', transport.ROOM, params=query)
-        except exceptions.NotFound:
-            if not self._transport.knows(transport.ROOM):
-                raise exceptions.CallNotKnown(transport.ROOM) from None
-            raise
+        return self._resource(
+            resources.Room, 'GET', transport.ROOM, params=query)
 
     def explain(self, pcloud_id: str, flavor_id: str,
                 ) -> resources.Explanation:

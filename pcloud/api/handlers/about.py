@@ -21,7 +21,7 @@ CONF = cfg.CONF
 
 VERSION = '1.0'
 
-# What an older Pcloud does not have, so that a client need not try.
+# What the API has, so that a client need not try.
 EXTENSIONS = (
     'audit',
     'default-pcloud',

@@ -74,8 +74,6 @@ class Problems:
         except (exceptions.NotFound, exceptions.BadRequest,
                 exceptions.AmbiguousName) as error:
             self.add(str(error), about)
-        except exceptions.CallNotKnown as error:
-            self.add(str(error))
 
     @property
     def texts(self) -> list[str]:

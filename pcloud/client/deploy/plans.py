@@ -178,7 +178,7 @@ def _find(client: v1.Client, find_image: checks.FindImage, order: Order,
 def _certain_default(client: v1.Client) -> str | None:
     """Return the id of the Pcloud where all servers go that name none.
 
-    Older clouds have no defaults, and show members no such policy.
+    Who may not see the default learns nothing of it.
     """
     with contextlib.suppress(exceptions.Forbidden):
         default = client.get_default_pcloud()

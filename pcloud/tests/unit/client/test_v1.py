@@ -383,15 +383,6 @@ class TestRoom(base.CloudTestCase):
 
         self.assertEqual('no flavor', error.message)
 
-    def test_a_cloud_that_is_older(self):
-        self._answer_404(404)
-        self.answer_farm()
-
-        error = self.assertRaises(exceptions.CallNotKnown, self.client.room,
-                                  ['s'])
-
-        self.assertIn(self.ROOM, str(error))
-
     def test_a_cloud_without_pclouds(self):
         self._answer_404(404)
         self.answer('GET', '/os-pclouds', status_code=404, json={})

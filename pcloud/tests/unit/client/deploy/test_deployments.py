@@ -537,18 +537,6 @@ class TestRoom(DeployTestCase):
         self.assert_refused('Nothing was created: no Pcloud (HTTP 404)',
                             self.deploy(*ONE, '--pcloud', 'farm'))
 
-    def test_a_cloud_that_cannot_tell(self):
-        """What was not looked at before is not created."""
-        self.have('db-1', 'db', host='h1')
-        self.have('db-2', 'db', host='h2')
-        self.answer('GET', fake_nova.ROOM, status_code=404, json={})
-        told = ('Nothing was created: The Pcloud extension of this cloud is '
-                'older than this client and does not know /os-pcloud-room. '
-                'Ask the operator of the cloud to update it.\n')
-
-        self.assert_refused(told, self.deploy(*ONE))
-        self.assert_refused(told, self.deploy(*AGENT, '--scale-with', 'db'))
-
     def test_who_may_not_ask(self):
         self.answer('GET', fake_nova.ROOM, status_code=403, json={
             'forbidden': {'code': 403, 'message': 'not for you'}})
@@ -858,14 +846,6 @@ class TestUndeploy(UndeployTestCase):
         self.page = 1
         self.assertEqual(0, self._undeploy('web').status)
         self.assertEqual(['other'], self.names())
-
-    def test_many_servers_in_a_cloud_that_cannot_tell(self):
-        self.page = 1
-        self.answer('GET', '/os-pcloud-hidden-servers', status_code=404,
-                    json={})
-        self.assert_one_line('does not know /os-pcloud-hidden-servers',
-                             self._undeploy('web'))
-        self.assertEqual([], self.done)
 
     def test_many_servers_in_a_cloud_without_pclouds(self):
         self.page = 1

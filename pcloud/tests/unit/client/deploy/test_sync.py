@@ -146,13 +146,6 @@ class SyncTest(SyncTestCase):
                              self._sync())
         self.assertEqual([], self.done)
 
-    def test_a_cloud_that_cannot_tell_of_room(self):
-        self._have_db(3)
-        self.answer('GET', fake_nova.ROOM, status_code=404, json={})
-
-        self.assert_one_line('is older than this client', self._sync())
-        self.assertEqual([], self.done)
-
     def _have_log(self):
         """Let there be a second service that is scaled, on the first host."""
         self.have('log-1', 'log', host='h1', metadata=SCALED,
