@@ -185,12 +185,9 @@ class Kept:
     @functools.cached_property
     def key(self) -> str:
         """A text that servers share that were asked for with the same."""
-        # Earlier versions recorded the default domain, too.
-        hints_ = {**self.hints,
-                  hint_rules.DOMAIN_RECORD: [hint_rules.domain(self.hints)]}
         return jsonutils.dumps([
             {name: value for name, value in self._data.items()
-             if name not in _OWN} | {'scheduler_hints': hints_},
+             if name not in _OWN} | {'scheduler_hints': self.hints},
             _data(self._data.get('pci_requests')).get('requests')],
             sort_keys=True)
 

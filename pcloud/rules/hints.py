@@ -226,7 +226,7 @@ def domain(hints: Mapping[str, Sequence[str]]) -> str:
     """Return the id of the domain of a server's project, '' when unknown.
 
     Servers without a record are taken for servers of the default domain, also
-    those that were started before nova-api recorded anything.
+    those that were started without Pcloud in front of nova-api.
 
     :param hints: as in a request spec
     """
