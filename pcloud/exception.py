@@ -149,8 +149,8 @@ class KeyTaken(Conflict):
 
 
 class NodesUnknown(Conflict):
-    message = ('The Pcloud has hosts that were added by an earlier version; '
-               'an administrator has to run pcloud-manage audit --fix first.')
+    message = ('The rows of the Pcloud lack the node of a host; an '
+               'administrator has to run pcloud-manage audit --fix first.')
 
 
 class NotInFrontOfNova(PcloudError):

@@ -257,8 +257,8 @@ def _check_keys(
         if names.states(metadata).get(node) == access.ENABLED:
             yield findings.KeyFinding(
                 'drain-not-ended', aggregate.name, names.drain_key(node),
-                'its host is enabled; an earlier version has enabled it and '
-                'left the drain, which would go on with the next disabling',
+                'its host was enabled by hand, and the drain is left, which '
+                'would go on with the next disabling',
                 functools.partial(repair.end_drain, aggregate, node))
     yield from _check_replacements(aggregate)
     yield from _check_rebalance(known, aggregate)

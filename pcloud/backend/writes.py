@@ -255,8 +255,7 @@ class Rows:
     def nodes(self, aggregate_id: int) -> frozenset[str]:
         """Return the hypervisor hostnames of the hosts of a Pcloud.
 
-        :raises: `exception.NodesUnknown` when the rows lack the node of a host
-            that was added by an earlier version
+        :raises: `exception.NodesUnknown` when the row of a host's node is lost
         """
         node_of = names.nodes(dict(self._session.execute(
             sa.select(_ROW.key, _ROW.value).where(

@@ -483,7 +483,7 @@ def _with_hosts(
 def _settling(what: due.Due | None) -> datetime.datetime | None:
     if what is None or not what.empty:
         return None
-    # A host that was taken out by an earlier version has no time.
+    # What was written by hand may have no time.
     return timeutils.utcnow() if what.since is None else (
         datetime.datetime.fromtimestamp(what.since, datetime.timezone.utc))
 

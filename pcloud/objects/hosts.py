@@ -200,8 +200,7 @@ def _hosts_of_nodes(
 ) -> dict[str, str]:
     """Return the service hosts of a Pcloud's nodes.
 
-    The rows decide; the cells decide for hosts that were added before the rows
-    existed.
+    The rows decide; the cells decide for hosts whose row is lost.
 
     :returns: ``hypervisor hostname -> service host``
     """

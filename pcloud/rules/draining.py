@@ -98,7 +98,7 @@ def of(state: str | None, text: str | None) -> Drain | None:
     other     any              no
     ========  ===============  =======
 
-    An older program that enables the host leaves the value behind.
+    Who writes the state by hand leaves the value behind.
 
     :param state: the state of the host, as kept
     :param text: the metadata value of the drain, None without a value

@@ -191,7 +191,7 @@ def _hide(may_see_hosts: Callable[[], bool], hints: dict) -> None:
     try:
         asked = constraints.parse(hint_rules.constraints(hints))
     except exception.Invalid:
-        # The hint is older than the rules, and names no host that counts.
+        # A hint that Pcloud has not checked names no host that counts.
         return
     if asked.pop(constraints.HOST, None) is not None and not may_see_hosts():
         hints[hint_rules.CONSTRAINTS] = [constraints.text(asked)]

@@ -299,7 +299,7 @@ class ServersTest(ConstraintsTestCase):
         self.assertIn('rack=r1', self.fault(server))
 
     def test_what_is_not_valid_opens_nothing(self):
-        """A request that nova-api has not seen, as an older one."""
+        """A request that Pcloud has not seen in nova-api."""
         self.useFixture(fixtures.MonkeyPatch(
             'pcloud.api.nova_calls.servers._check_constraints',
             lambda *args: None))

@@ -125,7 +125,7 @@ class GaugesTest(test_draining.DrainingTestCase):
         self.assertEqual([1, 1], seen())
         self.set_metadata(**{self.key('a'): 'no drain'})
         self.assertEqual([1, 0], seen())
-        # An older program has enabled the host, and left the drain.
+        # Somebody has enabled the host by hand, and left the drain.
         self.set_metadata(**{
             self.key('b', 'pcloud:host_state:'): 'enabled'})
         self.assertEqual([0, 0], seen())

@@ -113,7 +113,7 @@ class PlacedServersTest(shared_cloud.SharedCloudTestCase):
         self.assertEqual(
             400, self.alice.call('GET', f'{PATH}?{query}').status_code)
 
-    def test_host_of_an_earlier_version(self):
+    def test_host_whose_node_is_lost(self):
         """A host without a row of its node has a name all the same."""
         aggregate = self.aggregate(f'Pcloud:{self.pcloud}')
         aggregate.update_metadata({'pcloud:node:node-1': None})

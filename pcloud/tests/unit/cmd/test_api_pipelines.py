@@ -68,7 +68,7 @@ class OfComputeTest(_Case):
         self._assert(self.nova, False)
 
     def test_before_legacy(self):
-        """An older file has the filter before the wrapper of version 2."""
+        """A file may have the filter before the wrapper of version 2."""
         self._assert(self.right.replace(
             'legacy_v2_compatible pcloud', 'pcloud legacy_v2_compatible'),
             True)
