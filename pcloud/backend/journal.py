@@ -12,8 +12,7 @@
 """The journal: marks of changes, and what is still due for hosts.
 
 The journal is an aggregate without hosts, created when first needed. The
-metadata of the journal have these sorts of rows, and the forms of rows that
-may be written because every version at work knows the forms.
+metadata of the journal have these sorts of rows.
 
 ``pcloud:changes:<anchor>``
     The marks of the latest changes of an anchor, the newest first. An anchor
