@@ -83,6 +83,7 @@ RELEASED_PREFIX = 'pcloud:released:'
 MAINTENANCE_PREFIX = 'pcloud:maintenance:'
 # In the journal: which scheduler chooses for a strict wish of a project now.
 STRICT_PREFIX = 'pcloud:strict:'
+WORKER = 'pcloud:worker'
 
 SCOPE = 'pcloud:scope'
 SCOPE_ID = 'pcloud:scope_id'

@@ -237,9 +237,11 @@ class ShownHost:
         drain = self.drain or {}
         words = MOVES.get(drain.get('move') or 'none', '')
         if drain.get('release'):
-            return _('Instances %s. The host leaves the Pcloud when it is '
-                     'empty.') % words
-        return _('Instances %s.') % words
+            words = _('Instances %s. The host leaves the Pcloud when it is '
+                      'empty.') % words
+        else:
+            words = _('Instances %s.') % words
+        return ' '.join([words, *stuck(drain)])
 
     @property
     def drain_deadline(self) -> datetime.datetime | None:
@@ -291,6 +293,12 @@ def host(value: resources.Host, pcloud: resources.Pcloud,
         maintenance=value.maintenance, drain=value.drain,
         left=_left(value.drain or {}, names),
         at_maintenance=at_maintenance(pcloud))
+
+
+def stuck(drain: Mapping[str, typing.Any]) -> list[str]:
+    """Return what keeps a whole drain from going on, a sentence each."""
+    return [_('Nothing goes on: %s.') % each['reason']
+            for each in drain.get('blockers') or () if not each['server']]
 
 
 def at_maintenance(pcloud: resources.Pcloud) -> str:

@@ -36,6 +36,9 @@ metadata of the journal have these sorts of rows.
     Units and project: what a settling host counts, and against whose limit.
     The row goes with the due row of the host.
 
+``pcloud:worker``
+    When a worker has looked, see `pcloud.rules.looks`.
+
 ``pcloud:strict:<project id>``
     Which scheduler chooses a host for a strict wish of a project, see
     `pcloud.rules.turns`.
@@ -53,12 +56,16 @@ from nova import context as nova_context
 from nova.db.api import api as api_db
 from nova.db.api import models
 from oslo_db import api as oslo_db_api
+from oslo_db import exception as db_exc
+from oslo_log import log as logging
 from oslo_utils import uuidutils
 import sqlalchemy as sa
 from sqlalchemy import orm
 
 from pcloud.backend import due
 from pcloud import names
+
+LOG = logging.getLogger(__name__)
 
 # As many marks as fit into the 255 characters of a value.
 KEPT = 18
@@ -228,6 +235,34 @@ def newest(
         marks = session.scalar(_select(_ROW.value).where(
             _ROW.key == names.CHANGES_PREFIX + anchor))
     return next(iter((marks or '').split()), None)
+
+
+def look(context: nova_context.RequestContext) -> str | None:
+    """Return when a worker has looked, as written; None for never.
+
+    One query.
+    """
+    with api_db.context_manager.reader.using(context) as session:
+        return session.scalar(_select(_ROW.value).where(
+            _ROW.key == names.WORKER))
+
+
+def note_look(context: nova_context.RequestContext, when: str) -> None:
+    """Write when a worker has looked, unless another writes it just now.
+
+    One transaction, which waits for no change and has no change wait.
+    """
+    try:
+        with api_db.context_manager.writer.using(context) as session:
+            journal_id = session.scalar(sa.select(models.Aggregate.id).where(
+                models.Aggregate.name == names.JOURNAL)) or create(session)
+            row = {'aggregate_id': journal_id, 'key': names.WORKER}
+            if not session.execute(sa.update(_ROW).filter_by(**row).values(
+                    value=when).execution_options(
+                        synchronize_session=False)).rowcount:
+                session.execute(sa.insert(_ROW), [{**row, 'value': when}])
+    except db_exc.DBDuplicateEntry:
+        LOG.debug('Another worker has noted its look at the same moment.')
 
 
 def unopened(context: nova_context.RequestContext) -> dict[str, str]:

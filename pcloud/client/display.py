@@ -201,7 +201,8 @@ def drain(value: Mapping[str, typing.Any] | None) -> str:
     return '\n'.join([
         *(f'{member}: {joined(each) if isinstance(each, list) else text(each)}'
           for member, each in drain.items()),
-        *(f"{each['rule']}: {each['server']}: {each['reason']}"
+        *(': '.join(filter(None, (
+            each['rule'], each['server'], each['reason'])))
           for each in blockers)]) or '-'
 
 

@@ -27,7 +27,6 @@ from pcloud.client import exceptions
 from pcloud.client import runs
 
 if typing.TYPE_CHECKING:
-    from pcloud.client import resources
     from pcloud.client import v1
 
 # Seconds between two looks at hosts that are being drained.
@@ -179,7 +178,10 @@ def _forecast(drain: Mapping[str, typing.Any]) -> Iterator[str]:
         yield f'{move["server"]} would be moved, for example to {move["host"]}'
     for blocker in drain.get('blockers') or ():
         told.add(blocker['server'])
-        yield f'{blocker["server"]} would stay: {blocker["reason"]}'
+        # A blocker without a server is one of the whole drain.
+        yield (f'{blocker["server"]} would stay: {blocker["reason"]}'
+               if blocker['server'] else
+               f'would not go on: {blocker["reason"]}')
     for server in drain.get('remaining') or ():
         if server not in told:
             yield f'{server} would stay until it is moved or deleted'
@@ -192,38 +194,28 @@ def _obstacle_to_drain(client: v1.Client, pcloud_id: str,
     :raises exceptions.NotFound: when the host has left the Pcloud
     :raises NotDrained: when there is no use in waiting any longer
     """
-    host = _go_on(client, pcloud_id, client.get_host(pcloud_id, name))
+    host = client.get_host(pcloud_id, name)
     if host.drain is None:
         raise NotDrained(f'{name} is not being drained any more')
     remaining = host.drain.get('remaining')
-    if remaining == []:
-        if not host.drain.get('release'):
-            return None
-        try:
-            client.remove_host(pcloud_id, name)
-        except exceptions.Conflict as conflict:
-            return conflict.message
+    if remaining == [] and not host.drain.get('release'):
         return None
-    left = ('what is on it is not known' if remaining is None else
-            f'{len(remaining)} left of its instances: {", ".join(remaining)}')
+    left = _left(remaining)
     for blocker in host.drain.get('blockers') or ():
-        left += f'; {blocker["server"]}: {blocker["reason"]}'
+        left += '; ' + ': '.join(
+            filter(None, [blocker['server'], blocker['reason']]))
     deadline = host.drain.get('deadline')
-    if deadline is not None and _has_passed(deadline):
+    # An empty host leaves after the deadline too.
+    if remaining != [] and deadline is not None and _has_passed(deadline):
         raise NotDrained(f'{name} was not empty by {deadline}: {left}')
     return left
 
 
-def _go_on(client: v1.Client, pcloud_id: str,
-           host: resources.Host) -> resources.Host:
-    """Have the cloud move the next servers, where no worker runs."""
-    drain = host.drain or {}
-    deadline = drain.get('deadline')
-    if drain.get('move', 'none') == 'none' or not drain.get('remaining') or (
-            deadline is not None and _has_passed(deadline)):
-        return host
-    return client.drain_host(pcloud_id, host.name, **{
-        member: drain[member] for member in ('move', 'release', 'deadline')})
+def _left(remaining: Sequence[str] | None) -> str:
+    if remaining is None:
+        return 'what is on it is not known'
+    return (f'{len(remaining)} left of its instances: {", ".join(remaining)}'
+            if remaining else 'it is empty, and is to leave the Pcloud')
 
 
 def _has_passed(deadline: str) -> bool:

@@ -15,6 +15,7 @@
 import argparse
 
 _DAY = 86400
+_MINUTE = 60
 
 
 def pause(text: str) -> float:
@@ -29,13 +30,13 @@ def pause(text: str) -> float:
 
 
 def interval(text: str) -> float:
-    """Return a positive number of seconds.
+    """Return a positive number of seconds, a minute at most.
 
     :raises argparse.ArgumentTypeError: for any other text
     """
     seconds = _number(text)
-    if not 0 < seconds <= _DAY:
-        raise _wrong(text, f'more than 0 and at most {_DAY}')
+    if not 0 < seconds <= _MINUTE:
+        raise _wrong(text, f'more than 0 and at most {_MINUTE}')
     return seconds
 
 

@@ -29,9 +29,12 @@ os.environ.setdefault('OS_NOVA_DISABLE_EVENTLET_PATCHING', '1')
 monkey_patch.patch()
 
 # Nova chooses the kind of threads before other modules are imported.
+from nova import context  # noqa: E402
+from nova.db.api import api as api_db  # noqa: E402
 from nova import version  # noqa: E402
 from oslo_config import cfg  # noqa: E402
 from oslo_upgradecheck import upgradecheck  # noqa: E402
+from oslo_utils import timeutils  # noqa: E402
 from packaging import version as packaging_version  # noqa: E402
 
 import nova.conf  # noqa: E402
@@ -43,6 +46,9 @@ from pcloud.cmd import internal_hints  # noqa: E402
 from pcloud.cmd import release  # noqa: E402
 from pcloud import conf  # noqa: E402
 from pcloud.explain import loading  # noqa: E402
+from pcloud.objects import looks  # noqa: E402
+from pcloud.rules import blockers  # noqa: E402
+from pcloud.rules import looks as looks_rules  # noqa: E402
 from pcloud.scheduler import prefilter  # noqa: E402
 
 CONF = nova.conf.CONF
@@ -180,6 +186,22 @@ class Checks(upgradecheck.UpgradeCommands):
                 'initial_ram_allocation_ratio instead.')
         return _result(upgradecheck.Code.SUCCESS)
 
+    def check_worker(self) -> upgradecheck.Result:
+        """A worker looks at what is due."""
+        try:
+            seen = looks.seen(context.get_admin_context())
+        except Exception as error:  # Whatever a database without Nova raises.
+            return _result(
+                upgradecheck.Code.WARNING,
+                'Whether a worker looks cannot be read from the database of '
+                f"Nova's API: {str(error) or type(error).__name__}")
+        if looks_rules.is_recent(seen, timeutils.utcnow_ts()):
+            return _result(upgradecheck.Code.SUCCESS)
+        _, reason = blockers.without_worker(seen)
+        return _result(upgradecheck.Code.WARNING, (
+            f'Of drains, maintenances, rebalances and scaled services, '
+            f'{reason}.'))
+
     _upgrade_checks = (
         ('Nova version', check_nova_version),
         ('Internal hints', check_internal_hints),
@@ -188,6 +210,7 @@ class Checks(upgradecheck.UpgradeCommands):
         ('Scheduler weighers', check_weighers),
         ('API filter', check_paste),
         ('Allocation ratios', check_ratios),
+        ('Worker', check_worker),
     )
 
 
@@ -295,6 +318,9 @@ def main() -> int:
     if not (CONF.config_file or CONF.config_dir):
         return _refuse('no configuration was found; --config-file takes the '
                        'nova.conf that is to be checked')
+    # As `pcloud-manage`: to wait for a database tells the user nothing.
+    CONF.set_override('max_retries', 0, group='api_database')
+    api_db.configure(CONF)
     # The library prints JSON when this has the option.
     upgradecheck.CONF = CONF
     return upgradecheck.run(CONF)

@@ -68,6 +68,7 @@ class Collector:
         inventory = stocktaking.take(context)
         yield from gauges.of_inventory(inventory)
         yield from gauges.of_drains(context)
+        yield from gauges.of_worker(context)
         yield from gauges.of_projects(context, self._projects)
         up: dict[str, bool] = {}
         if self._directory is not None:

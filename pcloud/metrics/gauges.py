@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from nova import context as nova_context
 from prometheus_client import metrics_core
 
+from pcloud.objects import looks
 from pcloud.objects import stocktaking
 
 
@@ -64,6 +65,16 @@ def of_drains(
         'Drained hosts, before and after the deadline of the drain.',
         ('state',), [((state,), count) for state, count
                      in stocktaking.drains(context).items()])
+
+
+def of_worker(
+    context: nova_context.RequestContext,
+) -> Iterator[metrics_core.Metric]:
+    """Yield when a worker has looked, 0 for never (one query)."""
+    yield gauge(
+        'pcloud_worker_seen_timestamp_seconds',
+        'When a worker has looked at what is due.', (),
+        [((), looks.seen(context) or 0)])
 
 
 def of_projects(

@@ -25,6 +25,7 @@ from pcloud import exception
 from pcloud.moving import plans
 from pcloud.objects import drains
 from pcloud.objects import hosts
+from pcloud.objects import looks
 from pcloud.objects import pclouds
 from pcloud.rules import draining
 
@@ -46,16 +47,28 @@ def complete(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     shown: Sequence[hosts.Host],
 ) -> list[hosts.Host]:
-    """Add why the servers of drained hosts find no place.
+    """Add why drains do not go on, and the servers find no place.
 
     The servers of all drained hosts of the Pcloud look for places together.
-    Nothing is read while none of the hosts has a drain that moves servers.
+    Nothing is read while none of the hosts is drained.
     """
-    if not any(_moves(host) for host in shown):
-        return list(shown)
-    plan = plans.read(context, pcloud.id, _drained(context, pcloud))
-    return [_with_blockers(host, plan) if _moves(host) else host
-            for host in shown]
+    if any(_moves(host) for host in shown):
+        plan = plans.read(context, pcloud.id, _drained(context, pcloud))
+        shown = [_with_blockers(host, plan) if _moves(host) else host
+                 for host in shown]
+    if any(host.drain for host in shown):
+        seen = looks.seen(context)
+        shown = [_stuck(host, seen) for host in shown]
+    return list(shown)
+
+
+def _stuck(host: hosts.Host, seen: int | None) -> hosts.Host:
+    """Add that no worker looks after the drain of a host, if so."""
+    found = host.drain and looks.blocker(host.drain, seen)
+    if host.occupied is None or not found:
+        return host
+    return dataclasses.replace(host, occupied=dataclasses.replace(
+        host.occupied, blockers=(found, *host.occupied.blockers)))
 
 
 def _moves(host: hosts.Host) -> bool:
@@ -89,8 +102,9 @@ def trial(
     :raises: `exception.HostNotFound`
     """
     host = hosts.drained(context, hosts.show(context, pcloud, name), wish)
+    seen = looks.seen(context)
     if not _moves(host):
-        return Trial(host, {})
+        return Trial(_stuck(host, seen), {})
     there = hosts.index(context, pclouds.show(context, pcloud.id))
     wished = {each.compute.host: plans.Drained(
         each.compute.host, each.node.hypervisor_hostname, wish)
@@ -101,7 +115,7 @@ def trial(
     here = {} if host.occupied is None else dict.fromkeys(
         host.occupied.servers)
     name_of = {each.compute.host: each.name for each in there}
-    return Trial(_with_blockers(host, plan), {
+    return Trial(_stuck(_with_blockers(host, plan), seen), {
         each.server: name_of[each.place] for each in plan.moves
         if each.server in here and each.place in name_of})
 

@@ -12,8 +12,8 @@
 
 """Do what is due for the hosts of a Pcloud: maintenances, drains, moves.
 
-One process at a time moves servers of a Pcloud. Nova does the moving; who
-begins a move does not wait for its end.
+Workers alone do so. One worker at a time moves servers of a Pcloud. Nova does
+the moving; who begins a move does not wait for its end.
 
 Rule: reference-draining-moving
 """
@@ -33,6 +33,7 @@ from pcloud.backend import journal
 from pcloud.backend import outages
 from pcloud.backend import past_moves
 from pcloud.backend import pcloud_rows
+from pcloud.backend import pool_rows
 from pcloud.backend import server_calls
 from pcloud import exception
 from pcloud.moving import asking
@@ -40,7 +41,6 @@ from pcloud.moving import plans
 from pcloud.moving import rebalancer
 from pcloud import names
 from pcloud.objects import drains
-from pcloud.objects import maintenance
 from pcloud.objects import pclouds
 from pcloud.objects import reactions
 from pcloud.objects import turns
@@ -53,75 +53,53 @@ LOG = logging.getLogger(__name__)
 # What is done in a turn, up to a time of the monotonic clock.
 _Work = Callable[[float], None]
 
-# Seconds after which a process that moves servers is taken for dead.
+# Seconds after which a worker that moves servers is taken for dead.
 _LASTS = 120
 
 
 def step(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    but: str | None = None,
 ) -> None:
     """Do what is due for the hosts of a Pcloud, as far as possible.
 
-    Two queries while no host is drained or going to be in maintenance. Nothing
-    that fails here may fail the call that comes by: what could not be done
-    stays due.
+    Two queries while no host is drained or going to be in maintenance. What
+    could not be done stays due, and keeps nothing else from being done.
 
-    :param but: the name, in any letter case, of a host that the call itself
-        is about; None for no host
-
-    Rule: reference-draining-steps, reference-maintenance-steps
+    Rule: reference-draining-steps, reference-maintenance-policy
     """
     wishes = pcloud_rows.wishes(context, pcloud.aggregate.id)
     # Read afterwards: a reaction without a maintenance is over for certain.
-    announced = maintenance.step_pcloud(context, pcloud.aggregate.id)
+    announced = {row.host: row for row in pool_rows.maintenances(
+        context, pcloud_id=pcloud.aggregate.id)}
     seen = names.reactions(wishes)
-    if announced is not None and (
-            seen or names.replaced(wishes) or announced and (
-                pcloud.maintenance_policy != rules.STAY)):
-        reactions.step(context, pcloud, seen, announced, but)
+    if seen or names.replaced(wishes) or (
+            announced and pcloud.maintenance_policy != rules.STAY):
+        reactions.step(context, pcloud, seen, announced)
     elif not (names.drains(wishes) or names.rebalance(wishes)):
         return
-    there = drains.drained(context, pcloud, but)
+    there = drains.drained(context, pcloud)
     drains.step(context, pcloud, there)
     if names.rebalance(wishes) or any(
             drain.move != draining.NONE for _, drain in there):
-        move(context, pcloud, but)
+        _move(context, pcloud)
 
 
-def step_by_id(
-    context: nova_context.RequestContext, pcloud_id: str | None,
-) -> None:
-    """Do what is due for the hosts of a Pcloud, if there is such a Pcloud."""
-    try:
-        pcloud = pclouds.head(context, pcloud_id or '')
-    except outages.ANY as error:
-        LOG.info('Nothing is due for a Pcloud: %(error)s', {'error': error})
-        return
-    step(context, pcloud)
-
-
-def move(
+def _move(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    but: str | None = None,
 ) -> None:
     """Move servers of a Pcloud, as far as possible.
 
-    Servers of drained hosts come first, then those of a rebalance. A call that
-    is about a host makes no move of a rebalance: the call may close the host.
-
-    :param but: as for `step`
+    Servers of drained hosts come first, then those of a rebalance.
     """
     try:
         drained = [plans.Drained(row.host, row.node, drain) for row, drain
-                   in drains.drained(context, pcloud, but)
+                   in drains.drained(context, pcloud)
                    if drain.move != draining.NONE]
         works: list[_Work] = []
         if drained:
             works.append(functools.partial(
                 _move_some, context, pcloud, drained))
-        if but is None and pcloud_rows.rebalance(
-                context, pcloud.aggregate.id):
+        if pcloud_rows.rebalance(context, pcloud.aggregate.id):
             works.append(functools.partial(
                 rebalancer.step, context, pcloud))
         if works:
@@ -144,7 +122,7 @@ def _in_turn(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     works: Sequence[_Work],
 ) -> None:
-    """Work, unless another process has the turn.
+    """Work, unless another worker has the turn.
 
     :raises: `exception.PcloudNotFound`
     """
@@ -183,7 +161,7 @@ def _move_some(
     plan = plans.read(context, pcloud.id, drained)
     begun = 0
     for each in plan.moves:
-        # A process that was slow has lost its turn.
+        # A worker that was slow has lost its turn.
         if begun >= plan.most or time.monotonic() > end:
             return
         if not begun:

@@ -29,13 +29,13 @@ from pcloud.rules import blockers as rules
 class Blocker:
     """A server that does not leave a host as things are.
 
-    :ivar server: the uuid
+    :ivar server: the uuid; None for what keeps the whole drain from going on
     :ivar rule: as `pcloud.rules.blockers` names it
     :ivar reason: a sentence for the owner of the host
     :ivar since: since when, None while unknown
     """
 
-    server: str
+    server: str | None
     rule: str
     reason: str
     since: datetime.datetime | None

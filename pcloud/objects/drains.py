@@ -12,9 +12,8 @@
 
 """Drain hosts of a Pcloud: what an owner wishes, and what is due by now.
 
-A drain needs no process that runs. The steps that are due are made by the
-owner's next call that writes; each step looks at the present rows, and is
-harmless when repeated or made several times at once.
+The steps that are due are made by a worker; each step looks at the present
+rows, and is harmless when repeated or made several times at once.
 
 Rule: reference-draining
 """
@@ -34,7 +33,6 @@ from pcloud.backend import outages
 from pcloud.backend import pcloud_rows
 from pcloud.backend import writes
 from pcloud import names
-from pcloud.objects import blockers
 from pcloud.objects import hosts
 from pcloud.objects import notifications
 from pcloud.objects import pclouds
@@ -45,7 +43,7 @@ LOG = logging.getLogger(__name__)
 # A host as kept, and the drain of the host.
 Drained: TypeAlias = tuple[pcloud_rows.HostRows, draining.Drain]
 
-# How many empty hosts one call takes out of a Pcloud, besides its own work.
+# How many empty hosts one look takes out of a Pcloud: others wait meanwhile.
 _RELEASED = 5
 
 
@@ -62,38 +60,13 @@ def wish(move: str, release: bool, deadline: str | None) -> draining.Drain:
             deadline, now))
 
 
-def begin(
-    context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
-    drain: draining.Drain,
-) -> hosts.Host:
-    """Drain a host of a Pcloud.
-
-    An empty host leaves the Pcloud at once where the drain asks for that.
-
-    :returns: the host as the drain began
-    :raises: `exception.HostNotFound`, and as `change.run`
-
-    Rule: reference-draining-state
-    """
-    drained = hosts.drain(context, pcloud, name, drain)
-    if drain.release and drained.occupied == blockers.Occupied():
-        _release(context, pcloud, drained.name)
-    return drained
-
-
 def drained(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    but: str | None = None,
 ) -> list[Drained]:
-    """Return the drained hosts of a Pcloud (one query while there are none).
-
-    :param but: the name, in any letter case, of a host to leave out; None for
-        no host
-    """
+    """Return the drained hosts of a Pcloud; one query for none."""
     return [(row, drain) for row in pcloud_rows.draining(
         context, pcloud.aggregate.id)
-        if row.name.casefold() != (but or '').casefold() and
-        (drain := draining.of(row.state, row.drain)) is not None]
+        if (drain := draining.of(row.state, row.drain)) is not None]
 
 
 def step(
@@ -102,8 +75,7 @@ def step(
 ) -> None:
     """Release and tell what is due for drained hosts, as far as possible.
 
-    Nothing that fails here may fail the call that comes by: what could not be
-    done stays due.
+    What could not be done stays due.
 
     Rule: reference-draining-steps
     """

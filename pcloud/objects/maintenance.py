@@ -11,11 +11,9 @@
 # under the License.
 """Maintenances of hosts: what an administrator announces, and what is due.
 
-A maintenance needs no process that runs. The steps that are due are made by
-the administrator's call itself, and by whoever comes next: the worker, the
-owner of the Pcloud with the host. Each step looks at the present rows and the
-present compute service, and is harmless when repeated or made several times at
-once.
+The steps that are due are made by a worker. Each step looks at the present
+rows and the present compute service, and is harmless when repeated or made
+several times at once.
 
 Rule: reference-maintenance
 """
@@ -23,7 +21,6 @@ Rule: reference-maintenance
 from collections.abc import Callable
 from collections.abc import Sequence
 import dataclasses
-import typing
 
 from nova import context as nova_context
 from oslo_config import cfg
@@ -59,11 +56,9 @@ def put(
 ) -> host_flavors.PoolHost:
     """Announce the maintenance of a host of a pool, or withdraw it.
 
-    A maintenance that begins by now has begun at the end of the call, as far
-    as the cloud answers; the rest is made by the next `step`.
-
     :param wish: None to withdraw what was announced
-    :returns: the host with the maintenance
+    :returns: the host with the maintenance, whose compute service is closed
+        or opened by the next `step`
     :raises: `exception.HostFlavorNotFound`, `exception.PoolHostNotFound`,
         `exception.NameTooLong`, and as `change.run`
 
@@ -87,9 +82,7 @@ def put(
     if wish != before.maintenance:
         reconcile.announced(context, [pool.uuid])
         reconcile.notified(_tell, context, host, pool, before, wish)
-    step(context, host)
-    return _after(context, flavor_id, dataclasses.replace(
-        before, maintenance=wish))
+    return dataclasses.replace(before, maintenance=wish)
 
 
 def _write(
@@ -135,25 +128,6 @@ def _end_unless_counts(
         replacements.end(written, aggregate_id, host)
 
 
-def _after(
-    context: nova_context.RequestContext, flavor_id: str,
-    written: host_flavors.PoolHost,
-) -> host_flavors.PoolHost:
-    """Return a host as it is after a committed change, which may not fail.
-
-    :param written: the host as the change has left the rows
-    """
-    host = written.compute.host
-    try:
-        return dataclasses.replace(
-            host_flavors.pool_host(context, flavor_id, host),
-            maintenance=written.maintenance)
-    except outages.ANY as error:
-        LOG.warning('Host %(host)s cannot be looked at: %(error)s',
-                    {'host': host, 'error': error})
-        return written
-
-
 def _tell(
     context: nova_context.RequestContext, host: str, pool: rows.Aggregate,
     before: host_flavors.PoolHost, wish: rules.Maintenance | None,
@@ -181,55 +155,13 @@ def _tell(
             reason=there.reason))
 
 
-def step(context: nova_context.RequestContext, host: str) -> None:
-    """Do what is due for a host, as far as possible.
-
-    Nothing that fails here may fail the call that comes by: what could not be
-    done stays due. So do the other steps.
-
-    :param host: the service host
-
-    Rule: reference-maintenance-steps
-    """
-    _attempt(context, hosts=[host])
-
-
-def step_flavor(context: nova_context.RequestContext, flavor_id: str) -> None:
-    """Do what is due for the hosts of a host flavor (one query at least)."""
-    _attempt(context, flavor_id=flavor_id)
-
-
-def step_pcloud(
-    context: nova_context.RequestContext, aggregate_id: int,
-) -> dict[str, pool_rows.Kept] | None:
-    """Do what is due for the hosts of a Pcloud (one query at least).
-
-    :param aggregate_id: the id of the Pcloud's aggregate in the database
-    :returns: ``service host -> maintenance``, as written; None while unknown
-    """
-    there = _attempt(context, pcloud_id=aggregate_id)
-    return None if there is None else {row.host: row for row in there}
-
-
-def _attempt(
-    context: nova_context.RequestContext, **which: typing.Any,
-) -> Sequence[pool_rows.Kept] | None:
-    """Do what is due, and return the maintenances; None while unknown."""
-    there = None
-    try:
-        there = pool_rows.maintenances(context, **which)
-        _do(context, there)
-    except outages.ANY as error:
-        LOG.warning('What is due for hosts in maintenance has still to be '
-                    'done: %(error)s', {'error': error})
-    return there
-
-
-def step_all(context: nova_context.RequestContext) -> None:
+def step(context: nova_context.RequestContext) -> None:
     """Do what is due for all hosts (one query while nothing is announced).
 
     :raises: `exception.Unavailable` and others of `outages.ANY`, once all has
         been done that could be done
+
+    Rule: reference-maintenance-steps
     """
     _do(context, pool_rows.maintenances(context))
 

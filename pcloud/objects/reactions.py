@@ -14,9 +14,9 @@
 """What a Pcloud does when one of its hosts is going to be in maintenance.
 
 The owner's policy says whether the servers of the host are moved, and whether
-a free host joins before. A reaction needs no process that runs: it is made and
-ended by the steps of whoever comes next. One change writes all of a reaction;
-what has been done for a host is kept in one metadata value of the Pcloud.
+a free host joins before. A worker begins and ends
+reactions. One change writes all of a reaction; what has been done for a host
+is kept in one metadata value of the Pcloud.
 
 Rule: reference-maintenance-policy
 """
@@ -122,18 +122,14 @@ class _Subject:
 def step(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     seen: Mapping[str, str], announced: Mapping[str, pool_rows.Kept],
-    but: str | None = None,
 ) -> None:
     """Begin and end reactions to maintenances, as far as possible.
 
-    Nothing that fails here may fail the call that comes by: what could not be
-    done stays due.
+    What could not be done stays due.
 
     :param seen: ``service host -> reaction``, as written
     :param announced: ``service host -> row of a maintenance``, read after
         `seen`: a reaction without a maintenance has outlived the maintenance
-    :param but: the name, in any letter case, of a host that the call itself
-        is about; None for no host
 
     Rule: reference-maintenance-policy
     """
@@ -146,8 +142,7 @@ def step(
     if aggregate is None:
         return
     for subject in _subjects(aggregate, seen, announced):
-        if subject.name.casefold() != (but or '').casefold():
-            _attempt(context, pcloud, aggregate, subject)
+        _attempt(context, pcloud, aggregate, subject)
     for host in replacements.left_behind(aggregate):
         _attempt_to_send_away(context, pcloud, aggregate, host)
 

@@ -38,6 +38,7 @@ from pcloud.rules import constraints
 from pcloud.rules import default_pcloud
 from pcloud.rules import draining
 from pcloud.rules import hints
+from pcloud.rules import looks
 from pcloud.rules import maintenance
 from pcloud.rules import ratios
 from pcloud.rules import reactions
@@ -204,6 +205,7 @@ _EXACT: Mapping[str, Check] = {
     names.SCOPE_ID: _check_name,
     names.MOVING_TURN: lambda key, value: turns.parse(value),
     names.GROWTH_TURN: lambda key, value: turns.parse(value),
+    names.WORKER: _rule(looks.parse, 'seconds since the epoch'),
     names.REBALANCE_STOPPED: rebalance_rows.check_stopped,
     names.QUOTA_UNITS: lambda key, value: units.limit(value)}
 _KEYS: Mapping[str, Check] = {

@@ -17,12 +17,15 @@ Rule: reference-draining-blockers
 
 from collections.abc import Collection
 import dataclasses
+import datetime
 
 SOFT_DELETED, ERROR, SHELVED = 'soft_deleted', 'error', 'shelved'
 RESIZE_NOT_CONFIRMED, MIGRATION = 'resize_not_confirmed', 'migration'
 TASK, LOCKED, NOT_MIGRATABLE = 'task', 'locked', 'not_migratable'
 # Known only where servers are to be moved.
 NO_ROOM, PLACEMENT = 'no_room', 'placement'
+# Of the drain itself.
+NO_WORKER = 'no_worker'
 
 # The status of a migration that waits for a confirmation.
 _FINISHED = 'finished'
@@ -108,3 +111,16 @@ def why(server: Server) -> tuple[str, str] | None:
         return NOT_MIGRATABLE, (
             f'no server can be moved while it is {server.vm_state}')
     return None
+
+
+def without_worker(seen: int | None) -> tuple[str, str]:
+    """Return the rule and the reason while no worker looks after drains.
+
+    :param seen: when a worker has looked, in seconds since the epoch; None for
+        never
+    """
+    when = '' if seen is None else ' since ' + datetime.datetime.fromtimestamp(
+        seen, datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
+    return NO_WORKER, (
+        f'no worker has looked{when}, so nothing is done until the operator '
+        'starts one (pcloud-manage work)')

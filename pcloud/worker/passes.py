@@ -12,9 +12,9 @@
 
 """One look at all that is due in a cloud.
 
-Each step is what the API calls do too, and is harmless when repeated or made
-by several workers at once. A pass without work makes a constant number of
-queries, whatever the number of Pclouds.
+Each step is harmless when repeated or made by several workers at once. A pass
+without work makes a constant number of queries, whatever the number of
+Pclouds.
 
 Rule: reference-worker-passes
 """
@@ -29,6 +29,7 @@ from pcloud.backend import outages
 from pcloud.backend import pcloud_rows
 from pcloud import exception
 from pcloud.moving import steps
+from pcloud.objects import looks
 from pcloud.objects import maintenance
 from pcloud.objects import pclouds
 from pcloud.objects import reconcile
@@ -84,12 +85,14 @@ def _settle(context: nova_context.RequestContext) -> None:
 
 def _maintain(context: nova_context.RequestContext) -> None:
     """Close hosts whose maintenance begins, and open others again."""
-    maintenance.step_all(context)
+    maintenance.step(context)
 
 
 def _drain(context: nova_context.RequestContext) -> None:
     """Do what is due for the hosts of every Pcloud with such hosts."""
     for pcloud_id in pcloud_rows.with_steps(context):
+        # A pass through many Pclouds may be long.
+        looks.note(context)
         try:
             steps.step(context, pclouds.head(context, pcloud_id))
         except exception.PcloudNotFound:
@@ -101,4 +104,9 @@ def _confirm(context: nova_context.RequestContext) -> None:
     steps.confirm(context)
 
 
-_STEPS = (_settle, _maintain, _drain, _confirm)
+def _look(context: nova_context.RequestContext) -> None:
+    """Note that a worker looks."""
+    looks.note(context)
+
+
+_STEPS = (_look, _settle, _maintain, _drain, _confirm)

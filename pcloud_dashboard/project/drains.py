@@ -33,9 +33,10 @@ def forecast(drain: Mapping[str, typing.Any],
     hosts = {move['server']: move['host'] for move in drain.get('moves', ())}
     reasons = {each['server']: each['reason']
                for each in drain.get('blockers') or ()}
-    return [_sentence(shown.Server(each, names.get(each)), hosts.get(each),
-                      reasons.get(each)) for each in drain['remaining']
-            ] or [_('The host is empty.')]
+    return shown.stuck(drain) + ([
+        _sentence(shown.Server(each, names.get(each)), hosts.get(each),
+                  reasons.get(each)) for each in drain['remaining']
+    ] or [_('The host is empty.')])
 
 
 def _sentence(server: shown.Server, host: str | None,

@@ -16,6 +16,8 @@ from oslo_config import cfg
 
 from pcloud.api import call as api_call
 from pcloud.api.schemas import room
+from pcloud.api.views import times
+from pcloud.objects import looks
 
 CONF = cfg.CONF
 
@@ -36,17 +38,19 @@ EXTENSIONS = (
     'servers',
     'settling',
     'simulate',
+    'worker-seen',
 )
 
 
 def show(call: api_call.Call) -> dict:
-    """Show the version of the API, the extensions and the limits.
+    """Show the API's version and limits, and when a worker has looked.
 
     Rule: reference-about
     """
     return {'pcloud_api': {
         'version': VERSION,
         'extensions': list(EXTENSIONS),
+        'worker_seen': times.shown_seconds(looks.seen(call.context)),
         'limits': {'pclouds_per_page': CONF.api.max_limit,
                    'quota_units': CONF.pcloud.quota_units,
                    'room_flavors': room.MOST_FLAVORS,

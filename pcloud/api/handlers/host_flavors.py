@@ -17,7 +17,6 @@ from collections.abc import Callable
 from pcloud.api import call as api_call
 from pcloud.api.policies import host_flavors as rules
 from pcloud.api.views import host_flavors as views
-from pcloud.moving import steps
 from pcloud.objects import host_flavors
 from pcloud.objects import maintenance
 from pcloud.objects import supplies
@@ -57,7 +56,6 @@ def create(call: api_call.Call) -> dict:
 
 def update(call: api_call.Call) -> dict:
     """Change the description or the units of a host flavor, or both."""
-    maintenance.step_flavor(call.context, call.parameters['id'])
     changes = dict(call.body)
     if 'units' in changes:
         # In JSON 2.0 is an integer too.
@@ -74,7 +72,6 @@ def delete(call: api_call.Call) -> None:
 
 def add_host(call: api_call.Call) -> dict:
     """Put a host into the pool of a host flavor."""
-    maintenance.step_flavor(call.context, call.parameters['id'])
     return {'host': views.host(host_flavors.add_host(
         call.context, call.parameters['id'], call.body['host']))}
 
@@ -87,15 +84,11 @@ def maintain_host(call: api_call.Call) -> dict:
     body = call.body['maintenance']
     wish = None if body is None else maintenance_rules.read(
         body['from'], body.get('until'), body['reason'])
-    maintenance.step_flavor(call.context, call.parameters['id'])
-    changed = maintenance.put(
-        call.context, call.parameters['id'], call.parameters['host'], wish)
-    steps.step_by_id(call.context, changed.pcloud)
-    return {'host': views.host(changed)}
+    return {'host': views.host(maintenance.put(
+        call.context, call.parameters['id'], call.parameters['host'], wish))}
 
 
 def remove_host(call: api_call.Call) -> None:
     """Take a host out of the pool of a host flavor."""
-    maintenance.step_flavor(call.context, call.parameters['id'])
     host_flavors.remove_host(
         call.context, call.parameters['id'], call.parameters['host'])

@@ -25,7 +25,6 @@ from pcloud.api import wishes
 from pcloud.backend import availability_zones
 from pcloud import exception
 from pcloud.moving import shown
-from pcloud.moving import steps
 from pcloud.objects import allocation
 from pcloud.objects import drains
 from pcloud.objects import hosts
@@ -74,7 +73,6 @@ def add(call: api_call.Call) -> dict:
     pcloud = ownership.own_head(call)
     if zone is not None:
         availability_zones.check(call.context, zone)
-    steps.step(call.context, pcloud)
     if 'host_flavor' in call.body:
         added = allocation.add(
             call.context, pcloud, wanted, call.body['host_flavor'], zone)
@@ -129,7 +127,6 @@ def update(call: api_call.Call) -> dict:
     pcloud = ownership.own_head(call)
     if state == draining.DRAINING:
         return {'host': _drain(call, pcloud, name)}
-    steps.step(call.context, pcloud, name)
     return {'host': _view(call)(hosts.set_state(
         call.context, pcloud, name, state))}
 
@@ -148,18 +145,13 @@ def _drain(call: api_call.Call, pcloud: pclouds.Head, name: str) -> dict:
         trial = shown.trial(call.context, pcloud, name, wish,
                             body.get('together_with', ()))
         return views.tried(_view(call)(trial.host), trial.places)
-    steps.step(call.context, pcloud, name)
-    if wish.move == draining.NONE:
-        return _view(call)(drains.begin(call.context, pcloud, name, wish))
     # The answer is read before the change, as `hosts.drain` has it.
     trial = shown.trial(call.context, pcloud, name, wish)
-    drains.begin(call.context, pcloud, name, wish)
-    steps.move(call.context, pcloud)
+    hosts.drain(call.context, pcloud, name, wish)
     return _view(call)(trial.host)
 
 
 def remove(call: api_call.Call) -> None:
     """Remove a host from a Pcloud."""
-    pcloud, name = ownership.own_head(call), call.parameters['name']
-    steps.step(call.context, pcloud, name)
-    hosts.remove(call.context, pcloud, name)
+    hosts.remove(
+        call.context, ownership.own_head(call), call.parameters['name'])

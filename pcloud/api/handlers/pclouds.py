@@ -21,7 +21,6 @@ from pcloud.api.views import pclouds as views
 from pcloud.api import wishes
 from pcloud.backend import pcloud_lists
 from pcloud import exception
-from pcloud.moving import steps
 from pcloud.objects import homes
 from pcloud.objects import pclouds
 from pcloud.objects import usages
@@ -116,10 +115,8 @@ def update(call: api_call.Call) -> dict:
     pcloud = ownership.own_pcloud(call)
     wishes.check(call, pcloud.owner, wishes.of_policy(
         call.body.get('maintenance_policy')))
-    changed = pclouds.update(call.context, pcloud, call.body)
-    if 'maintenance_policy' in call.body:
-        steps.step(call.context, changed)
-    return {'pcloud': views.detail(changed)}
+    return {'pcloud': views.detail(
+        pclouds.update(call.context, pcloud, call.body))}
 
 
 def delete(call: api_call.Call) -> None:
@@ -128,7 +125,6 @@ def delete(call: api_call.Call) -> None:
     Rule: reference-pclouds-home
     """
     pcloud = ownership.own_pcloud(call)
-    steps.step(call.context, pcloud)
     if not call.asks_for('force'):
         homes.check_deletion(call.context, pcloud)
     pclouds.delete(call.context, pcloud)

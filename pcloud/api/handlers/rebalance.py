@@ -26,7 +26,6 @@ from pcloud.backend import flavors
 from pcloud import exception
 from pcloud.explain import bundle_requests
 from pcloud.moving import rebalances
-from pcloud.moving import steps
 from pcloud.objects import pclouds
 from pcloud.rules import draining
 from pcloud.rules import rebalancing
@@ -54,11 +53,9 @@ def begin(call: api_call.Call) -> dict:
     """
     pcloud = ownership.own_pcloud(call)
     wishes.check(call, pcloud.owner, [wishes.REBALANCE])
-    begun = rebalances.begin(
+    return {'rebalance': views.show(rebalances.begin(
         call.context, pcloud, _question(call, pcloud, _asked(call, pcloud)),
-        call.body['valid_for'])
-    steps.move(call.context, pcloud)
-    return {'rebalance': views.show(begun)}
+        call.body['valid_for']))}
 
 
 def end(call: api_call.Call) -> None:

@@ -31,6 +31,7 @@ from pcloud.tests import bulk
 from pcloud.tests.concurrency import cloud
 from pcloud.tests.concurrency import crowd
 from pcloud.tests import ledger
+from pcloud.worker import passes
 
 CLIENTS = 10
 REFUSALS = {403, 404, 409}
@@ -346,7 +347,7 @@ class FightTest(testtools.TestCase):
                 == 'enabled'}
 
     def test_maintenances(self):
-        """Maintenances come and go while steps are made, five rounds."""
+        """Maintenances come and go while workers look, five rounds."""
         self.cloud.seed(self.flavor, 4)
         admin, user = self._user(admin=True), self._user()
         pcloud = user.make_pcloud()
@@ -357,9 +358,12 @@ class FightTest(testtools.TestCase):
             each['host'] for each in admin.call(
                 'GET', f'/os-host-flavors/{self.flavor}').json()[
                     'host_flavor']['hosts'] if each['pcloud'] == pcloud)
-        step = functools.partial(user.call, 'PUT', path, {
-            'pcloud': {'maintenance_policy': 'replace'}})
-        responses, joined = [step()], 0
+        responses, joined = [user.call('PUT', path, {
+            'pcloud': {'maintenance_policy': 'replace'}})], 0
+
+        def look():
+            passes.hosts(nova_context.get_admin_context())
+            return user.call('GET', path)
 
         def maintain(host, maintenance):
             return admin.call(
@@ -372,10 +376,10 @@ class FightTest(testtools.TestCase):
         for _ in range(5):
             responses += crowd.at_once([
                 functools.partial(maintain, host, wish)
-                for host in own for wish in (begin, None)] + [step] * 4)
+                for host in own for wish in (begin, None)] + [look] * 4)
             joined += len(user.call('GET', f'{path}/hosts').json()[
                 'hosts']) > 2
-        responses += [maintain(host, None) for host in own] + [step()]
+        responses += [maintain(host, None) for host in own] + [look()]
         there = user.call('GET', f'{path}/hosts').json()['hosts']
         self.assertEqual(
             {'a': 'disabled', 'b': 'disabled'},

@@ -38,10 +38,12 @@ from placement import db_api as placement_db
 import sqlalchemy as sa
 
 from pcloud import conf as pcloud_conf
+from pcloud import names
 from pcloud import planner
 from pcloud.tests.functional import cloud_state
 from pcloud.tests.functional import driver
 from pcloud.tests.functional import economies
+from pcloud.worker import passes
 from pcloud_sandbox.configuration import paste
 
 CONF = nova_conf.CONF
@@ -450,6 +452,10 @@ class PcloudTestCase(
 
         self.wait_until(lambda: self.assertEqual([], gone()))
 
+    def work(self) -> bool:
+        """Have a worker look once, and return whether all could be done."""
+        return passes.once(nova_context.get_admin_context())
+
     def set_down(self, host: str, down: bool = True):
         """Force a host's service down, so that Nova can evacuate servers."""
         self.admin.put_service(self.service_id(host), {'forced_down': down})
@@ -467,10 +473,15 @@ class PcloudTestCase(
             return targeted.db_connection.writer.get_engine()
 
     def dump(self) -> dict:
-        """Return all that Pcloud writes in Nova and Placement."""
+        """Return all that Pcloud writes in Nova and Placement.
+
+        When a worker has looked is left out.
+        """
         return {
             'aggregates': {
-                each.name: (each.uuid, sorted(each.hosts), each.metadata)
+                each.name: (each.uuid, sorted(each.hosts), {
+                    key: value for key, value in each.metadata.items()
+                    if key != names.WORKER})
                 for each in objects.AggregateList.get_all(self.context)},
             'services': {
                 each['host']: (each['status'], each['disabled_reason'])

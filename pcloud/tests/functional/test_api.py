@@ -398,7 +398,8 @@ class AboutTest(ApiTestCase):
         for user in (self.alice, self.admin, self.client_of(
                 'eve', base.BOB, ['reader'])):
             shown = self.check(200, user, 'GET', '/os-pcloud')['pcloud_api']
-            self.assertEqual({'version', 'extensions', 'limits'}, set(shown))
+            self.assertEqual({'version', 'extensions', 'limits',
+                              'worker_seen'}, set(shown))
             self.assertIn('audit', shown['extensions'])
             self.assertEqual(10, shown['limits']['quota_units'])
         self.check(405, self.alice, 'POST', '/os-pcloud', {})

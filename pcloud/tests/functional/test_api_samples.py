@@ -25,7 +25,7 @@ from pcloud.tests.functional import base
 
 FOLDER = pathlib.Path(__file__).parents[3] / 'doc' / 'api_samples'
 UUID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
-SINCE = re.compile('("since": )"[^"]*"')
+SINCE = re.compile('("(?:since|worker_seen)": )"[^"]*"')
 VALID = re.compile('("valid_for": )"[^"]*"')
 # What the ids of a run are called in the samples, in order of appearance.
 STABLE = ('7f3c8a52-4a0e-4c35-9d6e-5b1f2c7e8a90',
@@ -79,6 +79,7 @@ class ApiSamplesTest(base.PcloudTestCase):
         return self.ids[match[0]]
 
     def test_all(self):
+        self.work()
         self._pool()
         pcloud = self._pclouds()
         self._hosts(pcloud)

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Hosts of a Pcloud that their owner has emptied, without a process."""
+"""Hosts of a Pcloud that their owner has emptied."""
 
 import contextlib
 import datetime
@@ -46,6 +46,7 @@ class DrainingTestCase(shared_cloud.SharedCloudTestCase):
         self.path = f'/os-pclouds/{self.pcloud}/hosts'
         self.real = {name: self.add_host(
             self.alice, self.pcloud, name, 'gpu') for name in ('a', 'b')}
+        self.work()
 
     def put(self, name, state='draining', user=None, **drain):
         """Return the answer to a change of the state of a host."""
@@ -215,20 +216,36 @@ class ReleaseTest(DrainingTestCase):
         self.assertEqual({'a': 'draining', 'b': 'enabled'}, self.names())
         self.assertEqual(before, self.dump())
 
-    def test_call_about_another_host(self):
+    def test_worker_that_looks(self):
         for state in ('disabled', 'enabled'):
             self.put('b', state)
+            self.work()
             self.assertIn('a', self.names())
         self.empty()
         self.put('b', 'disabled')
+        self.work()
         self.assertEqual({'b': 'disabled'}, self.names())
         self.assertNotIn(self.key(), self.metadata())
         self.assertEqual([], self.kinds())
+
+    def test_calls_release_no_host(self):
+        self.empty()
+        self.put('b', 'disabled')
+        self.put('b', 'enabled')
+        self.drain(release=True)
+        self.add_host(self.alice, self.pcloud, 'c', 'gpu')
+        self.alice.call_json('PUT', f'{self.path}/c', {
+            'host': {'state': 'disabled'}})
+        self.alice.call_json('DELETE', f'{self.path}/c')
+        self.assertEqual(409, self.alice.call(
+            'DELETE', f'/os-pclouds/{self.pcloud}').status_code)
+        self.assertEqual({'a': 'draining', 'b': 'enabled'}, self.names())
 
     def test_addition_that_needs_the_units(self):
         self.admin.call_json('PUT', f'/os-pcloud-quotas/{base.ALICE}', {
             'quota': {'units': {'limit': 2}}})
         self.empty()
+        self.work()
         self.add_host(self.alice, self.pcloud, 'c', 'gpu')
         self.assertEqual({'b': 'enabled', 'c': 'enabled'}, self.names())
 
@@ -236,12 +253,14 @@ class ReleaseTest(DrainingTestCase):
         self.put('b', 'disabled')
         self.alice.call_json('DELETE', f'{self.path}/b')
         self._delete_server(self.server)
+        self.work()
         self.alice.call_json('DELETE', f'/os-pclouds/{self.pcloud}')
 
     def test_owner_who_changes_the_wish(self):
         self.empty()
         self.assertEqual(200, self.put('a', 'enabled').status_code)
         self.put('b', 'disabled')
+        self.work()
         self.assertEqual({'a': 'enabled', 'b': 'disabled'}, self.names())
 
     def test_who_may_not_remove(self):
@@ -258,39 +277,47 @@ class ReleaseTest(DrainingTestCase):
             self.drain('a', release=False)
             self.assertFalse(self.get()['drain']['release'])
 
-    def test_empty_host_leaves_at_once(self):
-        self.drain('b', release=True)
+    def test_empty_host_leaves_with_the_next_look(self):
+        shown = self.drain('b', release=True)['drain']
+        self.assertEqual(([], []), (shown['remaining'], shown['blockers']))
+        self.work()
         self.assertEqual({'a': 'draining'}, self.names())
 
     def test_drain_without_release(self):
         self.drain(release=False)
         self._delete_server(self.server)
         self.put('b', 'disabled')
+        self.work()
         self.assertEqual({'a': 'draining', 'b': 'disabled'}, self.names())
 
     def test_resize_that_is_not_confirmed(self):
         self.act(self.server, {'migrate': None})
         self.wait_for(self.server, status='VERIFY_RESIZE')
         self.put('b', 'disabled')
+        self.work()
         self.assertEqual({'a': 'draining', 'b': 'disabled'}, self.names())
         self.act(self.server, {'confirmResize': None})
         self.wait_for(self.server, status='ACTIVE')
 
         def released():
-            self.put('b', 'disabled')
+            self.work()
             self.assertEqual({'b': 'disabled'}, self.names())
 
         self.wait_until(released)
 
     def test_cost(self):
-        """A call costs the same with one drained host and with several."""
+        """Drained hosts cost no call, and a look the same for several."""
         def call():
             self.assertEqual(200, self.put('b', 'disabled').status_code)
 
-        one = counting.least(call)
+        one, look = counting.least(call), counting.least(self.work)
         self.add_host(self.alice, self.pcloud, 'c', 'gpu')
         self.boot(self.alice, {'pcloud': self.pcloud})
         self.drain('c', release=True)
+        self.assertEqual(one, counting.least(call))
+        self.assertEqual(look, counting.least(self.work))
+        self.put('a', 'disabled')
+        self.put('c', 'disabled')
         self.assertEqual(one, counting.least(call))
 
 
@@ -438,36 +465,38 @@ class DeadlineTest(DrainingTestCase):
         return found
 
     def test_it_is_told_once(self):
-        self.put('b', 'disabled')
+        self.work()
         self.assertEqual([], self._told())
         self.at(self.now + HOUR)
         self.get()
-        self.assertEqual([], self._told())
         self.put('b', 'disabled')
+        self.assertEqual([], self._told())
+        self.work()
         self.assertEqual([{
             'pcloud_id': self.pcloud, 'owner': base.ALICE, 'name': 'a',
             'host_flavor': 'gpu', 'units': 1, 'availability_zone': 'az1',
             'state': 'draining', 'reason': None}], self._told())
         self.put('b', 'enabled')
+        self.work()
         self.assertEqual([], self._told())
         self.assertEqual({'a': 'draining', 'b': 'enabled'}, self.names())
         self.assertEqual([], self.kinds())
 
     def test_clock_that_steps_back(self):
         self.at(self.now + HOUR)
-        self.put('b', 'disabled')
+        self.work()
         self.at(self.now - HOUR)
-        self.put('b', 'disabled')
+        self.work()
         self.assertEqual(1, len(self._told()))
 
     def test_another_deadline(self):
         self.at(self.now + HOUR)
-        self.put('b', 'disabled')
+        self.work()
         self.drain(deadline=f'{(self.now + 2 * HOUR).isoformat()}Z')
-        self.put('b', 'disabled')
+        self.work()
         self.assertEqual(1, len(self._told()))
         self.at(self.now + 3 * HOUR)
-        self.put('b', 'disabled')
+        self.work()
         self.assertEqual(1, len(self._told()))
 
 
@@ -484,6 +513,7 @@ class ByHandTest(DrainingTestCase):
                              (host['state'], host.get('drain')))
             self.assertEqual(['value-not-valid'], self.kinds())
             self.put('b', 'disabled')
+            self.work()
             self.assertIn('a', self.names())
         self.put('a', 'disabled')
         self.assertEqual([], self.kinds())
@@ -494,6 +524,7 @@ class ByHandTest(DrainingTestCase):
             self.key(prefix='pcloud:host_state:'): 'enabled',
             self.key(): str(draining.Drain(1, release=True))})
         self.put('b', 'disabled')
+        self.work()
         host = self.get()
         self.assertEqual(('enabled', None), (host['state'], host.get('drain')))
         found, = all_checks.find(self.context, settle=0)

@@ -35,7 +35,6 @@ from pcloud.backend import computes
 from pcloud.backend import consumers
 from pcloud.tests.functional import base
 from pcloud.tests.functional import shared_cloud
-from pcloud.worker import passes
 
 HOST = 'node-1'
 NODE = 'node-1.hv.example.org'
@@ -370,12 +369,13 @@ class OrphanTest(OrphanTestCase):
         self.admin.call_json('POST', POOL, BODY)
         self.add_host(self.alice, self.pcloud, 'web', 'gpu')
         self.leave_behind(CONSUMER)
+        self.work()
         shown = self.alice.call_json('PUT', f'{self.path}/web', {'host': {
             'state': 'draining', 'drain': {'move': 'none', 'release': True}}})
         self.assertEqual((0, []), (
             len(shown['host']['instances']),
             shown['host']['drain']['blockers']))
-        passes.hosts(self.context)
+        self.work()
         self.assertEqual([], self.alice.get_json(self.path)['hosts'])
 
 

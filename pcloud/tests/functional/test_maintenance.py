@@ -24,10 +24,8 @@ from pcloud.api import enforcer
 from pcloud.api.policies import hosts as policies
 from pcloud.audit import all_checks
 from pcloud.backend import compute_calls
-from pcloud.objects import maintenance
 from pcloud.tests import counting
 from pcloud.tests.functional import shared_cloud
-from pcloud.worker import passes
 
 HOUR = datetime.timedelta(hours=1)
 FROM = '2100-01-01T00:00:00Z'
@@ -52,16 +50,18 @@ class MaintenanceTestCase(shared_cloud.SharedCloudTestCase):
             {'host': {'maintenance': wish}})
 
     def announce(self, begin=FROM, host=None, **wish):
-        """Announce a maintenance, and return the host."""
+        """Announce a maintenance, have a worker look; return the answer."""
         answer = self.call(
             {'from': begin, 'reason': 'a new disk', **wish}, host)
         self.assertEqual(200, answer.status_code, answer.text)
+        self.work()
         return answer.json()['host']
 
     def withdraw(self, host=None):
-        """Withdraw a maintenance, and return the host."""
+        """Withdraw a maintenance, have a worker look; return the answer."""
         answer = self.call(None, host)
         self.assertEqual(200, answer.status_code, answer.text)
+        self.work()
         return answer.json()['host']
 
     def get(self, user=None):
@@ -216,32 +216,36 @@ class StepsTest(MaintenanceTestCase):
         """Return a moment that has passed."""
         return f'{(timeutils.utcnow() - HOUR).isoformat()}Z'
 
-    def test_at_once(self):
-        shown = self.announce(self.past())
-        self.assertEqual('disabled', shown['status'])
+    def test_with_the_next_look(self):
+        self.announce(self.past())
+        self.assertEqual('disabled', self.in_pool()['status'])
         self.assertEqual((True, 'Pcloud: maintenance'), self.service())
         self.assertEqual('maintenance', self.get()['status'])
-        self.assertEqual('enabled', self.withdraw()['status'])
+        self.withdraw()
+        self.assertEqual('enabled', self.in_pool()['status'])
         self.assertEqual((False, None), self.service())
         self.assertEqual({}, self.values())
 
-    def test_whoever_comes_by_begins(self):
-        soon = f'{(timeutils.utcnow() + HOUR).isoformat()}Z'
-        for come_by in (
+    def test_the_worker_alone_begins(self):
+        self.announce(f'{(timeutils.utcnow() + HOUR).isoformat()}Z')
+        self.assertFalse(self.service()[0])
+        self.after(2 * HOUR)
+        for call in (
                 lambda: self.alice.call_json(
                     'PUT', f'{self.path}/web', {'host': {'state': 'enabled'}}),
                 lambda: self.admin.call_json(
                     'PUT', '/os-host-flavors/gpu',
                     {'host_flavor': {'units': 2}}),
-                lambda: passes.once(self.context)):
-            self.announce(soon)
-            come_by()
+                lambda: self.call({'from': self.past(), 'reason': ''}),
+                self.get, self.in_pool):
+            call()
             self.assertFalse(self.service()[0])
-            self.after(2 * HOUR)
-            come_by()
-            self.assertTrue(self.service()[0])
-            timeutils.clear_time_override()
-            self.withdraw()
+        self.work()
+        self.assertTrue(self.service()[0])
+        self.call(None)
+        self.assertTrue(self.service()[0])
+        self.work()
+        self.assertFalse(self.service()[0])
 
     def test_a_free_host_is_not_given_away(self):
         for host in self.hosts:
@@ -264,15 +268,17 @@ class StepsTest(MaintenanceTestCase):
 
     def test_put_off(self):
         self.announce(self.past())
-        self.assertEqual('enabled', self.announce()['status'])
+        self.announce()
+        self.assertEqual('enabled', self.in_pool()['status'])
         self.assertEqual((False, None), self.service())
 
     def test_a_crash_before_the_service_is_disabled(self):
         with mock.patch.object(compute_calls, 'close',
                                side_effect=nova_exception.NovaException):
-            self.assertEqual('enabled', self.announce(self.past())['status'])
+            self.announce(self.past())
+            self.assertEqual('enabled', self.in_pool()['status'])
         self.assertFalse(self.service()[0])
-        maintenance.step(self.context, self.real)
+        self.work()
         self.assertTrue(self.service()[0])
 
     def test_a_crash_before_the_service_is_enabled(self):
@@ -280,10 +286,10 @@ class StepsTest(MaintenanceTestCase):
         with mock.patch.object(compute_calls, 'open_again',
                                side_effect=nova_exception.NovaException):
             self.assertNotIn('maintenance', self.withdraw())
-            self.assertFalse(passes.once(self.context))
+            self.assertFalse(self.work())
         self.assertTrue(self.service()[0])
         self.assertNotIn('maintenance', self.get())
-        self.assertTrue(passes.once(self.context))
+        self.assertTrue(self.work())
         self.assertEqual((False, None), self.service())
         self.assertEqual({}, self.values())
 
@@ -339,7 +345,7 @@ class StepsTest(MaintenanceTestCase):
         self.after(2 * HOUR)
         self.announce(self.past())
         timeutils.clear_time_override()
-        maintenance.step(self.context, self.real)
+        self.work()
         self.assertTrue(self.service()[0])
         self.withdraw()
         self.assertEqual((False, None), self.service())

@@ -17,7 +17,6 @@ import datetime
 import threading
 from unittest import mock
 
-from nova import context as nova_context
 from nova import objects
 from oslo_utils import timeutils
 
@@ -31,7 +30,6 @@ from pcloud.objects import reactions
 from pcloud.tests.functional import kills
 from pcloud.tests.functional import outages
 from pcloud.tests.functional import test_moving
-from pcloud.worker import passes
 
 FAR = '2100-01-01T00:00:00Z'
 
@@ -53,15 +51,19 @@ class PolicyTestCase(test_moving.MovingTestCase):
         self.soon = timeutils.utcnow() + datetime.timedelta(hours=1)
 
     def choose(self, policy, expected=200, user=None):
-        """Choose the policy of the Pcloud, and return the Pcloud."""
+        """Choose the policy, have a worker look; return the Pcloud."""
         answer = (user or self.alice).call(
             'PUT', f'/os-pclouds/{self.pcloud}',
             {'pcloud': {'maintenance_policy': policy}})
         self.assertEqual(expected, answer.status_code, answer.text)
+        self.work()
         return answer.json().get('pcloud')
 
     def announce(self, begin=None, name='a'):
-        """Announce a maintenance of a host, in an hour if not said."""
+        """Announce a maintenance of a host, in an hour if not said.
+
+        A worker looks afterwards; so it does when one is withdrawn.
+        """
         return self._put(name, {'from': begin or shown(self.soon),
                                 'reason': 'a new disk'})
 
@@ -74,6 +76,7 @@ class PolicyTestCase(test_moving.MovingTestCase):
             'PUT', f'/os-host-flavors/gpu/hosts/{self.real[name]}',
             {'host': {'maintenance': wish}})
         self.assertEqual(200, answer.status_code, answer.text)
+        self.work()
         return answer.json()['host']
 
     def start_on(self, name):
@@ -82,10 +85,6 @@ class PolicyTestCase(test_moving.MovingTestCase):
         server = self.start()
         self.only('a', 'b')
         return server
-
-    def once(self):
-        """Make a pass of the worker."""
-        return passes.once(nova_context.get_admin_context())
 
     def in_use(self):
         """Return the units in use by the owner of the Pcloud."""
@@ -180,7 +179,7 @@ class MigrateTest(PolicyTestCase):
         self.assertEqual({'from', 'until', 'reason'}, set(host['maintenance']))
         self.arrives(server, 'b')
         self.ends(server, 'completed')
-        self.once()
+        self.work()
         self.assertEqual([], self.kinds())
         self.withdraw()
         self.assertEqual({'a': 'enabled', 'b': 'enabled'}, self.names())
@@ -211,15 +210,15 @@ class MigrateTest(PolicyTestCase):
 
     def test_not_before_its_time(self):
         self.announce(FAR)
-        self.once()
+        self.work()
         self.assertEqual('enabled', self.names()['a'])
         self.flags(maintenance_lead=0xffffffff // 2, group='pcloud')
         self.announce(shown(self.soon + datetime.timedelta(days=9000)))
-        self.once()
+        self.work()
         self.assertEqual('draining', self.names()['a'])
         self.announce(FAR)
         self.flags(maintenance_lead=60, group='pcloud')
-        self.once()
+        self.work()
         self.assertEqual('enabled', self.names()['a'])
 
     def test_owner_who_decides_meanwhile(self):
@@ -227,10 +226,10 @@ class MigrateTest(PolicyTestCase):
             self.announce()
             self.assertEqual('draining', self.names()['a'])
             self.put('a', state)
-            self.once()
+            self.work()
             self.assertEqual(state, self.names()['a'])
             self.withdraw()
-            self.once()
+            self.work()
             self.assertEqual(state, self.names()['a'])
             self.put('a', 'enabled')
 
@@ -298,11 +297,11 @@ class ReplaceTest(PolicyTestCase):
         self.assertEqual(3, self.in_use())
 
         def has_left():
-            self.once()
+            self.work()
             self.assertEqual(set(), self.joined())
 
         self.wait_until(has_left)
-        self.once()
+        self.work()
         self.assertEqual('a', self.name_of(server))
         self.assertEqual(2, self.in_use())
         self.assertEqual([], self.kinds())
@@ -310,7 +309,7 @@ class ReplaceTest(PolicyTestCase):
             ('pcloud:maintained', 'pcloud:replaces'))])
 
     def moved_to(self, server, name):
-        self.once()
+        self.work()
         self.assertEqual(name, self.name_of(server))
         self.assertEqual(['completed'], self.migrations(server))
 
@@ -324,7 +323,7 @@ class ReplaceTest(PolicyTestCase):
                          self.names())
         self.assertEqual((3, 3), (
             self.in_use(), self.pcloud_shown()['units']))
-        self.once()
+        self.work()
         self.assertEqual({'a': 'enabled', 'b': 'disabled'}, self.names())
         self.assertEqual(2, self.in_use())
 
@@ -336,7 +335,7 @@ class ReplaceTest(PolicyTestCase):
             'DELETE', f'{self.path}/a').status_code)
         self.assertEqual(2, self.in_use())
         self.assertEqual({'b': 'disabled', name: 'draining'}, self.names())
-        self.once()
+        self.work()
         self.assertEqual({'b'}, set(self.names()))
         self.withdraw()
         self.assertEqual(1, self.in_use())
@@ -348,7 +347,7 @@ class ReplaceTest(PolicyTestCase):
         self.put(name, 'disabled')
         self.assertEqual(204, self.alice.call(
             'DELETE', f'{self.path}/{name}').status_code)
-        self.once()
+        self.work()
         self.assertEqual({'a', 'b'}, set(self.names()))
         self.assertNotIn('replacement', self.get()['maintenance'])
         self.assertEqual(2, self.in_use())
@@ -420,6 +419,7 @@ class ReplaceTest(PolicyTestCase):
         self.add_host(self.alice, self.pcloud, 'new', 'gpu')
         self.assertEqual((3, 3), (self.in_use(), len(self.names())))
         self.assertNotIn('a', self.names())
+        self.work()
         self.assertEqual('draining', self.names()[name])
         self.assertEqual([], self.kinds())
 
@@ -442,12 +442,12 @@ class ReplaceTest(PolicyTestCase):
     def test_several_at_once(self):
         with mock.patch.object(reactions, '_attempt'):
             self.announce()
-        threads = [threading.Thread(target=self.once) for _ in range(4)]
+        threads = [threading.Thread(target=self.work) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        self.once()
+        self.work()
         self.assertEqual(1, len(self.joined()))
         self.assertEqual(2, self.in_use())
         self.assertEqual([], self.kinds())
@@ -456,7 +456,7 @@ class ReplaceTest(PolicyTestCase):
         """Who has read no reaction makes no second, and ends none."""
         with mock.patch.object(reactions, '_attempt'):
             self.announce()
-        others, wishes = [self.once], pcloud_rows.wishes
+        others, wishes = [self.work], pcloud_rows.wishes
 
         def read_before_another(*arguments):
             found = wishes(*arguments)
@@ -465,7 +465,7 @@ class ReplaceTest(PolicyTestCase):
             return found
 
         with mock.patch.object(pcloud_rows, 'wishes', read_before_another):
-            self.once()
+            self.work()
         self.assertEqual([], others)
         self.assertEqual('draining', self.names()['a'])
         self.assertEqual((1, 2), (len(self.joined()), self.in_use()))
@@ -482,7 +482,7 @@ class ReplaceTest(PolicyTestCase):
         with mock.patch.object(allocation, '_check_alone', lose_first):
             self.announce()
             self.assertEqual({'a': 'enabled', 'b': 'disabled'}, self.names())
-            self.once()
+            self.work()
         self.assertEqual(1, len(self.joined()))
 
     def test_free_hosts_whose_cell_is_silent(self):
@@ -494,7 +494,7 @@ class ReplaceTest(PolicyTestCase):
             self.announce()
             self.assertEqual({'a': 'enabled', 'b': 'disabled'}, self.names())
             self.flags(maintenance_lead=7300, group='pcloud')
-            self.once()
+            self.work()
         self.assertEqual({'a': 'draining', 'b': 'disabled'}, self.names())
         self.assertIn('problem', self.get()['maintenance'])
 
@@ -502,7 +502,7 @@ class ReplaceTest(PolicyTestCase):
         self.flags(maintenance_lead=3700, group='pcloud')
         with outages.SilentPlacement(self.placement.fixture._client):
             self.announce()
-        self.once()
+        self.work()
         self.assertEqual(1, len(self.joined()))
         self.assertEqual([], self.kinds())
 
@@ -522,13 +522,13 @@ class ReplaceTest(PolicyTestCase):
         """Kill workers at one more statement each, until one lives."""
         number = 1
         engine, *_ = self.engines()
-        while kills.is_killed(engine, number, self.once):
+        while kills.is_killed(engine, number, self.work):
             self.assertIn(self.in_use(), (2, 3))
             self.assertLessEqual(len(self.joined()), 1)
             number += 1
             self.later(seconds=122)
         self.assertGreater(number, 10)
-        self.once()
+        self.work()
         check()
 
     def test_service_is_closed_and_opened(self):
@@ -613,7 +613,7 @@ class LeavingTest(PolicyTestCase):
     def gone(self):
         """Make passes until nobody is left who stood in."""
         def all_gone():
-            self.once()
+            self.work()
             self.assertEqual({'a', 'b'}, set(self.names()))
 
         self.wait_until(all_gone)
@@ -674,7 +674,7 @@ class LeavingTest(PolicyTestCase):
             self.assertEqual([server['id']], self.get(name)['drain'][
                 'remaining'])
             self.refused(name, 'enabled')
-            self.once()
+            self.work()
             self.assertEqual('enabled', self.names()['a'])
             # The same host stands in again for a maintenance to come.
             self.choose('replace')
@@ -706,7 +706,7 @@ class LeavingTest(PolicyTestCase):
         self.boot(self.alice, {'pcloud': self.pcloud}, expected='ERROR')
         with mock.patch.object(reactions, '_attempt_to_send_away'):
             self.refused(self.joined['a'], 'enabled')
-        self.once()
+        self.work()
         self.assertEqual('draining', self.names()[self.joined['a']])
 
     def test_what_the_owner_wished_before(self):
@@ -733,11 +733,11 @@ class LeavingTest(PolicyTestCase):
         self.withdraw('a')
         self.assertEqual(3, self.in_use())
         self.withdraw(name)
-        self.once()
+        self.work()
         self.assertEqual(('draining', 3), (self.names()[name], self.in_use()))
         self.assertTrue(self.get(name)['drain']['release'])
         self.announce(name=name)
-        self.once()
+        self.work()
         self.assertTrue(self.get(name)['drain']['release'])
         self.assertEqual([], self.kinds())
 
@@ -745,12 +745,12 @@ class LeavingTest(PolicyTestCase):
         self.lock()
         with mock.patch.object(reactions, '_attempt'):
             self.withdraw('a')
-        threads = [threading.Thread(target=self.once) for _ in range(4)]
+        threads = [threading.Thread(target=self.work) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        self.once()
+        self.work()
         self.assertEqual({'a': 'enabled', 'b': 'draining',
                           self.joined['a']: 'draining',
                           self.joined['b']: 'enabled'}, self.names())
@@ -777,5 +777,5 @@ class LeavingTest(PolicyTestCase):
             return chosen
 
         with mock.patch.object(allocation, 'choose', choose_late):
-            self.once()
+            self.work()
         self.assertEqual({'a': 'enabled', 'b': 'enabled'}, self.names())

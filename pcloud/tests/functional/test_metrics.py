@@ -115,6 +115,8 @@ class GaugesTest(test_draining.DrainingTestCase):
                     for state in ('open', 'overdue')]
 
         self.assertEqual([0, 0], seen())
+        looked = samples(exposition())['pcloud_worker_seen_timestamp_seconds']
+        self.assertLess(abs(looked - timeutils.utcnow_ts()), 3600)
         deadline = timeutils.utcnow().replace(
             microsecond=0) + test_draining.HOUR
         self.drain('a', deadline=f'{deadline.isoformat()}Z')

@@ -24,16 +24,13 @@ from oslo_utils import timeutils
 
 from pcloud.api.policies import hosts as policies
 from pcloud.backend import server_calls
-from pcloud.moving import steps
 from pcloud import names
-from pcloud.objects import pclouds
 from pcloud.rules import moving
 from pcloud.rules import turns
 from pcloud.tests import counting
 from pcloud.tests.functional import base
 from pcloud.tests.functional import outages
 from pcloud.tests.functional import test_draining
-from pcloud.worker import passes
 
 GROUPS = '2.64'
 
@@ -62,9 +59,11 @@ class MovingTestCase(test_draining.DrainingTestCase):
                  if real == self.host_of(server))
         return host
 
-    def step(self):
-        """Do what is due, as any process may."""
-        steps.step(self.context, pclouds.head(self.context, self.pcloud))
+    def drain(self, name='a', **drain):
+        """Drain a host, have a worker look, and return what was answered."""
+        answer = super().drain(name, **drain)
+        self.work()
+        return answer
 
     def arrives(self, server, name, status='ACTIVE'):
         """Wait until a server is on a host."""
@@ -108,7 +107,7 @@ class LiveTest(MovingTestCase):
         for server in servers:
             self.arrives(server, 'b')
         self.assertEqual([], self.get()['drain']['remaining'])
-        self.step()
+        self.work()
         self.assertEqual({'b', 'c'}, set(self.names()))
         self.assertEqual([], self.kinds())
         for server in servers:
@@ -128,7 +127,7 @@ class LiveTest(MovingTestCase):
         self.assertEqual({'b'}, set(map(self.name_of, servers)))
 
     def step_until_gone(self):
-        self.step()
+        self.work()
         self.assertEqual([], self.get()['drain']['remaining'])
 
     def test_server_under_way_counts(self):
@@ -142,7 +141,7 @@ class LiveTest(MovingTestCase):
                 source_compute=self.real['a'],
                 dest_compute=self.real['b']).create()
         self.drain(move='live')
-        self.step()
+        self.work()
         self.assertEqual({servers[0]['id']: 'migration'}, self.blockers())
         self.assertEqual([], self.migrations(servers[1]))
 
@@ -158,7 +157,7 @@ class LiveTest(MovingTestCase):
         server = self.start()
         self.only('a', 'b')
         self.drain(move='none')
-        self.step()
+        self.work()
         self.assertEqual([], self.migrations(server))
 
     def test_server_that_prefers_the_pcloud(self):
@@ -189,7 +188,7 @@ class LiveTest(MovingTestCase):
         # Services that report meanwhile have to be up afterwards.
         self.at(now + test_draining.HOUR)
         self.put('b', 'enabled')
-        self.step()
+        self.work()
         self.assertEqual({}, self.blockers())
         self.assertEqual([], self.migrations(server))
 
@@ -218,11 +217,11 @@ class ColdTest(MovingTestCase):
         self.arrives(self.server, 'b', 'VERIFY_RESIZE')
         self.assertEqual({self.server['id']: 'resize_not_confirmed'},
                          self.blockers())
-        self.step()
+        self.work()
         self.arrives(self.server, 'b', 'SHUTOFF')
 
         def released():
-            self.step()
+            self.work()
             self.assertEqual({'b', 'c'}, set(self.names()))
 
         self.wait_until(released)
@@ -233,7 +232,7 @@ class ColdTest(MovingTestCase):
         self.act(self.server, {'migrate': None})
         self.arrives(self.server, 'b', 'VERIFY_RESIZE')
         self.drain(move='any')
-        self.step()
+        self.work()
         self.assertEqual(['finished'], self.migrations(self.server))
         self.assertEqual({self.server['id']: 'resize_not_confirmed'},
                          self.blockers())
@@ -241,13 +240,13 @@ class ColdTest(MovingTestCase):
     def test_a_users_migration_after_one_of_pcloud(self):
         self.drain(move='any')
         self.arrives(self.server, 'b', 'VERIFY_RESIZE')
-        self.step()
+        self.work()
         self.arrives(self.server, 'b', 'SHUTOFF')
         self.only('c')
         self.act(self.server, {'migrate': None})
         self.arrives(self.server, 'c', 'VERIFY_RESIZE')
         self.drain('b', move='any')
-        self.step()
+        self.work()
         self.assertEqual('VERIFY_RESIZE', self.admin.get_server(
             self.server['id'])['status'])
 
@@ -260,7 +259,7 @@ class ObstacleTest(MovingTestCase):
         self.drain(move='live')
         self.assertEqual({server['id']: 'no_room'}, self.blockers())
         self.put('b', 'enabled')
-        self.step()
+        self.work()
         self.arrives(server, 'b')
 
     def test_project_that_is_no_tenant_any_more(self):
@@ -285,7 +284,7 @@ class ObstacleTest(MovingTestCase):
         self.assertEqual([], self.migrations(server))
         instance.power_state = power_state.RUNNING
         instance.save()
-        self.step()
+        self.work()
         self.arrives(server, 'b')
 
     def test_flavor_of_another_project_that_nova_refuses(self):
@@ -315,7 +314,7 @@ class ObstacleTest(MovingTestCase):
         self.assertEqual({server['id']: 'not_migratable'}, self.blockers())
         self.assertEqual([], self.migrations(server))
         self.set_down(self.real['a'], False)
-        self.step()
+        self.work()
         self.arrives(server, 'b')
 
     def test_scheduler_that_finds_no_host(self):
@@ -329,10 +328,10 @@ class ObstacleTest(MovingTestCase):
         self.wait_until(lambda: self.assertEqual(
             dict.fromkeys((each['id'] for each in servers), 'placement'),
             self.blockers()))
-        self.step()
+        self.work()
         self.assertEqual(['error'], self.migrations(servers[0]))
         self.later(seconds=61)
-        self.step()
+        self.work()
         self.wait_until(lambda: self.assertEqual(
             ['error'] * 2, self.migrations(servers[0])))
         self.assertEqual({'a'}, set(map(self.name_of, servers)))
@@ -349,10 +348,10 @@ class ObstacleTest(MovingTestCase):
             self.drain(move='live')
             self.wait_until(lambda: self.assertEqual(
                 {server['id']: 'migration'}, self.failed(server)))
-        self.step()
+        self.work()
         self.assertEqual(1, len(self.migrations(server)))
         self.later(seconds=61)
-        self.step()
+        self.work()
         self.arrives(server, 'b')
 
     def failed(self, server):
@@ -369,11 +368,11 @@ class ObstacleTest(MovingTestCase):
         self.arrives(server, 'a')
         self.only('a', 'b')
         self.drain('a', move='live')
-        self.step()
+        self.work()
         self.assertEqual({server['id']: 'migration'}, self.blockers())
         self.assertEqual(2, len(self.migrations(server)))
         self.later(hours=1)
-        self.step()
+        self.work()
         self.arrives(server, 'b')
 
     def test_locked(self):
@@ -449,10 +448,10 @@ class TurnTest(MovingTestCase):
         now = int(timeutils.utcnow_ts())
         self.set_metadata(**{
             names.MOVING_TURN: str(turns.Turn('0' * 8, now + 60))})
-        self.step()
+        self.work()
         self.assertEqual([], self.migrations(self.server))
         self.later(seconds=62)
-        self.step()
+        self.work()
         self.arrives(self.server, 'b')
         self.assertNotIn(names.MOVING_TURN, self.metadata())
 
@@ -460,14 +459,14 @@ class TurnTest(MovingTestCase):
         asked = []
         with mock.patch.object(server_calls, 'move_live',
                                lambda *arguments: asked.append(arguments)):
-            threads = [threading.Thread(target=self.step) for _ in range(4)]
+            threads = [threading.Thread(target=self.work) for _ in range(4)]
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
         # Who comes after the turn of another may ask Nova again.
         self.assertIn(len(asked), range(1, 5))
-        self.step()
+        self.work()
         self.arrives(self.server, 'b')
         self.ends(self.server, 'completed')
 
@@ -493,22 +492,22 @@ class TurnTest(MovingTestCase):
     def test_death_before_nova_is_asked(self):
         with mock.patch.object(server_calls, 'move_live',
                                side_effect=KeyboardInterrupt):
-            self.assertRaises(KeyboardInterrupt, self.step)
-        self.step()
+            self.assertRaises(KeyboardInterrupt, self.work)
+        self.work()
         self.arrives(self.server, 'b')
 
     def test_broker_that_is_away(self):
         with outages.SilentBroker():
-            self.step()
+            self.work()
         self.assertIsNone(self.admin.get_server(
             self.server['id'])['OS-EXT-STS:task_state'])
-        self.step()
+        self.work()
         self.arrives(self.server, 'b')
 
     def test_placement_that_is_away(self):
         with outages.SilentPlacement(
                 self.placement.fixture._client):
-            self.step()
+            self.work()
             self.assertEqual({}, self.blockers())
         self.assertEqual([], self.migrations(self.server))
 
@@ -516,15 +515,15 @@ class TurnTest(MovingTestCase):
         """Calls that change the Pcloud are answered, and a worker goes on."""
         with outages.FailingNeutron(
                 self.neutron, server_calls._api().network_api):
-            self.assertTrue(passes.once(self.context))
+            self.assertTrue(self.work())
             self.assertEqual(200, self.put('c', 'disabled').status_code)
         self.assertEqual([], self.migrations(self.server))
-        self.step()
+        self.work()
         self.arrives(self.server, 'b')
 
     def test_launch_at_the_same_moment(self):
         other = self.start()
-        self.step()
+        self.work()
         self.arrives(self.server, 'b')
         self.assertEqual('b', self.name_of(other))
 
@@ -553,6 +552,7 @@ class AtOnceTest(MovingTestCase):
         def given_back():
             # Who was first on its way to b may not be moved again for an hour.
             self.put('c', 'enabled')
+            self.work()
             self.assertNotIn('a', self.names())
 
         self.wait_until(given_back)
@@ -580,7 +580,7 @@ class NoSchedulerTest(MovingTestCase):
             for key in ('status', 'OS-EXT-STS:task_state')))
         self.assertEqual([], self.migrations(server))
         self.scheduler.start()
-        self.step()
+        self.work()
         self.arrives(server, 'b')
 
 

@@ -12,6 +12,7 @@
 
 """``pcloud-status upgrade check``, check by check."""
 
+import datetime
 import pathlib
 from unittest import mock
 
@@ -19,9 +20,13 @@ import fixtures
 from nova.compute import api as compute_api
 from nova.scheduler import filters as nova_filters
 from nova.scheduler import request_filter
+from oslo_db import exception as db_exc
 from oslo_upgradecheck import upgradecheck
+from oslo_utils import fixture as utils_fixture
+from oslo_utils import timeutils
 
 from pcloud.cmd import status
+from pcloud.objects import looks
 from pcloud.tests.functional import base
 from pcloud.tests.functional import shared_cloud
 from pcloud_sandbox.configuration import paste
@@ -49,6 +54,10 @@ class StatusTest(shared_cloud.SharedCloudTestCase):
     hosts = {}
     # A test writes the configuration of the API anew.
     own_cloud = True
+
+    def setUp(self):
+        super().setUp()
+        self.work()
 
     def _codes(self):
         checks = status.Checks()
@@ -152,6 +161,18 @@ class StatusTest(shared_cloud.SharedCloudTestCase):
         checks = status.Checks()
         self.assertIn('initial_cpu_allocation_ratio',
                       checks.check_ratios().details)
+
+    def test_no_worker(self):
+        self.useFixture(utils_fixture.TimeFixture(
+            timeutils.utcnow() + datetime.timedelta(seconds=301)))
+        self._assert_only('Worker', WARNING)
+        result = status.Checks().check_worker()
+        self.assertRegex(result.details, 'no worker has looked since 2')
+
+    def test_database_that_is_away(self):
+        with mock.patch.object(looks, 'seen',
+                               side_effect=db_exc.DBConnectionError):
+            self._assert_only('Worker', WARNING)
 
     def test_paste(self):
         path = base.CONF.wsgi.api_paste_config

@@ -111,7 +111,7 @@ def _fault(register: registers.Register, was: object, now: object,
                if each.code is None}
     if now in (done or {was}) | unknown:
         return None
-    # Any call that comes by, and any worker, has the host leave.
+    # Any worker has the host leave.
     if now is None and registers.LEAVING in done | unknown | {was}:
         return None
     if any(now == each.call.effects.get(register) for each in touching):

@@ -162,6 +162,12 @@ class PcloudTest(base.PageTest):
             self.assertContains(page, 'Instances stay until you move')
             self.assertContains(page, 'leaves the Pcloud when it is empty')
             self.assertContains(page, 'Cancel Drain')
+        host['drain']['blockers'] = [
+            {'server': None, 'reason': 'no worker looks'}]
+        self.answer('GET', f'{self.at}/hosts', json={'hosts': [host]})
+        page = self.page('detail', self.pcloud_id)
+        self.assertContains(page, 'Nothing goes on: no worker looks.')
+        self.assertContains(page, '</code></li>')
         host['drain']['remaining'] = None
         self.answer('GET', f'{self.at}/hosts', json={'hosts': [host]})
         self.assertContains(self.page('detail', self.pcloud_id),
@@ -620,7 +626,10 @@ class FormTest(base.PageTest):
 
     def test_drain_of_an_empty_host(self):
         answer = base.sample('hosts/drain-resp')
-        for left, text in (([], 'The host is empty.'),
+        answer['host']['drain']['blockers'] = [
+            {'server': None, 'reason': 'no worker looks'}]
+        for left, text in (([], 'Nothing goes on: no worker looks.'),
+                           ([], 'The host is empty.'),
                            (None, 'Nobody knows')):
             answer['host']['drain']['remaining'] = left
             page, _ = self.drain(answer, move='none')

@@ -298,13 +298,22 @@ class TestDrained(WaitTestCase):
         self.assertEqual([('PUT', self.WEB)], self.changes())
         self.assertEqual([host_runs.POLL_INTERVAL] * 4, self.clock.naps)
 
-    def test_gives_an_empty_host_back(self):
-        self._answer_drains({'remaining': [], 'release': True})
-        self.answer('DELETE', self.WEB, {'status_code': 409, 'json': {
-            'conflictingRequest': {'code': 409, 'message': 'a migration'}}},
-            {'status_code': 204})
-        self.assertEqual((0, '', 'Waiting for web-1: a migration\n'),
-                         self._drain('--wait', '--release'))
+    def test_waits_until_a_worker_has_given_an_empty_host_back(self):
+        drain = {'remaining': [], 'release': True,
+                 'deadline': '2020-01-01T00:00:00Z'}
+        self.answer('GET', self.WEB, *(
+            {'json': {'host': {**base.HOST, 'state': 'draining', 'drain': {
+                **drain, 'blockers': blockers}}}} for blockers in (
+                    [], [{'server': None, 'rule': 'no_worker',
+                          'reason': 'no worker has looked',
+                          'since': None}])), {
+            'status_code': 404, 'json': {
+                'itemNotFound': {'code': 404, 'message': 'gone'}}})
+        left = 'Waiting for web-1: it is empty, and is to leave the Pcloud'
+        self.assertEqual(
+            (0, '', f'{left}\n{left}; no worker has looked\n'),
+            self._drain('--wait', '--release'))
+        self.assertEqual([('PUT', self.WEB)], self.changes())
 
     def test_host_that_has_left(self):
         self.answer('GET', self.WEB, status_code=404, json={
@@ -330,10 +339,14 @@ class TestDrained(WaitTestCase):
             **base.HOST, 'drain': {
                 'remaining': ['one', 'two', 'three'],
                 'moves': [{'server': 'one', 'host': 'web-2'}],
-                'blockers': [{'server': 'two', 'rule': 'locked',
+                'blockers': [{'server': None, 'rule': 'no_worker',
+                              'reason': 'no worker has looked',
+                              'since': None},
+                             {'server': 'two', 'rule': 'locked',
                               'reason': 'it is locked', 'since': None}]}}})
         self.assertEqual(
             (0, 'web-1: one would be moved, for example to web-2\n'
+                'web-1: would not go on: no worker has looked\n'
                 'web-1: two would stay: it is locked\n'
                 'web-1: three would stay until it is moved or deleted\n'
                 'web-1: would be drained\n', ''),
@@ -392,16 +405,14 @@ class TestDrained(WaitTestCase):
         self.assertEqual(1, result.status)
         self.assertIn('web-1: would not be drained: gone', result.out)
 
-    def test_who_waits_has_the_next_servers_moved(self):
-        drain = {'move': 'live', 'release': True, 'deadline': None,
+    def test_who_waits_changes_nothing(self):
+        drain = {'move': 'live', 'release': False, 'deadline': None,
                  'remaining': [base.SERVER_1]}
         self._answer_drains(drain, {**drain, 'remaining': []})
         self.answer('PUT', self.WEB, json={
             'host': {**base.HOST, 'drain': drain}})
-        self.assertEqual(0, self._drain('--wait', '--move', 'live',
-                                        '--release').status)
-        wish = {'move': 'live', 'release': True}
-        self.assertEqual([wish] * 2, [
+        self.assertEqual(0, self._drain('--wait', '--move', 'live').status)
+        self.assertEqual([{'move': 'live'}], [
             call.body['host']['drain'] for call in self.calls()
             if call.method == 'PUT'])
 

@@ -24,8 +24,8 @@ class SecondsTest(testtools.TestCase):
     def test_numbers(self):
         self.assertEqual([0, 0.5, 86400], [
             seconds.pause(text) for text in ('0', '.5', '86400')])
-        self.assertEqual([0.5, 86400], [
-            seconds.interval(text) for text in ('.5', '86400')])
+        self.assertEqual([0.5, 60], [
+            seconds.interval(text) for text in ('.5', '60')])
 
     @ddt.data('-1', 'nan', 'inf', 'soon', '', '86400.1')
     def test_other_text(self, text):
@@ -34,5 +34,7 @@ class SecondsTest(testtools.TestCase):
                 argparse.ArgumentTypeError, read, text)
             self.assertIn(f"'{text}' is not right", str(error))
 
-    def test_no_interval_at_all(self):
-        self.assertRaises(argparse.ArgumentTypeError, seconds.interval, '0')
+    def test_intervals_that_are_too_short_or_too_long(self):
+        for text in '0', '60.1':
+            self.assertRaises(
+                argparse.ArgumentTypeError, seconds.interval, text)

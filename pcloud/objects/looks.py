@@ -1,0 +1,64 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""When a worker has looked at what is due, as workers note it.
+
+Rule: reference-worker-seen
+"""
+
+import datetime
+
+from nova import context as nova_context
+from oslo_utils import timeutils
+
+from pcloud.backend import journal
+from pcloud.objects import blockers
+from pcloud.rules import blockers as blocker_rules
+from pcloud.rules import draining
+from pcloud.rules import looks as rules
+
+
+def seen(context: nova_context.RequestContext) -> int | None:
+    """Return when a worker has looked, None for never (one query).
+
+    :returns: seconds since the epoch, `rules.NOTED` too early at most
+    """
+    return rules.parse(journal.look(context))
+
+
+def note(context: nova_context.RequestContext) -> None:
+    """Note that a worker looks, unless that was noted a moment ago.
+
+    One query, and one change in `rules.NOTED` seconds, of which no scheduler
+    has to know.
+    """
+    now = timeutils.utcnow_ts()
+    if not rules.is_recent(seen(context), now, rules.NOTED):
+        journal.note_look(context, str(int(now)))
+
+
+def blocker(
+    drain: draining.Drain, seen: int | None,
+) -> blockers.Blocker | None:
+    """Return what keeps a drain from going on while no worker looks.
+
+    :param seen: when a worker has looked, as `seen` returns it
+    :returns: None while a worker looks
+
+    Rule: reference-draining-blockers
+    """
+    if rules.is_recent(seen, timeutils.utcnow_ts()):
+        return None
+    since = max(drain.since, seen or 0)
+    return blockers.Blocker(
+        None, *blocker_rules.without_worker(seen),
+        datetime.datetime.fromtimestamp(since, datetime.timezone.utc))

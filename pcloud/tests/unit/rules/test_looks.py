@@ -1,0 +1,46 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Whether a worker is at work."""
+
+import unittest
+
+from pcloud.rules import blockers
+from pcloud.rules import looks
+
+
+class LooksTest(unittest.TestCase):
+
+    def test_texts(self):
+        for text, expected in (
+                ('1764254000', 1764254000), ('0', 0), (None, None),
+                ('', None), ('-1', None), ('1.5', None), ('x', None),
+                ('9' * 12, None)):
+            self.assertEqual(expected, looks.parse(text), text)
+
+    def test_ages(self):
+        now = 1764254000
+        for age, expected in (
+                (0, True), (looks.LASTS, True), (looks.LASTS + 1, False),
+                (-3600, True), (-3601, False)):
+            self.assertEqual(
+                expected, looks.is_recent(now - age, now), age)
+        self.assertFalse(looks.is_recent(None, now))
+        self.assertFalse(looks.is_recent(now - 31, now, looks.NOTED))
+
+    def test_words(self):
+        rule, reason = blockers.without_worker(1764254000)
+        self.assertEqual('no_worker', rule)
+        self.assertIn('no worker has looked since 2025-11-27T14:33:20Z, so',
+                      reason)
+        self.assertIn('no worker has looked, so',
+                      blockers.without_worker(None)[1])
