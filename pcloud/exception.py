@@ -764,21 +764,19 @@ class WorkerWithoutToken(PcloudError):
 
 
 class WorkerWithoutUser(WorkerWithoutToken):
-    message = ('Scaled services are left to "openstack pcloud service sync": '
-               'a worker cannot log in to the projects, as [service_user] in '
-               'nova.conf %(reason)s.')
+    message = ('Scaled services do not follow: a worker cannot log in to the '
+               'projects, as [service_user] in nova.conf %(reason)s.')
 
 
 class WorkerIsAdmin(WorkerWithoutToken):
-    message = ('The scaled services of project %(project)s are left to '
-               '"openstack pcloud service sync": the policy context_is_admin '
-               'makes the user of [service_user] in nova.conf an '
-               'administrator, whatever the roles of the user are.')
+    message = ('Scaled services do not follow in project %(project)s: the '
+               'policy context_is_admin makes the user of [service_user] in '
+               'nova.conf an administrator, whatever the roles of the user '
+               'are.')
 
 
 class WorkerHasNoRole(WorkerWithoutToken):
-    message = ('The scaled services of project %(project)s are left to '
-               '"openstack pcloud service sync": the user of [service_user] '
-               'in nova.conf cannot log in to the project (%(reason)s). Give '
-               'the user the role of members in the project, or in the domain '
-               'and inherited.')
+    message = ('Scaled services do not follow in project %(project)s: the '
+               'user of [service_user] in nova.conf cannot log in to the '
+               'project (%(reason)s). Give the user the role of members in '
+               'the project, or in the domain and inherited.')

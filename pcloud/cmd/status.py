@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 import os
 import sys
+import time
 
 try:
     from nova import monkey_patch
@@ -34,21 +35,20 @@ from nova.db.api import api as api_db  # noqa: E402
 from nova import version  # noqa: E402
 from oslo_config import cfg  # noqa: E402
 from oslo_upgradecheck import upgradecheck  # noqa: E402
-from oslo_utils import timeutils  # noqa: E402
 from packaging import version as packaging_version  # noqa: E402
 
 import nova.conf  # noqa: E402
 from nova.scheduler import filters  # noqa: E402
 from nova.scheduler import weights  # noqa: E402
+from pcloud.backend import journal  # noqa: E402
 from pcloud.cmd import api_pipelines  # noqa: E402
 from pcloud.cmd import closed_pipe  # noqa: E402
 from pcloud.cmd import internal_hints  # noqa: E402
 from pcloud.cmd import release  # noqa: E402
 from pcloud import conf  # noqa: E402
 from pcloud.explain import loading  # noqa: E402
-from pcloud.objects import looks  # noqa: E402
 from pcloud.rules import blockers  # noqa: E402
-from pcloud.rules import looks as looks_rules  # noqa: E402
+from pcloud.rules import looks  # noqa: E402
 from pcloud.scheduler import prefilter  # noqa: E402
 
 CONF = nova.conf.CONF
@@ -189,13 +189,13 @@ class Checks(upgradecheck.UpgradeCommands):
     def check_worker(self) -> upgradecheck.Result:
         """A worker looks at what is due."""
         try:
-            seen = looks.seen(context.get_admin_context())
+            seen = looks.parse(journal.look(context.get_admin_context()))
         except Exception as error:  # Whatever a database without Nova raises.
             return _result(
                 upgradecheck.Code.WARNING,
                 'Whether a worker looks cannot be read from the database of '
                 f"Nova's API: {str(error) or type(error).__name__}")
-        if looks_rules.is_recent(seen, timeutils.utcnow_ts()):
+        if looks.is_recent(seen, time.time()):
             return _result(upgradecheck.Code.SUCCESS)
         _, reason = blockers.without_worker(seen)
         return _result(upgradecheck.Code.WARNING, (

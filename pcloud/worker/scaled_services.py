@@ -13,10 +13,10 @@
 """Scaled services follow other services, although no user looks.
 
 A worker reads from the databases whether anything is due, by the rules of the
-client. Where something is due, the worker looks as a command of the project
-would (`pcloud.client.deploy.follower`), but waits for no server: what a look
-has begun is seen by the next pass from the servers' own states. Any number of
-looks may happen at the same time, and any of them may die.
+client. Where something is due, the worker looks with calls in the project
+(`pcloud.worker.follower`), and waits for no server: what a look has begun is
+seen by the next pass from the servers' own states. Any number of looks may
+happen at the same time, and any of them may die.
 
 Rule: reference-worker-follow
 """
@@ -36,7 +36,6 @@ from pcloud.backend import complaints
 from pcloud.backend import outages
 from pcloud.backend import server_calls
 from pcloud.backend import unit_rows
-from pcloud.client.deploy import follower
 from pcloud.client.deploy import removals
 from pcloud.client.deploy import scaling
 from pcloud.client.deploy import services
@@ -44,6 +43,7 @@ from pcloud.client import servers
 from pcloud import exception
 from pcloud.rules import hints
 from pcloud.worker import credentials
+from pcloud.worker import follower
 from pcloud.worker import tenant_calls
 
 LOG = logging.getLogger(__name__)
@@ -153,7 +153,7 @@ def _looked(
 def _look(project: str, names: Sequence[str]) -> None:
     """Look at services of a project, and wait for no server."""
     told: list[str] = []
-    changes = follower.follow_some(
+    changes = follower.follow(
         tenant_calls.Client(credentials.context(project)), names, told.append)
     text = f'Project {project}: {"".join(told)}'
     if changes:
@@ -167,7 +167,7 @@ def _due(rows: Iterable[unit_rows.Row]) -> frozenset[_Item]:
     listed = {row.server: _server(row) for row in rows}
     all_services = services.Services(listed.values())
     return frozenset(
-        item for scaled in follower.due(all_services, all_services.names())
+        item for scaled in scaling.due(all_services, all_services.names())
         for item in _items(all_services, listed, scaled))
 
 
@@ -177,16 +177,16 @@ def _items(
 ) -> Iterator[_Item]:
     """Yield what is due for a service, but for what can wait."""
     service = scaled.service
-    if follower.is_being_deployed(all_services, service):
+    if scaling.is_being_deployed(all_services, service):
         return
-    resting = [unit for unit in follower.failed(all_services, scaled)
+    resting = [unit for unit in scaling.failed(all_services, scaled)
                if _is_recent(unit)]
     if _is_running(all_services, service):
         closed = {_host_of_anchor(listed, unit) for unit in resting}
         for anchor in scaled.missing:
             if anchor.host_id not in closed:
                 yield service, scaling.ADDED, anchor.id
-    for unit in follower.unneeded(all_services, scaled):
+    for unit in scaling.unneeded(all_services, scaled):
         if unit not in resting:
             step = removals.next_step(all_services, unit)
             for server in step.stop:

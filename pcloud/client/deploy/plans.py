@@ -211,8 +211,8 @@ def _check_neighbours(situation: _Situation,
                      f"'{order.co_located_with}' on a host{where}{seen}")
     if order.scale_with and situation.services.units(order.main.service):
         problems.add(
-            f"there are units of '{order.main.service}' already; bring them "
-            f'up to date with "openstack pcloud service sync"')
+            f"there are units of '{order.main.service}' already; \"openstack "
+            f'pcloud service sync" waits until they are where they are due')
 
 
 def _check_room(client: v1.Client, situation: _Situation, count: int,

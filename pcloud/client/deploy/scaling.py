@@ -12,9 +12,10 @@
 
 """Scaled services: the units that are due to start, and to be removed.
 
-A scaled service has a unit on each host with a unit of another service.
+A scaled service has a unit on each host with a unit of another service. A
+worker starts and removes the units.
 
-Rule: reference-colocation-sync
+Rule: reference-colocation-follow
 """
 
 from collections.abc import Container
@@ -196,3 +197,46 @@ def end_deployment(nova: servers.Servers,
         if services.DEPLOYING in unit.metadata:
             with contextlib.suppress(*FAILURES):
                 nova.delete_metadata(unit.id, services.DEPLOYING)
+
+
+def due(all_services: services.Services,
+        names: Iterable[str]) -> list[Scaled]:
+    """Return the scaled services with units to start or to remove.
+
+    :param names: the services that are looked at
+    """
+    return [scaled for name in names
+            for scaled in scaled_services(all_services, name)
+            if scaled.missing or unneeded(all_services, scaled)]
+
+
+def unneeded(all_services: services.Services,
+             scaled: Scaled) -> list[servers.Server]:
+    """Return the units of a scaled service that are to be removed."""
+    return [*failed(all_services, scaled),
+            *building_doubles(all_services, scaled),
+            *removable(all_services, scaled.service, scaled.scale_with)]
+
+
+def failed(all_services: services.Services,
+           scaled: Scaled) -> list[servers.Server]:
+    """Return the units that a look has started, and that never ran."""
+    units = started(all_services, scaled.service, scaled.scale_with)
+    return [unit for unit in units
+            if unit.status == servers.ERROR and services.is_unattended(unit)
+            and not unit.host_id and not unit.launched]
+
+
+def building_doubles(all_services: services.Services,
+                     scaled: Scaled) -> list[servers.Server]:
+    """Return the units that a look has started where another is first."""
+    return [unit for unit in all_services.doubles(scaled.service)
+            if unit.status == servers.BUILD
+            and unit.metadata.get(services.SCALE_WITH) == scaled.scale_with]
+
+
+def is_being_deployed(all_services: services.Services,
+                      service: str) -> bool:
+    """Whether a service is left alone, as its deployment has not ended."""
+    return any(services.DEPLOYING in unit.metadata
+               for unit in all_services.units(service))

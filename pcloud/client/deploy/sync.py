@@ -10,7 +10,9 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Services with a unit on each host of another service.
+"""Waiting until scaled services have a unit wherever one is due.
+
+A worker of the operator starts and removes the units.
 
 Rule: reference-colocation-sync
 """
@@ -19,7 +21,6 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 
 from pcloud.client.deploy import checks
-from pcloud.client.deploy import removals
 from pcloud.client.deploy import scaling
 from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
@@ -28,123 +29,97 @@ from pcloud.client import servers
 from pcloud.client import v1
 
 
-def sync(client: v1.Client, find_image: checks.FindImage,
-         service: str | None,
-         pace: server_runs.Pace) -> list[scaling.Change]:
-    """Add missing units of scaled services, and remove surplus units.
+class NotFollowed(exceptions.ClientError):
+    """Units are due that no worker has started or removed in time."""
 
-    Afterwards every host with a settled unit of the other service has a unit
-    of the scaled service. Units that were not started by scaling stay.
+
+def sync(client: v1.Client, service: str | None,
+         pace: server_runs.Pace) -> list[scaling.Change]:
+    """Wait until a worker has done what is due for scaled services.
+
+    A deployment that was killed counts as ended.
 
     :param service: the scaled service; None for all services of the project
-    :returns: the changes; empty when all was well
+    :returns: the units that came and went; empty when all was well
     :raises exceptions.NotFound: when the service has no units
     :raises checks.DeploymentRefused: when the service is not scaled with
-        another service, or missing units cannot be added
+        another service
     :raises servers.NotAllKnown: when a part of the cloud does not answer
-    :raises server_runs.DeploymentFailed: when a unit could not be started; the
-        new units are deleted again and no unit is removed
-    :raises server_runs.NotStopped: when a unit could not be removed
-    :raises exceptions.Interrupted: when the user interrupts: before all new
-        units are active, the new units are deleted again; afterwards the new
-        units stay
+    :raises NotFollowed: when the time is up
+    :raises exceptions.Interrupted: when the user interrupts
     """
-    with exceptions.telling(lambda: 'Nothing was changed.'):
-        all_services = services.Services(client.servers.list_known())
-        everything = list(_scaled(all_services, service))
-        groups = _plan(client, find_image, all_services, everything)
-    created = server_runs.create_all(
-        client.servers, groups, pace, lambda units:
-        removals.withdraw_doubles(client.servers, units, pace))
-    with exceptions.telling(lambda: _added(created)):
-        scaling.end_deployment(client.servers, (
-            unit for scaled in everything
-            for unit in all_services.units(scaled.service)))
-        gone = _remove(client.servers, everything, pace)
-    return [*map(scaling.added, created), *map(scaling.removed, gone)]
+    with exceptions.telling(lambda: 'A worker goes on all the same.'):
+        before = services.Services(client.servers.list_known())
+        names = list(_names(before, service))
+        scaling.end_deployment(client.servers, _units(before, names))
+        after = _wait(client.servers, names, pace)
+    return _changes(_units(before, names), _units(after, names))
 
 
-def _added(created: Iterable[servers.Server]) -> str:
-    names = ', '.join(f'{unit.name} ({unit.id})' for unit in created)
-    return f"Added, and not taken back: {names or 'nothing'}"
+def _wait(nova: servers.Servers, names: Iterable[str],
+          pace: server_runs.Pace) -> services.Services:
+    """List the services when nothing is due for some services.
+
+    :raises NotFollowed: when the time is up
+    """
+    reported = ['']
+
+    def is_done(listed: list[servers.Server]) -> bool:
+        text = _left(services.Services(listed), names)
+        if text not in ('', reported[-1]):
+            pace.report(f'Waiting for a worker: {text}')
+            reported.append(text)
+        return not text
+
+    after = services.Services(server_runs.list_when(nova, is_done, pace))
+    left = _left(after, names)
+    if left:
+        raise NotFollowed(
+            f'After {pace.timeout} seconds there is still due: {left}. Ask '
+            'the operator whether a worker runs, and why it does not do so')
+    return after
 
 
-def _remove(nova: servers.Servers, everything: Iterable[scaling.Scaled],
-            pace: server_runs.Pace) -> list[servers.Server]:
-    """Remove the surplus units that a second list confirms."""
-    before = {unit.id for scaled in everything for unit in scaled.surplus}
-    if not before:
-        return []
-    all_services = services.Services(nova.list_known())
-    return removals.remove(
-        nova, all_services, scaling.confirmed_surplus(
-            all_services, everything, before), pace)
-
-
-def _scaled(all_services: services.Services,
-            service: str | None) -> Iterator[scaling.Scaled]:
+def _names(all_services: services.Services,
+           service: str | None) -> Iterator[str]:
+    """Yield the names of the scaled services to look at."""
     if service is None:
-        for name in all_services.names():
-            yield from scaling.scaled_services(all_services, name)
+        yield from (name for name in all_services.names()
+                    if all_services.scaled_with(name))
         return
     all_services.existing(service)
-    found = list(scaling.scaled_services(all_services, service))
-    if not found:
+    if not all_services.scaled_with(service):
         raise checks.DeploymentRefused(
-            f"'{service}' was not deployed with --scale-with; nothing was "
-            f'changed')
-    yield from found
+            f"'{service}' was not deployed with --scale-with")
+    yield service
 
 
-def _plan(client: v1.Client, find_image: checks.FindImage,
-          all_services: services.Services,
-          everything: list[scaling.Scaled]) -> list[server_runs.Group]:
-    """Plan the missing units.
-
-    :raises checks.DeploymentRefused: when a unit cannot be added
-    """
-    problems = checks.Problems()
-    wanted = [(scaled, kind) for scaled in everything if scaled.missing
-              for kind in _kind(client, find_image, scaled, problems)]
-    problems.refuse()
-    if not wanted:
-        return []
-    checks.check_quota(client.servers, [
-        (kind, len(scaled.missing)) for scaled, kind in wanted], problems)
-    _check_room(client, wanted, problems)
-    problems.refuse()
-    return [group for scaled, kind in wanted
-            for group in scaling.groups(
-                all_services, kind, scaled,
-                client.servers.networks(scaled.model.id))]
+def _units(all_services: services.Services,
+           names: Iterable[str]) -> list[servers.Server]:
+    return [unit for name in names for unit in all_services.units(name)]
 
 
-def _kind(client: v1.Client, find_image: checks.FindImage,
-          scaled: scaling.Scaled, problems: checks.Problems,
-          ) -> Iterator[checks.Kind]:
-    """Yield the kind of new units, unless the kind cannot be found."""
-    if not scaled.model.image_id:
-        problems.add(f'{scaled.model.name} has no image that another one '
-                     f'could be started from', scaled.service)
-        return
-    kind = checks.find_kind(
-        client.servers, find_image, scaled.service, scaled.model.image_id,
-        scaled.model.flavor, problems)
-    if kind is not None:
-        problems.add(services.co_location_problem(
-            kind.flavor, kind.image, True), scaled.service)
-        yield kind
+def _left(all_services: services.Services, names: Iterable[str]) -> str:
+    """Return what is due or under way, '' when all is well."""
+    texts = [f'{all_services.hidden} servers are hidden, as a part of the '
+             'cloud does not answer'] if all_services.hidden else []
+    for name in names:
+        texts += [f'{unit.name} is being built'
+                  for unit in all_services.units(name)
+                  if unit.status == servers.BUILD]
+    for scaled in scaling.due(all_services, names):
+        texts += [f'{scaled.service} is missing beside {anchor.name}'
+                  for anchor in scaled.missing]
+        texts += [f'{unit.name} is not needed'
+                  for unit in scaling.unneeded(all_services, scaled)]
+    return '; '.join(texts)
 
 
-def _check_room(client: v1.Client,
-                wanted: Iterable[tuple[scaling.Scaled, checks.Kind]],
-                problems: checks.Problems) -> None:
-    """Note each host without room for all missing units."""
-    anchors: dict[str, servers.Server] = {}
-    kinds: dict[str, list[checks.Kind]] = {}
-    for scaled, kind in wanted:
-        for anchor in scaled.missing:
-            anchors.setdefault(anchor.host_id, anchor)
-            kinds.setdefault(anchor.host_id, []).append(kind)
-    for host_id, anchor in anchors.items():
-        checks.check_room_beside(client, kinds[host_id], anchor, problems)
+def _changes(before: Iterable[servers.Server],
+             after: Iterable[servers.Server]) -> list[scaling.Change]:
+    old = {unit.id: unit for unit in before}
+    new = {unit.id: unit for unit in after}
+    return [*(scaling.added(unit) for unit in new.values()
+              if unit.id not in old),
+            *(scaling.removed(unit) for unit in old.values()
+              if unit.id not in new)]

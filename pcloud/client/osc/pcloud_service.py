@@ -15,17 +15,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
 import typing
 
-from pcloud.client import exceptions
 from pcloud.client.osc import common
 from pcloud.client.osc import images
 from pcloud.client.osc import pcloud_service_deploy
-from pcloud.client.osc import scaling
 
 if typing.TYPE_CHECKING:
-    from pcloud.client.deploy import scaling as deploy_scaling
     from pcloud.client.deploy import services
 
 
@@ -43,12 +39,11 @@ class ListPcloudService(common.Lister):
         parser.add_argument(
             '--all', action='store_true', dest='everything',
             help='List co-located units, below their parents')
-        scaling.add_argument(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """List units, and co-located services or units."""
         from pcloud.client.deploy import fields
-        all_services = _services(self, parsed_args)
+        all_services = _services(self)
         _tell_hidden(self, all_services.hidden)
         return common.table(
             all_services.tree() if parsed_args.everything else
@@ -64,24 +59,24 @@ class ShowPcloudService(common.ShowOne):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the service."""
         _add_name_argument(parser)
-        scaling.add_argument(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Show the service."""
         from pcloud.client.deploy import details
         from pcloud.client.deploy import fields
         service = details.get(
-            _services(self, parsed_args),
+            _services(self),
             images.finder(self.app.client_manager), parsed_args.name)
         _tell_hidden(self, service.hidden)
         return common.record(service, fields.SERVICE)
 
 
 class SyncPcloudService(common.Lister):
-    """Have a unit of a scaled service on each host of the other service
+    """Wait until each host of the other service has a unit of a scaled service
 
-    Missing units are added. Units on hosts that the other service has left are
-    stopped and deleted.
+    The operator's worker adds missing units, and removes units from hosts that
+    the other service has left. The command waits for that and shows what came
+    and went. A deployment that was killed counts as ended from then on.
     """
 
     _epilog = 'Example:\n  openstack pcloud service sync agent'
@@ -95,36 +90,20 @@ class SyncPcloudService(common.Lister):
         pcloud_service_deploy.add_waiting_arguments(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
-        """Add and remove units, and show the changes."""
+        """Wait for the worker, and show the changes."""
         from pcloud.client.deploy import fields
-        from pcloud.client.deploy import follower
         from pcloud.client.deploy import sync
         pace = pcloud_service_deploy.pace(self, parsed_args)
-        changes = sync.sync(
-            self.client, images.finder(self.app.client_manager),
-            parsed_args.name, pace)
+        changes = sync.sync(self.client, parsed_args.name, pace)
         if not changes:
             pace.report('Nothing to change')
-        else:
-            # Another look may have started the same unit.
-            with exceptions.telling(lambda: _made(changes)):
-                follower.follow(self.client, pace)
         return common.table(changes, fields.CHANGE_LIST)
 
 
-def _made(changes: Iterable[deploy_scaling.Change]) -> str:
-    texts = ', '.join(f'{change.name} {change.change}' for change in changes)
-    return f'The changes have been made: {texts}'
-
-
-def _services(command: common.PcloudCommand,
-              parsed_args: argparse.Namespace) -> services.Services:
-    """List the services of the project, after scaled services followed."""
+def _services(command: common.PcloudCommand) -> services.Services:
+    """List the services of the project."""
     from pcloud.client.deploy import services
-    listed = command.client.servers.list_all()
-    if scaling.follow_listed(command, parsed_args, listed):
-        listed = command.client.servers.list_all()
-    return services.Services(listed)
+    return services.Services(command.client.servers.list_all())
 
 
 def _tell_hidden(command: common.PcloudCommand, hidden: int) -> None:

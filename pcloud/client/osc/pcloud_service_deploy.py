@@ -15,17 +15,18 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import typing
 
 from pcloud.client import arguments
-from pcloud.client import exceptions
 from pcloud.client.osc import common
 from pcloud.client.osc import images
-from pcloud.client.osc import scaling
 
 if typing.TYPE_CHECKING:
     from pcloud.client.deploy import plans
     from pcloud.client.deploy import server_runs
+
+TIMEOUT = 600
 
 
 class DeployPcloudService(common.Lister):
@@ -72,7 +73,6 @@ class DeployPcloudService(common.Lister):
                  '(default: 1)')
         add_waiting_arguments(parser)
         _add_network_argument(parser)
-        scaling.add_argument(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """Deploy the service and show the units."""
@@ -87,9 +87,6 @@ class DeployPcloudService(common.Lister):
         units = deployments.deploy(
             self.client, images.finder(self.app.client_manager), order,
             pace(self, parsed_args))
-        with exceptions.telling(lambda: (
-                f"'{parsed_args.name}' is deployed, and not taken back.")):
-            scaling.follow(self, parsed_args)
         return common.table(units, fields.UNIT_LIST)
 
 
@@ -111,7 +108,6 @@ class UndeployPcloudService(common.PcloudCommand):
             help='Delete all servers that can be deleted, even when a server '
                  'does not stop, or stays')
         add_waiting_arguments(parser)
-        scaling.add_argument(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Stop and delete the servers."""
@@ -119,15 +115,13 @@ class UndeployPcloudService(common.PcloudCommand):
         undeploy = (deployments.undeploy_by_force if parsed_args.force
                     else deployments.undeploy)
         undeploy(self.client, parsed_args.name, pace(self, parsed_args))
-        with exceptions.telling(lambda: f"'{parsed_args.name}' is removed."):
-            scaling.follow(self, parsed_args)
 
 
 def add_waiting_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the option of the timeout."""
     parser.add_argument(
         '--timeout', metavar='<seconds>', type=arguments.positive,
-        default=scaling.TIMEOUT,
+        default=TIMEOUT,
         help='How long to wait for each server (default: %(default)s)')
 
 
@@ -141,7 +135,13 @@ def _add_network_argument(parser: argparse.ArgumentParser) -> None:
 def pace(command: common.PcloudCommand,
          parsed_args: argparse.Namespace) -> server_runs.Pace:
     """Return the timeout, with reports to the terminal."""
-    return scaling.pace(command, parsed_args.timeout)
+    from pcloud.client.deploy import server_runs
+
+    def report(progress: str) -> None:
+        # A closed terminal is no reason to leave work half done.
+        with contextlib.suppress(OSError):
+            print(progress, file=command.app.stderr, flush=True)
+    return server_runs.Pace(parsed_args.timeout, report)
 
 
 def _part(text: str) -> plans.Part:

@@ -236,6 +236,7 @@ class ApiSamplesTest(base.PcloudTestCase):
         self._sample('rebalance/begin', self.alice, 'POST', path, {
             'rebalance': {'valid_for': plan['rebalance']['valid_for'],
                           'goal': 'free_hosts', 'max_moves': 1}})
+        self.work()
         self._sample('rebalance/end', self.alice, 'DELETE', path)
         self.wait_for(server, **{'OS-EXT-SRV-ATTR:host': 'node-1'})
         self.alice.call_json('PUT', f'{hosts}/web-2', {

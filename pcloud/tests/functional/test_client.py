@@ -273,7 +273,6 @@ class ServicesTest(ClientTestCase):
     def test_two_runs_at_the_same_time(self):
         """None of them sees what the other is about to start."""
         self._deploy(self._part('db'))
-        self._deploy(self._part('agent'), scale_with='db')
         before = self._where('db')
         self.boot(self.alice, {'service': 'db'}, zone={
             'node-1': 'az2', 'node-2': 'az1'}[before[0]])
@@ -286,16 +285,16 @@ class ServicesTest(ClientTestCase):
 
         def run():
             client = self.as_library(self.alice)
-            return sync.sync(client, find_image, 'agent', self.pace)
+            return deployments.deploy(client, find_image, plans.Order(
+                self._part('agent'), scale_with='db', networks='none'),
+                self.pace)
 
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             runs = [pool.submit(run) for _ in range(2)]
-            changes = [change.change for each in runs
-                       for change in each.result()]
-        self.assertEqual(['added'], changes)
-        self.assertEqual(1, len([each for each in self.told
+            units = [unit for each in runs for unit in each.result()]
+        self.assertEqual(2, len(units))
+        self.assertEqual(2, len([each for each in self.told
                                  if 'not needed' in each]), self.told)
         self.assertEqual({'node-1': 1, 'node-2': 1},
                          collections.Counter(self._where('agent')))
-        self.assertEqual([], sync.sync(
-            self.client, self._find_image, 'agent', self.pace))
+        self.assertEqual([], sync.sync(self.client, 'agent', self.pace))

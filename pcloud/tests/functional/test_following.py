@@ -332,7 +332,7 @@ class TroubleTest(FollowingTestCase):
             self.assertTrue(self.another())
         self.assertEqual({'node-1': 1}, self._hosts())
         warning, = self.warnings()
-        self.assertIn('openstack pcloud service sync', warning)
+        self.assertIn('Scaled services do not follow', warning)
 
     def test_one_project_of_two(self):
         """The first project's failure does not keep the other one waiting."""

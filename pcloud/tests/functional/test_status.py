@@ -12,8 +12,8 @@
 
 """``pcloud-status upgrade check``, check by check."""
 
-import datetime
 import pathlib
+import time
 from unittest import mock
 
 import fixtures
@@ -22,11 +22,10 @@ from nova.scheduler import filters as nova_filters
 from nova.scheduler import request_filter
 from oslo_db import exception as db_exc
 from oslo_upgradecheck import upgradecheck
-from oslo_utils import fixture as utils_fixture
-from oslo_utils import timeutils
 
+from pcloud.backend import journal
 from pcloud.cmd import status
-from pcloud.objects import looks
+from pcloud import names
 from pcloud.tests.functional import base
 from pcloud.tests.functional import shared_cloud
 from pcloud_sandbox.configuration import paste
@@ -163,14 +162,14 @@ class StatusTest(shared_cloud.SharedCloudTestCase):
                       checks.check_ratios().details)
 
     def test_no_worker(self):
-        self.useFixture(utils_fixture.TimeFixture(
-            timeutils.utcnow() + datetime.timedelta(seconds=301)))
+        self.aggregate(names.JOURNAL).update_metadata(
+            {names.WORKER: str(int(time.time()) - 301)})
         self._assert_only('Worker', WARNING)
         result = status.Checks().check_worker()
         self.assertRegex(result.details, 'no worker has looked since 2')
 
     def test_database_that_is_away(self):
-        with mock.patch.object(looks, 'seen',
+        with mock.patch.object(journal, 'look',
                                side_effect=db_exc.DBConnectionError):
             self._assert_only('Worker', WARNING)
 

@@ -69,8 +69,8 @@ ROOMS = {
         'rebalancing',
         'capacity constraints hints sticky',
         'access affinity attributes blockers choice consumers counts forms '
-        'free_memory packing ratios reactions reasons spread text turns units '
-        'uuids'),
+        'free_memory looks packing ratios reactions reasons spread text turns '
+        'units uuids'),
     'backend': _room(
         _COMMON,
         f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_db '
@@ -100,7 +100,7 @@ ROOMS = {
         'host_attributes scoped_policies stocktaking supplies',
         'host_flavors',
         'reconcile sticky_keys',
-        'affinity_keys allocation_ratios emptiness notifications',
+        'affinity_keys allocation_ratios emptiness looks notifications',
         'blockers meters replacements'),
     'audit': _room(
         f'{_COMMON} backend objects', 'nova.context oslo_config oslo_utils',
@@ -162,7 +162,7 @@ ROOMS = {
         'loop',
         'passes',
         'scaled_services',
-        'credentials tenant_calls'),
+        'credentials follower tenant_calls'),
     'metrics': _room(
         'audit exception metering objects',
         'nova.context oslo_log prometheus_client',
@@ -222,7 +222,7 @@ ROOMS = {
         'arguments exceptions'),
     'client/deploy': _room(
         '', '',
-        'deployments follower sync',
+        'deployments sync',
         'scaling',
         'fields plans removals',
         'details server_runs',
@@ -239,7 +239,6 @@ ROOMS = {
         'pcloud_policy pcloud_quota pcloud_rebalance pcloud_rehearse '
         'pcloud_service_deploy '
         'pcloud_simulate pcloud_tenant',
-        'scaling',
         'common host_forecasts images plugin projects'),
     'cmd': _room(
         'api audit backend conf exception explain metrics rules '

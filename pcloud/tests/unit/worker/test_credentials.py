@@ -122,7 +122,7 @@ class CredentialsTest(base.BaseTestCase):
         self._answer('member', 'first', 'Second')
         error = self.assertRaises(
             exception.WorkerIsAdmin, credentials.context, PROJECT)
-        self.assertIn(f'project {PROJECT} are left', str(error))
+        self.assertIn(f'do not follow in project {PROJECT}', str(error))
         self._set_admins('user_id:nova')
         self._answer('member')
         self.assertRaises(
@@ -140,7 +140,7 @@ class CredentialsTest(base.BaseTestCase):
             'error': {'code': 401, 'message': 'no access', 'title': 'x'}})
         error = self.assertRaises(exception.WorkerHasNoRole,
                                   credentials.context, PROJECT)
-        self.assertIn(f'project {PROJECT} are left', str(error))
+        self.assertIn(f'do not follow in project {PROJECT}', str(error))
         self.assertIn('HTTP 401', str(error))
 
     def test_keystone_that_is_away(self):

@@ -52,6 +52,8 @@ _SERVER = re.compile('^' + re.escape(base.NOVA) + '/servers/(?!detail)[^/?]+$')
 _ACTION = re.compile('^' + re.escape(base.NOVA) + '/servers/[^/]+/action$')
 _METADATA = re.compile(
     '^' + re.escape(base.NOVA) + '/servers/[^/]+/metadata/[^/]+$')
+_ALL_METADATA = re.compile(
+    '^' + re.escape(base.NOVA) + '/servers/[^/]+/metadata$')
 _INTERFACES = re.compile(
     '^' + re.escape(base.NOVA) + '/servers/[^/]+/os-interface$')
 _FLAVOR = re.compile('^' + re.escape(base.NOVA) + '/flavors/[^/?]+$')
@@ -108,6 +110,7 @@ class ServersTestCase(base.CloudTestCase):
                 ('DELETE', _SERVER, self._delete),
                 ('GET', _SERVER, self._get),
                 ('DELETE', _METADATA, self._delete_metadata),
+                ('POST', _ALL_METADATA, self._add_metadata),
                 ('GET', _INTERFACES, self._interfaces)):
             self.http.register_uri(method, path, json=answer)
 
@@ -158,6 +161,12 @@ class ServersTestCase(base.CloudTestCase):
         return [{name: values if name == 'flavor' else values[0]
                  for name, values in call.query.items()}
                 for call in self.calls() if call.path == ROOM]
+
+    def come(self):
+        """Let all servers reach the states that they come to."""
+        for server_id, coming in self._coming.items():
+            while coming and server_id in self.servers:
+                self._become(self.servers[server_id], coming.pop(0))
 
     def names(self):
         """Return the names of all existing servers."""
@@ -295,6 +304,12 @@ class ServersTestCase(base.CloudTestCase):
         self._coming[found['id']] = ['DELETED', 'GONE']
         context.status_code = 204
         return None
+
+    def _add_metadata(self, request, _context):
+        found = self.servers[request.path.split('/')[-2]]
+        found['metadata'] = {
+            **found['metadata'], **request.json()['metadata']}
+        return {'metadata': found['metadata']}
 
     def _delete_metadata(self, request, context):
         *_, server, _, key = request.path.split('/')

@@ -10,15 +10,16 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The commands of services let scaled services follow others."""
+"""A look of a worker lets scaled services follow others."""
 
 import requests
 
+from pcloud.client import v1
 from pcloud.tests.unit.client import base
 from pcloud.tests.unit.client.deploy import fake_nova
+from pcloud.worker import follower
 
 SCALED = {'pcloud_scale_with': 'db'}
-LIST, SHOW = ('list',), ('show', 'db')
 POLICY = (403, "Policy doesn't allow it.")
 
 
@@ -47,34 +48,54 @@ class FollowerTestCase(fake_nova.ServersTestCase):
         self.assertEqual(0, result.status, result.err)
         return result
 
-    def _told(self, *args):
-        """Return the one line that a command tells."""
-        told = self._run(*(args or LIST)).err
-        self.assertEqual(1, told.count('\n'), told)
-        return told.rstrip('\n')
+    def _look(self):
+        """Let one look happen; return what the look told, if anything."""
+        told = []
+        follower.follow(v1.Client(self.session()), sorted({
+            server['scheduler_hints']['service'][0]
+            for server in self.servers.values()
+            if server.get('scheduler_hints', {}).get('service')}),
+            told.append)
+        return ''.join(told)
+
+    def _told(self):
+        """Return what a look tells, which is something."""
+        told = self._look()
+        self.assertNotEqual('', told)
+        return told
+
+    def _removed(self, name):
+        """Let two looks remove a unit."""
+        self.assertEqual(f'Scaled services: {name} is stopped', self._told())
+        self.come()
+        self.assertEqual(f'Scaled services: {name} is removed', self._told())
+        self.come()
 
     def _assert_quiet(self):
         before = list(self.done)
-        self.assertEqual('', self._run(*LIST).err)
+        self.assertEqual('', self._look())
         self.assertEqual(before, self.done)
 
 
 class CommandsTest(FollowerTestCase):
-    """Each command does what is due, unless told not to."""
+    """Commands leave it to a worker, and show what there is."""
 
-    started = 'Scaled services: agent-2 is started beside db-2'
-
-    def test_list(self):
+    def test_commands_start_and_remove_no_unit(self):
         second = self._have_db(2)
+        for args in ('list',), ('show', 'db'):
+            self.assertEqual('', self._run(*args).err)
+        self._run('deploy', 'web', '--image', 'plain', '--flavor', 'small')
+        self._run('undeploy', 'web')
+        self.assertNotIn('agent-2', self.names())
 
-        result = self._run(*LIST, '--all', '-f', 'json')
-
-        self.assertEqual(f'{self.started}\n', result.err)
+        self.assertEqual('Scaled services: agent-2 is started beside db-2',
+                         self._told())
         self.assertEqual(
             [('agent-2', 'BUILD', second)],
             [(row['Name'], row['Status'], row['Parent'])
-             for row in result.json if row['Name'] == 'agent-2'])
-        (body,) = self.created
+             for row in self._run('list', '--all', '-f', 'json').json
+             if row['Name'] == 'agent-2'])
+        body = self.created[-1]
         self.assertEqual({'service': 'agent', 'in': second},
                          body['os:scheduler_hints'])
         self.assertEqual(
@@ -82,55 +103,11 @@ class CommandsTest(FollowerTestCase):
             set(body['server']['metadata']))
         self._assert_quiet()
 
-    def test_show(self):
-        self._have_db(2)
-        self.assertEqual(self.started, self._told(*SHOW))
-
-    def test_deploy(self):
-        result = self._run('deploy', 'db', '--image', 'plain', '--flavor',
-                           'large')
-        self.assertEqual(
-            ['db: building', 'db: active',
-             'Scaled services: agent-2 is started beside db'],
-            result.err.splitlines())
-
-    def test_undeploy(self):
-        self._have_db(2)
-        self.have('web-1', 'web', host='h7')
-        self.assertEqual(self.started, self._run(
-            'undeploy', 'web').err.splitlines()[-1])
-        self._run('undeploy', 'db')
-        self.assertEqual([], self.names())
-
-    def test_not_wanted(self):
-        self._have_db(2)
-        for args in (LIST, SHOW):
-            self.assertEqual('', self._run(*args, '--no-sync').err)
-        self._run('deploy', 'web', '--image', 'plain', '--flavor', 'small',
-                  '--no-sync')
-        self._run('undeploy', 'web', '--no-sync')
-        self.assertNotIn('agent-2', self.names())
-
     def test_nothing_is_asked_when_nothing_is_due(self):
-        self._run(*LIST)
+        self._look()
         self.assertEqual(1, len([
             request for request in self.http.request_history
             if '/servers' in request.path]))
-
-    def test_a_sync_that_another_look_was_quicker_than(self):
-        self._have_db(2)
-        self._have_db(3)
-
-        def other_look():
-            del self.surprises['created', 'agent-2']
-            self._have_agent(3, 'other', '2026-02')
-        self.surprises['created', 'agent-2'] = other_look
-
-        told = self._run('sync').err
-
-        self.assertEqual('Scaled services: other is removed',
-                         told.splitlines()[-1])
-        self._assert_quiet()
 
 
 class DueTest(FollowerTestCase):
@@ -162,18 +139,15 @@ class DueTest(FollowerTestCase):
             self.have('db-1', 'db', host='', **more)
             self._assert_quiet()
         self.have('db-1', 'db', host='', status='ERROR')
-        self.assertEqual('Scaled services: agent-1 is removed',
-                         self._told())
+        self._removed('agent-1')
 
     def test_the_next_one_comes_before_the_last_one_goes(self):
         self.have('db-1', 'db', host='h2')
         self.assertEqual('Scaled services: agent-2 is started beside db-1',
                          self._told())
-        self._run('show', 'agent', '--no-sync')
         self.servers[fake_nova.server_id('agent-2')].update(
             status='ACTIVE', hostId='h2')
-        self.assertEqual('Scaled services: agent-1 is removed',
-                         self._told())
+        self._removed('agent-1')
         self._assert_quiet()
 
     def test_one_that_is_being_built_somewhere(self):
@@ -206,9 +180,9 @@ class DueTest(FollowerTestCase):
                       'killed, use "openstack pcloud service sync")',
                       self._told())
         self.assertEqual([], self.done)
-        self._run('sync')
-        self._have_db(3)
-        self.assertIn('agent-3 is started beside db-3', self._told())
+        self.servers[fake_nova.server_id('agent-1')]['metadata'].pop(
+            'pcloud_deploying')
+        self.assertIn('agent-2 is started beside db-2', self._told())
 
     def test_a_deployment_is_marked_until_it_has_ended(self):
         self._have_db(2)
@@ -259,8 +233,8 @@ class FailureTest(FollowerTestCase):
         self.assertEqual(
             'Scaled services: due, but not done: the removal of agent-7 '
             f"(agent-7 ({agent}) could not be stopped: Policy doesn't allow "
-            f'it. (HTTP 403); nothing was deleted. What it takes: agent-7: '
-            f'see why (openstack server show {agent}))', self._told())
+            f'it. (HTTP 403). What it takes: agent-7: see why (openstack '
+            f'server show {agent}))', self._told())
 
     def test_one_of_several(self):
         self.surprises['create', 'agent-2'] = (500, 'a mistake')
@@ -291,7 +265,7 @@ class FailureTest(FollowerTestCase):
         self._have_agent(7)
         self._have_agent(8)
         self.surprises['stop', 'agent-7'] = (409, 'locked')
-        self.assertIn('Scaled services: agent-8 is removed; due, but not '
+        self.assertIn('Scaled services: agent-8 is stopped; due, but not '
                       'done: the removal of agent-7 (', self._told())
 
     def test_nova_goes_away(self):
@@ -304,31 +278,18 @@ class FailureTest(FollowerTestCase):
             self.surprises.clear()
 
     def test_the_list_fails(self):
-        """A command that has done its own work does not fail either."""
-        self.have('web-1', 'web', host='h7')
-        pages = []
-
-        def page(request, context):
-            pages.append(request)
-            if len(pages) == 1:
-                return self._list(request, context)
-            context.status_code = 500
-            return {'computeFault': {'code': 500, 'message': 'oops'}}
-        self.http.register_uri('GET', f'{base.NOVA}/servers/detail',
-                               json=page)
-        result = self._run('undeploy', 'web')
+        self.http.register_uri(
+            'GET', f'{base.NOVA}/servers/detail', status_code=500, json={
+                'computeFault': {'code': 500, 'message': 'oops'}})
         self.assertEqual('Scaled services were not looked at: oops',
-                         result.err.splitlines()[-1])
-        self.assertEqual(2, len(pages))
+                         self._told())
 
     def test_a_cell_that_is_down(self):
         hidden = fake_nova.server_id('hidden')
         self.servers[hidden] = {'id': hidden, 'status': 'UNKNOWN'}
-        told = self._run(*LIST).err.splitlines()
         self.assertEqual(
             "Scaled services: due, but not done: 'agent' (a part of the "
-            'cloud does not tell where servers are)', told[0])
-        self.assertEqual(2, len(told))
+            'cloud does not tell where servers are)', self._told())
         self.assertEqual([], self.done)
 
     def test_a_cell_that_goes_down_after_the_first_list(self):
@@ -379,7 +340,7 @@ class TwoLooksTest(FollowerTestCase):
             self.done.clear()
 
     def _assert_created_and_deleted(self):
-        self.assertEqual('', self._run(*LIST).err)
+        self.assertEqual('', self._look())
         self.assertEqual([('create', 'agent-2'), ('delete', 'agent-2')],
                          self.done[:2])
 
@@ -411,7 +372,7 @@ class TwoLooksTest(FollowerTestCase):
     def test_what_is_left_and_runs(self):
         self._have_agent(2, 'a', '2026-01-02')
         self._have_agent(2, 'b', '2026-01-01')
-        self.assertEqual('Scaled services: a is removed', self._told())
+        self._removed('a')
         self.assertEqual(('stop', 'a'), self.done[0])
 
     def test_what_is_never_removed(self):

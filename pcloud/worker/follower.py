@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""One look at the project's services, by which scaled services follow others.
+"""One look of a worker, by which a project's scaled services follow others.
 
 Any number of looks may happen at the same time, and any of them may die: what
 a look leaves undone, or does twice, the next look puts right.
@@ -20,7 +20,6 @@ Rule: reference-colocation-follow, reference-colocation-two
 
 from __future__ import annotations
 
-import abc
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -37,49 +36,18 @@ from pcloud.client import servers
 from pcloud.client import v1
 
 
-def follow(client: v1.Client,
-           pace: server_runs.Pace) -> list[scaling.Change]:
-    """List the project's servers, and do what scaling has made due.
+def follow(client: v1.Client, names: Iterable[str],
+           report: Callable[[str], object]) -> list[scaling.Change]:
+    """List the project's servers, and do what is due for some services.
 
-    :param pace: as for :func:`follow_listed`
-    :returns: the changes; empty when nothing was changed
-    """
-    try:
-        listed = client.servers.list_all()
-    except scaling.FAILURES as error:
-        pace.report(f'Scaled services were not looked at: {_reason(error)}')
-        return []
-    return follow_listed(client, listed, pace)
-
-
-def follow_listed(client: v1.Client, listed: Sequence[servers.Server],
-                  pace: server_runs.Pace) -> list[scaling.Change]:
-    """Do what scaling has made due, and report the outcome on one line.
-
-    Missing units are started, but not waited for. Surplus units are stopped
-    and deleted, with co-located servers. Nothing is reported when nothing is
+    No server is waited for. Missing units are started. A unit that is not
+    needed is stopped by one look, and deleted by a later look that sees the
+    unit stopped, with co-located servers. Nothing is reported when nothing is
     due. A failure is reported, and never raised; what could not be done is due
     at the next look.
 
-    :param listed: the servers of the project, as just listed
-    :param pace: the timeout for each server that is stopped, and the report
-    :returns: the changes; empty when nothing was changed
-    :raises KeyboardInterrupt: when the user interrupts; reported as a failure
-    """
-    all_services = services.Services(listed)
-    return _act(_PatientLook(client, pace.timeout), all_services,
-                all_services.names(), pace.report)
-
-
-def follow_some(client: v1.Client, names: Iterable[str],
-                report: Callable[[str], object]) -> list[scaling.Change]:
-    """List the project's servers, and do what is due for some services.
-
-    No server is waited for. A unit that is not needed is stopped by one look,
-    and deleted by a later look that sees the unit stopped.
-
     :param names: the scaled services; other services are left alone
-    :param report: as of :func:`follow_listed`
+    :param report: called with the outcome on one line
     :returns: the changes; empty when nothing was changed
     """
     try:
@@ -87,38 +55,18 @@ def follow_some(client: v1.Client, names: Iterable[str],
     except scaling.FAILURES as error:
         report(f'Scaled services were not looked at: {_reason(error)}')
         return []
-    return _act(_BriefLook(client), all_services, names, report)
-
-
-def due(all_services: services.Services,
-        names: Iterable[str]) -> list[scaling.Scaled]:
-    """Return the scaled services with units to start or to remove.
-
-    :param names: the services that are looked at
-    """
-    return [scaled for name in names
-            for scaled in scaling.scaled_services(all_services, name)
-            if scaled.missing or unneeded(all_services, scaled)]
-
-
-def _act(look: _Look, all_services: services.Services,
-         names: Iterable[str],
-         report: Callable[[str], object]) -> list[scaling.Change]:
+    look = _Look(client)
     try:
         look.act(all_services, names)
     except scaling.FAILURES as error:
         look.leave('the rest', error)
-    except KeyboardInterrupt:
-        look.leave('the rest', 'interrupted')
-        raise
-    finally:
-        summary = look.summary()
-        if summary:
-            report(summary)
+    summary = look.summary()
+    if summary:
+        report(summary)
     return look.changes
 
 
-class _Look(abc.ABC):
+class _Look:
     """What one look has done, and what the look has left undone."""
 
     def __init__(self, client: v1.Client) -> None:
@@ -153,14 +101,14 @@ class _Look(abc.ABC):
         :param names: the services that are looked at
         :raises exceptions.ClientError: when Nova cannot be asked
         """
-        ready = [scaled for scaled in due(all_services, names)
+        ready = [scaled for scaled in scaling.due(all_services, names)
                  if self._is_ready(all_services, scaled)]
         for scaled in ready:
-            for unit in failed(all_services, scaled):
+            for unit in scaling.failed(all_services, scaled):
                 self._discard(unit, unit.fault or 'its build had failed')
             self._start_missing(all_services, scaled)
         before = {unit.id for scaled in ready
-                  for unit in unneeded(all_services, scaled)}
+                  for unit in scaling.unneeded(all_services, scaled)}
         if before or self._added:
             self._look_again(ready, before)
 
@@ -170,7 +118,7 @@ class _Look(abc.ABC):
         reason = None
         if all_services.hidden:
             reason = 'a part of the cloud does not tell where servers are'
-        elif is_being_deployed(all_services, scaled.service):
+        elif scaling.is_being_deployed(all_services, scaled.service):
             reason = ('it is being deployed; if the deployment was killed, '
                       'use "openstack pcloud service sync"')
         if reason:
@@ -247,7 +195,7 @@ class _Look(abc.ABC):
         for scaled in ready:
             for unit in self._lost(again, scaled):
                 self._discard(unit, 'the service is being removed')
-            for unit in _building_doubles(again, scaled):
+            for unit in scaling.building_doubles(again, scaled):
                 self._discard(unit, 'another one was started first')
         for unit in scaling.confirmed_surplus(
                 again, ready, before | self._rivals(again, ready)):
@@ -291,74 +239,17 @@ class _Look(abc.ABC):
 
     def _remove(self, again: services.Services,
                 unit: servers.Server) -> None:
-        """Stop and delete a unit, with the servers co-located with it."""
+        """Stop a unit, or delete it, with the servers co-located with it."""
         try:
-            changes = self._take_away(again, unit)
+            step = removals.take_step(self._nova, again, unit)
         except scaling.FAILURES as error:
             self.leave(f'the removal of {unit.name}', error)
             return
-        for change in changes:
+        for change in (*map(scaling.stopped, step.stop),
+                       *map(scaling.removed, step.delete)):
             if not self._added.pop(change.id, None):
                 self._removed.append((
                     change, f'{change.name} is {change.change}'))
-
-    @abc.abstractmethod
-    def _take_away(self, again: services.Services,
-                   unit: servers.Server) -> list[scaling.Change]:
-        """Remove a unit, as far as the look has patience.
-
-        :raises exceptions.ClientError: when the unit cannot be removed
-        """
-
-
-class _PatientLook(_Look):
-    """A look that waits until units have stopped, and are gone."""
-
-    def __init__(self, client: v1.Client, timeout: int) -> None:
-        super().__init__(client)
-        self._pace = server_runs.Pace(timeout, lambda progress: None)
-
-    def _take_away(self, again: services.Services,
-                   unit: servers.Server) -> list[scaling.Change]:
-        return [scaling.removed(server) for server in removals.remove(
-            self._nova, again, [unit], self._pace)]
-
-
-class _BriefLook(_Look):
-    """A look that waits for no server."""
-
-    def _take_away(self, again: services.Services,
-                   unit: servers.Server) -> list[scaling.Change]:
-        step = removals.take_step(self._nova, again, unit)
-        return [*map(scaling.stopped, step.stop),
-                *map(scaling.removed, step.delete)]
-
-
-def unneeded(all_services: services.Services,
-             scaled: scaling.Scaled) -> list[servers.Server]:
-    """Return the units of a scaled service that are to be removed."""
-    return [*failed(all_services, scaled),
-            *_building_doubles(all_services, scaled),
-            *scaling.removable(
-                all_services, scaled.service, scaled.scale_with)]
-
-
-def failed(all_services: services.Services,
-           scaled: scaling.Scaled) -> list[servers.Server]:
-    """Return the units that a look has started, and that never ran."""
-    units = scaling.started(
-        all_services, scaled.service, scaled.scale_with)
-    return [unit for unit in units
-            if unit.status == servers.ERROR and services.is_unattended(unit)
-            and not unit.host_id and not unit.launched]
-
-
-def _building_doubles(all_services: services.Services,
-                      scaled: scaling.Scaled) -> list[servers.Server]:
-    """Return the units that a look has started where another is first."""
-    return [unit for unit in all_services.doubles(scaled.service)
-            if unit.status == servers.BUILD
-            and unit.metadata.get(services.SCALE_WITH) == scaled.scale_with]
 
 
 def _check_model(all_services: services.Services,
@@ -380,13 +271,6 @@ def _check_model(all_services: services.Services,
         raise checks.DeploymentRefused(
             f'{scaled.model.name} has no image that another one could be '
             f'started from')
-
-
-def is_being_deployed(all_services: services.Services,
-                      service: str) -> bool:
-    """Whether a service is left alone, as its deployment has not ended."""
-    return any(services.DEPLOYING in unit.metadata
-               for unit in all_services.units(service))
 
 
 def _without_key_pair(model: servers.Server) -> str:

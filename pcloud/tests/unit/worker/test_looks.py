@@ -24,11 +24,10 @@ from unittest import mock
 import fixtures
 from oslotest import base
 
-from pcloud.client.deploy import follower
-from pcloud.client.deploy import server_runs
 from pcloud.client import exceptions
 from pcloud.client import resources
 from pcloud.client import servers
+from pcloud.worker import follower
 
 SCALED = {'pcloud_scale_with': 'db'}
 # What an order tells to happen: a step of one of two looks, or the end of the
@@ -99,7 +98,7 @@ class Client:
 
     def _look(self):
         try:
-            follower.follow(self, server_runs.Pace(60, lambda text: None))
+            follower.follow(self, ['agent', 'db'], lambda text: None)
         except SystemExit:
             pass
         finally:
@@ -142,6 +141,12 @@ class Client:
         unit = self.get(server_id)
         self._cloud.units[server_id] = dataclasses.replace(
             unit, status='SHUTOFF')
+
+    def set_metadata(self, server_id, metadata):
+        """Answer as Nova does, at once."""
+        unit = self.get(server_id)
+        self._cloud.units[server_id] = dataclasses.replace(
+            unit, metadata={**unit.metadata, **metadata})
 
     def find_flavor(self, name):
         """Answer as Nova does."""
@@ -215,6 +220,8 @@ class LooksTest(base.BaseTestCase):
         for order in self._orders(
                 *[FIRST] * 3, *[SECOND] * 3, OLDEST, NEWEST):
             cloud = self._run(order)
+            # What has run is stopped before it is deleted.
+            self._look(cloud)
             self.assertEqual(1, len(cloud.agents()), order)
 
     def test_a_build_that_fails(self):
@@ -238,6 +245,7 @@ class LooksTest(base.BaseTestCase):
     def test_both_die(self):
         for order in self._orders(*[FIRST] * 3, *[SECOND] * 3):
             cloud = self._run(order, 2, 2)
+            self._look(cloud)
             self._look(cloud)
             self.assertEqual(1, len(cloud.agents()), order)
 
