@@ -118,7 +118,7 @@ def _everywhere(teller: narrator.Narrator) -> None:
     places = {_launched(teller, row['ID'])[1] for row in shown}
     teller.promise(
         places == of_x and len(shown) == len(of_x) and
-        'building' not in again, 'each host of x has one shipper')
+        'Nothing to change' in again, 'each host of x has one shipper')
 
 
 def _away(teller: narrator.Narrator) -> None:

@@ -192,6 +192,16 @@ class LiveTest(MovingTestCase):
         self.assertEqual({}, self.blockers())
         self.assertEqual([], self.migrations(server))
 
+    def test_calls_move_nothing(self):
+        server = self.start()
+        self.only('a', 'b')
+        self.put('a', move='live')
+        self.put('c', 'disabled')
+        self.assertEqual({}, self.blockers())
+        self.assertEqual([], self.migrations(server))
+        self.work()
+        self.arrives(server, 'b')
+
     def test_looking_changes_nothing(self):
         self.start()
         self.drain(move='live')

@@ -124,6 +124,13 @@ class RebalanceTestCase(test_moving.MovingTestCase):
 
 class PlanTest(RebalanceTestCase):
 
+    def test_calls_move_nothing(self):
+        self.assertEqual(202, self.begin(self.plan()).status_code)
+        self.plan()
+        self.assertNotEqual({}, self.kept())
+        for server in self.large, self.small:
+            self.assertEqual([], self.migrations(server))
+
     def test_two_steps(self):
         before = self.dump()
         plan = self.plan()
