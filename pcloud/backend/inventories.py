@@ -16,7 +16,7 @@ Names of HTTP calls are the names of the Placement API reference.
 """
 
 import collections
-from collections.abc import Iterable
+from collections.abc import Mapping
 from email import utils as email_utils
 import typing
 import urllib.parse
@@ -54,6 +54,8 @@ _NO_CAPACITY = '1.26'
 # From here on Placement shows all providers of a host with all resources, and
 # accepts forbidden aggregates.
 _TREES = '1.32'
+# From here on allocation candidates tell which provider is for which group.
+_MAPPINGS = '1.34'
 
 
 class Outdated(Exception):
@@ -197,10 +199,30 @@ def candidates(
     """
     summaries = _get(context, f'/allocation_candidates?{query}',
                      version=_TREES)['provider_summaries']
-    trees = collections.defaultdict(list)
-    for summary in summaries.values():
-        trees[summary['root_provider_uuid']].append(summary)
+    trees: dict[str, dict[str, dict]] = collections.defaultdict(dict)
+    for uuid, summary in summaries.items():
+        trees[summary['root_provider_uuid']][uuid] = summary
     return {root: _host(tree) for root, tree in trees.items()}
+
+
+def givers(
+    context: nova_context.RequestContext, query: str,
+) -> dict[tuple[str, str], frozenset[str]]:
+    """Return which resource providers may give what a query asks for.
+
+    :param query: the query of ``GET /allocation_candidates``
+    :returns: ``(suffix of the group, resource class) -> provider uuids``; the
+        suffix of resources in no group is empty
+    :raises: `exception.Unavailable` when Placement does not answer
+    """
+    found: dict[tuple[str, str], set[str]] = collections.defaultdict(set)
+    for request in _get(context, f'/allocation_candidates?{query}',
+                        version=_MAPPINGS)['allocation_requests']:
+        for suffix, uuids in request['mappings'].items():
+            for uuid in uuids:
+                for name in request['allocations'][uuid]['resources']:
+                    found[suffix, name].add(uuid)
+    return {pair: frozenset(uuids) for pair, uuids in found.items()}
 
 
 def offered(
@@ -218,14 +240,18 @@ def offered(
         requests, summaries)
 
 
-def _host(providers: Iterable[dict]) -> capacity.Host:
+def _host(tree: Mapping[str, dict]) -> capacity.Host:
     free: dict[str, tuple[int, ...]] = collections.defaultdict(tuple)
     traits: set[str] = set()
-    for summary in providers:
+    providers = []
+    for uuid, summary in tree.items():
         traits.update(summary['traits'])
-        for name, amount in summary['resources'].items():
-            free[name] += (amount['capacity'] - amount['used'],)
-    return capacity.Host(free, frozenset(traits))
+        its = {name: amount['capacity'] - amount['used']
+               for name, amount in summary['resources'].items()}
+        providers.append(capacity.Provider(uuid, its))
+        for name, amount in its.items():
+            free[name] += (amount,)
+    return capacity.Host(free, frozenset(traits), tuple(providers))
 
 
 def read(

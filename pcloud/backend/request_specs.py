@@ -227,9 +227,13 @@ class Kept:
         return self._data.get('scheduler_hints') or {}
 
     @property
-    def has_devices(self) -> bool:
-        """Whether PCI devices were asked for."""
-        return bool(_data(self._data.get('pci_requests')).get('requests'))
+    def has_devices_of_ports(self) -> bool:
+        """Whether ports ask for PCI devices, which no flavor tells of.
+
+        Those of a flavor have the name of an alias.
+        """
+        return any(not _data(request).get('alias_name') for request in _data(
+            self._data.get('pci_requests')).get('requests') or ())
 
     @property
     def _data(self) -> Mapping:

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
+import functools
 
 from nova import context as nova_context
 from nova import filters as nova_filters
@@ -31,6 +32,7 @@ from nova import objects
 from nova.scheduler import host_manager
 
 from pcloud import exception
+from pcloud.explain import demands
 from pcloud.explain import filtering
 from pcloud.explain import obstacles
 from pcloud.objects import pclouds
@@ -38,6 +40,7 @@ from pcloud.objects import sticky_keys
 from pcloud.rules import capacity
 from pcloud.rules import colocation
 from pcloud.rules import packing
+from pcloud.scheduler import candidates
 from pcloud.scheduler import request_keys
 
 # Filters that keep a host, or drop a host, however many servers come. The
@@ -123,6 +126,12 @@ class Bundle:
                     'that the other flavors need; ask about it alone.')
         return chosen
 
+    @functools.cached_property
+    def parts(self) -> list[candidates.Parts]:
+        """What a server of each entry needs, group by group."""
+        return [candidates.parts(self.specs[entry.key])
+                for entry in self.entries]
+
     @property
     def destination(self) -> objects.Destination:
         """Where the servers go; of one of them, where they differ."""
@@ -131,7 +140,8 @@ class Bundle:
     def amounts(self, host: capacity.Host) -> dict[str, int]:
         """Return what is free on a host of each class that servers need.
 
-        Where it is not known, it is not less.
+        Where it is not known, it is not less. Of what comes from several
+        providers no more counts than whole servers get.
         """
         return {name: self._amount(name, host)
                 for name in packing.classes(self.kinds)}
@@ -148,8 +158,8 @@ class Bundle:
         return sum(amount // size * size for amount in free)
 
     def _sizes(self, name: str) -> set[int]:
-        return {kind.amounts[name] for kind in self.kinds
-                if name in kind.amounts}
+        return {amount for parts in self.parts
+                for other, amount in demands.chunks(parts) if other == name}
 
     def _may_be_shared(self, name: str, host: capacity.Host) -> bool:
         """Whether a provider of several hosts may have a class for a host.
@@ -164,16 +174,7 @@ class Bundle:
         return [
             *(f'{name} may come from a provider that hosts share'
               for name in packing.classes(self.kinds)
-              if self._may_be_shared(name, host)),
-            *(f'several providers of a host have {name}'
-              for name in packing.classes(self.kinds)
-              if len(host.free.get(name, ())) > 1 and
-              len(self._sizes(name)) > 1),
-            # Hosts tell this of processors, memory and disk alone.
-            *(f'how much of {name} a single server may have'
-              for name in packing.classes(self.kinds)
-              if name not in _FIRST and host.free.get(name) and
-              max(self._sizes(name)) > 1)]
+              if self._may_be_shared(name, host))]
 
     def refused(
         self, traits: frozenset[str], host: str,
@@ -266,7 +267,7 @@ def of_requests(
 def unknown(
     bundle: Bundle, states: Sequence[host_manager.HostState],
 ) -> list[str]:
-    """Return, in words, what may keep servers away and no plan knows.
+    """Return, in words, what may keep servers away and few plans know.
 
     :param states: hosts of the Pcloud
     """
@@ -274,6 +275,16 @@ def unknown(
         f'flavor {spec.flavor.flavorid} {text}'
         for key, spec in bundle.specs.items()
         for text in unknown_of(bundle, key, states))]
+
+
+def unknown_beside_parts(
+    bundle: Bundle, states: Sequence[host_manager.HostState],
+) -> list[str]:
+    """Return the same for a plan that knows of the parts of hosts."""
+    return [*unknown_of_all(bundle), *(
+        f'flavor {spec.flavor.flavorid} {text}'
+        for key, spec in bundle.specs.items()
+        for text in unknown_of_flavor(bundle, key, states))]
 
 
 def unknown_of_all(bundle: Bundle) -> list[str]:
@@ -295,6 +306,14 @@ def unknown_of(
     :param key: the key of the entry
     :returns: what is said of the flavor, in words without the flavor's name
     """
+    return [*_of_parts(bundle.specs[key]),
+            *unknown_of_flavor(bundle, key, states)]
+
+
+def unknown_of_flavor(
+    bundle: Bundle, key: str, states: Sequence[host_manager.HostState],
+) -> list[str]:
+    """Return the same for a plan that knows of the parts of hosts."""
     return list(_of_flavor(
         bundle.specs[key], states if _AFFINITY in _named(bundle) else None))
 
@@ -332,6 +351,14 @@ def _of_flavor(
 
     :param states: hosts, None where placement keys drop no host
     """
+    if colocation.EXTRA_SPEC in spec.flavor.extra_specs:
+        yield 'has a rule of co-location'
+    if states and request_keys.compiled(spec, states).system:
+        yield 'has placement keys'
+
+
+def _of_parts(spec: objects.RequestSpec) -> Iterator[str]:
+    """Yield what a plan does not know of a flavor without parts of hosts."""
     if spec.numa_topology is not None:
         yield 'asks for NUMA cells'
     if spec.pci_requests is not None and spec.pci_requests.requests:
@@ -340,9 +367,5 @@ def _of_flavor(
     if any(name.partition(':')[0] not in ('resources', 'trait') and
            name.startswith(('resources', 'trait')) for name in extra_specs):
         yield 'asks for resources in groups'
-    if 'accel:device_profile' in extra_specs:
-        yield 'asks for accelerators'
-    if colocation.EXTRA_SPEC in extra_specs:
-        yield 'has a rule of co-location'
-    if states and request_keys.compiled(spec, states).system:
-        yield 'has placement keys'
+    if demands.asks_for_accelerators(spec):
+        yield demands.ACCELERATORS

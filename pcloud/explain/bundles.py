@@ -153,8 +153,10 @@ def _shown(
     advice: _Advice,
 ) -> Simulation:
     number = packing.asked(question.bundle.kinds)
-    unknown = [*bundle_requests.unknown(question.bundle, there.states),
-               *there.doubts]
+    unknown = [
+        *bundle_requests.unknown_beside_parts(question.bundle, there.states),
+        *(f'flavor {question.bundle.entries[place].flavor.flavorid} {text}'
+          for place, text in there.unknown.items()), *there.doubts]
     most = number if there.silent else made.most
     fits = made.least == number and not unknown
     return Simulation(
@@ -290,11 +292,14 @@ def _binding(
 def _placed(
     question: Question, there: counted_hosts.Counted, made: packing.Plan,
 ) -> list[Placed]:
-    """Return a placement, host after host."""
+    """Return a placement, host after host, in the order to start it."""
     placed: dict[tuple[str, str], int] = {}
-    for host, numbers in zip(there.there, made.counts):
-        for entry, number in zip(question.bundle.entries, numbers):
-            if number:
-                pair = host.name, entry.flavor.flavorid
-                placed[pair] = placed.get(pair, 0) + number
+    for host, packed, numbers in zip(
+            there.there, there.packed, made.counts):
+        for place in (range(len(numbers)) if packed.patterns is None
+                      else packed.patterns.order(numbers)):
+            if numbers[place]:
+                pair = (host.name,
+                        question.bundle.entries[place].flavor.flavorid)
+                placed[pair] = placed.get(pair, 0) + numbers[place]
     return [Placed(*pair, number) for pair, number in placed.items()]

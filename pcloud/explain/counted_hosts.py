@@ -18,6 +18,7 @@ Rule: reference-planning-simulate
 # Nova's objects are registered when its services start, perhaps after us.
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 
@@ -25,7 +26,9 @@ from nova import context as nova_context
 from nova.scheduler import host_manager
 
 from pcloud.explain import bundle_requests
+from pcloud.explain import demands
 from pcloud.explain import host_states
+from pcloud.explain import looks
 from pcloud.explain import new_hosts
 from pcloud.explain import obstacles
 from pcloud.objects import hosts
@@ -42,6 +45,8 @@ class Counted:
     :ivar packed: the same hosts as they are packed
     :ivar states: the same hosts for filters
     :ivar doubts: what is not known of the amounts on the hosts, in words
+    :ivar unknown: ``place of an entry -> what is not known`` of the parts of
+        hosts that its servers need, in words without the flavor's name
     :ivar silent: the owner's names of further hosts that may have room, in
         cells that do not answer
     """
@@ -51,6 +56,7 @@ class Counted:
     states: Sequence[host_manager.HostState]
     doubts: Sequence[str]
     silent: Sequence[str]
+    unknown: Mapping[int, str] = dataclasses.field(default_factory=dict)
 
 
 def read(
@@ -59,7 +65,8 @@ def read(
 ) -> Counted:
     """Return what hosts take of a bundle.
 
-    Placement is called twice at most.
+    Placement is called twice at most, and once more for each group of
+    resources for which it matters which provider gives it.
 
     :param able: the hosts that count as far as their owner decides
     :raises: `exception.FlavorUnusable`, `exception.Unavailable`
@@ -71,20 +78,26 @@ def read(
     # A cell that has answered a moment ago may be silent by now.
     seen = {state.uuid for state in states}
     counted = [host for host in right if host.node.uuid in seen]
-    kept = bundle.kept(states)
+    kept, needed = bundle.kept(states), demands.read(
+        context, bundle.parts, [
+            bundle.specs[entry.key] for entry in bundle.entries],
+        free.values(), bundle.destination)
+    parts, state_of = looks.Hosts(needed), {
+        state.uuid: state for state in states}
     packed, doubts = [], []
     for host in counted:
         found = free.get(host.node.uuid or '', capacity.Host({}, frozenset()))
-        doubts += bundle.doubts(found)
-        packed.append(packing.Host(
+        state = state_of[host.node.uuid]
+        doubts += [*bundle.doubts(found), *parts.doubts(state)]
+        packed.append(parts.packed(bundle.kinds, state, found, packing.Host(
             bundle.amounts(found),
             new_hosts.largest(host.node.vcpus, host.node.memory_mb,
                               host.node.disk_gb),
-            bundle.refused(found.traits, host.compute.host, kept)))
+            bundle.refused(found.traits, host.compute.host, kept))))
     return Counted(
         counted, packed, states, list(dict.fromkeys(doubts)),
         [host.name for host in able if not host.compute.answered or
-         host in right and host not in counted])
+         host in right and host not in counted], needed.unknown)
 
 
 def _states(

@@ -197,8 +197,8 @@ class _Found:
         servers = counts.words(number, 'server has', 'servers have')
         if not _KNOWN.issuperset(kept.hints):
             yield f'{servers} scheduler hints, which may keep hosts away'
-        if kept.has_devices:
-            yield f'{servers} PCI devices'
+        if kept.has_devices_of_ports:
+            yield f'{servers} PCI devices of ports'
         if self._there[key][0][0] in self._sticky:
             yield f'{servers} placement keys of a host'
 
@@ -239,8 +239,8 @@ def _key(kept: request_specs.Kept, is_sticky: bool) -> str:
     return jsonutils.dumps([
         kept.project, kept.flavor, kept.image, kept.on_volume,
         kept.zone, hints.domain(kept.hints),
-        kept.has_devices, not _KNOWN.issuperset(kept.hints), is_sticky],
-        sort_keys=True)
+        kept.has_devices_of_ports, not _KNOWN.issuperset(kept.hints),
+        is_sticky], sort_keys=True)
 
 
 def _spec(

@@ -29,7 +29,9 @@ from nova.scheduler import host_manager
 
 from pcloud.backend import isolation
 from pcloud.explain import bundle_requests
+from pcloud.explain import demands
 from pcloud.explain import host_states
+from pcloud.explain import looks
 from pcloud.objects import host_flavors
 from pcloud.objects import pclouds
 from pcloud.objects import quotas
@@ -78,7 +80,8 @@ def options(
 ) -> tuple[list[Option], list[str]]:
     """Return the host flavors that would make room, the cheapest first.
 
-    Placement is called once, when there is a pool.
+    Placement is called once, when there is a pool, and once more for each
+    group of resources for which it matters which provider gives it.
 
     :param bundle: all servers of all cases
     :param cases: servers without room, each beside the hosts that count
@@ -146,9 +149,8 @@ def _offers(
     uuids = sorted(isolation.pool_uuids())
     if not uuids:
         return []
-    known = candidates.free(
-        context, bundle.classes[:1],
-        objects.Destination(aggregates=[','.join(uuids)]))
+    destination = objects.Destination(aggregates=[','.join(uuids)])
+    known = candidates.free(context, bundle.classes[:1], destination)
     free = {pool.id: [
         host for host in host_flavors.free(pool)
         if host.compute.nodes[0].uuid in known] for pool in pools}
@@ -156,15 +158,39 @@ def _offers(
              for pool_id, its in free.items() if its}
     states = host_states.load(context, list(first.values()))
     kept = bundle.kept(states)
-    own_ratios = {state.host: _ratios(state) for state in states}
-    return [
-        _offer(pcloud, bundle, pool, [
-            known[host.compute.nodes[0].uuid] for host in free[pool.id]],
-            own_ratios.get(first.get(pool.id, ''), {}),
+    parts = looks.Hosts(demands.read(
+        context, bundle.parts, [
+            bundle.specs[entry.key] for entry in bundle.entries],
+        known.values(), destination))
+    state_of = {state.host: state for state in states}
+    offers = []
+    for pool in pools:
+        there = [known[host.compute.nodes[0].uuid] for host in free[pool.id]]
+        state = state_of.get(first.get(pool.id, ''))
+        made = _offer(
+            pcloud, bundle, pool, there,
+            {} if state is None else _ratios(state),
             frozenset() if pool.id not in first else bundle.refused(
-                known[free[pool.id][0].compute.nodes[0].uuid].traits,
-                first[pool.id], kept))
-        for pool in pools]
+                there[0].traits, first[pool.id], kept))
+        offers.append(dataclasses.replace(
+            made, host=_with_parts(parts, bundle, state, there, made.host)))
+    return offers
+
+
+def _with_parts(
+    parts: looks.Hosts, bundle: bundle_requests.Bundle,
+    state: host_manager.HostState | None, there: Sequence[capacity.Host],
+    host: packing.Host,
+) -> packing.Host:
+    """Return what a new host takes, with its parts.
+
+    The parts are those of the first of the free hosts.
+
+    :param state: the first of the free hosts, None where none is free
+    """
+    if state is None or not there:
+        return dataclasses.replace(host, patterns=parts.unknown_parts())
+    return parts.packed(bundle.kinds, state, there[0], host)
 
 
 def _ratios(

@@ -39,17 +39,23 @@ import os_traits
 from pcloud.backend import isolation
 from pcloud import exception
 from pcloud.explain import conductor
+from pcloud.explain import demands
 from pcloud.explain import filtering
 from pcloud.explain import host_states
+from pcloud.explain import looks
 from pcloud.objects import hosts
 from pcloud.objects import pclouds
 from pcloud.rules import access
 from pcloud.rules import capacity
 from pcloud.rules import hints
+from pcloud.rules import packing
 from pcloud.scheduler import candidates
 from pcloud.scheduler import prefilter
 
 STATE, STATUS, ROOM, INCONSISTENT = 'state', 'status', 'room', 'inconsistent'
+
+# More servers than any host takes.
+_MANY = 10_000
 
 # State and status of a host show the answers of these filters to the owner.
 _TOLD_OTHERWISE = ('PcloudFilter', 'ComputeFilter')
@@ -118,8 +124,10 @@ def explain(
     """Return the obstacles to servers of a flavor in a Pcloud.
 
     The servers belong to the owner, without hints and with an image without
-    requirements. Placement is called once, and once for each resource class of
-    the flavor; the number of queries does not depend on the number of hosts.
+    requirements. Placement is called once, once for each resource class of the
+    flavor, and once for each group of resources for which it matters which
+    provider gives it; the number of queries does not depend on the number of
+    hosts.
 
     :param domain: the domain of the owner's project, None when unknown
     :raises: `exception.Unavailable`, `exception.FlavorUnusable`,
@@ -129,22 +137,50 @@ def explain(
     refused = refusal(context, pcloud, spec)
     need = need_of(spec)
     there = hosts.index(context, pcloud)
-    seen = _Seen(
-        access_of(context, pcloud), need,
-        candidates.free(context, need.amounts, spec.requested_destination),
-        candidates.offered(
-            context, need, spec.requested_destination).keys(),
-        # How many more cells or devices there are only filters know.
-        not (spec.numa_topology or spec.pci_requests.requests))
+    free = candidates.free(context, need.amounts, spec.requested_destination)
+    needed = demands.read(
+        context, [candidates.parts(spec)], [spec], free.values(),
+        spec.requested_destination)
+    # Placement is asked about groups of resources apart.
+    offered = free.keys() if needed.groups else candidates.offered(
+        context, need, spec.requested_destination).keys()
+    states = _states(context, there)
+    seen = _Seen(access_of(context, pcloud), need, free, offered,
+                 _rooms(needed, need, free, states))
     host_rooms = [_host(seen, host) for host in there]
-    filtered, not_explained = _filtered(context, host_rooms, spec)
+    filtered, not_explained = _filtered(host_rooms, states, spec)
     return Explanation(
         spec, need, tuple(
             dataclasses.replace(host_room, in_the_way=(
                 *host_room.in_the_way,
                 *filtered.get(host_room.host.compute.host, ())))
             for host_room in host_rooms),
-        seen.free, refused, not_explained)
+        seen.free, refused, (*not_explained, *(
+            f'flavor {flavor.flavorid} {text}'
+            for text in needed.unknown.values())))
+
+
+def _rooms(
+    needed: demands.Demands, need: capacity.Need,
+    free: Mapping[str, capacity.Host],
+    states: Sequence[host_manager.HostState],
+) -> dict[str, int] | None:
+    """Return for how many servers of a flavor the parts of hosts suffice.
+
+    :returns: ``uuid of the node -> number``; None for a flavor of which what
+        is free of each class tells all
+    """
+    if not needed.of:
+        return None
+    parts, kind = looks.Hosts(needed), packing.Kind(need.amounts, _MANY)
+    rooms = {}
+    for state in states:
+        found = free.get(state.uuid, capacity.Host({}, frozenset()))
+        rooms[state.uuid] = packing.room(kind, 0, parts.packed(
+            [kind], state, found, packing.Host({
+                name: sum(max(each, 0) for each in amounts)
+                for name, amounts in found.free.items()})))
+    return rooms
 
 
 def passing(
@@ -193,14 +229,15 @@ class _Seen:
     """The facts that were read for all hosts at once.
 
     :ivar offered: the uuids of the nodes on which Placement has room
-    :ivar is_countable: whether Placement knows all resources of a server
+    :ivar rooms: for how many servers the parts of each node suffice, by uuid;
+        None where what is free of each class tells all
     """
 
     access: access.Pcloud
     need: capacity.Need
     free: Mapping[str, capacity.Host]
     offered: Collection[str]
-    is_countable: bool
+    rooms: Mapping[str, int] | None
 
 
 def request_of(
@@ -265,8 +302,17 @@ def access_of(
     return pair[1]
 
 
+def _states(
+    context: nova_context.RequestContext, there: Sequence[hosts.Host],
+) -> list[host_manager.HostState]:
+    nodes = {host.node.uuid for host in there}
+    return [state for state in host_states.load(
+        context, [host.compute.host for host in there])
+        if state.uuid in nodes]
+
+
 def _filtered(
-    context: nova_context.RequestContext, hosts_: Sequence[HostRoom],
+    hosts_: Sequence[HostRoom], states: Sequence[host_manager.HostState],
     spec: objects.RequestSpec,
 ) -> tuple[Mapping[str, Sequence[Obstacle]], tuple[str, ...]]:
     """Ask every filter about every host, not only about the hosts left.
@@ -279,10 +325,6 @@ def _filtered(
     :returns: ``service host -> obstacles``; and the filters which give no
         reason, or which this process could not load
     """
-    nodes = {host_room.host.node.uuid for host_room in hosts_}
-    states = [state for state in host_states.load(
-        context, [host_room.host.compute.host for host_room in hosts_])
-        if state.uuid in nodes]
     ready = {host_room.host.compute.host for host_room in hosts_
              if not host_room.in_the_way}
     apart = ([state for state in states if state.host in ready],
@@ -324,10 +366,14 @@ def _host(seen: _Seen, host: hosts.Host) -> HostRoom:
             host, 0, (*state(seen.access, host), *status(host)))
     shortages = _shortages(seen, host)
     free_host = seen.free.get(host.node.uuid or '')
-    room = (0 if shortages or free_host is None else
-            capacity.fits(seen.need, free_host))
+    if shortages or free_host is None:
+        room = 0
+    elif seen.rooms is None:
+        room = capacity.fits(seen.need, free_host)
+    else:
+        room = seen.rooms.get(host.node.uuid or '', 0)
     return HostRoom(
-        host, room if seen.is_countable else min(room, 1),
+        host, room,
         (*state(seen.access, host), *status(host),
          *(Obstacle(ROOM, shortage) for shortage in shortages)))
 
@@ -356,7 +402,15 @@ def _shortages(seen: _Seen, host: hosts.Host) -> list[str]:
     # A host without an entry has no free resources and unknown traits.
     nothing = capacity.Host(dict.fromkeys(seen.need.amounts, (0,)),
                             seen.need.required)
-    problems = capacity.shortages(seen.need, seen.free.get(uuid, nothing))
+    found = seen.free.get(uuid, nothing)
+    if seen.rooms is not None:
+        found = dataclasses.replace(found, free={
+            name: (sum(max(each, 0) for each in amounts),)
+            for name, amounts in found.free.items()})
+    problems = capacity.shortages(seen.need, found)
+    if not problems and seen.rooms is not None and not seen.rooms.get(uuid):
+        problems.append('what is left of it is in parts (providers, NUMA '
+                        'cells or PCI devices) that are too small')
     if not problems and uuid not in seen.offered:
         problems.append('it is too small for one server of this size, however '
                         'much of it is left')

@@ -222,10 +222,13 @@ class _Made:
             *(bundle_requests.unknown_of_all(servers.bundle)
               if servers.groups else ()), *there.doubts],
             [[*group.unknown, *(
-                f'{group.flavor} {text}'
-                for text in bundle_requests.unknown_of(
-                    servers.bundle, entry.key, there.states))]
-             for entry, group in zip(servers.bundle.entries, servers.groups)])
+                f'{group.flavor} {text}' for text in (
+                    *bundle_requests.unknown_of_flavor(
+                        servers.bundle, entry.key, there.states),
+                    *([there.unknown[place]] if place in there.unknown
+                      else ())))]
+             for place, (entry, group) in enumerate(zip(
+                 servers.bundle.entries, servers.groups))])
 
     def placed(self, case: losses.Case) -> int:
         """Return how many servers of a case have room, surely."""

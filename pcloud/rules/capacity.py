@@ -41,6 +41,17 @@ class Need:
 
 
 @dataclasses.dataclass(frozen=True)
+class Provider:
+    """A resource provider of a host.
+
+    :ivar free: ``resource class -> free amount``, allocation ratios counted
+    """
+
+    uuid: str
+    free: Mapping[str, int]
+
+
+@dataclasses.dataclass(frozen=True)
 class Host:
     """What is free on a host.
 
@@ -49,10 +60,13 @@ class Host:
         class is not provided by the host; a provider shared with other
         hosts may provide the class.
     :ivar traits: the traits of all resource providers of the host
+    :ivar providers: the same amounts, provider by provider; empty where only
+        the amounts are known
     """
 
     free: Mapping[str, tuple[int, ...]]
     traits: frozenset[str]
+    providers: tuple[Provider, ...] = ()
 
 
 def total(needs: Iterable[Need]) -> Need:

@@ -29,6 +29,8 @@ import dataclasses
 import math
 import operator
 
+from pcloud.rules import host_patterns
+
 # The servers on each host, by kind: [host][kind].
 Counts = tuple[tuple[int, ...], ...]
 # A sum with limits: variable -> coefficient, the least sum (None for no limit)
@@ -68,11 +70,22 @@ class Host:
         classes that have no such limit
     :ivar refused: the places, in the sequence of kinds, of the kinds that the
         host does not take however much is free
+    :ivar patterns: which servers of some kinds the host takes together, if
+        enough is free; None where what is free tells all
     """
 
     free: Mapping[str, int]
     most: Mapping[str, int] = dataclasses.field(default_factory=dict)
     refused: frozenset[int] = frozenset()
+    patterns: host_patterns.Patterns | None = None
+
+    def beside(self, numbers: Sequence[int], place: int, number: int) -> int:
+        """Return how many of so many servers of a kind the parts suffice for.
+
+        :param numbers: the servers on the host, by kind
+        """
+        return number if self.patterns is None else self.patterns.beside(
+            numbers, place, number)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,7 +152,27 @@ def room(kind: Kind, place: int, host: Host) -> int:
         number = min(number, max(host.free.get(name, 0), 0) // each)
         if not number:
             return 0
+    if host.patterns is not None:
+        number = host.patterns.limit(place, number)
     return number if _takes(kind, place, host) else 0
+
+
+def is_known(hosts: Iterable[Host]) -> bool:
+    """Whether all is known that each of some hosts takes together."""
+    return all(host.patterns is None or host.patterns.is_complete
+               for host in hosts)
+
+
+def loosened(hosts: Iterable[Host]) -> list[Host]:
+    """Return hosts that take as much or more, as far as amounts tell."""
+    return [host if host.patterns is None else
+            dataclasses.replace(host, patterns=None) for host in hosts]
+
+
+def bounding(hosts: Sequence[Host]) -> Sequence[Host]:
+    """Return hosts that take as much or more, of which all is known."""
+    return hosts if is_known(hosts) else [
+        host if is_known([host]) else loosened([host])[0] for host in hosts]
 
 
 def left_of(
@@ -173,7 +206,8 @@ def _has_room(
         for place, (kind, number) in enumerate(zip(kinds, numbers))
     ) and all(
         amount(kinds, numbers, name) <= max(host.free.get(name, 0), 0)
-        for name in classes(kinds))
+        for name in classes(kinds)
+    ) and (host.patterns is None or host.patterns.allow(numbers))
 
 
 def amount(
@@ -224,13 +258,12 @@ def plan(
         made = fuller(kinds, hosts, made, solve, _FIRST)
     if made.least < number == made.most:
         variables = Variables.of(kinds, hosts)
-        found = solve(Program(
-            (0,) * len(variables.places), variables.limits,
-            [*variables.host_rows(), *variables.all_rows()]))
+        found = solve(variables.program(0, variables.all_rows()))
         every = variables.counts(found.values)
         if every is not None and placed(every) == number:
             return Plan(every, number, number)
-        return dataclasses.replace(made, most=number - found.impossible)
+        return dataclasses.replace(made, most=number - (
+            found.impossible and is_known(hosts)))
     return made
 
 
@@ -239,7 +272,7 @@ def simple_plan(kinds: Sequence[Kind], hosts: Sequence[Host]) -> Plan:
     counts, number = max(tries(kinds, hosts), key=placed), asked(kinds)
     least = placed(counts)
     return Plan(counts, least, number if least == number else
-                volume(kinds, hosts))
+                volume(kinds, bounding(hosts)))
 
 
 def _at_least(made: Plan, counts: Counts) -> Plan:
@@ -267,15 +300,14 @@ def fuller(
     if made.least == made.most:
         return made
     variables = Variables.of(kinds, hosts)
-    found = solve(Program(
-        (1,) * len(variables.places), variables.limits,
-        [*variables.host_rows(), *variables.kind_rows()], share))
+    found = solve(variables.program(1, variables.kind_rows(), share))
     counts = variables.counts(found.values)
     if counts is None or placed(counts) < made.least:
         counts = made.counts
     least = placed(counts)
-    return Plan(counts, least, max(least, made.most if found.most is None
-                                   else min(made.most, found.most)))
+    most = found.most if is_known(hosts) else None
+    return Plan(counts, least, max(least, made.most if most is None
+                                   else min(made.most, most)))
 
 
 def tries(
@@ -339,8 +371,14 @@ def _match(
             fitting = [
                 place for place in fitting if left[place] and
                 not (kinds[place].apart and numbers[place]) and
-                all(map(operator.le, needs[place], free))]
+                all(map(operator.le, needs[place], free)) and
+                _one_more(hosts[turn], numbers, place)]
     return tuple(map(tuple, counts))
+
+
+def _one_more(host: Host, numbers: Sequence[int], place: int) -> bool:
+    number = numbers[place] + 1
+    return host.beside(numbers, place, number) == number
 
 
 def repaired(
@@ -476,6 +514,8 @@ def _fill(
                     number = 0
                     break
                 number = min(number, its[index] // each)
+            if number and hosts[turn].patterns is not None:
+                number = hosts[turn].beside(counts[turn], place, number)
             # Whether the host takes the kind at all takes longest to find.
             if not number or not _takes(kind, place, hosts[turn]):
                 continue
@@ -541,6 +581,14 @@ def _by_volume(
 
 
 @dataclasses.dataclass(frozen=True)
+class _Chosen:
+    """Variables, by their limits, that choose a pattern for each host."""
+
+    limits: Sequence[int]
+    rows: Sequence[Row]
+
+
+@dataclasses.dataclass(frozen=True)
 class Variables:
     """The variables of a program: the servers of a kind on a host.
 
@@ -573,6 +621,46 @@ class Variables:
                     yield from self._row(
                         self.weights(numbers, name),
                         max(self.hosts[turn].free.get(name, 0), 0))
+
+    def program(
+        self, gain: int, rows: Iterable[Row], share: float = 1.0,
+    ) -> Program:
+        """Return a program about all servers on all hosts.
+
+        :param gain: what each server that is placed is worth
+        :param rows: further sums that have limits
+        :param share: which part of the time that is left the program may take
+        """
+        chosen = self._pattern_rows()
+        return Program(
+            (gain,) * len(self.places) + (0,) * len(chosen.limits),
+            (*self.limits, *chosen.limits),
+            [*self.host_rows(), *chosen.rows, *rows], share)
+
+    def _pattern_rows(self) -> '_Chosen':
+        """Return that each host takes one pattern, or less.
+
+        There is a variable for each pattern, after all others. Where a host
+        has one pattern, the limits of the variables say the same.
+        """
+        limits: list[int] = []
+        rows: list[Row] = []
+        for turn, numbers in self.by_host().items():
+            its = self.hosts[turn].patterns
+            if its is None or len(its.most) == 1:
+                continue
+            first = len(self.places) + len(limits)
+            chosen = range(first, first + len(its.most))
+            limits += [1] * len(its.most)
+            rows.append((dict.fromkeys(chosen, 1), None, 1))
+            for number in numbers:
+                place = self.places[number][1]
+                if place in its.places:
+                    index = its.places.index(place)
+                    rows.append(({number: 1, **{
+                        variable: -pattern[index] for variable, pattern
+                        in zip(chosen, its.most) if pattern[index]}}, None, 0))
+        return _Chosen(limits, rows)
 
     def by_host(self) -> dict[int, list[int]]:
         """Return the variables of each host, by the place of the host."""

@@ -51,6 +51,11 @@ def of_class(
     demand = packing.amount(kinds, (kind.count for kind in kinds), name)
     larger = [_with_plenty(host, name, demand) for host in hosts]
     would_do = packing.fits(kinds, larger, solve)
+    # With more of the class the parts of a host might take more too.
+    loose = packing.loosened(larger)
+    if would_do is False and loose != larger:
+        would_do = packing.fits(kinds, loose, solve)
+        return Enough(None, would_do is False)
     if not would_do:
         return Enough(None, would_do is not None)
     least = max(0, demand - packing.available(hosts, name))
@@ -62,9 +67,10 @@ def of_class(
         if enough is not None and enough <= least:
             break
     if enough is None or enough > least:
-        found, proven = _least_missing(kinds, hosts, larger, name, solve)
+        found, proven = _least_missing(kinds, hosts, loose, name, solve)
         least = max(least, proven)
-        if found is not None and (enough is None or found < enough):
+        if loose == larger and found is not None and (
+                enough is None or found < enough):
             enough = found
     return Enough(enough, enough is not None and enough <= least)
 
@@ -113,6 +119,9 @@ def _added(
         for _ in range(kind.count - sum(each[place] for each in numbers)):
             able = [turn for turn in able
                     if not (kind.apart and numbers[turn][place]) and
+                    larger[turn].beside(
+                        numbers[turn], place, numbers[turn][place] + 1) >
+                    numbers[turn][place] and
                     all(each <= free[turn][its]
                         for its, each in kind.amounts.items())]
             if not able:
@@ -207,7 +216,8 @@ def _relaxed(
     :param enough: a number that is enough
     """
     number = len(hosts)
-    together = dataclasses.replace(new, free={
+    hosts, (new,) = packing.bounding(hosts), packing.bounding([new])
+    together = dataclasses.replace(new, patterns=None, free={
         name: enough * free for name, free in new.free.items()})
     variables = packing.Variables.of(
         [dataclasses.replace(kind, apart=False) for kind in kinds],
@@ -237,6 +247,7 @@ def least_hosts(
     :param new: one of the hosts that may come
     :returns: None when no number of hosts is enough
     """
+    hosts, (new,) = packing.bounding(hosts), packing.bounding([new])
     lacks = [(kind.count - sum(packing.room(kind, place, host)
                                for host in hosts),
               packing.room(kind, place, new))

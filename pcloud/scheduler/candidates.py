@@ -19,6 +19,9 @@ Names of HTTP calls are the names in the Placement API reference.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
 import urllib.parse
 
 from nova import context as nova_context
@@ -32,6 +35,93 @@ from pcloud.rules import capacity
 
 # Nova's errors about a flavor.
 _NOT_RIGHT = (nova_exception.Invalid, nova_exception.FlavorImageConflict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """A group of resources that a request asks for.
+
+    :ivar suffix: the name of the group, empty for resources in no group;
+        those of a group with a name come from one resource provider
+    :ivar amounts: ``resource class -> amount``
+    :ivar traits: traits of the providers; a forbidden trait begins with ``!``
+    """
+
+    suffix: str
+    amounts: Mapping[str, int]
+    traits: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Parts:
+    """All that a request asks for.
+
+    :ivar groups: the groups with names
+    :ivar is_isolated: whether each of the groups comes from another provider
+    :ivar is_tied: whether providers of some groups have to be in one part of
+        a host's tree
+    """
+
+    loose: Part
+    groups: Sequence[Part]
+    is_isolated: bool = False
+    is_tied: bool = False
+
+
+def parts(spec: objects.RequestSpec) -> Parts:
+    """Return what the server of a request needs, group by group.
+
+    The groups are those in which Nova asks Placement, for PCI devices too
+    where Placement has PCI devices.
+    """
+    asked: dict[str, list[str]] = urllib.parse.parse_qs(
+        utils.ResourceRequest.from_request_spec(spec).to_querystring())
+    amounts, traits = _by_suffix(asked, 'resources'), _by_suffix(
+        asked, 'required')
+    made = {suffix: Part(
+        suffix, {name: int(amount) for name, _, amount in (
+            each.partition(':') for each in amounts.get(suffix, ()))},
+        tuple(traits.get(suffix, ()))) for suffix in amounts | traits}
+    loose = made.pop('', Part('', {}))
+    return Parts(
+        loose, [made[suffix] for suffix in sorted(made)],
+        asked.get('group_policy') == ['isolate'],
+        'same_subtree' in asked)
+
+
+def _by_suffix(
+    asked: Mapping[str, Sequence[str]], prefix: str,
+) -> dict[str, list[str]]:
+    """Return the values of the parameters that begin alike."""
+    return {name.removeprefix(prefix): values[0].split(',')
+            for name, values in asked.items() if name.startswith(prefix)}
+
+
+def givers(
+    context: nova_context.RequestContext, loose: Part, group: Part | None,
+    destination: objects.Destination | None,
+) -> dict[tuple[str, str], frozenset[str]]:
+    """Return which providers may give what a request asks for now.
+
+    Placement is called once.
+
+    :param loose: the resources in no group; not nothing
+    :param group: one of the groups, None for none
+    :param destination: the required and the forbidden aggregates
+    :returns: ``(suffix of the group, resource class) -> provider uuids``
+    :raises: `exception.Unavailable` when Placement does not answer
+    """
+    query = _member_of(destination)
+    for part in (loose,) if group is None else (loose, group):
+        query.append((f'resources{part.suffix}', _amounts(part.amounts)))
+        if part.traits:
+            query.append((f'required{part.suffix}', ','.join(part.traits)))
+    return inventories.givers(context, urllib.parse.urlencode(query))
+
+
+def _amounts(amounts: Mapping[str, int]) -> str:
+    return ','.join(f'{name}:{amount}'
+                    for name, amount in sorted(amounts.items()))
 
 
 def need(spec: objects.RequestSpec) -> capacity.Need:
@@ -74,9 +164,8 @@ def offered(
     :param limit: the most candidates to return, None for all
     :raises: `exception.Unavailable` when Placement does not answer
     """
-    resources = ','.join(f'{name}:{amount}' for name, amount
-                         in sorted(wanted.amounts.items()))
-    query = [('resources', resources), *_member_of(destination)]
+    query = [('resources', _amounts(wanted.amounts)),
+             *_member_of(destination)]
     traits = [*sorted(wanted.required),
               *(f'!{trait}' for trait in sorted(wanted.forbidden))]
     if traits:

@@ -15,6 +15,7 @@
 # Nova's objects are registered when its services start, perhaps after us.
 from __future__ import annotations
 
+import json
 import random
 import threading
 import time
@@ -96,6 +97,83 @@ def _pinned_topology() -> objects.NUMATopology:
             size_kb=4, total=2097152, used=0)],
         network_metadata=objects.NetworkMetadata(
             physnets=set(), tunneled=False))])
+
+
+class PartsDriver(RenamingDriver):
+    """Hosts with parts, as libvirt reports them.
+
+    Each host has two NUMA cells, each with two cpus that servers share, with
+    dedicated cpus in pairs of threads, 4 GiB of memory, of which 1 GiB is in
+    huge pages, and GPUs that are passed through; and providers of virtual
+    GPUs.
+
+    :cvar cells: ``host -> pairs of threads in each cell``
+    :cvar devices: ``host -> GPUs in each cell``
+    :cvar virtual: ``host -> virtual GPUs of each provider``
+    """
+
+    cells: dict[str, tuple[int, ...]] = {}
+    devices: dict[str, tuple[int, ...]] = {}
+    virtual: dict[str, tuple[int, ...]] = {}
+
+    vcpus, memory_mb, local_gb = 4, 8192, 1000
+
+    def init_host(self, host):
+        self.resources = fake.Resources(
+            self.vcpus, self.memory_mb, self.local_gb)
+        super().init_host(host)
+
+    def get_available_resource(self, nodename):
+        found = super().get_available_resource(nodename)
+        found['numa_topology'] = objects.NUMATopology(cells=[
+            _cell(number, pairs) for number, pairs
+            in enumerate(self.cells[self._host])])._to_json()
+        found['pci_passthrough_devices'] = json.dumps([
+            _device(cell, number)
+            for cell, its in enumerate(self.devices[self._host])
+            for number in range(its)])
+        return found
+
+    def update_provider_tree(self, provider_tree, nodename, allocations=None):
+        super().update_provider_tree(provider_tree, nodename, allocations)
+        provider_tree.update_inventory(nodename, {
+            **provider_tree.data(nodename).inventory,
+            'PCPU': _inventory(2 * sum(self.cells[self._host]))})
+        for number, total in enumerate(self.virtual[self._host]):
+            name = f'{nodename}_gpu{number}'
+            if not provider_tree.exists(name):
+                provider_tree.new_child(name, nodename)
+            provider_tree.update_inventory(name, {'VGPU': _inventory(total)})
+            provider_tree.update_traits(
+                name, ['CUSTOM_LARGE'] if number == 0 else [])
+
+
+def _inventory(total: int) -> dict:
+    return {'total': total, 'min_unit': 1, 'max_unit': total, 'step_size': 1,
+            'allocation_ratio': 1.0, 'reserved': 0}
+
+
+def _cell(number: int, pairs: int) -> objects.NUMACell:
+    """Return a cell whose cpus have numbers that no other cell has."""
+    first = 100 * number
+    shared = {first, first + 1}
+    threads = [{first + 2 * pair, first + 2 * pair + 1}
+               for pair in range(1, pairs + 1)]
+    return objects.NUMACell(
+        id=number, cpuset=shared, pcpuset=set().union(*threads), memory=4096,
+        cpu_usage=0, memory_usage=0, siblings=[shared, *threads],
+        pinned_cpus=set(), socket=number, mempages=[
+            objects.NUMAPagesTopology(size_kb=4, total=786432, used=0),
+            objects.NUMAPagesTopology(size_kb=2048, total=512, used=0)],
+        network_metadata=objects.NetworkMetadata(
+            physnets=set(), tunneled=False))
+
+
+def _device(cell: int, number: int) -> dict:
+    return {'address': f'0000:{cell + 1:02x}:{number:02x}.0',
+            'product_id': '1db4', 'vendor_id': '10de', 'status': 'available',
+            'dev_type': 'type-PCI', 'parent_addr': None, 'numa_node': cell,
+            'label': 'label_10de_1db4'}
 
 
 class Gate:

@@ -221,11 +221,17 @@ class ExplainTest(shared_cloud.SharedCloudTestCase):
         self.assertEqual(409, refused.status_code)
         self.assertNotIn(host, refused.text)
 
-    def test_what_placement_does_not_count(self):
+    def test_hosts_without_numa_cells(self):
+        """Without the filter Nova starts such servers there."""
         self.add('web')
+        self.make_flavor('plain', memory_mb=512)
         self.make_flavor('numa', memory_mb=512, extra_specs={
             'hw:numa_nodes': '1'})
-        self.assertEqual(1, self.explain('numa')['fits'])
+        self.assertEqual(self.explain('plain')['fits'],
+                         self.explain('numa')['fits'])
+        self.flags(enabled_filters=['PcloudFilter', 'NUMATopologyFilter'],
+                   group='filter_scheduler')
+        self.assertEqual(0, self.explain('numa')['fits'])
 
     def test_a_flavor_that_nova_refuses(self):
         self.make_flavor('odd', memory_mb=512, extra_specs={

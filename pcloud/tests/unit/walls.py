@@ -67,10 +67,10 @@ ROOMS = {
         'colocation default_pcloud draining locality maintenance '
         'rebalance_orders settling shortages',
         'rebalancing',
-        'capacity constraints hints sticky',
+        'capacity constraints hints packing sticky',
         'access affinity attributes blockers choice consumers counts forms '
-        'free_memory looks packing ratios reactions reasons spread text turns '
-        'units uuids'),
+        'free_memory host_patterns looks providers ratios reactions reasons '
+        'spread text turns units uuids'),
     'backend': _room(
         _COMMON,
         f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_db '
@@ -146,7 +146,8 @@ ROOMS = {
         'lost_servers new_hosts',
         'bundle_requests',
         'obstacles schedule',
-        'filtering group_room offers weighing',
+        'looks',
+        'demands filtering group_room offers weighing',
         'conductor host_states loading'),
     'moving': _room(
         f'{_COMMON} backend explain objects planner scheduler',
