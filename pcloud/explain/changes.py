@@ -162,7 +162,12 @@ def _flavor(
     context: nova_context.RequestContext, flavor: objects.Flavor,
     explanation: obstacles.Explanation,
 ) -> Iterator[Change]:
-    """Yield the largest smaller flavor that a host would take now."""
+    """Yield the largest smaller flavor that a host would take now.
+
+    Of servers that need parts of hosts amounts do not tell enough.
+    """
+    if explanation.needs_parts:
+        return
     ready = [host_room.host.node for host_room in explanation.hosts
              if {obstacle.rule for obstacle in host_room.in_the_way} ==
              {obstacles.ROOM} and

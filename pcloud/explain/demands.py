@@ -78,7 +78,7 @@ class Demands:
 def read(
     context: nova_context.RequestContext,
     parts: Sequence[candidates.Parts], specs: Sequence[objects.RequestSpec],
-    hosts: Iterable[capacity.Host], destination: objects.Destination | None,
+    hosts: Collection[capacity.Host], destination: objects.Destination | None,
 ) -> Demands:
     """Return what the servers of some requests need of the parts of hosts.
 
@@ -88,6 +88,7 @@ def read(
 
     :param parts: of each kind what a server needs, group by group
     :param specs: of each kind a request
+    :param hosts: what Placement has of the hosts; without any it is not asked
     :raises: `exception.Unavailable`
     """
     tracked = frozenset(_tracked(specs, parts, _shared_out(hosts)))
@@ -100,7 +101,7 @@ def read(
         elif its.is_tied or any(not group.amounts for group in its.groups) or (
                 its.groups and not its.loose.amounts):
             unknown[place] = 'asks for resources in groups that are tied'
-        needs_providers = not tracked.isdisjoint(_classes(its))
+        needs_providers = hosts and not tracked.isdisjoint(_classes(its))
         groups = list(_groups(answers, its, tracked)
                       ) if needs_providers and place not in unknown else []
         if answers.are_too_many:

@@ -107,7 +107,9 @@ class Look:
         if demand.devices:
             if devices is None:
                 return None
-            devices = copy.deepcopy(devices)
+            # Nova changes the pools that are left.
+            devices = copy.copy(devices)
+            devices.pools = [dict(pool) for pool in devices.pools]
             try:
                 devices.apply_requests(
                     demand.devices, mapping, fitted and fitted.cells)

@@ -99,8 +99,9 @@ class Explanation:
 
     :ivar left: ``uuid of the node -> free resources``
     :ivar refused: why no host at all is right, None when some host may be
-    :ivar not_explained: filters that refused hosts without a reason, and
-        filters that could not be asked
+    :ivar not_explained: filters that refused hosts without a reason, filters
+        that could not be asked, and in words what cannot be counted
+    :ivar needs_parts: whether servers need parts of hosts, beside amounts
     """
 
     spec: objects.RequestSpec
@@ -109,6 +110,7 @@ class Explanation:
     free: Mapping[str, capacity.Host]
     refused: str | None
     not_explained: tuple[str, ...]
+    needs_parts: bool
 
     @property
     def fits(self) -> int:
@@ -157,7 +159,7 @@ def explain(
             for host_room in host_rooms),
         seen.free, refused, (*not_explained, *(
             f'flavor {flavor.flavorid} {text}'
-            for text in needed.unknown.values())))
+            for text in needed.unknown.values())), bool(needed.of))
 
 
 def _rooms(

@@ -139,6 +139,7 @@ class PartsDriver(RenamingDriver):
         provider_tree.update_inventory(nodename, {
             **provider_tree.data(nodename).inventory,
             'PCPU': _inventory(2 * sum(self.cells[self._host]))})
+        provider_tree.add_traits(nodename, 'HW_CPU_HYPERTHREADING')
         for number, total in enumerate(self.virtual[self._host]):
             name = f'{nodename}_gpu{number}'
             if not provider_tree.exists(name):

@@ -25,7 +25,7 @@ from pcloud.tests.functional import driver
 from pcloud.tests.functional import shared_cloud
 
 # How many bundles are started; the suite of what takes long starts more.
-BUNDLES = int(os.environ.get('PCLOUD_TEST_BUNDLES', 4))
+BUNDLES, MORE_BUNDLES = 4, int(os.environ.get('PCLOUD_TEST_BUNDLES', 100))
 DEVICE = {'vendor_id': '10de', 'product_id': '1db4'}
 PINNED = {'hw:cpu_policy': 'dedicated'}
 
@@ -206,6 +206,7 @@ class PartsTest(PartsTestCase):
         self.assertIn('flavor fpga asks for accelerators', self.alice.get_json(
             f'{self.path}/explain?flavor=fpga')['explain']['not_explained'])
 
+
 class TakenPartsTest(PartsTestCase):
     """Servers that are there have parts of the hosts.
 
@@ -213,6 +214,8 @@ class TakenPartsTest(PartsTestCase):
     """
 
     own_cloud = True
+    # No host is free that could be looked at.
+    UNKNOWN = ['whether host flavor gpu makes room']
 
     def test_servers_that_are_there_count(self):
         self.only('node-1')
@@ -226,19 +229,19 @@ class TakenPartsTest(PartsTestCase):
         self.launch(flavor, 'ERROR')
 
     def test_rehearsal(self):
-        flavor = self.pinned('near', 3, pci_passthrough__alias='gpu:1')
+        flavor = self.pinned('near', 2, pci_passthrough__alias='gpu:1')
         self.only('node-3')
         self.launch(flavor)
         self.only(*CELLS)
         self.assertEqual((3, []), self.rehearsed())
         # The devices of the other hosts are taken.
         self.only('node-1')
-        self.launch(flavor)
-        self.launch(flavor)
+        for _ in range(3):
+            self.launch(flavor)
         self.only('node-2')
         self.launch(flavor)
         self.only(*CELLS)
-        self.assertEqual((0, []), self.rehearsed())
+        self.assertEqual((0, self.UNKNOWN), self.rehearsed())
 
     def rehearsed(self):
         found = self.alice.get_json(f'{self.path}/rehearsal')['rehearsal']
@@ -268,6 +271,7 @@ class StartTest(PartsTestCase):
     """What is said to fit starts, and one more does not."""
 
     own_cloud = True
+    seeds = range(BUNDLES)
 
     def _flavors(self, chance, seed):
         """Return flavors at random that need parts of hosts."""
@@ -308,7 +312,7 @@ class StartTest(PartsTestCase):
 
     def test_by_the_plan(self):
         exact = 0
-        for seed in range(BUNDLES):
+        for seed in self.seeds:
             chance = random.Random(seed)
             self.only(*chance.sample(sorted(CELLS), 2))
             able = [name for name in self.names.values()
@@ -328,7 +332,7 @@ class StartTest(PartsTestCase):
                 self.launch(more, 'ERROR')
             for server in started:
                 self._delete_server(server)
-        self.assertGreater(exact, BUNDLES // 2)
+        self.assertGreater(exact, len(self.seeds) * 0.9)
 
     def _begin(self, found):
         """Start servers where and in the order in which they are planned."""
@@ -343,6 +347,12 @@ class StartTest(PartsTestCase):
     def _state(self, name):
         return self.alice.get_json(
             f'{self.path}/hosts/{name}')['host']['state']
+
+
+class MoreStartsTest(StartTest):
+    """The same, many times."""
+
+    seeds = range(BUNDLES, MORE_BUNDLES)
 
 
 class InPlacementTest(PartsTestCase):
