@@ -189,10 +189,11 @@ class Hosts:
                 if name in self._needed.classes}
              for provider in found.providers if able[provider.uuid]},
             {uuid: (its, ()) for uuid, its in able.items() if its})
-        devices = state.pci_stats if any(
-            demand.devices for demand in self._needed.of.values()) else None
         cells = state.numa_topology if any(
             demand.cells for demand in self._needed.of.values()) else None
+        # Nova fills cells without devices first.
+        devices = state.pci_stats if cells or any(
+            demand.devices for demand in self._needed.of.values()) else None
         return Look(
             self, _labelled(tree, devices), cells, devices,
             (state.cpu_allocation_ratio, state.ram_allocation_ratio)

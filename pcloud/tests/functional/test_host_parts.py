@@ -332,7 +332,8 @@ class StartTest(PartsTestCase):
                 self.launch(more, 'ERROR')
             for server in started:
                 self._delete_server(server)
-        self.assertGreater(exact, len(self.seeds) * 0.9)
+        if planner.is_there():
+            self.assertGreater(exact, len(self.seeds) * 0.9)
 
     def _begin(self, found):
         """Start servers where and in the order in which they are planned."""

@@ -62,10 +62,13 @@ def state(cells=None, pools=()):
         cpu_allocation_ratio=1.0, ram_allocation_ratio=1.0)
 
 
-def pinned(cpus):
+def pinned(*cpus):
+    """Return the cells of a server, with so many dedicated cpus in each."""
     return objects.InstanceNUMATopology(cells=[objects.InstanceNUMACell(
-        id=0, cpuset=set(), pcpuset=set(range(cpus)), memory=1,
-        cpu_policy='dedicated', pagesize=None)])
+        id=number, cpuset=set(), pcpuset={
+            100 * number + cpu for cpu in range(its)}, memory=1,
+        cpu_policy='dedicated', pagesize=None)
+        for number, its in enumerate(cpus)])
 
 
 def demand(cells=None, count=0, groups=()):
@@ -104,6 +107,17 @@ class LooksTest(testtools.TestCase):
         parts = needing(demand(pinned(1), 1), demand(count=2))
         self.assertEqual(([2, 1], True), limits(parts, state(
             topology(1, 9), [(2, 'type-PCI', 0), (1, 'type-PCI', 1)])))
+
+    def test_cells_without_devices_are_filled_first(self):
+        """Servers in two cells have to come before those in one cell."""
+        parts = needing(demand(pinned(1)), demand(pinned(1, 1)))
+        kinds = [packing.Kind({}, 9)] * 2
+        for pools, order in (([], [0, 1]), ([(1, 'type-PCI', 0)], [1, 0])):
+            host = parts.packed(kinds, state(topology(2, 2), pools),
+                                capacity.Host({}, frozenset()),
+                                packing.Host({}))
+            self.assertTrue(host.patterns.allow((2, 1)))
+            self.assertEqual(order, host.patterns.order((2, 1)))
 
     def test_a_host_without_cells_is_left_to_filters(self):
         self.assertEqual(
