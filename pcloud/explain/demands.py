@@ -104,7 +104,9 @@ def read(
         needs_providers = hosts and not tracked.isdisjoint(_classes(its))
         groups = list(_groups(answers, its, tracked)
                       ) if needs_providers and place not in unknown else []
-        if answers.are_too_many:
+        if groups and answers.are_too_many:
+            # What Placement was not asked about proves nothing.
+            groups = []
             unknown[place] = 'asks for resources in too many groups'
         if groups or devices or spec.numa_topology is not None:
             of[place] = Demand(

@@ -147,8 +147,8 @@ def explain(
     offered = free.keys() if needed.groups else candidates.offered(
         context, need, spec.requested_destination).keys()
     states = _states(context, there)
-    seen = _Seen(access_of(context, pcloud), need, free, offered,
-                 _rooms(needed, need, free, states))
+    rooms, is_known = _rooms(needed, need, free, states)
+    seen = _Seen(access_of(context, pcloud), need, free, offered, rooms)
     host_rooms = [_host(seen, host) for host in there]
     filtered, not_explained = _filtered(host_rooms, states, spec)
     return Explanation(
@@ -159,30 +159,34 @@ def explain(
             for host_room in host_rooms),
         seen.free, refused, (*not_explained, *(
             f'flavor {flavor.flavorid} {text}'
-            for text in needed.unknown.values())), bool(needed.of))
+            for text in needed.unknown.values()), *(
+            [] if is_known else ['whether more servers fit some hosts'])),
+        bool(needed.of))
 
 
 def _rooms(
     needed: demands.Demands, need: capacity.Need,
     free: Mapping[str, capacity.Host],
     states: Sequence[host_manager.HostState],
-) -> dict[str, int] | None:
+) -> tuple[dict[str, int] | None, bool]:
     """Return for how many servers of a flavor the parts of hosts suffice.
 
-    :returns: ``uuid of the node -> number``; None for a flavor of which what
-        is free of each class tells all
+    :returns: ``uuid of the node -> number``, None for a flavor of which what
+        is free of each class tells all; and whether no host takes more
     """
     if not needed.of:
-        return None
+        return None, True
     parts, kind = looks.Hosts(needed), packing.Kind(need.amounts, _MANY)
-    rooms = {}
+    packed = {}
     for state in states:
         found = free.get(state.uuid, capacity.Host({}, frozenset()))
-        rooms[state.uuid] = packing.room(kind, 0, parts.packed(
+        packed[state.uuid] = parts.packed(
             [kind], state, found, packing.Host({
                 name: sum(max(each, 0) for each in amounts)
-                for name, amounts in found.free.items()})))
-    return rooms
+                for name, amounts in found.free.items()}))
+    return ({uuid: packing.room(kind, 0, host)
+             for uuid, host in packed.items()},
+            packing.is_known(packed.values()))
 
 
 def passing(
