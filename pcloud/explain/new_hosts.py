@@ -104,6 +104,9 @@ def options(
     found, unproven = [], [
         f'whether host flavor {pool_id} makes room' for pool_id in (
             *(pool.id for pool in pools if pool.hosts and pool.vcpus is None),
+            *(offer.pool.id for offer in offers
+              if _is_unknown(bundle, offer) and
+              offer not in [each[-1] for each in promising]),
             *(offer.pool.id for *_, offer in promising[most:]))]
     for *_, offer in promising[:most]:
         enough = losses.more_hosts(cases, offer.host, solve)
@@ -123,6 +126,15 @@ def options(
                 'enough')
     return [option for _, option in sorted(
         found, key=lambda pair: pair[0])], unproven
+
+
+def _is_unknown(bundle: bundle_requests.Bundle, offer: _Offer) -> bool:
+    """Whether nobody knows how much a host has of what servers need.
+
+    Of hosts that are not free processors, memory and disk alone are known.
+    """
+    return not offer.free and not offer.host.most.keys() >= set(
+        packing.classes(bundle.kinds))
 
 
 def _option(offer: _Offer, number: int, quota: quotas.Quota) -> Option:
