@@ -30,10 +30,12 @@ os.environ.setdefault('OS_NOVA_DISABLE_EVENTLET_PATCHING', '1')
 monkey_patch.patch()
 
 # Nova chooses the kind of threads before other modules are imported.
+from nova import config  # noqa: E402
 from nova import context  # noqa: E402
 from nova.db.api import api as api_db  # noqa: E402
 from nova import version  # noqa: E402
 from oslo_config import cfg  # noqa: E402
+from oslo_db import exception as db_exc  # noqa: E402
 from oslo_upgradecheck import upgradecheck  # noqa: E402
 from packaging import version as packaging_version  # noqa: E402
 
@@ -41,6 +43,7 @@ import nova.conf  # noqa: E402
 from nova.scheduler import filters  # noqa: E402
 from nova.scheduler import weights  # noqa: E402
 from pcloud.backend import journal  # noqa: E402
+from pcloud.backend import outages  # noqa: E402
 from pcloud.cmd import api_pipelines  # noqa: E402
 from pcloud.cmd import closed_pipe  # noqa: E402
 from pcloud.cmd import internal_hints  # noqa: E402
@@ -190,7 +193,7 @@ class Checks(upgradecheck.UpgradeCommands):
         """A worker looks at what is due."""
         try:
             seen = looks.parse(journal.look(context.get_admin_context()))
-        except Exception as error:  # Whatever a database without Nova raises.
+        except (*outages.ANY, db_exc.CantStartEngineError) as error:
             return _result(
                 upgradecheck.Code.WARNING,
                 'Whether a worker looks cannot be read from the database of '
@@ -311,8 +314,8 @@ def main() -> int:
         'command', title='Commands', handler=_add_commands))
     conf.register_opts(CONF)
     try:
-        CONF(sys.argv[1:], project='nova', prog='pcloud-status',
-             version=release.version())
+        config.parse_args(sys.argv, configure_db=False, init_rpc=False,
+                          prog='pcloud-status')
     except cfg.Error as error:
         return _refuse(str(error))
     if not (CONF.config_file or CONF.config_dir):

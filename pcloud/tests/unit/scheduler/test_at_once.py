@@ -480,7 +480,7 @@ class AtOnceTest(testtools.TestCase):
     def test_the_greatest_that_the_group_keeps_for_others(self):
         several = [Host(name, 2, total, _metadata(None, None, None, rack, {}))
                    for name, total, rack in (
-                       ('h0', 4, 'left'), ('h1', 3, 'left'), ('h2', 2, None))]
+                       ('h0', 4, 'left'), ('h1', 3, 'left'), ('h2', 2, 'left'))]
         self.assertEqual({('h0', 'h1')}, self._outcomes(
             several, {'near': ['tag:web'], 'locality': ['strict'],
                       'constraints': ['ram=max']}, group='anti-affinity',
