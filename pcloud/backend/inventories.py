@@ -16,6 +16,7 @@ Names of HTTP calls are the names of the Placement API reference.
 """
 
 import collections
+from collections.abc import Iterable
 from collections.abc import Mapping
 from email import utils as email_utils
 import typing
@@ -30,10 +31,13 @@ import tenacity
 
 from pcloud import exception
 from pcloud.rules import capacity
+from pcloud.rules import host_resources
 
 LOG = logging.getLogger(__name__)
 
 _MISSING = 404
+# Placement answers so to a query with a resource class that is unknown.
+_UNKNOWN = 400
 # Placement answers 500 when its database breaks a deadlock.
 _ONCE_MORE = (409, 500)
 
@@ -199,10 +203,82 @@ def candidates(
     """
     summaries = _get(context, f'/allocation_candidates?{query}',
                      version=_TREES)['provider_summaries']
+    return {root: _host(its) for root, its in _trees(summaries).items()}
+
+
+def holdings(
+    context: nova_context.RequestContext, query: Iterable[tuple[str, str]],
+) -> dict[str, host_resources.Resources]:
+    """Return all resources of the hosts that may match a request.
+
+    The total of a class is what servers can have of it, allocation ratios
+    counted. What a provider shares with several hosts is left out.
+
+    :param query: the query of ``GET /allocation_candidates``
+    :returns: ``uuid of the compute node -> resources``; of no host where
+        Placement does not know a resource class of the query
+    :raises: `exception.PlacementSilent` when Placement does not answer
+    """
+    url = '/allocation_candidates?' + urllib.parse.urlencode(
+        list(query), safe=':,')
+    response = _ask(context, url, _TREES)
+    if response.status_code == _UNKNOWN:
+        return {}
+    return {root: _holding(its.values()) for root, its
+            in _trees(_read(url, response)['provider_summaries']).items()}
+
+
+def holding(
+    context: nova_context.RequestContext, provider_uuid: str,
+) -> host_resources.Resources | None:
+    """Return all resources of one host, as `holdings`.
+
+    One call, and three calls for each resource provider of the host.
+
+    :returns: None when Placement has no such provider
+    :raises: `exception.PlacementSilent` when Placement does not answer
+    """
+    providers = tree(context, provider_uuid)
+    if not providers:
+        return None
+    return _holding(_summary(context, uuid) for uuid in sorted(providers))
+
+
+def _summary(context: nova_context.RequestContext, provider: str) -> dict:
+    """Return a provider as Placement has it beside candidates.
+
+    A provider that is gone meanwhile has nothing.
+    """
+    found = {what: (_get_if_there(
+        context, f'/resource_providers/{provider}/{what}', _TRAITS) or {}
+    ).get(what, {}) for what in ('inventories', 'usages', 'traits')}
+    return {'traits': found['traits'], 'resources': {
+        name: {'capacity': int((its['total'] - its['reserved']) *
+                               its['allocation_ratio']),
+               'used': found['usages'].get(name, 0)}
+        for name, its in found['inventories'].items()}}
+
+
+def _holding(providers: Iterable[dict]) -> host_resources.Resources:
+    """Return the sums of the summaries of a host's providers."""
+    total: dict[str, int] = collections.Counter()
+    used: dict[str, int] = collections.Counter()
+    its_traits: set[str] = set()
+    for summary in providers:
+        its_traits.update(summary['traits'])
+        for name, amount in summary['resources'].items():
+            total[name] += amount['capacity']
+            used[name] += amount['used']
+    return host_resources.Resources(
+        dict(total), dict(used), host_resources.lasting(its_traits))
+
+
+def _trees(summaries: Mapping[str, dict]) -> dict[str, dict[str, dict]]:
+    """Return ``uuid of the root -> uuid of a provider -> summary``."""
     trees: dict[str, dict[str, dict]] = collections.defaultdict(dict)
     for uuid, summary in summaries.items():
         trees[summary['root_provider_uuid']][uuid] = summary
-    return {root: _host(tree) for root, tree in trees.items()}
+    return trees
 
 
 def givers(

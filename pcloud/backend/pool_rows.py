@@ -70,6 +70,19 @@ def find(
                  if pool.metadata[names.FLAVOR_ID] == flavor_id), None)
 
 
+def uuids(
+    context: nova_context.RequestContext, flavor_ids: Collection[str],
+) -> list[str]:
+    """Return the uuids of the aggregates of pools (one query).
+
+    :param flavor_ids: the host flavors of the pools
+    """
+    pool = models.Aggregate
+    with api_db.context_manager.reader.using(context) as session:
+        return list(session.scalars(sa.select(pool.uuid).where(
+            pool.name.in_(map(names.pool, flavor_ids)))))
+
+
 @dataclasses.dataclass(frozen=True)
 class Stock:
     """Pools with very many hosts, and what tells which hosts are free.

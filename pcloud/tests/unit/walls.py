@@ -65,7 +65,7 @@ ROOMS = {
         'losses moving rebalance_plans rebalance_rows',
         'rebalance_programs',
         'colocation default_pcloud draining locality maintenance '
-        'rebalance_orders settling shortages',
+        'host_resources rebalance_orders settling shortages',
         'rebalancing',
         'capacity constraints hints packing sticky',
         'access affinity attributes blockers choice consumers counts forms '
@@ -101,7 +101,7 @@ ROOMS = {
         'host_flavors',
         'reconcile sticky_keys',
         'affinity_keys allocation_ratios emptiness looks notifications',
-        'blockers meters replacements'),
+        'blockers host_resources meters replacements'),
     'audit': _room(
         f'{_COMMON} backend objects', 'nova.context oslo_config oslo_utils',
         'all_checks remains',

@@ -1,0 +1,260 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the hosts of pools and Pclouds are, as Placement has it.
+
+Placement has no call for the inventories of many resource providers. But the
+candidates for the least request come with all that the hosts have: classes,
+amounts and traits of every provider.
+
+Rule: reference-host-resources
+"""
+
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import threading
+import time
+
+from nova import context as nova_context
+from oslo_log import log as logging
+
+from pcloud.backend import computes
+from pcloud.backend import inventories
+from pcloud.backend import pool_rows
+from pcloud import exception
+from pcloud.rules import capacity
+from pcloud.rules import host_resources as rules
+
+LOG = logging.getLogger(__name__)
+
+# A host has one of these left, mostly.
+COMMON = (capacity.MEMORY, capacity.VCPU, capacity.DISK)
+
+# The number of hosts, without anything left of the classes asked for, that are
+# read one by one. A host takes three calls for each resource provider, so that
+# many more hosts would keep a list of host flavors waiting for seconds.
+_ALONE = 16
+
+# The number of further classes, those of hosts that were read one by one, that
+# all hosts are asked for. Hosts of a pool are alike, mostly.
+_FURTHER = 3
+
+# The number of aggregates in one call: web servers limit the length of a URL,
+# some to 4094 characters, and a uuid takes 39.
+_AGGREGATES = 80
+
+# Seconds. What a host is changes with the hardware and the configuration.
+_LIFETIME = 60
+
+# Seconds for which Placement is not asked again when Placement does not
+# answer, and for which hosts in silent cells are left out.
+_PAUSE = 10
+
+
+@dataclasses.dataclass(frozen=True)
+class _Remembered:
+    """What was read of a pool.
+
+    :ivar hosts: the service hosts of the pool at that time
+    :ivar until: when to read again, by the monotonic clock
+    """
+
+    hosts: frozenset[str]
+    kind: rules.Kind | None
+    until: float
+
+
+class Memory:
+    """What this process remembers of pools, and of Placement's silence."""
+
+    def __init__(self) -> None:
+        # Whoever comes meanwhile waits for the answer, and asks nobody.
+        self.lock = threading.Lock()
+        self._pools: dict[str, _Remembered] = {}
+        self._silent_until = 0.
+
+    def kind(
+        self, flavor_id: str, hosts: frozenset[str], now: float,
+    ) -> _Remembered | None:
+        """Return what is known of a pool with just these hosts, or None."""
+        its = self._pools.get(flavor_id)
+        if its is None or its.until <= now or its.hosts != hosts:
+            return None
+        return its
+
+    def remember(
+        self, found: Mapping[str, _Remembered], now: float,
+    ) -> None:
+        """Keep what was read of pools, and drop what is too old."""
+        self._pools = {flavor_id: its for flavor_id, its in {
+            **self._pools, **found}.items() if its.until > now}
+
+    def is_silent(self, now: float) -> bool:
+        """Whether Placement did not answer a moment ago."""
+        return now < self._silent_until
+
+    def silence(self, now: float) -> None:
+        """Remember that Placement does not answer."""
+        self._silent_until = now + _PAUSE
+
+
+_memory = Memory()
+
+
+def of_pools(
+    context: nova_context.RequestContext,
+    pools: Mapping[str, frozenset[str]],
+) -> dict[str, rules.Kind | None]:
+    """Return what the hosts of each pool have in common.
+
+    Nothing is read where this process has read the pool, with the same hosts,
+    within a minute. Else two queries and one query a cell, and the calls of
+    `of_hosts` to Placement.
+
+    :param pools: ``host flavor id -> service hosts of the pool``
+    :returns: ``host flavor id -> kind``; None for a pool of which no host is
+        known, and where Placement does not answer
+    """
+    with _memory.lock:
+        now = time.monotonic()
+        known = {flavor_id: _memory.kind(flavor_id, hosts, now)
+                 for flavor_id, hosts in pools.items()}
+        missing = {flavor_id: hosts for flavor_id, hosts in pools.items()
+                   if hosts and known[flavor_id] is None}
+        if missing:
+            known |= _read_pools(context, missing, now)
+    return {flavor_id: None if its is None else its.kind
+            for flavor_id, its in known.items()}
+
+
+def _read_pools(
+    context: nova_context.RequestContext,
+    pools: Mapping[str, frozenset[str]], now: float,
+) -> Mapping[str, _Remembered]:
+    """Read pools, and remember them; nothing when Placement is silent."""
+    if _memory.is_silent(now):
+        return {}
+    uuids = pool_rows.uuids(context, pools)
+    wanted = frozenset().union(*pools.values())
+    known, silent = computes.known_nodes(context, wanted)
+    # Databases that compare without case find other hosts too.
+    nodes = {host: known[host] for host in wanted & known.keys()}
+    try:
+        there = of_hosts(context, nodes.values(), uuids)
+    except exception.Unavailable:
+        return {}
+    found = {}
+    for flavor_id, hosts in pools.items():
+        its = (there.get(nodes[host].uuid) for host in hosts & nodes.keys())
+        found[flavor_id] = _Remembered(
+            hosts, rules.kind(filter(None, its)),
+            now + (_PAUSE if hosts & silent else _LIFETIME))
+    _memory.remember(found, now)
+    return found
+
+
+def of_hosts(
+    context: nova_context.RequestContext, nodes: Iterable[computes.Node],
+    aggregates: Collection[str], classes: Sequence[str] = COMMON,
+) -> dict[str, rules.Resources]:
+    """Return what hosts have, and how much of it is used.
+
+    A host without anything left of `classes` may have no entry: some such
+    hosts are read one by one, and whatever these hosts have left all are
+    asked for too. The number of calls to Placement does not grow with the
+    number of hosts: one call, where all hosts have something left of the first
+    class, for 80 aggregates.
+
+    :param nodes: the compute nodes of the hosts
+    :param aggregates: the uuids of aggregates, of which each host is in one.
+        Placement may not know it yet: such a host is read alone, too
+    :param classes: the resource classes to ask for
+    :returns: ``uuid of the node -> resources``
+    :raises: `exception.Unavailable` when Placement does not answer, and some
+        seconds thereafter without asking
+    """
+    sizes = {node.uuid: node for node in nodes}
+    now = time.monotonic()
+    if _memory.is_silent(now):
+        raise exception.Unavailable()
+    try:
+        found = _found(context, frozenset(sizes), aggregates, classes)
+    except exception.PlacementSilent:
+        LOG.warning('Placement does not answer: resources and traits of hosts '
+                    'are not known. Placement is asked again after %d '
+                    'seconds.', _PAUSE)
+        _memory.silence(now)
+        raise
+    return {uuid: rules.sized(
+        its, sizes[uuid].vcpus, sizes[uuid].memory_mb, sizes[uuid].disk_gb)
+        for uuid, its in found.items()}
+
+
+def _found(
+    context: nova_context.RequestContext, uuids: frozenset[str],
+    aggregates: Collection[str], classes: Sequence[str],
+) -> dict[str, rules.Resources]:
+    """Read hosts by their uuids, as far as `of_hosts` does."""
+    found = _offered(context, uuids, aggregates, classes)
+    left = sorted(uuids - found.keys())
+    if not left:
+        return found
+    first = _alone(context, left[:1])
+    further = sorted({name for its in first.values() for name in its.total
+                      if name not in classes})[:_FURTHER]
+    found |= first
+    found |= _offered(context, uuids - found.keys(), aggregates, further)
+    return found | _alone(
+        context, sorted(uuids - found.keys())[:_ALONE - 1])
+
+
+def _offered(
+    context: nova_context.RequestContext, uuids: frozenset[str],
+    aggregates: Collection[str], classes: Iterable[str],
+) -> dict[str, rules.Resources]:
+    """Read the hosts with something left of one of some classes.
+
+    A class is asked for only while hosts are missing.
+    """
+    found: dict[str, rules.Resources] = {}
+    for name in classes:
+        missing = uuids - found.keys()
+        for part in _parts(missing, sorted(aggregates)):
+            there = inventories.holdings(
+                context, [('resources', f'{name}:1'), part])
+            found |= {uuid: its for uuid, its in there.items()
+                      if uuid in missing}
+    return found
+
+
+def _parts(
+    uuids: Collection[str], aggregates: Sequence[str],
+) -> list[tuple[str, str]]:
+    """Return the parameters of queries that find all of some hosts."""
+    if not uuids:
+        return []
+    if len(uuids) == 1:
+        return [('in_tree', uuid) for uuid in uuids]
+    return [('member_of', 'in:' + ','.join(
+        aggregates[start:start + _AGGREGATES]))
+        for start in range(0, len(aggregates), _AGGREGATES)]
+
+
+def _alone(
+    context: nova_context.RequestContext, uuids: Iterable[str],
+) -> dict[str, rules.Resources]:
+    """Read hosts one by one."""
+    found = {uuid: inventories.holding(context, uuid) for uuid in uuids}
+    return {uuid: its for uuid, its in found.items() if its is not None}
