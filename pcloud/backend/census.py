@@ -88,12 +88,16 @@ class Census:
     serving: frozenset[str]
     sizes: Sequence[Sizes]
 
+    def known(self, hosts: frozenset[str]) -> frozenset[str]:
+        """Leave out the hosts that `computes.load` does not return."""
+        return hosts - self.unknown if self.unknown else hosts
+
     def smallest(self, hosts: frozenset[str]) -> Smallest:
         """Return the smallest of each number in the sizes of known hosts.
 
         :param hosts: some of the hosts that were asked for
         """
-        known = hosts - self.unknown if self.unknown else hosts
+        known = self.known(hosts)
         different = frozenset().union(*(
             sizes.different(known) for sizes in self.sizes))
         vcpus, memory_mb, disk_gb = (

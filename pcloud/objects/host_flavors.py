@@ -18,6 +18,7 @@ Rule: reference-host-flavors
 import collections
 from collections.abc import Collection
 from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
 import datetime
 import typing
@@ -42,8 +43,10 @@ from pcloud.backend import writes
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import emptiness
+from pcloud.objects import host_resources
 from pcloud.objects import reconcile
 from pcloud.rules import choice
+from pcloud.rules import host_resources as kinds
 from pcloud.rules import maintenance as maintenance_rules
 
 LOG = logging.getLogger(__name__)
@@ -77,6 +80,7 @@ class HostFlavor:
         known node; so are `memory_mb` (MiB) and `disk_gb` (GiB)
     :ivar available: ``availability zone -> number of free hosts``
     :ivar settling: the number of hosts that settle
+    :ivar kind: what all hosts have by Placement, None while unknown
     """
 
     id: str
@@ -87,6 +91,7 @@ class HostFlavor:
     disk_gb: int | None
     available: Mapping[str, int]
     settling: int
+    kind: kinds.Kind | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,6 +103,8 @@ class Pool(HostFlavor):
 
     hosts: tuple[PoolHost, ...]
 
+
+Flavor = typing.TypeVar('Flavor', bound=HostFlavor)
 
 def pools(context: nova_context.RequestContext) -> list[Pool]:
     """Return the pools of all host flavors, in order of the ids.
@@ -117,6 +124,27 @@ def pool_of(
     :raises: `exception.HostFlavorNotFound`
     """
     return _build(context, [_pool(context, flavor_id)])[0]
+
+
+def with_kinds(
+    context: nova_context.RequestContext, there: Sequence[Pool],
+) -> list[Pool]:
+    """Add what the hosts of pools are, read by `host_resources.of_pools`."""
+    found = host_resources.of_pools(context, {
+        pool.id: frozenset(host.compute.host for host in pool.hosts)
+        for pool in there})
+    return [of_kind(pool, found[pool.id]) for pool in there]
+
+
+def of_kind(flavor: Flavor, kind: kinds.Kind | None) -> Flavor:
+    """Return a host flavor with what all hosts have.
+
+    Nova's rows have no dedicated cpus. Where Placement tells them, the cpus of
+    a host are shared and dedicated cpus together.
+    """
+    if kind is None:
+        return flavor
+    return dataclasses.replace(flavor, kind=kind, vcpus=kind.cpus)
 
 
 def units(context: nova_context.RequestContext, flavor_id: str) -> int:
@@ -167,7 +195,8 @@ def update(
 
     :raises: `exception.HostFlavorNotFound`, and as `change.run`
     """
-    before = pool_of(context, flavor_id)
+    # After the commit no error may hide the change.
+    before, = with_kinds(context, [pool_of(context, flavor_id)])
     pool = _pool(context, flavor_id)
     keys = {'description': names.DESCRIPTION, 'units': names.UNITS}
 
@@ -477,6 +506,7 @@ def _with_hosts(
         disk_gb=min((node.disk_gb for node in nodes), default=None),
         available=_available(hosts),
         settling=sum(host.settling is not None for host in hosts),
+        kind=None,
         hosts=hosts)
 
 

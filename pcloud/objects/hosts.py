@@ -41,6 +41,7 @@ from pcloud import names
 from pcloud.objects import blockers
 from pcloud.objects import emptiness
 from pcloud.objects import host_attributes
+from pcloud.objects import host_resources
 from pcloud.objects import notifications
 from pcloud.objects import pclouds
 from pcloud.objects import reconcile
@@ -48,6 +49,7 @@ from pcloud.objects import replacements
 from pcloud.rules import access
 from pcloud.rules import attributes as rules
 from pcloud.rules import draining
+from pcloud.rules import host_resources as kinds
 from pcloud.rules import maintenance as maintenance_rules
 from pcloud.rules import reactions
 
@@ -81,6 +83,7 @@ class Host:
         nothing, and without a maintenance
     :ivar replacement: the owner's name for the host that stands in for the
         host, None without one
+    :ivar resources: what the host has by Placement, None while unknown
     :ivar replaces: the service host for which the host is to stand in; None
         for a host of its own, and for a host that is in the Pcloud already
     """
@@ -100,6 +103,7 @@ class Host:
     reaction: reactions.Reaction | None = None
     replacement: str | None = None
     replaces: str | None = None
+    resources: kinds.Resources | None = None
 
     @property
     def next_reboot(self) -> datetime.datetime | None:
@@ -151,6 +155,25 @@ def index(
              instances=_instances(compute.host, instances, silent)),
         names.reactions(aggregate.metadata), names_of_hosts)
         for name, (compute, node) in named.items()])
+
+
+def with_resources(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    there: Sequence[Host],
+) -> list[Host]:
+    """Add what hosts are, and leave that unknown while Placement is silent.
+
+    The calls of `host_resources.of_hosts` to Placement.
+    """
+    nodes = [host.node for host in there
+             if isinstance(host.node, computes.Node)]
+    try:
+        found = host_resources.of_hosts(
+            context, nodes, [pcloud.aggregate.uuid])
+    except exception.Unavailable:
+        return list(there)
+    return [dataclasses.replace(
+        host, resources=found.get(host.node.uuid or '')) for host in there]
 
 
 def _with_reaction(

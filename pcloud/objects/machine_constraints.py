@@ -160,7 +160,8 @@ def choose_flavor(
     :raises: `exception.NothingFits`, `exception.Unavailable` when a silent
         cell has hosts that may be free and fit
     """
-    there = {supply.flavor.id: supply for supply in supplies.index(context)}
+    there = {supply.flavor.id: supply for supply in supplies.with_kinds(
+        context, supplies.index(context))}
     what = rules.wanted(settings)
     lots = _lots(context, what, there.values(), zone)
     unmet = rules.unmet(what, [lot.machine for lot in lots])

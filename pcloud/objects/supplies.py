@@ -18,6 +18,7 @@ The costs grow little with the number of hosts: no host is read as a row.
 Rule: reference-host-flavors
 """
 
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
@@ -33,12 +34,14 @@ from pcloud.backend import rows
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import host_flavors
+from pcloud.objects import host_resources
 
 
 @dataclasses.dataclass(frozen=True)
 class Supply:
     """The free hosts of a host flavor.
 
+    :ivar hosts: the service hosts of the pool that are known
     :ivar free: ``availability zone -> free hosts``; a zone without free hosts
         has no entry
     :ivar silent: the availability zones of the hosts that are in silent cells
@@ -46,6 +49,7 @@ class Supply:
     """
 
     flavor: host_flavors.HostFlavor
+    hosts: frozenset[str]
     free: Mapping[str, frozenset[str]]
     silent: frozenset[str]
 
@@ -74,6 +78,17 @@ def show(context: nova_context.RequestContext, flavor_id: str) -> Supply:
         for supply in _build(context, pool_rows.stock_of(context, flavor_id)):
             return supply
     raise exception.HostFlavorNotFound(host_flavor=flavor_id)
+
+
+def with_kinds(
+    context: nova_context.RequestContext, there: Iterable[Supply],
+) -> list[Supply]:
+    """Add what the hosts of pools are, read by `host_resources.of_pools`."""
+    there = list(there)
+    found = host_resources.of_pools(
+        context, {supply.flavor.id: supply.hosts for supply in there})
+    return [dataclasses.replace(supply, flavor=host_flavors.of_kind(
+        supply.flavor, found[supply.flavor.id])) for supply in there]
 
 
 def _build(
@@ -114,6 +129,7 @@ def _supply(
         vcpus=vcpus, memory_mb=memory_mb, disk_gb=disk_gb,
         available={zone: len(there) for zone, there in free.items()},
         settling=sum(dues[host].empty for host
-                     in pool.hosts.intersection(dues) - counted.unknown))
-    return Supply(flavor, free, frozenset(availability_zones.grouped(
+                     in pool.hosts.intersection(dues) - counted.unknown),
+        kind=None)
+    return Supply(flavor, counted.known(pool.hosts), free, frozenset(availability_zones.grouped(
         pool.hosts & left.silent, zones)))

@@ -30,6 +30,7 @@ EXTENSIONS = (
     'drain',
     'explain',
     'hidden-servers',
+    'host-resources',
     'maintenance',
     'pcloud-details',
     'rebalance',

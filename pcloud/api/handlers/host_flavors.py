@@ -30,20 +30,23 @@ def _view(call: api_call.Call) -> Callable[[host_flavors.Pool], dict]:
 def index(call: api_call.Call) -> dict:
     """List host flavors."""
     if call.can(rules.DETAIL):
-        return {'host_flavors': [
-            views.detail(pool) for pool in host_flavors.pools(call.context)]}
-    return {'host_flavors': [
-        views.show(supply.flavor) for supply in supplies.index(call.context)]}
+        pools = host_flavors.with_kinds(
+            call.context, host_flavors.pools(call.context))
+        return {'host_flavors': [views.detail(pool) for pool in pools]}
+    there = supplies.with_kinds(call.context, supplies.index(call.context))
+    return {'host_flavors': [views.show(supply.flavor) for supply in there]}
 
 
 def show(call: api_call.Call) -> dict:
     """Show a host flavor."""
     flavor_id = call.parameters['id']
     if call.can(rules.DETAIL):
-        return {'host_flavor': views.detail(
-            host_flavors.pool_of(call.context, flavor_id))}
-    return {'host_flavor': views.show(
-        supplies.show(call.context, flavor_id).flavor)}
+        pool, = host_flavors.with_kinds(
+            call.context, [host_flavors.pool_of(call.context, flavor_id)])
+        return {'host_flavor': views.detail(pool)}
+    supply, = supplies.with_kinds(
+        call.context, [supplies.show(call.context, flavor_id)])
+    return {'host_flavor': views.show(supply.flavor)}
 
 
 def create(call: api_call.Call) -> dict:

@@ -14,6 +14,7 @@
 
 from collections.abc import Callable
 from collections.abc import Mapping
+from collections.abc import Sequence
 import re
 
 from pcloud.api import call as api_call
@@ -44,18 +45,26 @@ def _view(call: api_call.Call) -> Callable[[hosts.Host], dict]:
 
 def index(call: api_call.Call) -> dict:
     """List the hosts of a Pcloud."""
-    view = _view(call)
     pcloud = ownership.own_pcloud(call)
-    return {'hosts': [view(host) for host in shown.complete(
-        call.context, pcloud, hosts.index(call.context, pcloud))]}
+    return {'hosts': _shown(call, pcloud, hosts.index(call.context, pcloud))}
+
+
+def _shown(
+    call: api_call.Call, pcloud: pclouds.Head, there: Sequence[hosts.Host],
+) -> list[dict]:
+    """Return hosts with all that can be read of hosts."""
+    view = _view(call)
+    whole = hosts.with_resources(call.context, pcloud, shown.complete(
+        call.context, pcloud, there))
+    return [views.with_resources(view(host), host) for host in whole]
 
 
 def show(call: api_call.Call) -> dict:
     """Show a host of a Pcloud."""
     pcloud = ownership.own_head(call)
-    host, = shown.complete(call.context, pcloud, [
+    host, = _shown(call, pcloud, [
         hosts.show(call.context, pcloud, call.parameters['name'])])
-    return {'host': _view(call)(host)}
+    return {'host': host}
 
 
 def add(call: api_call.Call) -> dict:

@@ -16,6 +16,7 @@ from pcloud.api.views import maintenance
 from pcloud.api.views import times
 from pcloud.backend import computes
 from pcloud.objects import host_flavors
+from pcloud.rules import host_resources
 
 
 def show(flavor: host_flavors.HostFlavor) -> dict:
@@ -27,7 +28,15 @@ def show(flavor: host_flavors.HostFlavor) -> dict:
             'memory_mb': flavor.memory_mb,
             'disk_gb': flavor.disk_gb,
             'available': flavor.available,
-            'settling': flavor.settling}
+            'settling': flavor.settling,
+            **_kind(flavor.kind)}
+
+
+def _kind(kind: host_resources.Kind | None) -> dict:
+    """Return what all hosts have, null while unknown."""
+    if kind is None:
+        return {'resources': None, 'traits': None}
+    return {'resources': kind.resources, 'traits': sorted(kind.traits)}
 
 
 def detail(pool: host_flavors.Pool) -> dict:

@@ -50,6 +50,17 @@ def show(host: hosts.Host) -> dict:
     return shown
 
 
+def with_resources(shown: dict, host: hosts.Host) -> dict:
+    """Add what a host is, null while unknown."""
+    its = host.resources
+    if its is None:
+        return {**shown, 'resources': None, 'traits': None}
+    return {**shown, 'vcpus': its.cpus,
+            'resources': {name: {'total': total, 'used': its.used[name]}
+                          for name, total in sorted(its.total.items())},
+            'traits': sorted(its.traits)}
+
+
 def _reaction(host: hosts.Host) -> dict:
     """Return what the Pcloud has done for a maintenance, if anything.
 

@@ -39,6 +39,7 @@ import sqlalchemy as sa
 
 from pcloud import conf as pcloud_conf
 from pcloud import names
+from pcloud.objects import host_resources
 from pcloud import planner
 from pcloud.tests.functional import cloud_state
 from pcloud.tests.functional import driver
@@ -120,6 +121,14 @@ class PatientSolver(fixtures.Fixture):
             self.useFixture(fixtures.MockPatchObject(planner, name, 3600))
 
 
+class ForgetfulProcess(fixtures.Fixture):
+    """Have Nova's API not remember what hosts were in another test."""
+
+    def _setUp(self):
+        self.useFixture(fixtures.MockPatchObject(
+            host_resources, '_memory', host_resources.Memory()))
+
+
 class Kept(typing.NamedTuple):
     """The kept state of a cloud.
 
@@ -152,6 +161,7 @@ class PcloudTestCase(
         self.useFixture(economies.PromptMessages())
         self.useFixture(economies.KeptValidators())
         self.useFixture(PatientSolver())
+        self.useFixture(ForgetfulProcess())
         super().setUp()
         economies.skip_debug_messages()
         futurist_thread.ThreadWorker.MAX_IDLE_FOR = _IDLE

@@ -82,6 +82,7 @@ class SharedCloudTestCase(base.PcloudTestCase):
         self.stdlog = self.useFixture(nova_fixtures.StandardLogging())
         economies.skip_debug_messages()
         self._have_what(cloud)
+        self.useFixture(base.ForgetfulProcess())
         self.make_clients()
 
     def addCleanup(self, function, /, *arguments, **options):

@@ -17,6 +17,7 @@ from oslo_utils import uuidutils
 from pcloud.backend import computes
 from pcloud.objects import host_resources
 from pcloud.tests import counting
+from pcloud.tests.functional import base
 from pcloud.tests.functional import shared_cloud
 
 _VERSION = '1.36'
@@ -26,17 +27,9 @@ A, B = 'CUSTOM_A', 'CUSTOM_B'
 
 class ResourcesTestCase(shared_cloud.SharedCloudTestCase):
 
-    def setUp(self):
-        super().setUp()
-        self.forget()
-
     def forget(self):
-        """Have this process forget what it has read of pools."""
-        memory = host_resources.Memory()
-        self.patch_memory(memory)
-
-    def patch_memory(self, memory):
-        setattr(host_resources, '_memory', memory)
+        """Have this process forget what the process has read of pools."""
+        self.useFixture(base.ForgetfulProcess())
 
     def node(self, host):
         return computes.of_host(self.context, host).node
