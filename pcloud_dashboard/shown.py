@@ -127,6 +127,36 @@ def free(pcloud: resources.Pcloud, resource: str) -> int | None:
     return pcloud.free[resource] if pcloud.free else None
 
 
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """What a host is, or what all hosts of a host flavor are.
+
+    :ivar resources: resource class and amount, in words
+    """
+
+    resources: tuple[tuple[str, str], ...]
+    traits: tuple[str, ...]
+
+
+def flavor_kind(flavor: resources.HostFlavor) -> Kind | None:
+    """Return what all hosts of a host flavor are, None where not known."""
+    if flavor.resources is None:
+        return None
+    return Kind(tuple((name, str(amount)) for name, amount
+                      in sorted(flavor.resources.items())),
+                flavor.traits or ())
+
+
+def _host_kind(host: resources.Host) -> Kind | None:
+    if host.resources is None:
+        return None
+    return Kind(tuple(
+        (name, _('%(used)s of %(size)s') % {
+            'used': amount['used'], 'size': amount['total']})
+        for name, amount in sorted(host.resources.items())),
+        host.traits or ())
+
+
 def quota_bar(quota: resources.Quota) -> Bar:
     """Return how many units of the quota are used."""
     used = quota.units_in_use or 0
@@ -169,6 +199,7 @@ class ShownHost:
     The real name of the host, which the API tells administrators, is no part
     of the value, and so of no page of a project.
 
+    :ivar kind: the resources and traits, None where not known
     :ivar left: what is left on a host that drains, None where not known
     :ivar at_maintenance: what happens at a maintenance, in words
     """
@@ -182,6 +213,7 @@ class ShownHost:
     servers: tuple[Server, ...] | None
     vcpus: Bar | None
     memory: Bar | None
+    kind: Kind | None
     next_reboot: datetime.datetime | None
     maintenance: Mapping[str, typing.Any] | None
     drain: Mapping[str, typing.Any] | None
@@ -289,7 +321,7 @@ def host(value: resources.Host, pcloud: resources.Pcloud,
         servers=None if value.instances is None else tuple(
             Server(each, names.get(each)) for each in value.instances),
         vcpus=vcpu_bar(value, pcloud), memory=memory_bar(value, pcloud),
-        next_reboot=moment(value.next_reboot),
+        kind=_host_kind(value), next_reboot=moment(value.next_reboot),
         maintenance=value.maintenance, drain=value.drain,
         left=_left(value.drain or {}, names),
         at_maintenance=at_maintenance(pcloud))

@@ -77,6 +77,17 @@ def by_zone(counts: Mapping[str, int]) -> str:
                    for zone, count in sorted(counts.items())])
 
 
+def amounts(values: Mapping[str, typing.Any] | None) -> str:
+    """Format resources, a line for each resource class.
+
+    :param values: resource class -> amount, or how much is used and the total
+    """
+    return '\n'.join(
+        f"{name}: {amount['used']} of {amount['total']}"
+        if isinstance(amount, dict) else f'{name}: {amount}'
+        for name, amount in sorted((values or {}).items())) or '-'
+
+
 def pool(hosts: Sequence[resources.PoolHost] | None) -> str:
     """Format the hosts of a pool, a line for each host."""
     return '\n'.join(
@@ -138,9 +149,9 @@ def more_hosts(values: Sequence[resources.MoreHosts]) -> str:
         for each in values) or '-'
 
 
-def lines(values: Sequence[str]) -> str:
+def lines(values: Sequence[str] | None) -> str:
     """Format a list, a line for each item."""
-    return '\n'.join(values) or '-'
+    return '\n'.join(values or ()) or '-'
 
 
 def bounds(value: Mapping[str, int]) -> str:
@@ -267,6 +278,12 @@ HOST = _HOST_HEAD + (Field('instances', 'Instances', joined),) + (
 HOST_FOR_ADMIN = HOST + (
     Field('hypervisor_hostname', 'Hypervisor Hostname'),)
 
+# What a host is, in the answers to calls that ask for hosts.
+HOST_KIND = (
+    Field('resources', 'Resources', amounts),
+    Field('traits', 'Traits', lines),
+)
+
 POLICY = (
     Field('scope', 'Scope'),
     Field('id', 'ID'),
@@ -323,7 +340,8 @@ HOST_FLAVOR_LIST = (
     Field('available', 'Available', by_zone),
     Field('settling', 'Settling'),
 )
-HOST_FLAVOR_FOR_ADMIN = HOST_FLAVOR_LIST + (Field('hosts', 'Hosts', pool),)
+HOST_FLAVOR = HOST_FLAVOR_LIST + HOST_KIND
+HOST_FLAVOR_FOR_ADMIN = HOST_FLAVOR + (Field('hosts', 'Hosts', pool),)
 
 
 def named(fields: Sequence[Field], names: Mapping[str, str],
@@ -367,4 +385,4 @@ def policy_fields(policy: resources.Policy) -> Sequence[Field]:
 
 def host_flavor_fields(flavor: resources.HostFlavor) -> Sequence[Field]:
     """Return the fields of a host flavor, with the pool if visible."""
-    return HOST_FLAVOR_LIST if flavor.hosts is None else HOST_FLAVOR_FOR_ADMIN
+    return HOST_FLAVOR if flavor.hosts is None else HOST_FLAVOR_FOR_ADMIN

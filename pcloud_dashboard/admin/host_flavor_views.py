@@ -157,7 +157,8 @@ class DetailView(OfFlavor, views.HorizonTemplateView):
                 _row(host, names))
         return super().get_context_data(
             flavor=self.flavor, zones=sorted(zones.items()),
-            size=_size(self.flavor), **self._rights(), **kwargs)
+            size=_size(self.flavor), kind=shown.flavor_kind(self.flavor),
+            **self._rights(), **kwargs)
 
     def _rights(self) -> dict[str, bool]:
         """Return which buttons the user sees."""

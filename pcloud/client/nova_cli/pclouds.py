@@ -142,7 +142,7 @@ def do_pcloud_host_show(cs: typing.Any, args: typing.Any) -> None:
     """Show a host of a Pcloud."""
     client, pcloud_id = _find(cs, args)
     host = client.get_host(pcloud_id, args.name)
-    output.show(host, display.host_fields(host))
+    output.show(host, (*display.host_fields(host), *display.HOST_KIND))
 
 
 @_pcloud_arg

@@ -50,14 +50,26 @@ class CreateHostFlavor(common.ShowOne):
 
 
 class ListHostFlavor(common.Lister):
-    """List the host flavors, with the number of free hosts"""
+    """List the host flavors, with the number of free hosts
 
-    _epilog = 'Example:\n  openstack host flavor list'
+    Formats for programs, such as -f json, have the columns of --long always.
+    """
+
+    _epilog = 'Example:\n  openstack host flavor list --long'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the option of further columns."""
+        parser.add_argument(
+            '--long', action='store_true',
+            help='Show the resources and the traits that all hosts have too')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """List the host flavors."""
-        return common.table_for(parsed_args, self.client.list_host_flavors(),
-                                display.HOST_FLAVOR_LIST)
+        everything = (parsed_args.long or parsed_args.columns or
+                      common.is_for_programs(parsed_args))
+        return common.table_for(
+            parsed_args, self.client.list_host_flavors(),
+            display.HOST_FLAVOR if everything else display.HOST_FLAVOR_LIST)
 
 
 class ShowHostFlavor(common.ShowOne):

@@ -146,7 +146,8 @@ class ShowPcloudHost(common.ShowOne):
         """Show the host."""
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         host = self.client.get_host(pcloud.id, parsed_args.name)
-        return common.record(host, display.host_fields(host))
+        return common.record(
+            host, (*display.host_fields(host), *display.HOST_KIND))
 
 
 class SetPcloudHost(common.PcloudCommand):

@@ -54,8 +54,12 @@ HOST = {
 FLAVOR = {
     'id': 'gold', 'description': '64 cores', 'units': 4, 'vcpus': 64,
     'memory_mb': 262144, 'disk_gb': 900, 'available': {'az1': 3, 'az2': 0},
-    'settling': 1,
+    'settling': 1, 'resources': {'CUSTOM_NVME': 2},
+    'traits': ['HW_CPU_X86_AVX'],
 }
+# What a host is, in the answers to calls that ask for hosts.
+KIND = {'resources': {'CUSTOM_NVME': {'total': 2, 'used': 1}},
+        'traits': ['HW_CPU_X86_AVX']}
 POLICY = {
     'scope': 'pcloud', 'id': PCLOUD_ID, 'constraints': 'ram=2G rack=r1',
     'customer_keys': ['A=1:1', 'B=2:-1'],

@@ -58,6 +58,7 @@ SHOWN_FLAVOR = {
     'id': 'gold', 'description': '64 cores', 'units': '4', 'vcpus': '64',
     'memory_mb': '262144', 'disk_gb': '900',
     'available': 'az1: 3, az2: 0', 'settling': '1',
+    'resources': 'CUSTOM_NVME: 2', 'traits': 'HW_CPU_X86_AVX',
 }
 SHOWN_QUOTA = {'project_id': base.OTHER_PROJECT, 'units_limit': '10',
                'units_in_use': '4'}
@@ -98,7 +99,9 @@ SHOWING = (
                'availability_zone': 'az1'}},
      {'host': base.HOST}, SHOWN_HOST),
     ('pcloud-host-show farm web-1', 'GET', f'{HOSTS}/web-1', None,
-     {'host': base.HOST}, SHOWN_HOST),
+     {'host': {**base.HOST, **base.KIND}},
+     {**SHOWN_HOST, 'resources': 'CUSTOM_NVME: 1 of 2',
+      'traits': 'HW_CPU_X86_AVX'}),
     (f'pcloud-quota-show {base.OTHER_PROJECT}', 'GET', QUOTA, None,
      {'quota': base.QUOTA}, SHOWN_QUOTA),
     ('pcloud-quota-show', 'GET', f'/os-pcloud-quotas/{base.PROJECT}', None,

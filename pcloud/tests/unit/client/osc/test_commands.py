@@ -446,7 +446,8 @@ class TestHosts(base.CloudTestCase):
                           host['Rack'], host['Next Reboot']))
 
     def test_show_names_the_instances(self):
-        self.answer('GET', f'{HOSTS}/web-1', json={'host': base.HOST})
+        self.answer('GET', f'{HOSTS}/web-1',
+                    json={'host': {**base.HOST, **base.KIND}})
 
         result = self.openstack('pcloud', 'host', 'show', 'farm', 'web-1')
 
@@ -455,7 +456,20 @@ class TestHosts(base.CloudTestCase):
                          shown['instances'])
         self.assertEqual(('262144', '-'),
                          (shown['memory_mb'], shown['next_reboot']))
+        self.assertIn('CUSTOM_NVME: 1 of 2', result.out)
+        self.assertIn('HW_CPU_X86_AVX', result.out)
         self.assertNotIn('hypervisor_hostname', shown)
+
+    def test_show_where_nobody_knows_what_a_host_is(self):
+        for kind in ({}, {'resources': None, 'traits': None}):
+            self.answer('GET', f'{HOSTS}/web-1',
+                        json={'host': {**base.HOST, **kind}})
+
+            shown = base.properties(self.openstack(
+                'pcloud', 'host', 'show', 'farm', 'web-1').out)
+
+            self.assertEqual(
+                ('-', '-'), (shown['resources'], shown['traits']))
 
     def test_show_tells_an_admin_the_real_name(self):
         host = {**base.HOST, 'instances': [], 'hypervisor_hostname': 'c1'}
@@ -713,6 +727,15 @@ class TestHostFlavors(base.CloudTestCase):
             ['tin', '-', '0', '-', '-', '-', '-', '0'],
         ], base.table(result.out))
 
+    def test_long_list(self):
+        self.answer('GET', '/os-host-flavors',
+                    json={'host_flavors': [base.FLAVOR]})
+
+        result = self.openstack('host', 'flavor', 'list', '--long')
+
+        self.assertIn('CUSTOM_NVME: 2', result.out)
+        self.assertIn('HW_CPU_X86_AVX', result.out)
+
     def test_list_for_machines(self):
         self.answer('GET', '/os-host-flavors',
                     json={'host_flavors': [base.FLAVOR]})
@@ -722,6 +745,9 @@ class TestHostFlavors(base.CloudTestCase):
         self.assertEqual(({'az1': 3, 'az2': 0}, 4, 262144, 900),
                          (flavor['Available'], flavor['Units'],
                           flavor['Memory MB'], flavor['Disk GB']))
+        self.assertEqual(
+            (base.FLAVOR['resources'], base.FLAVOR['traits']),
+            (flavor['Resources'], flavor['Traits']))
 
     def test_show(self):
         self.answer('GET', '/os-host-flavors/gold',
