@@ -90,3 +90,33 @@ class HostKindsTest(shared_cloud.SharedCloudTestCase):
         self.assertEqual(['pinned', 'bare'],
                          [self.started(each) for each in ('pinned', 'bare')])
         self.assertIn('storage=4G', self.fault_of('volumes'))
+
+    def test_what_each_kind_is(self):
+        for host in FLAVORS:
+            self.make_pool(f'of-{host}', host)
+        flavors = {each['id']: each for each in self.bob.get_json(
+            '/os-host-flavors')['host_flavors']}
+        self.assertEqual(
+            {'of-pinned': (4, {'PCPU': 4, 'MEMORY_MB': 8192, 'DISK_GB': 100}),
+             'of-bare': (0, {'CUSTOM_BAREMETAL': 1}),
+             'of-volumes': (8, {'VCPU': 8, 'MEMORY_MB': 8192, 'DISK_GB': 2})},
+            {id_: (each['vcpus'], each['resources'])
+             for id_, each in flavors.items()})
+
+    def test_an_owner_counts_dedicated_cpus(self):
+        self.make_pool('of-pinned', 'pinned')
+        pcloud = self.make_pcloud(self.alice)
+        self.add_host(self.alice, pcloud, 'a', 'of-pinned')
+        self.boot(self.alice, {'pcloud': pcloud}, flavorRef='pinned')
+        host, = self.alice.get_json(f'/os-pclouds/{pcloud}/hosts')['hosts']
+        self.assertEqual((4, {'total': 4, 'used': 1}),
+                         (host['vcpus'], host['resources']['PCPU']))
+        self.assertEqual(1, host['vcpus_used'])
+
+    def test_a_host_by_its_dedicated_cpus(self):
+        for host in FLAVORS:
+            self.make_pool(f'of-{host}', host)
+        path = f'/os-pclouds/{self.make_pcloud(self.alice)}/hosts'
+        added = self.alice.call_json('POST', path, {'host': {
+            'name': 'a', 'constraints': 'cpu=3 storage=8G'}})
+        self.assertEqual('of-pinned', added['host']['host_flavor'])
