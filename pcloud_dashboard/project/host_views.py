@@ -124,7 +124,10 @@ class StateView(pages.OfPcloud, generic.View):
         messages.error(self.request, words)
         return http.HttpResponseRedirect(self.page)
 
-    def _row(self, host: resources.Host) -> str:
+    def _row(self, changed: resources.Host) -> str:
+        # The answer to a change does not tell what the host is.
+        host = api.ask(self.request, lambda client: client.get_host(
+            self.pcloud_id, changed.name)) or changed
         names = api.server_names(self.request) if host.instances else {}
         return loader.render_to_string(
             'pcloud_dashboard/project/_host.html', {

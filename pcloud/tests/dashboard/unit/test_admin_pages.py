@@ -153,6 +153,17 @@ class PoolTest(base.AdminPageTest):
         self.assertContains(page, 'enabled, does not answer')
         self.assertContains(page, 'End the maintenance of', count=1)
 
+    def test_what_the_hosts_are(self):
+        page = self.page('detail', 'gpu')
+        self.assertContains(page, '<code>VCPU</code>: 10')
+        self.assertContains(page, 'COMPUTE_NODE')
+
+    def test_nobody_knows_what_the_hosts_are(self):
+        self.answer('GET', self.AT, json={'host_flavor': {
+            **self.flavor(), 'resources': None, 'traits': None}})
+        self.assertNotContains(
+            self.page('detail', 'gpu'), 'Resources and traits')
+
     def test_announce(self):
         sent = self.answer('PUT', self.HOST, json=base.sample(
             'host-flavors/host-maintenance-resp'))

@@ -577,12 +577,25 @@ class FormTest(base.PageTest):
 
     def test_switch(self):
         self.answer('PUT', f'{self.at}/hosts/web-1',
-                    json=base.sample('hosts/add-resp'))
+                    json=base.sample('hosts/update-resp'))
+        self.answer('GET', f'{self.at}/hosts/web-1',
+                    json=base.sample('hosts/show-resp'))
         answer = self.send(
             'state', self.pcloud_id, 'web-1', state='enabled').json()
 
         self.assertIn('is enabled', answer['message'])
         self.assertIn('csrfmiddlewaretoken', answer['row'])
+        self.assertIn('<code>VCPU</code>', answer['row'])
+
+    def test_a_switch_after_which_the_api_fails(self):
+        self.answer('PUT', f'{self.at}/hosts/web-1',
+                    json=base.sample('hosts/update-resp'))
+        self.answer('GET', f'{self.at}/hosts/web-1', status_code=503)
+        answer = self.send(
+            'state', self.pcloud_id, 'web-1', state='enabled').json()
+
+        self.assertIn('is enabled', answer['message'])
+        self.assertNotIn('<code>VCPU</code>', answer['row'])
 
     def test_a_switch_that_fails(self):
         self.answer('PUT', f'{self.at}/hosts/web-1', status_code=409,
