@@ -106,6 +106,7 @@ class Pool(HostFlavor):
 
 Flavor = typing.TypeVar('Flavor', bound=HostFlavor)
 
+
 def pools(context: nova_context.RequestContext) -> list[Pool]:
     """Return the pools of all host flavors, in order of the ids.
 

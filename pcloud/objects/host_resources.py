@@ -16,7 +16,7 @@ Placement has no call for the inventories of many resource providers. But the
 candidates for the least request come with all that the hosts have: classes,
 amounts and traits of every provider.
 
-Rule: reference-host-resources
+Rule: reference-host-resources, reference-host-resources-read
 """
 
 from collections.abc import Collection
@@ -85,14 +85,21 @@ class Memory:
         self._pools: dict[str, _Remembered] = {}
         self._silent_until = 0.
 
-    def kind(
-        self, flavor_id: str, hosts: frozenset[str], now: float,
-    ) -> _Remembered | None:
-        """Return what is known of a pool with just these hosts, or None."""
-        its = self._pools.get(flavor_id)
-        if its is None or its.until <= now or its.hosts != hosts:
-            return None
-        return its
+    def known(
+        self, pools: Mapping[str, frozenset[str]], now: float,
+    ) -> dict[str, rules.Kind | None]:
+        """Return what is known of pools with just these hosts.
+
+        A pool without hosts is known.
+        """
+        found: dict[str, rules.Kind | None] = {}
+        for flavor_id, hosts in pools.items():
+            its = self._pools.get(flavor_id)
+            if not hosts:
+                found[flavor_id] = None
+            elif its is not None and its.until > now and its.hosts == hosts:
+                found[flavor_id] = its.kind
+        return found
 
     def remember(
         self, found: Mapping[str, _Remembered], now: float,
@@ -105,9 +112,18 @@ class Memory:
         """Whether Placement did not answer a moment ago."""
         return now < self._silent_until
 
-    def silence(self, now: float) -> None:
-        """Remember that Placement does not answer."""
+    def silence(self, now: float) -> bool:
+        """Remember that Placement does not answer.
+
+        :returns: whether Placement has answered the last time
+        """
+        is_new = not self._silent_until
         self._silent_until = now + _PAUSE
+        return is_new
+
+    def answer(self) -> None:
+        """Remember that Placement answers."""
+        self._silent_until = 0.
 
 
 _memory = Memory()
@@ -127,25 +143,26 @@ def of_pools(
     :returns: ``host flavor id -> kind``; None for a pool of which no host is
         known, and where Placement does not answer
     """
-    with _memory.lock:
-        now = time.monotonic()
-        known = {flavor_id: _memory.kind(flavor_id, hosts, now)
-                 for flavor_id, hosts in pools.items()}
-        missing = {flavor_id: hosts for flavor_id, hosts in pools.items()
-                   if hosts and known[flavor_id] is None}
-        if missing:
-            known |= _read_pools(context, missing, now)
-    return {flavor_id: None if its is None else its.kind
-            for flavor_id, its in known.items()}
+    known = _memory.known(pools, time.monotonic())
+    if known.keys() != pools.keys():
+        with _memory.lock:
+            now = time.monotonic()
+            # Another thread may have read the pools meanwhile.
+            known = _memory.known(pools, now)
+            _read_pools(context, {
+                flavor_id: hosts for flavor_id, hosts in pools.items()
+                if flavor_id not in known}, now)
+            known = _memory.known(pools, now)
+    return {flavor_id: known.get(flavor_id) for flavor_id in pools}
 
 
 def _read_pools(
     context: nova_context.RequestContext,
     pools: Mapping[str, frozenset[str]], now: float,
-) -> Mapping[str, _Remembered]:
-    """Read pools, and remember them; nothing when Placement is silent."""
-    if _memory.is_silent(now):
-        return {}
+) -> None:
+    """Read pools, and remember what was read; nothing in an outage."""
+    if not pools or _memory.is_silent(now):
+        return
     uuids = pool_rows.uuids(context, pools)
     wanted = frozenset().union(*pools.values())
     known, silent = computes.known_nodes(context, wanted)
@@ -154,7 +171,7 @@ def _read_pools(
     try:
         there = of_hosts(context, nodes.values(), uuids)
     except exception.Unavailable:
-        return {}
+        return
     found = {}
     for flavor_id, hosts in pools.items():
         its = (there.get(nodes[host].uuid) for host in hosts & nodes.keys())
@@ -162,7 +179,6 @@ def _read_pools(
             hosts, rules.kind(filter(None, its)),
             now + (_PAUSE if hosts & silent else _LIFETIME))
     _memory.remember(found, now)
-    return found
 
 
 def of_hosts(
@@ -186,17 +202,18 @@ def of_hosts(
         seconds thereafter without asking
     """
     sizes = {node.uuid: node for node in nodes}
-    now = time.monotonic()
-    if _memory.is_silent(now):
+    if _memory.is_silent(time.monotonic()):
         raise exception.Unavailable()
     try:
         found = _found(context, frozenset(sizes), aggregates, classes)
     except exception.PlacementSilent:
-        LOG.warning('Placement does not answer: resources and traits of hosts '
-                    'are not known. Placement is asked again after %d '
-                    'seconds.', _PAUSE)
-        _memory.silence(now)
+        # Perhaps after a long wait.
+        if _memory.silence(time.monotonic()):
+            LOG.warning('Placement does not answer: resources and traits of '
+                        'hosts are not known. Placement is asked again every '
+                        '%d seconds.', _PAUSE)
         raise
+    _memory.answer()
     return {uuid: rules.sized(
         its, sizes[uuid].vcpus, sizes[uuid].memory_mb, sizes[uuid].disk_gb)
         for uuid, its in found.items()}

@@ -131,5 +131,7 @@ def _supply(
         settling=sum(dues[host].empty for host
                      in pool.hosts.intersection(dues) - counted.unknown),
         kind=None)
-    return Supply(flavor, counted.known(pool.hosts), free, frozenset(availability_zones.grouped(
-        pool.hosts & left.silent, zones)))
+    return Supply(
+        flavor, counted.known(pool.hosts), free,
+        frozenset(availability_zones.grouped(
+            pool.hosts & left.silent, zones)))

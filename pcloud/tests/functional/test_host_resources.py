@@ -75,7 +75,6 @@ class ResourcesTestCase(shared_cloud.SharedCloudTestCase):
         self.give(uuid, **totals)
         return uuid
 
-
     def take_all(self, provider, *classes):
         """Have consumers use all that a provider has of some classes."""
         found = self.placement.get(
@@ -328,9 +327,21 @@ class AnswersTest(ResourcesTestCase):
             self.assertEqual({**host, **unknown}, self.hosts_of(self.alice))
         # Whoever comes next does not wait for Placement again.
         self.assertEqual(1, len(asked))
+        self.assertEqual(
+            1, self.stdlog.logger.output.count('resources and traits of'))
         now = time.monotonic()
         with mock.patch.object(time, 'monotonic', lambda: now + 11):
             self.assertEqual(flavor, self.flavors(self.bob))
+
+    def test_placement_stays_away(self):
+        with self.silence() as asked:
+            self.flavors(self.bob)
+            now = time.monotonic()
+            with mock.patch.object(time, 'monotonic', lambda: now + 11):
+                self.hosts_of(self.alice)
+        self.assertEqual(2, len(asked))
+        self.assertEqual(
+            1, self.stdlog.logger.output.count('resources and traits of'))
 
     def test_other_tenants_see_no_host(self):
         path = f'/os-pclouds/{self.pcloud}'
