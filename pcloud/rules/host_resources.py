@@ -86,13 +86,13 @@ def sized(
 def kind(hosts: Iterable[Resources]) -> Kind | None:
     """Return what all hosts have, None of no host.
 
-    ================  ===================  =====================
-    host              resources            traits
-    ================  ===================  =====================
-    a                 VCPU 8, VGPU 2       HW_CPU_X86_AVX, STATE
-    b                 VCPU 4, CUSTOM_A 1   HW_CPU_X86_AVX
-    all hosts         VCPU 4               HW_CPU_X86_AVX
-    ================  ===================  =====================
+    =========  ==================  ========================
+    host       resources           traits
+    =========  ==================  ========================
+    a          VCPU 8, VGPU 2      HW_CPU_X86_AVX, CUSTOM_A
+    b          VCPU 4, CUSTOM_A 1  HW_CPU_X86_AVX
+    all hosts  VCPU 4              HW_CPU_X86_AVX
+    =========  ==================  ========================
     """
     hosts = list(hosts)
     if not hosts:

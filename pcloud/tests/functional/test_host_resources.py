@@ -161,6 +161,14 @@ class PoolsTest(ResourcesTestCase):
         many = counting.least(lambda: self.read_anew(m=m, n=n))
         self.assertEqual((1, few), (few.http, many))
 
+    def test_very_many_pools(self):
+        self.make_pool('m', 'node-1')
+        self.make_pool('n', 'node-2')
+        with mock.patch.object(host_resources, '_AGGREGATES', 1):
+            calls = counting.count(
+                lambda: self.read_anew(m=['node-1'], n=['node-2']))
+        self.assertEqual(2, calls.http)
+
     def test_what_is_read_is_remembered(self):
         self.make_pool('m', 'node-1', 'node-2')
         hosts = ['node-1', 'node-2']
