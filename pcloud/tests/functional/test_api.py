@@ -56,6 +56,12 @@ class ApiTestCase(shared_cloud.SharedCloudTestCase):
         self.assertTrue(found[FAULTS[code]]['message'])
         return found[FAULTS[code]]['message']
 
+    def traits(self, host):
+        """Return the traits of a host that are no state of the host."""
+        provider = self._get_provider_uuid_by_name(f'{host}.hv.example.org')
+        return sorted(set(self._get_provider_traits(provider)) -
+                      {'COMPUTE_STATUS_DISABLED'})
+
 
 class HostFlavorTest(ApiTestCase):
 
@@ -67,7 +73,8 @@ class HostFlavorTest(ApiTestCase):
         made = self._create(id='gpu.x', description='Fast', units=4)
         flavor = {'id': 'gpu.x', 'description': 'Fast', 'units': 4,
                   'vcpus': None, 'memory_mb': None, 'disk_gb': None,
-                  'available': {}, 'settling': 0, 'hosts': []}
+                  'available': {}, 'settling': 0, 'resources': None,
+                  'traits': None, 'hosts': []}
         self.assertEqual({'host_flavor': flavor}, made)
         path = '/os-host-flavors/gpu.x'
         self.assertEqual(made, self.check(200, self.admin, 'GET', path))
@@ -139,7 +146,8 @@ class HostFlavorTest(ApiTestCase):
         self.assertEqual(
             {'id': 'gpu', 'description': '', 'units': 1, 'vcpus': 10,
              'memory_mb': 8192, 'disk_gb': 1028, 'available': {'az1': 1},
-             'settling': 0},
+             'settling': 0, 'traits': self.traits('node-1'), 'resources': {
+                 'VCPU': 10, 'MEMORY_MB': 8192, 'DISK_GB': 1028}},
             flavor['host_flavor'])
         self.check(409, self.admin, 'DELETE', '/os-host-flavors/gpu')
         self.check(204, self.admin, 'DELETE', f'{path}/node-1')
@@ -492,13 +500,17 @@ class HostTest(ApiTestCase):
                 'vcpus': 10, 'vcpus_used': 0, 'memory_mb': 8192,
                 'memory_mb_used': 512, 'next_reboot': None, 'rack': None}
         self.assertEqual({'host': host}, made)
-        self.assertEqual({'hosts': [host]}, self.check(
+        what = {'traits': self.traits('node-2'), 'resources': {
+            'VCPU': {'total': 10, 'used': 0},
+            'MEMORY_MB': {'total': 8192, 'used': 0},
+            'DISK_GB': {'total': 1028, 'used': 0}}}
+        self.assertEqual({'hosts': [{**host, **what}]}, self.check(
             200, self.alice, 'GET', self.path))
         changed = self.check(200, self.alice, 'PUT', f'{self.path}/web',
                              {'host': {'state': 'enabled'}})
         host['state'] = 'enabled'
         self.assertEqual({'host': host}, changed)
-        self.assertEqual({'host': host}, self.check(
+        self.assertEqual({'host': {**host, **what}}, self.check(
             200, self.alice, 'GET', f'{self.path}/web'))
         server = self.boot(self.alice, {'pcloud': self.pcloud})
         shown = self.check(200, self.alice, 'GET', f'{self.path}/web')

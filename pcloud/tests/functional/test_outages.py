@@ -47,6 +47,7 @@ GUIDE = (pathlib.Path(__file__).parents[3] /
 HERE, THERE = 'cell2', 'cell3'
 
 WORKS, HOSTS_DOWN = 'works', 'hosts down'
+KINDS_UNKNOWN = 'kinds unknown'
 CLOSED, AS_NOVA = 'closed until told', 'as Nova'
 
 alice, admin = test_drops.alice, test_drops.admin
@@ -285,10 +286,10 @@ class CallsTest(OutagesTestCase):
     def _look(self, title, part, wanted) -> Iterator[str]:
         differing = 0
         for call in CALLS[title]:
-            usual = self._send(call)
+            usual = self._send_anew(call)
             self.assertTrue(usual.is_success, f'{call}: {usual}')
             with self._away(part):
-                answer = self._send(call)
+                answer = self._send_anew(call)
             if wanted in self.refusals:
                 yield from self._refused(call, wanted, answer)
             elif not answer.is_success:
@@ -298,10 +299,15 @@ class CallsTest(OutagesTestCase):
                     json.loads(usual.text), json.loads(answer.text)))
                 differing += bool(found)
                 yield from (f'{call}: {name} is {value!r}'
-                            for name, value in found if wanted != HOSTS_DOWN
-                            or not _is_unknown(name, value))
-        if wanted == HOSTS_DOWN and not differing:
-            yield 'no host is down'
+                            for name, value in found
+                            if not _is_unknown(wanted, name, value))
+        if wanted in (HOSTS_DOWN, KINDS_UNKNOWN) and not differing:
+            yield 'all is known'
+
+    def _send_anew(self, call):
+        """Send a call to a process that remembers no pool."""
+        self.useFixture(base.ForgetfulProcess())
+        return self._send(call)
 
     def _refused(self, call, wanted, answer):
         for each in self.refusals[wanted].differs(answer.status, answer.text):
@@ -401,9 +407,16 @@ def _differences(
         yield name, now
 
 
-def _is_unknown(name: str, value: object) -> bool:
-    """Whether a value is what is shown while a cell is silent."""
-    return value in _UNKNOWN or not _REASONS.isdisjoint(name.split('.'))
+def _is_unknown(wanted: str, name: str, value: object) -> bool:
+    """Whether a value is what is shown while a part is silent.
+
+    :param wanted: how the guide calls the answer
+    """
+    members = name.split('.')
+    if wanted == KINDS_UNKNOWN:
+        return value is None and members[-1] in ('resources', 'traits')
+    return wanted == HOSTS_DOWN and (
+        value in _UNKNOWN or not _REASONS.isdisjoint(members))
 
 
 class LaunchesTest(OutagesTestCase):
