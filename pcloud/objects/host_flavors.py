@@ -145,7 +145,10 @@ def of_kind(flavor: Flavor, kind: kinds.Kind | None) -> Flavor:
     """
     if kind is None:
         return flavor
-    return dataclasses.replace(flavor, kind=kind, vcpus=kind.cpus)
+    # What is remembered of hosts does not tell that their cell answers.
+    return dataclasses.replace(
+        flavor, kind=kind,
+        vcpus=None if flavor.vcpus is None else kind.cpus)
 
 
 def units(context: nova_context.RequestContext, flavor_id: str) -> int:

@@ -253,7 +253,8 @@ class HostsTest(CellsTestCase):
         self.assertEqual(before['alive'], shown['alive'])
         self.assertEqual(
             {**before['dead'], **dict.fromkeys(SIZES), 'status': 'down',
-             'instances': None}, shown['dead'])
+             'instances': None, 'resources': None, 'traits': None},
+            shown['dead'])
         self.assertEqual([self.servers['dead']['id']],
                          before['dead']['instances'])
         for name, host in shown.items():
