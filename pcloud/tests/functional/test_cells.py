@@ -244,6 +244,14 @@ class SchedulerTest(CellsTestCase):
 class HostsTest(CellsTestCase):
     """Calls about hosts."""
 
+    def test_what_is_remembered_of_a_silent_cell(self):
+        path = '/os-host-flavors/second'
+        before = self.alice.get_json(path)['host_flavor']
+        self.assertIsNotNone(before['vcpus'])
+        self.outage()
+        shown = self.alice.get_json(path)['host_flavor']
+        self.assertEqual((None, None), (shown['vcpus'], shown['memory_mb']))
+
     def test_hosts_of_a_pcloud(self):
         before = {each['name']: each for each in
                   self.alice.get_json(self.path)['hosts']}
