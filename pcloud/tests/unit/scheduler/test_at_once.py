@@ -478,9 +478,9 @@ class AtOnceTest(testtools.TestCase):
             {'constraints': ['ram=max']}))
 
     def test_the_greatest_that_the_group_keeps_for_others(self):
-        several = [Host(name, 2, total, _metadata(None, None, None, rack, {}))
-                   for name, total, rack in (
-                       ('h0', 4, 'left'), ('h1', 3, 'left'), ('h2', 2, 'left'))]
+        several = [Host(name, 2, total,
+                        _metadata(None, None, None, 'left', {}))
+                   for name, total in (('h0', 4), ('h1', 3), ('h2', 2))]
         self.assertEqual({('h0', 'h1')}, self._outcomes(
             several, {'near': ['tag:web'], 'locality': ['strict'],
                       'constraints': ['ram=max']}, group='anti-affinity',
