@@ -21,6 +21,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
+import types
 
 from nova import context as nova_context
 
@@ -37,7 +38,7 @@ from pcloud.rules import constraints as rules
 
 _MIB = 1024
 # The sources whose values a tenant and the owner of the Pcloud may see.
-TENANT_SEES = (rules.REQUEST, rules.BUILT_IN)
+TENANT_SEES = (rules.REQUEST, rules.IMAGE, rules.BUILT_IN)
 OWNER_SEES = (*TENANT_SEES, scoped_policies.PCLOUD)
 
 
@@ -61,18 +62,20 @@ def effective(
 
 def of_policies(
     request: Mapping[str, str], policies: Iterable[scoped_policies.Policy],
+    image: Mapping[str, str] = types.MappingProxyType({}),
 ) -> dict[str, rules.Setting]:
     """Return the constraints that count, of policies that were read before.
 
     One query where a role is named, else none.
 
     :param request: the constraints in the request itself
+    :param image: the constraints of the server's image
     :param policies: the policies of the levels above the request, the lowest
         first
     :returns: ``key -> setting``
     :raises: `exception.RoleUnknown`
     """
-    levels = [(rules.REQUEST, request),
+    levels = [(rules.REQUEST, request), (rules.IMAGE, image),
               *((_source(policy), policy.constraints) for policy in policies)]
     role = rules.role_of(levels)
     return rules.effective(
@@ -111,12 +114,15 @@ def check_attributes(
     Rule: reference-hints-wrong
     """
     asked = rules.attribute_names(constraints)
-    unknown = asked - inherited_metadata.known_attributes(context, asked)
-    for name in sorted(unknown):
-        key = rules.likely_key(name)
+    known = inherited_metadata.known_attributes(
+        context, frozenset(asked.values()))
+    for key, name in sorted(asked.items()):
+        if name in known:
+            continue
+        likely = rules.likely_key(name)
         raise exception.AttributeOfNoHost(
-            pair=rules.text({name: constraints[name]}), name=name,
-            expected=rules.text({key: constraints[name]}) if key else
+            pair=rules.text({key: constraints[key]}), name=name,
+            expected=rules.text({likely: constraints[key]}) if likely else
             'cpu, ram, storage, or an attribute that the hosts have')
 
 
@@ -279,7 +285,7 @@ def shown(setting: rules.Setting, sources: Collection[str]) -> str:
     """
     if is_open(setting, sources):
         return str(setting)
-    return f'{setting.key} ({setting.source})'
+    return f'{rules.label(setting.key)} ({setting.source})'
 
 
 def is_open(setting: rules.Setting, sources: Collection[str]) -> bool:
@@ -293,5 +299,6 @@ def is_open(setting: rules.Setting, sources: Collection[str]) -> bool:
     if setting.key == rules.HOST:
         return False
     return setting.source in sources or (
-        setting.source != scoped_policies.PCLOUD and
-        setting.key in (*rules.SIZES, rules.ROLE))
+        setting.source != scoped_policies.PCLOUD and (
+            setting.key in (*rules.SIZES, rules.ROLE) or
+            rules.is_of_placement(setting.key)))

@@ -231,7 +231,8 @@ def _written(
     """Return a member of a policy as metadata."""
     prefix = _PREFIXES[member]
     if isinstance(values, Mapping):
-        return {prefix + key: value for key, value in values.items()}
+        return {prefix + constraints.stored_key(key): value
+                for key, value in values.items()}
     return {names.placement_key(prefix, key.name):
             str(key).partition('=')[2] for key in values}
 
@@ -252,9 +253,9 @@ def _constraints(
     stored = names.stripped(metadata, names.CONSTRAINT_PREFIX)
     for key, value in sorted(stored.items()):
         try:
-            constraints.check(key, value)
+            constraints.check_stored(key, value)
         except exception.InvalidConstraint as error:
             complaints.once('A constraint in the metadata of a policy is '
                             f'left out: {error}')
         else:
-            yield key, value
+            yield constraints.key_of_stored(key), value

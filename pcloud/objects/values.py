@@ -232,7 +232,7 @@ _PREFIXES: Mapping[str, Check] = {
     names.STRICT_PREFIX: lambda project, value: turns.parse(value),
     names.DEFAULT_PREFIX: default_pcloud.check,
     names.CHANGES_PREFIX: _check_changes,
-    names.CONSTRAINT_PREFIX: constraints.check,
+    names.CONSTRAINT_PREFIX: constraints.check_stored,
     names.ATTRIBUTE_KEY_PREFIX: attributes.read,
     names.NODE_KEY_PREFIX: _check_node_key,
     names.STICKY_PREFIX: _check_sticky_key}

@@ -36,6 +36,8 @@ HARDWARE = 'hardware_class'
 RACK = 'rack'
 # The attributes that Pcloud's rules read.
 KNOWN = (PLATFORM, REBOOT, HARDWARE, RACK)
+# Those whose values are versions, dates and numbers.
+ORDERED = (PLATFORM, REBOOT, HARDWARE)
 
 _STAMP = re.compile(r'\d{8}T\d{6}Z', re.ASCII)
 # A long number without a dot is rather a part of a stamp.
@@ -182,6 +184,18 @@ def read(name: str, value: str) -> typing.Any:
     :raises: `exception.InvalidAttribute`
     """
     return _READERS.get(name, str)(value)
+
+
+def is_at_least(value: typing.Any, least: typing.Any) -> bool:
+    """Whether a value of an attribute of `ORDERED` is not below another.
+
+    A stamp and a dotted version have no order.
+
+    :param value: as `read` makes values of the attribute
+    """
+    if isinstance(value, Platform) and value.dotted != least.dotted:
+        return False
+    return value >= least
 
 
 def effective(

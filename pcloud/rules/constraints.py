@@ -10,12 +10,25 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Machine constraints: what a machine must have, and which wastes least.
+"""Machine constraints: how they are written, and which of them count.
 
-A constraint is a key with a value. `cpu`, `ram` and `storage` are minimums of
-a machine's size; `host` names a machine; `role` stands for a named group of
-constraints; any other key is an attribute of hosts. Each key falls back on
-its own from the request to the built-in value.
+A constraint is a key with a value:
+
+==================  =======================================================
+key                 constraint
+==================  =======================================================
+``cpu``, ``ram``,   a minimum of a machine's size
+``storage``
+``resource:CLASS``  a minimum of a resource class of Placement
+``trait:NAME``      whether a trait of Placement is required or forbidden
+``NAME>``           a minimum of an attribute whose values have an order;
+                    with the sign of equality behind, ``NAME>=VALUE``
+``host``            the name of a machine
+``role``            a named group of constraints
+any other           values of an attribute of hosts
+==================  =======================================================
+
+Each key falls back on its own from the request to the built-in value.
 
 Rule: reference-constraints
 """
@@ -26,8 +39,6 @@ from collections.abc import Sequence
 import dataclasses
 import difflib
 from fractions import Fraction
-import itertools
-import math
 import re
 
 from pcloud import exception
@@ -36,10 +47,15 @@ from pcloud.rules import forms
 
 CPU, RAM, STORAGE = SIZES = ('cpu', 'ram', 'storage')
 HOST, ROLE, MAX = 'host', 'role', 'max'
+# The beginnings of keys about what Placement has of a machine.
+RESOURCE, TRAIT = 'resource:', 'trait:'
+REQUIRED, FORBIDDEN = 'required', 'forbidden'
+# The end of a key about a minimum of an attribute.
+_LEAST = '>'
 # Rule: reference-constraints-keys
 DEFAULTS = {CPU: '1', RAM: '512M', STORAGE: '4G'}
 BUILT_IN = 'built-in'
-REQUEST = 'request'
+REQUEST, IMAGE = 'request', 'image'
 
 # What users write for a key, in the words of Nova and of other clouds.
 _OTHER_WORDS = {
@@ -49,7 +65,14 @@ _OTHER_WORDS = {
 }
 _FOREIGN = ('ec2-', 'orchestra-')
 _NOT = '^'
-_KEY = re.compile(forms.ATTRIBUTE_NAME)
+# Nova allows no ">" in the keys of metadata, and Pcloud no ":" in attributes.
+_STORED_LEAST = 'least:'
+_KEY = re.compile(f'{forms.ATTRIBUTE_NAME}{_LEAST}?')
+_OF_PLACEMENT = re.compile(f'({RESOURCE}|{TRAIT})(.*)')
+# The form that Placement gives to resource classes and traits, short enough
+# to be stored behind the beginning of a key.
+_PLACEMENT_NAME = re.compile('[A-Z0-9_]{1,200}')
+_COUNT = re.compile(r'\d{1,15}', re.ASCII)
 _PAIR = re.compile(r'(?:\\.|[^\s\\]|\\(?=\s|$))+')
 _ESCAPED = re.compile(r'\\([ \\])')
 _TO_ESCAPE = re.compile(r'[ \\]')
@@ -78,38 +101,6 @@ class Setting:
 
     def __str__(self) -> str:
         return text({self.key: self.value})
-
-
-@dataclasses.dataclass(frozen=True)
-class Wanted:
-    """What a machine must have.
-
-    :ivar minimums: ``size -> minimum``, for `SIZES` in cpus or MiB; None for
-        the greatest size there is. A missing size does not matter.
-        Machines come in whole cpus and MiB, so a minimum is rounded up.
-    :ivar attributes: ``attribute -> (required values, forbidden values)``
-    :ivar host: the name of the required host, None for any host
-    """
-
-    minimums: Mapping[str, int | None]
-    attributes: Mapping[str, tuple[frozenset, frozenset]]
-    host: str | None
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Machine:
-    """What a machine has.
-
-    :ivar sizes: cpus, MiB of memory and MiB of storage, by `SIZES`; 0 for a
-        size that the machine does not report
-    :ivar attributes: ``attribute -> values of the machine``, as
-        `attributes.read` makes the values
-    :ivar names: the names of the machine in a constraint
-    """
-
-    sizes: Mapping[str, int]
-    attributes: Mapping[str, frozenset]
-    names: tuple[str, ...]
 
 
 def parse(written: str) -> dict[str, str]:
@@ -153,12 +144,14 @@ def text(constraints: Mapping[str, str]) -> str:
                     for key, value in constraints.items())
 
 
-def check(key: str, value: str) -> None:
+def check_stored(stored: str, value: str) -> None:
     """Refuse a constraint, stored by itself, which `parse` would misread.
 
+    :param stored: the key, as `stored_key` makes keys
     :raises: `exception.InvalidConstraint` also where blanks of any kind
         around or inside of the value would change the constraint
     """
+    key = key_of_stored(stored)
     if parse(text({key: value})) != {key: value}:
         raise exception.InvalidConstraint(
             pair=f'{key}={value}', position=1,
@@ -171,14 +164,57 @@ class _Bad(ValueError):
 
 def _pair(written: str) -> tuple[str, str]:
     key, equals, value = written.partition('=')
-    if not equals or not _KEY.fullmatch(key):
+    of_placement = _OF_PLACEMENT.fullmatch(key.casefold())
+    if not equals or not (of_placement or _KEY.fullmatch(key)):
         raise _Bad('KEY=VALUE, with a key of 1 to 64 letters, digits, ".", '
-                   '"_", "-" or blanks')
+                   '"_", "-" or blanks; or ATTRIBUTE>=VALUE, resource:CLASS=N '
+                   'or trait:NAME=required')
     if len(value) > _LONGEST or not value.isprintable():
         raise _Bad(f'of at most {_LONGEST} characters that can be printed')
+    if of_placement:
+        _check_of_placement(of_placement[1], key, value)
+    elif key.endswith(_LEAST) and not _is_foreign(key):
+        _check_least(key, value)
+    else:
+        _check_plain(key, value)
+    return key, value
+
+
+def _check_of_placement(kind: str, key: str, value: str) -> None:
+    if not key.startswith(kind):
+        raise _Bad(f'written {kind}')
+    if not _PLACEMENT_NAME.fullmatch(key.removeprefix(kind)):
+        raise _Bad(
+            f'{kind}NAME, with a name of 1 to 200 capital letters, digits or '
+            '"_", such as ' + ('resource:CUSTOM_FPGA=1' if kind == RESOURCE
+                               else 'trait:HW_CPU_X86_AVX=required'))
+    if kind == RESOURCE and value and not _COUNT.fullmatch(value):
+        raise _Bad('a whole number from 0, such as 4; max is for cpu, ram and '
+                   'storage alone')
+    if kind == TRAIT and value not in ('', REQUIRED, FORBIDDEN):
+        raise _Bad(f'{key}={REQUIRED} or {key}={FORBIDDEN}')
+
+
+def _check_least(key: str, value: str) -> None:
+    name = key.removesuffix(_LEAST)
+    if name in SIZES:
+        raise _Bad(f'written {name}=, which is a minimum')
+    if name not in attributes.ORDERED:
+        raise _Bad(f'written {name}=, for its values are texts, which have no '
+                   f'order; >= is for {", ".join(attributes.ORDERED)}')
+    if not value:
+        return
+    try:
+        attributes.read(name, value)
+    except exception.InvalidAttribute as error:
+        only = '; max is for cpu, ram and storage alone'
+        raise _Bad(f"{error.details['expected']}{only if value == MAX else ''}")
+
+
+def _check_plain(key: str, value: str) -> None:
     if key in SIZES:
         if value not in ('', MAX):
-            _amount(key, value)
+            amount(key, value)
     elif key == ROLE:
         if value and not _ROLE.fullmatch(value):
             raise _Bad('the name of a role, of 1 to 64 letters, digits, "_" '
@@ -186,8 +222,7 @@ def _pair(written: str) -> tuple[str, str]:
     elif key != HOST and not _is_foreign(key):
         if key.casefold() in (*SIZES, HOST, ROLE):
             raise _Bad(f'written {key.casefold()}=')
-        _choice(key, value)
-    return key, value
+        choice(key, value)
 
 
 def _is_foreign(key: str) -> bool:
@@ -198,7 +233,7 @@ def _is_foreign(key: str) -> bool:
     return key.startswith(_FOREIGN)
 
 
-def _amount(key: str, value: str) -> Fraction:
+def amount(key: str, value: str) -> Fraction:
     """Read a minimum, exactly, in cpus or MiB."""
     number, unit = value, ''
     if key != CPU and value[-1:] in _SUFFIXES:
@@ -211,7 +246,7 @@ def _amount(key: str, value: str) -> Fraction:
     return Fraction(number) * _SUFFIXES[unit]
 
 
-def _choice(key: str, value: str) -> tuple[frozenset, frozenset]:
+def choice(key: str, value: str) -> tuple[frozenset, frozenset]:
     """Read the required and the forbidden values of an attribute."""
     has: set = set()
     has_not: set = set()
@@ -227,18 +262,61 @@ def _choice(key: str, value: str) -> tuple[frozenset, frozenset]:
     return frozenset(has), frozenset(has_not)
 
 
-def attribute_names(constraints: Mapping[str, str]) -> frozenset[str]:
-    """Return the attributes that constraints ask for.
+def attribute_names(constraints: Mapping[str, str]) -> dict[str, str]:
+    """Return the attributes that constraints ask for: ``key -> attribute``.
 
     A constraint without a value asks for nothing.
     """
-    return frozenset(key for key, value in constraints.items()
-                     if value and is_attribute(key))
+    return {key: key.removesuffix(_LEAST)
+            for key, value in constraints.items() if value and (
+                is_attribute(key) or is_least(key))}
 
 
 def is_attribute(key: str) -> bool:
-    """Whether a constraint with a key is about an attribute of hosts."""
-    return key not in (*SIZES, HOST, ROLE) and not _is_foreign(key)
+    """Whether a constraint with a key is about values of an attribute."""
+    return not (key in (*SIZES, HOST, ROLE) or is_least(key) or
+                is_of_placement(key) or _is_foreign(key))
+
+
+def is_least(key: str) -> bool:
+    """Whether a constraint with a key is about a minimum of an attribute."""
+    return key.endswith(_LEAST) and not _is_foreign(key)
+
+
+def least_key(name: str) -> str:
+    """Return the key of a minimum of an attribute."""
+    return name + _LEAST
+
+
+def is_of_placement(key: str) -> bool:
+    """Whether a constraint with a key is about what Placement has of hosts."""
+    return key.startswith((RESOURCE, TRAIT))
+
+
+def label(key: str) -> str:
+    """Return a key as users know the key, without a value."""
+    return f'{key}=' if is_least(key) else key
+
+
+def stored_key(key: str) -> str:
+    """Return the form of a key in the metadata of a policy.
+
+    Rule: reference-constraints-stored
+    """
+    if key.endswith(_LEAST):
+        return _STORED_LEAST + key.removesuffix(_LEAST)
+    return key
+
+
+def key_of_stored(stored: str) -> str:
+    """Return the key that `stored_key` makes a form of.
+
+    A form that `stored_key` makes of no key stands for a key that
+    `check_stored` refuses.
+    """
+    if stored.startswith(_STORED_LEAST):
+        return stored.removeprefix(_STORED_LEAST) + _LEAST
+    return stored
 
 
 def likely_key(written: str) -> str | None:
@@ -310,142 +388,3 @@ def effective(
             settings[key] = Setting(key, value, BUILT_IN)
     return {key: settings[key] for key in sorted(settings)
             if settings[key].value}
-
-
-def wanted(settings: Mapping[str, Setting]) -> Wanted:
-    """Return what effective constraints ask for."""
-    minimums: dict[str, int | None] = {}
-    for key in settings.keys() & set(SIZES):
-        value = settings[key].value
-        if value == MAX:
-            minimums[key] = None
-        elif amount := _amount(key, value):
-            minimums[key] = math.ceil(amount)
-    host = settings.get(HOST)
-    return Wanted(minimums, {
-        key: _choice(key, setting.value) for key, setting in settings.items()
-        if is_attribute(key)},
-        host.value if host else None)
-
-
-def unmet(
-    what: Wanted, machines: Sequence[Machine],
-) -> list[frozenset[str]]:
-    """Return the unsatisfied keys of each machine.
-
-    A size that a machine does not report satisfies every minimum, and is the
-    smallest of all sizes. The greatest size is the greatest among the machines
-    which satisfy all other constraints; where several sizes are to be the
-    greatest, each size is compared on its own.
-
-    Rule: reference-constraints-keys
-    """
-    key_sets = [_unmet(what, machine) for machine in machines]
-    for key in [key for key, value in what.minimums.items()
-                if value is None]:
-        greatest = max((machine.sizes[key] for machine, keys in
-                        zip(machines, key_sets, strict=True)
-                        if not keys - set(SIZES) and
-                        not _too_small(what, machine)), default=0)
-        for machine, keys in zip(machines, key_sets, strict=True):
-            if machine.sizes[key] < greatest:
-                keys.add(key)
-    return [frozenset(keys) for keys in key_sets]
-
-
-def large_enough(
-    what: Wanted, sizes: Mapping[str, Sequence[int]],
-) -> Sequence[int]:
-    """Return the positions of the machines that are as large as wanted.
-
-    The machines satisfy all other constraints, so these are the machines for
-    which `unmet` returns no key. For thousands of machines of different sizes
-    this is faster than `unmet`.
-
-    :param sizes: ``size -> size of each machine``, for `SIZES`
-    """
-    found: Sequence[int] = range(len(sizes[CPU]))
-    for key, least in what.minimums.items():
-        column = sizes[key]
-        if least is not None and min(column, default=least) < least:
-            found = [number for number in found
-                     if column[number] >= least or not column[number]]
-    greatest = [(column, max((column[number] for number in found), default=0))
-                for key, column in sizes.items()
-                if what.minimums.get(key, 0) is None]
-    for column, most in greatest:
-        found = [number for number in found if column[number] == most]
-    return found
-
-
-def levels(
-    what: Wanted, machines: Sequence[Machine],
-) -> list[int | None]:
-    """Return when the turn of each machine comes, 0 for the greatest.
-
-    A machine of a level satisfies all constraints when the machines of all
-    levels before are gone, for instance because they are full.
-
-    :returns: None for a machine whose turn never comes
-
-    Rule: reference-constraints-filter
-    """
-    greatest = [key for key, value in what.minimums.items() if value is None]
-    sizes = [None if _unmet(what, machine) else
-             tuple(machine.sizes[key] for key in greatest)
-             for machine in machines]
-    # A machine is the greatest of the remaining machines when the machine
-    # comes first of them in this order, and no later one exceeds any size.
-    order = sorted({each for each in sizes if each is not None}, reverse=True)
-    remaining_greatest = [*itertools.accumulate(
-        reversed(order), lambda one, other: tuple(map(max, one, other)))]
-    turns = {each: level for level, (each, _) in enumerate(
-        itertools.takewhile(lambda pair: pair[0] == pair[1], zip(
-            order, reversed(remaining_greatest), strict=True)))}
-    return [None if each is None else turns.get(each) for each in sizes]
-
-
-def _unmet(what: Wanted, machine: Machine) -> set[str]:
-    keys = {key for key, (has, has_not) in what.attributes.items()
-            if not has <= machine.attributes.get(key, frozenset()) or
-            has_not & machine.attributes.get(key, frozenset())}
-    if what.host is not None and what.host not in machine.names:
-        keys.add(HOST)
-    return keys | _too_small(what, machine)
-
-
-def _too_small(what: Wanted, machine: Machine) -> set[str]:
-    return {key for key, least in what.minimums.items()
-            if least is not None and 0 < machine.sizes[key] < least}
-
-
-def waste(
-    what: Wanted, sizes: Mapping[str, int],
-) -> tuple[bool, int, int, int]:
-    """Return what would be wasted: memory first, then cpus, then storage.
-
-    Nothing is wasted of a size wanted as the greatest. Before all sizes stands
-    whether a size is too small or not reported, which is the greatest waste.
-
-    Rule: reference-constraints-waste
-    """
-    def excess(key: str) -> int:
-        least = what.minimums.get(key, 0)
-        return 0 if least is None else sizes[key] - least
-
-    spare = excess(RAM), excess(CPU), excess(STORAGE)
-    return min(spare) < 0, *spare
-
-
-def waste_scores(wastes: Sequence[tuple]) -> list[float]:
-    """Score machines: 1.0 for the least waste, 0.0 for the most.
-
-    Wastes between have scores equally far apart. A machine which is too
-    small wastes more than all machines of sufficient size.
-
-    Rule: reference-constraints-waste
-    """
-    order = sorted(set(wastes), reverse=True)
-    last = max(len(order) - 1, 1)
-    places = {spare: number / last for number, spare in enumerate(order)}
-    return [places[spare] if len(order) > 1 else 1.0 for spare in wastes]
