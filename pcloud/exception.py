@@ -279,6 +279,11 @@ class RepeatedConstraints(Invalid):
                'in it, such as constraints="ram=4G cpu=2"; give it once.')
 
 
+class InvalidImageConstraints(Invalid):
+    message = ('The image property %(property)s is not right: %(reason)s '
+               'Correct the property, or use another image.')
+
+
 class RoleInRole(Invalid):
     message = ("The constraints of a role cannot have role=%(role)s among "
                'them; write out what it stands for.')

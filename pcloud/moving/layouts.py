@@ -65,7 +65,7 @@ _CLASSES = capacity.VCPU, capacity.MEMORY, capacity.DISK
 # Hints that other hosts may fulfil as well. Filters are asked about them.
 _LOOSE = frozenset((
     hints.PCLOUD, hints.PREFER, hints.CONSTRAINTS, hints.NEAR, hints.FAR,
-    hints.DOMAIN_RECORD))
+    hints.DOMAIN_RECORD, hints.IMAGE_CONSTRAINTS_RECORD))
 _LOCAL = hints.NEAR, hints.FAR
 _BESIDE = hints.IN, hints.WITH, hints.BESIDE
 # The names of hints that owners are told.

@@ -26,17 +26,25 @@ import types
 from nova import context as nova_context
 
 from pcloud.backend import census
+from pcloud.backend import computes
 from pcloud.backend import inherited_metadata
+from pcloud.backend import pool_rows
 from pcloud.backend import rows
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import host_attributes
 from pcloud.objects import host_flavors
+from pcloud.objects import host_resources
 from pcloud.objects import scoped_policies
 from pcloud.objects import supplies
 from pcloud.rules import constraints as rules
+from pcloud.rules import machines
 
 _MIB = 1024
+# The amounts of the resource classes and those of the traits that are wanted,
+# of a host; None for traits that are not known.
+_Held = tuple[tuple[int, ...], frozenset[str] | None]
+_UNKNOWN: _Held = (), None
 # The sources whose values a tenant and the owner of the Pcloud may see.
 TENANT_SEES = (rules.REQUEST, rules.IMAGE, rules.BUILT_IN)
 OWNER_SEES = (*TENANT_SEES, scoped_policies.PCLOUD)
@@ -148,7 +156,7 @@ class _Lot:
 
     flavor_id: str
     hosts: frozenset[str]
-    machine: rules.Machine
+    machine: machines.Machine
 
 
 def choose_flavor(
@@ -158,25 +166,30 @@ def choose_flavor(
     """Choose the host flavor that fits with the least waste.
 
     Among equal host flavors the flavor with the fewest units wins, then the
-    first by id.
+    first by id. Where a constraint is on a resource class or on a trait, two
+    queries more, one query a cell, and the calls of `host_resources.of_hosts`
+    to Placement.
 
     :param zone: the availability zone of the hosts, None for any zone
     :param count: how many hosts of the host flavor are wanted
     :returns: the flavor, and the flavor's free hosts that fit
     :raises: `exception.NothingFits`, `exception.Unavailable` when a silent
-        cell has hosts that may be free and fit
+        cell has hosts that may be free and fit, and when Placement does not
+        answer
     """
     there = {supply.flavor.id: supply for supply in supplies.with_kinds(
         context, supplies.index(context))}
-    what = rules.wanted(settings)
+    what = machines.wanted(settings)
     lots = _lots(context, what, there.values(), zone)
-    unmet = rules.unmet(what, [lot.machine for lot in lots])
-    fitting: dict[str, set[str]] = collections.defaultdict(set)
+    unmet = machines.unmet(what, [lot.machine for lot in lots])
+    fitting: dict[str, list[_Lot]] = collections.defaultdict(list)
     for lot, keys in zip(lots, unmet, strict=True):
         if not keys:
-            fitting[lot.flavor_id] |= lot.hosts
-    enough = [flavor_id for flavor_id, its_hosts in fitting.items()
-              if len(its_hosts) >= count]
+            fitting[lot.flavor_id].append(lot)
+    counts = {flavor_id: sum(len(lot.hosts) for lot in its_lots)
+              for flavor_id, its_lots in fitting.items()}
+    enough = [flavor_id for flavor_id, its_count in counts.items()
+              if its_count >= count]
     if not enough:
         if any(supply.silent and zone in (None, *supply.silent)
                for supply in there.values()):
@@ -184,49 +197,78 @@ def choose_flavor(
         if fitting:
             raise exception.TooFewFit(
                 zone=host_flavors.in_zone(zone), wanted=count,
-                free=max(map(len, fitting.values())))
+                free=max(counts.values()))
         raise exception.NothingFits(
             zone=host_flavors.in_zone(zone),
             reasons='; '.join(_reasons(
                 settings, [supply.flavor for supply in there.values()],
                 lots, unmet)))
     best = min(enough, key=lambda flavor_id: (
-        rules.waste(what, _sizes(there[flavor_id].flavor)),
+        min(machines.waste(what, lot.machine.sizes, lot.machine.resources)
+            for lot in fitting[flavor_id]),
         there[flavor_id].flavor.units, flavor_id))
-    return there[best].flavor, frozenset(fitting[best])
+    return there[best].flavor, frozenset().union(
+        *(lot.hosts for lot in fitting[best]))
 
 
 def _lots(
-    context: nova_context.RequestContext, what: rules.Wanted,
+    context: nova_context.RequestContext, what: machines.Wanted,
     there: Iterable[supplies.Supply], zone: str | None,
 ) -> list[_Lot]:
     """Return the free hosts as machines of the host flavors' sizes."""
-    free = [(supply.flavor, supply.free_in(zone)) for supply in there]
-    hosts = frozenset().union(*(its_hosts for _, its_hosts in free))
+    flavors = {supply.flavor.id: supply.flavor for supply in there}
+    free = {supply.flavor.id: supply.free_in(zone) for supply in there}
+    hosts = frozenset().union(*free.values())
+    asked = what.all_attributes
     values = host_attributes.all_values(
-        context, hosts if what.attributes else (), what.attributes)
+        context, hosts if asked else (), asked)
     named = (frozenset() if what.host is None else
              census.named(context, hosts, what.host))
+    held = (_held(context, what, free)
+            if hosts and (what.resources or what.traits) else {})
     return [
-        _Lot(flavor.id, alike, rules.Machine(
-            _sizes(flavor), dict(its_values),
-            (what.host or '',) if is_named else ()))
-        for flavor, its_hosts in free
-        for (its_values, is_named), alike in _alike(
-            its_hosts, values, named).items()]
+        _Lot(flavor_id, alike, machines.Machine(
+            _sizes(flavors[flavor_id]), dict(its_values),
+            (what.host or '',) if is_named else (),
+            dict(zip(what.resources, amounts)), traits))
+        for flavor_id, its_hosts in free.items()
+        for (its_values, is_named, (amounts, traits)), alike in _alike(
+            its_hosts, values, named, held).items()]
+
+
+def _held(
+    context: nova_context.RequestContext, what: machines.Wanted,
+    free: Mapping[str, frozenset[str]],
+) -> Mapping[str, _Held]:
+    """Return what Placement has of the free hosts, of what is wanted.
+
+    :param free: ``host flavor id -> free hosts``
+    """
+    hosts = frozenset().union(*free.values())
+    known, _ = computes.known_nodes(context, hosts)
+    nodes = {host: known[host] for host in hosts & known.keys()}
+    there = host_resources.of_hosts(
+        context, nodes.values(), pool_rows.uuids(context, free),
+        [*dict.fromkeys([*host_resources.COMMON[:1], *what.resources,
+                         *host_resources.COMMON])])
+    return {
+        host: (tuple(its.total.get(name, 0) for name in what.resources),
+               its.traits.intersection(what.traits))
+        for host, node in nodes.items() if (its := there.get(node.uuid))}
 
 
 def _alike(
     hosts: frozenset[str], values: Mapping[str, Mapping[str, frozenset]],
-    named: frozenset[str],
-) -> Mapping[tuple[frozenset, bool], frozenset[str]]:
-    """Group hosts by values of attributes, and by whether a host is named."""
+    named: frozenset[str], held: Mapping[str, _Held],
+) -> Mapping[tuple[frozenset, bool, _Held], frozenset[str]]:
+    """Group hosts by attributes, by names, and by what Placement has."""
     found = collections.defaultdict(set)
-    for host in hosts & (values.keys() | named):
-        found[frozenset(values.get(host, {}).items()), host in named].add(host)
-    others = hosts.difference(values, named)
+    for host in hosts & (values.keys() | named | held.keys()):
+        found[frozenset(values.get(host, {}).items()), host in named,
+              held.get(host, _UNKNOWN)].add(host)
+    others = hosts.difference(values, named, held)
     if others:
-        found[frozenset(), False] |= others
+        found[frozenset(), False, _UNKNOWN] |= others
     return {alike: frozenset(there) for alike, there in found.items()}
 
 

@@ -96,6 +96,8 @@ def check_image_property(key: str, value: str) -> None:
     """
     if key == colocation.IMAGE_PROPERTY:
         colocation.check_flag(value)
+    elif key == constraints.IMAGE_PROPERTY:
+        constraints.parse(value)
     elif prefix := _prefix(_IMAGE_KEYS, key):
         _IMAGE_KEYS[prefix](key.removeprefix(prefix), value)
 

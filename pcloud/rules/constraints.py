@@ -56,6 +56,8 @@ _LEAST = '>'
 DEFAULTS = {CPU: '1', RAM: '512M', STORAGE: '4G'}
 BUILT_IN = 'built-in'
 REQUEST, IMAGE = 'request', 'image'
+# Rule: reference-constraints-image
+IMAGE_PROPERTY = 'pcloud_constraints'
 
 # What users write for a key, in the words of Nova and of other clouds.
 _OTHER_WORDS = {
@@ -84,6 +86,7 @@ _LONGEST = 255
 # Every request reads all constraints of every level.
 _LONGEST_TEXT, _MOST = 4096, 100
 _SHOWN = 40
+_NO_MAX = 'max is for cpu, ram and storage alone'
 # How alike two words have to be, from 0 to 1, to be taken for one.
 _ALIKE = 0.75
 
@@ -189,8 +192,7 @@ def _check_of_placement(kind: str, key: str, value: str) -> None:
             '"_", such as ' + ('resource:CUSTOM_FPGA=1' if kind == RESOURCE
                                else 'trait:HW_CPU_X86_AVX=required'))
     if kind == RESOURCE and value and not _COUNT.fullmatch(value):
-        raise _Bad('a whole number from 0, such as 4; max is for cpu, ram and '
-                   'storage alone')
+        raise _Bad(f'a whole number from 0, such as 4; {_NO_MAX}')
     if kind == TRAIT and value not in ('', REQUIRED, FORBIDDEN):
         raise _Bad(f'{key}={REQUIRED} or {key}={FORBIDDEN}')
 
@@ -207,8 +209,9 @@ def _check_least(key: str, value: str) -> None:
     try:
         attributes.read(name, value)
     except exception.InvalidAttribute as error:
-        only = '; max is for cpu, ram and storage alone'
-        raise _Bad(f"{error.details['expected']}{only if value == MAX else ''}")
+        if value == MAX:
+            raise _Bad(f"{error.details['expected']}; {_NO_MAX}")
+        raise _Bad(error.details['expected'])
 
 
 def _check_plain(key: str, value: str) -> None:

@@ -49,6 +49,7 @@ OUTSIDE = 'none'
 RECORD_PREFIX = '_pcloud_'
 CUSTOMER_RECORD = RECORD_PREFIX + 'customer_keys'
 IMAGE_RECORD = RECORD_PREFIX + 'image_keys'
+IMAGE_CONSTRAINTS_RECORD = RECORD_PREFIX + 'image_constraints'
 DOMAIN_RECORD = RECORD_PREFIX + 'domain'
 # The Pcloud may grow for the launch.
 GROW_RECORD = RECORD_PREFIX + 'grow'
@@ -114,6 +115,8 @@ TABLE = (
          repeats=True, recorded=True),
     Hint(IMAGE_RECORD, ('affinity',), _BY_AFFINITY,
          repeats=True, recorded=True),
+    Hint(IMAGE_CONSTRAINTS_RECORD, ('constraints',), _BY_CONSTRAINTS,
+         recorded=True),
     # The policies of a domain, too.
     Hint(DOMAIN_RECORD, ('constraints', 'affinity'),
          (*_BY_CONSTRAINTS, *_BY_AFFINITY), recorded=True),
@@ -343,6 +346,14 @@ def _only_id(name: str, values: Sequence[str] | None) -> str:
 
 def _listed(values: Sequence[str] | None) -> Sequence[str] | None:
     return [values] if isinstance(values, str) else values
+
+
+def image_constraints(hints: Mapping[str, Sequence[str]]) -> str:
+    """Return the recorded machine constraints of a server's image, or ''.
+
+    :param hints: as in a request spec
+    """
+    return (hints.get(IMAGE_CONSTRAINTS_RECORD) or [''])[0]
 
 
 def constraints(hints: Mapping[str, Sequence[str]] | None) -> str:

@@ -73,14 +73,15 @@ class Machine:
     :ivar names: the names of the machine in a constraint
     :ivar resources: ``resource class -> amount``, the used amounts too; a
         missing class is one that the machine has nothing of
-    :ivar traits: the traits of the machine
+    :ivar traits: the traits of the machine; None when they are not known,
+        which satisfies nothing
     """
 
     sizes: Mapping[str, int]
     attributes: Mapping[str, frozenset]
     names: tuple[str, ...]
     resources: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    traits: frozenset[str] = frozenset()
+    traits: frozenset[str] | None = frozenset()
 
 
 def wanted(settings: Mapping[str, constraints.Setting]) -> Wanted:
@@ -210,7 +211,8 @@ def _unmet(what: Wanted, machine: Machine) -> set[str]:
              if machine.resources.get(name, 0) < least}
     keys |= {constraints.TRAIT + name
              for name, required in what.traits.items()
-             if (name in machine.traits) != required}
+             if machine.traits is None or
+             (name in machine.traits) != required}
     if what.host is not None and what.host not in machine.names:
         keys.add(constraints.HOST)
     return keys | _too_small(what, machine)

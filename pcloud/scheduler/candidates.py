@@ -32,6 +32,7 @@ from nova.scheduler import utils
 from pcloud.backend import inventories
 from pcloud import exception
 from pcloud.rules import capacity
+from pcloud.rules import host_resources
 
 # Nova's errors about a flavor.
 _NOT_RIGHT = (nova_exception.Invalid, nova_exception.FlavorImageConflict)
@@ -190,6 +191,23 @@ def free(
     for name in sorted(classes):
         hosts.update(offered(context, capacity.Need({name: 1}), destination))
     return hosts
+
+
+def holdings(
+    context: nova_context.RequestContext, name: str,
+    destination: objects.Destination | None,
+) -> dict[str, host_resources.Resources]:
+    """Return what hosts have, for the hosts with anything left of a class.
+
+    Placement is called once.
+
+    :param name: the resource class; no host has anything of an unknown class
+    :param destination: as for `offered`
+    :returns: ``uuid of the node -> all resources and traits``
+    :raises: `exception.Unavailable` when Placement does not answer
+    """
+    return inventories.holdings(
+        context, [('resources', f'{name}:1'), *_member_of(destination)])
 
 
 def _member_of(

@@ -20,6 +20,7 @@ Rule: reference-constraints-sizes
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -64,6 +65,14 @@ def dedicated_cpus(host_state: host_manager.HostState) -> int:
         return 0
     # Where neither kind is configured, Nova lists each cpu as both.
     return sum(len(cell.pcpuset - cell.cpuset) for cell in topology.cells)
+
+
+# What nova-scheduler knows of a host, by the names of Placement.
+CLASSES: Mapping[str, Callable[[host_manager.HostState], int]] = {
+    'VCPU': lambda host_state: host_state.vcpus_total or 0,
+    'PCPU': dedicated_cpus,
+    'MEMORY_MB': lambda host_state: host_state.total_usable_ram_mb or 0,
+    'DISK_GB': lambda host_state: host_state.total_usable_disk_gb or 0}
 
 
 # An attribute that the code names is read several times as fast as one that is

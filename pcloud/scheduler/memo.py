@@ -30,6 +30,7 @@ from nova.scheduler import host_manager
 from pcloud.objects import scoped_policies
 from pcloud.rules import affinity
 from pcloud.rules import constraints
+from pcloud.rules import host_resources
 from pcloud.rules import sticky
 
 _ATTRIBUTE = '_pcloud_memo'
@@ -74,6 +75,8 @@ class Memo:
     :ivar policies: the policies of Pcloud, project, domain and cloud, in
         this order
     :ivar settings: the effective machine constraints, by key
+    :ivar holdings: ``uuid of the node -> resources`` for the hosts that
+        Placement has told of
     :ivar keys: the placement keys
     :ivar before: ``(service host, node) -> (customer score, number of
         servers)`` for each host, when the first server of the request was
@@ -97,6 +100,7 @@ class Memo:
     place: str | None = None
     policies: list[scoped_policies.Policy] | None = None
     settings: dict[str, constraints.Setting] | None = None
+    holdings: Mapping[str, host_resources.Resources] | None = None
     keys: CompiledKeys | None = None
     before: dict[tuple[str, str], tuple[Fraction, int]] | None = None
     levels: dict[str, Mapping[str, int]] = dataclasses.field(

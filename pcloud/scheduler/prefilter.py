@@ -18,7 +18,8 @@ hint ``pcloud`` to the hosts of its Pcloud, so a Pcloud of 3 hosts works in a
 cloud of 20,000, and keeps all pools away from a request without the hint.
 Whether a request that prefers a Pcloud goes there is decided here, and nowhere
 else. A request with hints about certain hosts is sent without a limit, so the
-right hosts do not get lost in a large cloud.
+right hosts do not get lost in a large cloud; so is a request with constraints
+on resource classes or traits, which few hosts may have.
 
 The request filter is needed for more than speed: a host forced by an
 administrator skips the scheduler's filters, and then only request filters are
@@ -37,18 +38,21 @@ from nova import context as nova_context
 from nova import exception as nova_exception
 from nova import objects
 from nova.scheduler import request_filter
+from oslo_config import cfg
 from oslo_log import log as logging
 
 from pcloud.backend import isolation
 from pcloud import exception
 from pcloud.objects import reconcile
 from pcloud.rules import access
+from pcloud.rules import constraints
 from pcloud.rules import hints
 from pcloud.scheduler import memo
 from pcloud.scheduler import open_hosts
 from pcloud.scheduler import preferred_pcloud
 from pcloud.scheduler import request
 
+CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
 # How many hosts with a due change a request reconciles at most.
@@ -121,6 +125,28 @@ def _forbid_pools(
         _destination(spec).append_forbidden_aggregates(pools)
     if _is_forced(spec):
         _ignore(spec, isolation.closed_hosts(context))
+    elif _has_constraints_of_placement(spec):
+        _lift_limit(spec)
+
+
+def _has_constraints_of_placement(spec: objects.RequestSpec) -> bool:
+    """Whether `ConstraintsFilter` is going to ask Placement about hosts.
+
+    Placement is not asked for these hosts alone. Nova could require traits of
+    a compute node, but not of the node's devices, and a request without a host
+    would end without the name of the constraint. What is read here the filter
+    need not read.
+
+    Rule: reference-constraints-placement
+    """
+    if 'ConstraintsFilter' not in CONF.filter_scheduler.enabled_filters:
+        return False
+    try:
+        return any(map(constraints.is_of_placement,
+                       request.constraint_settings(spec)))
+    except exception.Invalid:
+        # The filter states the reason.
+        return False
 
 
 def _require_pcloud(

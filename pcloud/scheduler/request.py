@@ -163,7 +163,9 @@ def constraint_settings(
     """
     request_memo = memo.of_request(spec)
     if request_memo.settings is None:
-        own = constraint_rules.parse(hints.constraints(scheduler_hints(spec)))
+        request_hints = scheduler_hints(spec)
         request_memo.settings = machine_constraints.of_policies(
-            own, policies(spec))
+            constraint_rules.parse(hints.constraints(request_hints)),
+            policies(spec),
+            constraint_rules.parse(hints.image_constraints(request_hints)))
     return request_memo.settings

@@ -56,6 +56,7 @@ from pcloud.objects import machine_constraints
 from pcloud.objects import pclouds
 from pcloud.objects import supplies
 from pcloud.rules import constraints as rules
+from pcloud.rules import machines
 from pcloud.rules import units as unit_rules
 from pcloud.tests import odd_clouds
 
@@ -144,21 +145,21 @@ def _choose_slowly(
 ) -> tuple[str, frozenset[str]]:
     """Return what `choose_flavor` returns, with a machine for each host."""
     pools = {pool.id: pool for pool in host_flavors.pools(context)}
-    what = rules.wanted(settings)
+    what = machines.wanted(settings)
     free = [(pool, host.compute) for pool in pools.values()
             for host in host_flavors.free(pool)
             if zone in (None, host.compute.zone)]
     values = host_attributes.all_values(
         context, [compute.host for _, compute in free], what.attributes)
-    unmet = rules.unmet(what, [rules.Machine(
+    unmet = machines.unmet(what, [machines.Machine(
         _sizes(pool), values.get(compute.host, {}),
         (compute.host, compute.node.hypervisor_hostname))
         for pool, compute in free])
     fitting = [(pool, compute.host) for (pool, compute), keys
                in zip(free, unmet, strict=True) if not keys]
     if fitting:
-        best = min((rules.waste(what, _sizes(pool)), pool.units, pool.id)
-                   for pool, _ in fitting)[2]
+        best = min((machines.waste(what, _sizes(pool), {}), pool.units,
+                    pool.id) for pool, _ in fitting)[2]
         return next(pool for pool, _ in fitting if pool.id == best), frozenset(
             host for pool, host in fitting if pool.id == best)
     if any(zone in (None, *_silent(pool)) and _silent(pool)

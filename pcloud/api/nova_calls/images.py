@@ -30,7 +30,11 @@ from nova.volume import cinder
 from oslo_config import cfg
 from oslo_utils import uuidutils
 
+from pcloud.api import constraint_levels
+from pcloud import exception
+from pcloud.objects import machine_constraints
 from pcloud.rules import colocation
+from pcloud.rules import constraints as constraint_rules
 
 CONF = cfg.CONF
 
@@ -94,6 +98,30 @@ def properties(
     trusted = bool(image.get('is_public')) or (
         image.get('owner') in CONF.pcloud.system_key_image_projects)
     return image.get('properties') or {}, trusted
+
+
+def constraints(
+    context: nova_context.RequestContext, properties_: Mapping[str, str],
+) -> str:
+    """Return the machine constraints of an image, '' for none.
+
+    The queries of `constraint_levels.read` and of
+    `machine_constraints.check_attributes`. Whoever makes an image may name no
+    host: the image may be for everybody.
+
+    :param properties_: the properties of the image
+    :raises: `exception.InvalidImageConstraints`
+
+    Rule: reference-constraints-image
+    """
+    name = constraint_rules.IMAGE_PROPERTY
+    written = properties_.get(name) or ''
+    try:
+        machine_constraints.check_attributes(context, constraint_levels.read(
+            written, lambda rule: False))
+    except (exception.Invalid, exception.HostConstraint) as error:
+        raise exception.InvalidImageConstraints(property=name, reason=error)
+    return written
 
 
 def check_flag(

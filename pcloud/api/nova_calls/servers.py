@@ -141,8 +141,8 @@ def checked(
         `exception.InvalidHint`, `exception.InvalidPlacementKey`,
         `exception.ReservedHint`, and as `rules.locality.check`,
         `constraint_levels.read`,
-        `machine_constraints.check_attributes`, `images.check_flag` and
-        `default_pclouds.usable`
+        `machine_constraints.check_attributes`, `images.constraints`,
+        `images.check_flag` and `default_pclouds.usable`
     """
     hint_rules.check_names(hints, CONF.pcloud.other_hints)
     hint_rules.check_text(hints)
@@ -151,6 +151,7 @@ def checked(
     locality.check(hints)
     _check_constraints(context, hints, rbac)
     properties, trusted = images.properties(context, server)
+    of_image = images.constraints(context, properties)
     wish = _wish(context, server, hints)
     scopes = _scopes(context, hints)
     rows = launch_rows.read(
@@ -165,9 +166,10 @@ def checked(
     if added:
         policies |= scoped_policies.by_scopes(
             [(scoped_policies.PCLOUD, _pcloud(context, added))])
-    return Checked(
-        added | _record(context, hints, properties, trusted, policies),
-        default, properties)
+    record = _record(context, hints, properties, trusted, policies)
+    if of_image:
+        record[hint_rules.IMAGE_CONSTRAINTS_RECORD] = [of_image]
+    return Checked(added | record, default, properties)
 
 
 def answer(

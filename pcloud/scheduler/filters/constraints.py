@@ -23,10 +23,12 @@ from nova.scheduler import host_manager
 from pcloud import exception
 from pcloud.objects import machine_constraints
 from pcloud.rules import constraints as rules
+from pcloud.rules import machines
 from pcloud.rules import reasons
 from pcloud.scheduler.filters import base
 from pcloud.scheduler import host_attributes
 from pcloud.scheduler import host_capacity
+from pcloud.scheduler import host_holdings
 from pcloud.scheduler import host_kinds
 from pcloud.scheduler import memo
 from pcloud.scheduler import request
@@ -48,19 +50,25 @@ class ConstraintsFilter(base.ListFilter):
                                  also when such hosts are full
     ``host=NAME``                when the host has the name
     ``NAME=a,^b``                when the host has a and has not b
+    ``NAME>=a``                  when the host has a value that is not below
+    ``resource:CLASS=N``         when the host has as much, used or not
+    ``trait:NAME=required``,     when a resource provider of the host has the
+    ``trait:NAME=forbidden``     trait, or when none has
     a key of another provider    always
     ===========================  ========================================
 
     A request for which nobody has set a constraint passes everywhere.
     Constraints which no host meets, or which cannot be parsed, end the
-    request, so the server's fault states the reason.
+    request, so the server's fault states the reason. So does a Placement that
+    does not answer, where a constraint needs the answer.
 
     Rule: reference-constraints-filter
     """
 
     # Hosts do not change their size.
     is_same_for_siblings = True
-    refusals = (exception.Invalid, exception.ConstraintsUnmet)
+    refusals = (exception.Invalid, exception.ConstraintsUnmet,
+                exception.PlacementSilent)
 
     def passing_hosts(
         self, host_states: Sequence[host_manager.HostState],
@@ -68,9 +76,9 @@ class ConstraintsFilter(base.ListFilter):
     ) -> Sequence[host_manager.HostState]:
         """Return the hosts that satisfy the constraints of a request."""
         settings = request.constraint_settings(spec)
-        hosts = _satisfying(host_states, rules.wanted(settings))
+        hosts = _satisfying(host_states, spec, machines.wanted(settings))
         if not hosts:
-            raise _unmet_by_all(host_states, settings)
+            raise _unmet_by_all(host_states, spec, settings)
         if siblings.are_several(spec) and any(
                 setting.value == rules.MAX for setting in settings.values()):
             return _turns(host_states, spec, settings)
@@ -82,17 +90,21 @@ class ConstraintsFilter(base.ListFilter):
     ) -> list[reasons.Reason | None]:
         """Return why each host is dropped, None for a host that is kept.
 
-        :raises: `exception.Invalid` when the reason is the same for all
-            hosts
+        :raises: `exception.Invalid` and `exception.PlacementSilent` when the
+            reason is the same for all hosts
         """
         settings = request.constraint_settings(spec)
-        return [_reason([settings[key] for key in sorted(keys)], host_state)
-                if keys else None for host_state, keys in
-                zip(host_states, _unmet(host_states, settings), strict=True)]
+        there, numbers = _machines(
+            host_states, spec, machines.wanted(settings))
+        key_sets = machines.unmet(machines.wanted(settings), there)
+        return [_reason([settings[key] for key in sorted(key_sets[number])],
+                        there[number]) if key_sets[number] else None
+                for number in numbers]
 
 
 def _satisfying(
-    host_states: Sequence[host_manager.HostState], what: rules.Wanted,
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+    what: machines.Wanted,
 ) -> Sequence[host_manager.HostState]:
     """Return the hosts that satisfy all constraints: without any `_unmet`.
 
@@ -102,30 +114,45 @@ def _satisfying(
     if what.host is not None:
         host_states = [host_state for host_state in host_states
                        if what.host in _names(host_state)]
-    if what.attributes:
+    if what.all_attributes:
         numbers, kinds = host_attributes.grouped_lists(
-            host_states, what.attributes)
-        unmet = rules.unmet(
-            rules.Wanted({}, what.attributes, None),
-            [rules.Machine({}, values, ()) for values in kinds])
-        host_states = [host_state for host_state, number
-                       in zip(host_states, numbers, strict=True)
-                       if not unmet[number]]
+            host_states, what.all_attributes)
+        host_states = _of_kinds(host_states, numbers, machines.unmet(
+            machines.Wanted({}, what.attributes, None, what.least),
+            [machines.Machine({}, values, ()) for values in kinds]))
+    if host_states and (what.resources or what.traits):
+        numbers, held = host_holdings.grouped(host_states, spec, what)
+        host_states = _of_kinds(host_states, numbers, machines.unmet(
+            machines.Wanted({}, {}, None, {}, what.resources, what.traits),
+            [machines.Machine({}, {}, (), *each) for each in held]))
     if None not in what.minimums.values() and (
             host_capacity.are_all_as_large(host_states, what.minimums)):
         return host_states
-    found = rules.large_enough(what, host_capacity.columns(host_states))
+    found = machines.large_enough(what, host_capacity.columns(host_states))
     if len(found) == len(host_states):
         return host_states
     return [host_states[number] for number in found]
 
 
+def _of_kinds(
+    host_states: Sequence[host_manager.HostState], numbers: Sequence[int],
+    unmet: Sequence[frozenset[str]],
+) -> list[host_manager.HostState]:
+    """Return the hosts of the kinds without any unmet constraint.
+
+    :param numbers: the kind of each host
+    """
+    return [host_state for host_state, number
+            in zip(host_states, numbers, strict=True) if not unmet[number]]
+
+
 def _unmet_by_all(
-    host_states: Sequence[host_manager.HostState],
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
     settings: Mapping[str, rules.Setting],
 ) -> exception.ConstraintsUnmet:
     """Return the refusal of a request that no host satisfies."""
-    unmet = _unmet(host_states, settings)
+    what = machines.wanted(settings)
+    unmet = machines.unmet(what, _machines(host_states, spec, what)[0])
     # The constraints that no host meets, else all that some host does not
     # meet.
     keys = frozenset.intersection(*unmet) or frozenset.union(*unmet)
@@ -144,9 +171,9 @@ def _turns(
     Nova uses the hosts kept for the first server of a multi-create for all its
     servers. Weighers apply the order of the hosts.
     """
-    what = rules.wanted(settings)
-    machines, numbers = _machines(host_states, what)
-    level_of = rules.levels(what, machines)
+    what = machines.wanted(settings)
+    there, numbers = _machines(host_states, spec, what)
+    level_of = machines.levels(what, there)
     levels = {host_state.host: level for host_state, number in zip(
         host_states, numbers, strict=True)
         if (level := level_of[number]) is not None}
@@ -156,9 +183,8 @@ def _turns(
 
 
 def _reason(
-    unmet: Sequence[rules.Setting], host_state: host_manager.HostState,
+    unmet: Sequence[rules.Setting], machine: machines.Machine,
 ) -> reasons.Reason:
-    own = host_capacity.sizes(host_state)
     text = 'it does not meet the machine constraints '
     return reasons.Reason(
         text + ', '.join(f'{setting} ({setting.source})' for setting in unmet),
@@ -166,25 +192,28 @@ def _reason(
         text + ', '.join(
             machine_constraints.shown(setting, machine_constraints.OWNER_SEES)
             for setting in unmet),
-        ', '.join(
-            f'its {setting.key} is {own[setting.key]}{_UNITS[setting.key]}'
-            for setting in unmet if setting.key in own))
+        ', '.join(filter(None, (
+            _has(setting.key, machine) for setting in unmet))))
 
 
-def _unmet(
-    host_states: Sequence[host_manager.HostState],
-    settings: Mapping[str, rules.Setting],
-) -> list[frozenset[str]]:
-    """Return the keys that each host does not meet."""
-    what = rules.wanted(settings)
-    machines, numbers = _machines(host_states, what)
-    key_sets = rules.unmet(what, machines)
-    return [key_sets[number] for number in numbers]
+def _has(key: str, machine: machines.Machine) -> str:
+    """Return, in words, what a machine has in place of what is wanted."""
+    if key in machine.sizes:
+        return f'its {key} is {machine.sizes[key]}{_UNITS[key]}'
+    if key.startswith(rules.RESOURCE):
+        name = key.removeprefix(rules.RESOURCE)
+        if machine.traits is None and not machine.resources[name]:
+            return f'it has no {name}, or none left'
+        return f'its {name} is {machine.resources[name]}'
+    if key.startswith(rules.TRAIT) and machine.traits is None:
+        return 'Placement tells no traits of it'
+    return ''
 
 
 def _machines(
-    host_states: Sequence[host_manager.HostState], what: rules.Wanted,
-) -> tuple[list[rules.Machine], list[int]]:
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+    what: machines.Wanted,
+) -> tuple[list[machines.Machine], list[int]]:
     """Return the different machines of hosts.
 
     Thousands of hosts are a few kinds of machine, unless a host is wanted by
@@ -194,13 +223,14 @@ def _machines(
     """
     sized, sizes = host_capacity.grouped(host_states)
     stated, values = host_attributes.grouped_lists(
-        host_states, what.attributes)
+        host_states, what.all_attributes)
+    holding, held = host_holdings.grouped(host_states, spec, what)
     named = [() if what.host is None else _names(host_state)
              for host_state in host_states]
     numbers, different = host_kinds.numbered(
-        zip(sized, stated, named, strict=True))
-    return [rules.Machine(sizes[size], values[value], names)
-            for size, value, names in different], numbers
+        zip(sized, stated, holding, named, strict=True))
+    return [machines.Machine(sizes[size], values[value], names, *held[having])
+            for size, value, having, names in different], numbers
 
 
 def _names(host_state: host_manager.HostState) -> tuple[str, str]:

@@ -65,7 +65,7 @@ ROOMS = {
         'losses moving rebalance_plans rebalance_rows',
         'rebalance_programs',
         'colocation default_pcloud draining locality maintenance '
-        'host_resources rebalance_orders settling shortages',
+        'host_resources machines rebalance_orders settling shortages',
         'rebalancing',
         'capacity constraints hints packing sticky',
         'access affinity attributes blockers choice consumers counts forms '
@@ -119,6 +119,7 @@ ROOMS = {
         'affinity_scores prefilter request_keys siblings',
         'preferred_pcloud strict_turns',
         'node_keys request',
+        'host_holdings',
         'host_capacity',
         'candidates group_places host_attributes memo open_hosts',
         'host_kinds'),

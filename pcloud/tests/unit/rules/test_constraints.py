@@ -12,8 +12,6 @@
 
 import datetime
 
-import dataclasses
-
 import hypothesis
 from hypothesis import strategies as st
 import testscenarios
@@ -22,16 +20,26 @@ import testtools
 from pcloud import exception
 from pcloud.rules import attributes
 from pcloud.rules import constraints
+from pcloud.rules import machines
 
 _KEYS = st.sampled_from(['cpu', 'ram', 'storage'])
 _AMOUNTS = st.one_of(
     st.just(''), st.just('max'), st.just('0'),
     st.from_regex(r'[0-9]{1,6}(\.[0-9]{1,4})?', fullmatch=True))
+_OF_PLACEMENT = st.from_regex('resource:[A-Z0-9_]{1,9}', fullmatch=True)
+_TRAITS = st.from_regex('trait:[A-Z0-9_]{1,9}', fullmatch=True)
 _NAMES = st.from_regex(r'x[A-Za-z0-9._-]{0,9}', fullmatch=True)
 _VALUES = st.text(st.characters(
     codec='utf-8', categories=['L', 'N', 'P', 'S', 'Zs'],
     exclude_characters=',^'), max_size=12).filter(str.isprintable)
-LEVELS = st.dictionaries(_KEYS, _AMOUNTS) | st.dictionaries(_NAMES, _VALUES)
+LEVELS = (
+    st.dictionaries(_KEYS, _AMOUNTS) | st.dictionaries(_NAMES, _VALUES) |
+    st.dictionaries(_OF_PLACEMENT, st.from_regex(
+        '[0-9]{0,4}', fullmatch=True)) |
+    st.dictionaries(_TRAITS, st.sampled_from(
+        ['', 'required', 'forbidden'])) |
+    st.dictionaries(st.just('hardware_class>'), st.sampled_from(
+        ['', '3', '-1.5'])))
 
 
 def folded(levels):
@@ -41,15 +49,8 @@ def folded(levels):
                 key.casefold()) == 1}
 
 
-def machine(cpu=4, ram=4096, storage=100 * 1024, name='h', **held):
-    return constraints.Machine(
-        {'cpu': cpu, 'ram': ram, 'storage': storage},
-        {key: frozenset(values) for key, values in held.items()},
-        frozenset([name]))
-
-
 def wanted(written):
-    return constraints.wanted(constraints.effective(
+    return machines.wanted(constraints.effective(
         [('request', constraints.parse(written))], {}))
 
 
@@ -85,6 +86,18 @@ class ParseTest(testscenarios.WithScenarios, testtools.TestCase):
          {'ec2-zone': 'a', 'ec2-instance-type': 'm1.small'}),
         ('orchestra-classes=,, ec2-region=',
          {'orchestra-classes': ',,', 'ec2-region': ''}),
+        ('resource:CUSTOM_FPGA=2 resource:VGPU=0 resource:PCPU=',
+         {'resource:CUSTOM_FPGA': '2', 'resource:VGPU': '0',
+          'resource:PCPU': ''}),
+        ('trait:HW_CPU_X86_AVX=required trait:CUSTOM_OLD=forbidden trait:A=',
+         {'trait:HW_CPU_X86_AVX': 'required', 'trait:CUSTOM_OLD': 'forbidden',
+          'trait:A': ''}),
+        ('platform_version>=20260101T000000Z platform_version=2.1',
+         {'platform_version>': '20260101T000000Z',
+          'platform_version': '2.1'}),
+        ('next_reboot>=2027-01-01 hardware_class>= ec2-x>=1',
+         {'next_reboot>': '2027-01-01', 'hardware_class>': '',
+          'ec2-x>': '1'}),
         ('hardware_class=3 platform_version=2.10',
          {'hardware_class': '3', 'platform_version': '2.10'}))]
 
@@ -126,6 +139,33 @@ class RefusedTest(testscenarios.WithScenarios, testtools.TestCase):
         ('classes=a,^', 1, 'has a and has not b'),
         ('ram=1G hardware_class=good', 8, 'a number'),
         ('next_reboot=soon', 1, 'ISO 8601'),
+        ('hardware_class>=3 hardware_class>=', 19, 'only one of its key'),
+        ('resource:VGPU=-1', 1, 'a whole number from 0'),
+        ('resource:VGPU=1.5', 1, 'a whole number from 0'),
+        ('resource:VGPU=1G', 1, 'a whole number from 0'),
+        ('resource:VGPU=max', 1, 'max is for cpu, ram and storage alone'),
+        ('resource:vgpu=1', 1, 'such as resource:CUSTOM_FPGA=1'),
+        ('resource:=1', 1, 'such as resource:CUSTOM_FPGA=1'),
+        ('resource:A:B=1', 1, 'such as resource:CUSTOM_FPGA=1'),
+        (f'resource:{201 * "A"}=1', 1, '1 to 200 capital letters'),
+        ('Resource:VGPU=1', 1, 'written resource:'),
+        ('resources:VGPU=1', 1, 'resource:CLASS=N'),
+        ('ram=1G resource:VGPU>=1', 8, 'such as resource:CUSTOM_FPGA=1'),
+        ('trait:A=1', 1, 'trait:A=required or trait:A=forbidden'),
+        ('trait:A=max', 1, 'trait:A=required or trait:A=forbidden'),
+        ('trait:a=required', 1, 'such as trait:HW_CPU_X86_AVX=required'),
+        ('TRAIT:A=required', 1, 'written trait:'),
+        ('rack>=r1', 1, 'written rack=, for its values are texts'),
+        ('gpu>=4', 1, '>= is for platform_version, next_reboot, hardware'),
+        ('host>=a', 1, 'written host='),
+        ('cpu>=4', 1, 'written cpu=, which is a minimum'),
+        ('Hardware_class>=4', 1, '>= is for platform_version'),
+        ('hardware_class>=max', 1, 'max is for cpu, ram and storage alone'),
+        ('hardware_class>=good', 1, 'a number'),
+        ('hardware_class>=1,2', 1, 'a number'),
+        ('platform_version>=new', 1, 'a stamp such as'),
+        ('hardware_class>4', 1, 'ATTRIBUTE>=VALUE'),
+        ('hardware_class>>=4', 1, 'ATTRIBUTE>=VALUE'),
         ('rack=\x07', 1, 'can be printed'),
         ('role=a.b', 1, 'the name of a role'),
         ('role=\U0001f600', 1, 'the name of a role'),
@@ -170,12 +210,44 @@ class ParsePropertyTest(testtools.TestCase):
         self.assertEqual(found, constraints.parse(constraints.text(found)))
 
 
+class StoredTest(testtools.TestCase):
+
+    @hypothesis.given(LEVELS)
+    def test_round_trip(self, level):
+        """Keys of metadata have neither a sign of order nor a twin."""
+        stored = {constraints.stored_key(key): key for key in level}
+        self.assertEqual(len(level), len(stored))
+        for form, key in stored.items():
+            self.assertRegex(form, r'^[a-zA-Z0-9-_:. ]*$')
+            self.assertEqual(key, constraints.key_of_stored(form))
+
+    def test_forms(self):
+        for key, form in (('platform_version>', 'least:platform_version'),
+                          ('resource:VGPU', 'resource:VGPU'),
+                          ('trait:A', 'trait:A'), ('rack', 'rack')):
+            self.assertEqual(form, constraints.stored_key(key))
+
+    def test_refused(self):
+        for form, value in (('least:rack', 'r1'), ('least:', '1'),
+                            ('least:cpu', '1'), ('other:A', '1'),
+                            ('hardware_class>', '1\n'),
+                            ('least:least:hardware_class', '1'),
+                            ('resource:VGPU', 'max'), ('rack', 'r\t1')):
+            self.assertRaises(exception.InvalidConstraint,
+                              constraints.check_stored, form, value)
+        constraints.check_stored('least:hardware_class', '1')
+
+
 class AttributesTest(testtools.TestCase):
 
     def test_names(self):
-        self.assertEqual({'rack', 'Cpus'}, constraints.attribute_names(
-            constraints.parse('cpu=1 ram=1G storage= host=a role=b rack=r1 '
-                              'gpu= ec2-a=b Cpus=0')))
+        self.assertEqual(
+            {'rack': 'rack', 'Cpus': 'Cpus',
+             'hardware_class>': 'hardware_class'},
+            constraints.attribute_names(constraints.parse(
+                'cpu=1 ram=1G storage= host=a role=b rack=r1 gpu= ec2-a=b '
+                'Cpus=0 hardware_class>=1 platform_version>= trait:A=required '
+                'resource:VGPU=1')))
 
     def test_likely(self):
         for written, key in (
@@ -201,17 +273,26 @@ class EffectiveTest(testtools.TestCase):
     def test_nothing_set(self):
         """Nobody who uses no constraints loses a host."""
         for levels in ([], [('request', {}), ('cloud', {})]):
-            found = constraints.wanted(constraints.effective(levels, {}))
+            found = machines.wanted(constraints.effective(levels, {}))
             self.assertEqual(({}, {}, None), (
                 found.minimums, found.attributes, found.host))
 
     def test_anything_set(self):
         for each in ({'rack': 'r1'}, {'rack': ''}, {'cpu': ''},
                      {'ec2-zone': 'a'}):
-            found = constraints.wanted(constraints.effective(
+            found = machines.wanted(constraints.effective(
                 [('request', {}), ('cloud', each)], {}))
             self.assertEqual({'cpu': 1, 'ram': 512, 'storage': 4096},
                              found.minimums)
+
+    def test_values_and_a_minimum_are_constraints_of_their_own(self):
+        found = constraints.effective(
+            [('request', {'hardware_class>': '2'}),
+             ('cloud', {'hardware_class': '^3', 'hardware_class>': '9'})], {})
+        self.assertEqual({'hardware_class': '^3', 'hardware_class>': '2'}, {
+            key: found[key].value for key in found.keys() - {
+                'cpu', 'ram', 'storage'}})
+        self.assertEqual('hardware_class>=2', str(found['hardware_class>']))
 
     def test_empty_ends_the_fallback(self):
         found = constraints.effective(
@@ -259,166 +340,6 @@ class EffectiveTest(testtools.TestCase):
             self.assertLessEqual({'cpu', 'ram', 'storage'}, found.keys())
         else:
             self.assertEqual({}, found)
-
-
-class UnmetTest(testtools.TestCase):
-
-    def _unmet(self, written, *machines):
-        return [sorted(each) for each in constraints.unmet(
-            wanted(written), machines)]
-
-    def test_sizes(self):
-        self.assertEqual([[], ['ram']], self._unmet(
-            'ram=3G', machine(ram=4096), machine(ram=3071)))
-        self.assertEqual([['cpu', 'ram', 'storage']], self._unmet(
-            'cpu=2', machine(cpu=1, ram=511, storage=4095)))
-        self.assertEqual([[]], self._unmet(
-            'cpu=0 ram=0.0 storage=0G', machine(0, 0, 0)))
-        # Half a megabyte is not nothing.
-        self.assertEqual({'ram': 1}, {
-            key: wanted('ram=0.5M').minimums[key] for key in ['ram']})
-        self.assertEqual([['cpu'], []], self._unmet(
-            'cpu=1.5', machine(cpu=1), machine(cpu=2)))
-
-    def test_what_a_machine_does_not_report(self):
-        nothing = machine(cpu=0, ram=0, storage=0)
-        for written in ('', 'rack=', 'cpu=64 ram=1T storage=1P'):
-            self.assertEqual([[]], self._unmet(written, nothing))
-        pinned = machine(cpu=0, ram=4096)
-        self.assertEqual([['ram'], []], self._unmet(
-            'cpu=2 ram=8G', pinned, machine(cpu=2, ram=8192)))
-        # The best of which nothing is known is not the best that is known.
-        self.assertEqual([['cpu'], []], self._unmet(
-            'cpu=max', pinned, machine(cpu=1)))
-        self.assertEqual([[], []], self._unmet('cpu=max', pinned, nothing))
-
-    def test_the_greatest(self):
-        """cpu=max ram=max, where no machine has both."""
-        fast, large = machine(cpu=8, ram=1024), machine(cpu=4, ram=8192)
-        self.assertEqual([['ram'], ['cpu']], self._unmet(
-            'cpu=max ram=max', fast, large))
-        self.assertEqual([[], ['cpu']], self._unmet('cpu=max', fast, large))
-        both = machine(cpu=8, ram=8192)
-        self.assertEqual([['ram'], ['cpu'], []], self._unmet(
-            'cpu=max ram=max', fast, large, both))
-        # Among those that satisfy all else.
-        self.assertEqual(
-            [['rack'], []],
-            self._unmet('cpu=max rack=r1', machine(cpu=8, rack=['r2']),
-                        machine(cpu=2, rack=['r1'])))
-        self.assertEqual([['ram'], []], self._unmet(
-            'cpu=max ram=2G', fast, large))
-
-    def test_attributes(self):
-        one = machine(classes=['a', 'c'], rack=['r1'])
-        other = machine(classes=['a', 'b'])
-        none = machine()
-        self.assertEqual([[], ['classes'], ['classes']], self._unmet(
-            'classes=a,^b', one, other, none))
-        self.assertEqual([[], ['classes'], []], self._unmet(
-            'classes=^b', one, other, none))
-        self.assertEqual([[], ['rack'], ['rack']], self._unmet(
-            'rack=r1', one, other, none))
-        self.assertEqual([[]], self._unmet('rack= ec2-zone=x', none))
-
-    def test_host(self):
-        self.assertEqual([[], ['host']], self._unmet(
-            'host=a', machine(name='a'), machine(name='b')))
-
-
-class LevelsTest(testtools.TestCase):
-    """The turns of machines once greater machines are gone."""
-
-    machines = st.lists(st.builds(
-        machine, st.integers(0, 3), st.integers(0, 3), st.integers(0, 3),
-        rack=st.sampled_from(['', 'l', 'r'])), max_size=6)
-    written = st.sampled_from([
-        'ram=max', 'ram=max storage=0 cpu=2', 'cpu=max ram=max storage=0',
-        'cpu=max ram=max storage=max', 'cpu=max ram=2M rack=l storage=0',
-        'ram=1M storage=0'])
-
-    @hypothesis.given(machines, written)
-    def test_large_enough(self, machines, written):
-        what = wanted(written)
-        rest = dataclasses.replace(what, minimums={})
-        there = [machine for machine, keys in zip(
-            machines, constraints.unmet(rest, machines)) if not keys]
-        found = constraints.large_enough(what, {
-            size: [machine.sizes[size] for machine in there]
-            for size in constraints.SIZES})
-        self.assertEqual(
-            [id(machine) for machine, keys in zip(
-                machines, constraints.unmet(what, machines)) if not keys],
-            [id(there[number]) for number in found])
-
-    @hypothesis.given(machines, written)
-    def test_machines_of_levels_before_are_gone(self, machines, written):
-        what = wanted(written)
-        levels = constraints.levels(what, machines)
-        remaining = list(range(len(machines)))
-        expected, level = [None] * len(machines), 0
-        while passing := [
-                number for number, keys in zip(remaining, constraints.unmet(
-                    what, [machines[number] for number in remaining]))
-                if not keys]:
-            for number in passing:
-                expected[number] = level
-                remaining.remove(number)
-            level += 1
-        self.assertEqual(expected, levels)
-
-    def test_each_of_many_machines_is_looked_at_a_few_times(self):
-        """A cloud may have as many sizes as hosts."""
-        reads = []
-
-        class Sizes(dict):
-            def __getitem__(self, key):
-                reads.append(key)
-                return super().__getitem__(key)
-
-        machines = [constraints.Machine(
-            Sizes(cpu=4, ram=4096 + number, storage=100 * 1024), {}, ())
-            for number in range(300)]
-        levels = constraints.levels(wanted('ram=max cpu=max'), machines)
-        self.assertEqual(list(range(299, -1, -1)), levels)
-        self.assertLess(len(reads), 10 * len(machines))
-
-
-class WasteTest(testtools.TestCase):
-
-    def test_of_the_seed(self):
-        """ram=3G, and machines of 4G and 6G."""
-        what = wanted('ram=3G')
-        small, large = machine(ram=4096), machine(ram=6144)
-        wastes = [constraints.waste(what, each.sizes)
-                  for each in (large, small)]
-        self.assertEqual([3072, 1024], [each[1] for each in wastes])
-        self.assertEqual([0.0, 1.0], constraints.waste_scores(wastes))
-
-    def test_order(self):
-        """Memory, then cpus, then storage."""
-        what = wanted('ram=1G cpu=max storage=0')
-        order = [machine(8, 2048, 1), machine(2, 2048, 2),
-                 machine(1, 2049, 0)]
-        wastes = [constraints.waste(what, each.sizes) for each in order]
-        self.assertEqual(
-            [(False, 1024, 0, 1), (False, 1024, 0, 2), (False, 1025, 0, 0)],
-            wastes)
-        self.assertEqual([1.0, 0.5, 0.0], constraints.waste_scores(wastes))
-        self.assertEqual([1.0, 1.0], constraints.waste_scores(
-            [(1,)] * 2))
-        self.assertEqual([], constraints.waste_scores([]))
-
-    def test_too_small(self):
-        wastes = [constraints.waste(wanted('ram=3G'), each.sizes) for each in (
-            machine(ram=1024), machine(ram=4096), machine(ram=8192))]
-        self.assertEqual([0.0, 1.0, 0.5], constraints.waste_scores(wastes))
-        self.assertEqual([True, False, False], [each[0] for each in wastes])
-
-    def test_a_size_that_is_not_reported_wastes_most(self):
-        wastes = [constraints.waste(wanted('ram=3G'), each.sizes) for each in (
-            machine(ram=0), machine(ram=8192))]
-        self.assertLess(wastes[1], wastes[0])
 
 
 class HeldTest(testtools.TestCase):

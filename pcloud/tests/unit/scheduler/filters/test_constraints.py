@@ -25,6 +25,9 @@ from pcloud import exception
 from pcloud import names
 from pcloud.rules import attributes
 from pcloud.rules import constraints as rules
+from pcloud.rules import host_resources
+from pcloud.rules import machines
+from pcloud.scheduler import candidates
 from pcloud.scheduler.filters import constraints
 from pcloud.scheduler import host_attributes
 from pcloud.scheduler import host_capacity
@@ -41,30 +44,43 @@ sizes = st.tuples(st.sampled_from([None, 0, 1, 2, 3]),
 written = st.lists(st.sampled_from([
     'cpu=2', 'cpu=max', 'cpu=0', 'ram=1G', 'ram=max', 'ram=0', 'storage=0',
     'storage=max', 'host=h0', 'host=n1', 'host=x', 'rack=a', 'rack=^a',
-    'platform_version=2.1,^2.2', 'classes=a,^b']),
+    'platform_version=2.1,^2.2', 'platform_version>=2.2', 'classes=a,^b',
+    'resource:VCPU=2', 'resource:PCPU=1', 'resource:VGPU=2',
+    'resource:CUSTOM_A=1', 'trait:A=required', 'trait:A=forbidden',
+    'trait:B=required']),
     max_size=4, unique_by=lambda pair: pair.partition('=')[0]).map(' '.join)
+# What Placement tells of hosts; None of a host of which it tells nothing.
+holdings = st.none() | st.builds(
+    host_resources.Resources, st.dictionaries(
+        st.sampled_from(['VGPU', 'CUSTOM_A', 'VCPU']), st.integers(0, 2)),
+    st.just({}), st.frozensets(st.sampled_from(['A', 'B', 'C'])))
 
 
 def _host(number, its_sizes, its_aggregates):
     vcpus, memory, disk = its_sizes
     return mock.Mock(
-        spec_set=['host', 'nodename', 'vcpus_total', 'total_usable_ram_mb',
-                  'total_usable_disk_gb', 'aggregates', 'numa_topology'],
-        host=f'h{number}', nodename=f'n{number}', vcpus_total=vcpus,
+        spec_set=['host', 'nodename', 'uuid', 'vcpus_total',
+                  'total_usable_ram_mb', 'total_usable_disk_gb', 'aggregates',
+                  'numa_topology'],
+        host=f'h{number}', nodename=f'n{number}', uuid=f'u{number}',
+        vcpus_total=vcpus,
         total_usable_ram_mb=memory, total_usable_disk_gb=disk,
         numa_topology=None,
         aggregates=its_aggregates)
 
 
-def _machine(host, moment):
+def _machine(host, moment, held):
     """Return a host as a machine, without a look at other hosts."""
-    return rules.Machine(host_capacity.sizes(host), {
+    amounts = {} if held is None else dict(held.total)
+    amounts |= {'VCPU': host.vcpus_total or 0, 'PCPU': 0}
+    return machines.Machine(host_capacity.sizes(host), {
         name: attributes.all_values(name, [
             attributes.Statement(each.metadata[key],
                                  names.is_attribute(each.metadata))
             for each in host.aggregates if key in each.metadata], moment)
         for name, key in zip(ATTRIBUTES, map(
-            names.attribute_key, ATTRIBUTES))}, (host.host, host.nodename))
+            names.attribute_key, ATTRIBUTES))}, (host.host, host.nodename),
+        amounts, None if held is None else held.traits)
 
 
 class ConstraintsFilterTest(testtools.TestCase):
@@ -82,10 +98,13 @@ class ConstraintsFilterTest(testtools.TestCase):
                     [])), min_size=1, max_size=6)))]
         settings = rules.effective([('request', rules.parse(text))], {})
         moment = host_attributes.now()
-        unmet = rules.unmet(rules.wanted(settings), [
-            _machine(host, moment) for host in hosts])
+        held = {host.uuid: data.draw(holdings) for host in hosts}
+        unmet = machines.unmet(machines.wanted(settings), [
+            _machine(host, moment, held[host.uuid]) for host in hosts])
         spec = objects.RequestSpec(num_instances=1)
         memo.of_request(spec).settings = settings
+        memo.of_request(spec).holdings = {
+            uuid: its for uuid, its in held.items() if its}
         found = constraints.ConstraintsFilter()
         self.assertEqual(
             [bool(keys) for keys in unmet],

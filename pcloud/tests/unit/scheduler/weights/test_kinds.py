@@ -109,9 +109,11 @@ class EachHost(base.ListWeigher):
             case 'HardwareClassWeigher':
                 return attributes.hardware_scores(values)
             case 'LeastWasteWeigher':
-                what = constraints.wanted(memo.of_request(spec).settings)
-                return constraints.waste_scores([constraints.waste(
-                    what, host_capacity.sizes(host)) for host in hosts])
+                what = machines.wanted(memo.of_request(spec).settings)
+                return machines.waste_scores([machines.waste(
+                    what, host_capacity.sizes(host),
+                    memo.of_request(spec).holdings[host.uuid].total)
+                    for host in hosts])
             case 'OwnerSpreadWeigher':
                 placed = siblings.numbers(spec, hosts)
                 return spread.scores([
