@@ -385,10 +385,10 @@ image of their own, so the keys of other images are left out.
 How much less waste counts when a host is chosen for a server.
 
 Hosts score from 0 to 1 (those whose size exceeds the machine constraints of
-the request the least: in memory, then in cpus, then in storage); the score is
-multiplied by this and added to those of the other weighers. 0 takes no notice.
-An aggregate with metadata ``waste_weight_multiplier`` overrides it for its
-hosts.
+the request the least: in memory, then in cpus, then in storage, then in each
+resource class that is asked for); the score is multiplied by this and added to
+those of the other weighers. 0 takes no notice. An aggregate with metadata
+``waste_weight_multiplier`` overrides it for its hosts.
 
 Related options:
 

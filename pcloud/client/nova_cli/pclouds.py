@@ -108,8 +108,9 @@ def do_pcloud_delete(cs: typing.Any, args: typing.Any) -> None:
 @utils.arg('--constraints', metavar='<constraints>', dest='constraints',
            group='kind',
            help='Instead of the kind: what the host must have, such as '
-                '"ram=64G cpu=16"; the host flavor that wastes least is '
-                'taken.')
+                '"ram=64G cpu=16", "resource:VGPU=2", '
+                '"trait:HW_CPU_X86_AVX=required" or "hardware_class>=3"; the '
+                'host flavor that wastes least is taken.')
 @utils.arg('--availability-zone', metavar='<zone>',
            help='Zone the host must be in (default: any).')
 def do_pcloud_host_add(cs: typing.Any, args: typing.Any) -> None:

@@ -59,8 +59,10 @@ class AddPcloudHost(common.ShowOne):
             help='Kind of host (id, see "openstack host flavor list")')
         kind.add_argument(
             '--constraints', metavar='<constraints>',
-            help='What the host must have, such as "ram=64G cpu=16"; the '
-                 'host flavor that wastes least is taken')
+            help='What the host must have, such as "ram=64G cpu=16", '
+                 '"resource:VGPU=2", "trait:HW_CPU_X86_AVX=required" or '
+                 '"hardware_class>=3"; the host flavor that wastes least is '
+                 'taken')
         parser.add_argument(
             '--availability-zone', metavar='<zone>',
             help='Zone the host must be in (default: any)')

@@ -79,7 +79,9 @@ class SetPcloudPolicy(common.PcloudCommand):
         _add_scope_arguments(parser)
         parser.add_argument(
             '--constraints', metavar='<constraints>',
-            help='Machine constraints, such as "ram=2G rack=r1"')
+            help='Machine constraints, such as "ram=2G rack=r1", '
+                 '"resource:VGPU=1", "trait:CUSTOM_OLD=forbidden" or '
+                 '"hardware_class>=3"')
         parser.add_argument(
             '--system-key', metavar=f'<{_KEY}>', dest='system_keys',
             action='append',

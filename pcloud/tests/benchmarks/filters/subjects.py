@@ -35,6 +35,8 @@ from nova.scheduler import weights
 from oslo_config import cfg
 
 from pcloud.backend import isolation
+from pcloud.rules import host_resources
+from pcloud.scheduler import candidates
 from pcloud.scheduler import memo
 from pcloud.tests.benchmarks.filters import cloud as clouds
 from pcloud.tests.benchmarks.filters import hosts
@@ -46,6 +48,7 @@ READ = ', reads handed in'
 SYSTEM_KEYS = f'{clouds.KEYS} system keys'
 SIZES = 'cpu, ram, storage'
 ATTRIBUTES = 'ram=max, platform, rack'
+HOLDINGS = 'resource:, trait:, answer of Placement handed in'
 SWITCHED_OFF = 'multiplier of 0'
 COMPUTED_KEYS = f'{SYSTEM_KEYS}, #RAM, #CPU, #LOAD'
 CUSTOMER_KEYS = f'{clouds.KEYS} customer keys'
@@ -159,6 +162,8 @@ def _filters(cloud: clouds.Cloud, states: _States) -> Iterator[Subject]:
             ('ColocationFilter', 'in a service',
              lambda: requests.with_hints(service=['web'], **{'in': ['db']}))):
         yield _filter(name, asked, states, request)
+    yield _filter('ConstraintsFilter', HOLDINGS, states, _of_placement,
+                  _answered(states))
     for name in ('AffinityFilter', 'ConstraintsFilter', 'LocalityFilter',
                  'ColocationFilter', 'RebootFilter'):
         yield _filter(name, ORDINARY, states, requests.ordinary)
@@ -197,6 +202,16 @@ def _weighers(states: _States) -> Iterator[Subject]:
     yield _weigher(
         'OwnerSpreadWeigher', OWNER, states, requests.with_hints,
         _option(OWNER, 1.0))
+    answered, switched_on = _answered(states), _option(
+        'waste_weight_multiplier', 1.0)
+
+    @contextlib.contextmanager
+    def around() -> Iterator[None]:
+        with answered(), switched_on():
+            yield
+
+    yield _weigher('LeastWasteWeigher', HOLDINGS, states, _of_placement,
+                   around)
 
 
 def _idle_weighers(states: _States, plain: _States) -> Iterator[Subject]:
@@ -216,6 +231,21 @@ def _idle_weighers(states: _States, plain: _States) -> Iterator[Subject]:
         yield _weigher(name, SWITCHED_OFF, states, requests.ordinary,
                        _option(option, 0.0))
         yield _weigher(name, WITHOUT, plain, requests.ordinary)
+
+
+def _of_placement() -> objects.RequestSpec:
+    return requests.with_hints(constraints=[
+        'resource:CUSTOM_FPGA=2 resource:VCPU=8 trait:CUSTOM_FAST=required'])
+
+
+def _answered(states: _States) -> _Around:
+    """Have Placement tell that each host but every tenth has a class."""
+    told = {state.uuid: host_resources.Resources(
+        {'CUSTOM_FPGA': 1 + number % 4}, {},
+        frozenset(['CUSTOM_FAST', 'HW_CPU_X86_AVX'][number % 2:]))
+        for number, state in enumerate(states) if number % 10}
+    return lambda: fixtures.MonkeyPatch(
+        f'{candidates.__name__}.holdings', lambda *args: told)
 
 
 def _system_keys(
