@@ -71,6 +71,11 @@ class CpusTest(testtools.TestCase):
             [expected], host_capacity.columns([host])[constraints.CPU])
         self.assertEqual(
             ([0], [host_capacity.sizes(host)]), host_capacity.grouped([host]))
+        # By the names of Placement, shared and dedicated apart.
+        self.assertEqual(
+            {'VCPU': vcpus or 0, 'PCPU': expected - (vcpus or 0),
+             'MEMORY_MB': 512, 'DISK_GB': 5},
+            {name: of(host) for name, of in host_capacity.CLASSES.items()})
 
 
 @ddt.ddt

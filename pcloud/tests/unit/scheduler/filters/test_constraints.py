@@ -27,7 +27,6 @@ from pcloud.rules import attributes
 from pcloud.rules import constraints as rules
 from pcloud.rules import host_resources
 from pcloud.rules import machines
-from pcloud.scheduler import candidates
 from pcloud.scheduler.filters import constraints
 from pcloud.scheduler import host_attributes
 from pcloud.scheduler import host_capacity

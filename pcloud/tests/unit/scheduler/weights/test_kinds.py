@@ -32,10 +32,12 @@ from oslo_config import fixture
 from oslo_utils import fixture as utils_fixture
 import testtools
 
+from pcloud import exception
 from pcloud import names
 from pcloud.rules import attributes
 from pcloud.rules import constraints
 from pcloud.rules import spread
+from pcloud.scheduler import candidates
 from pcloud.scheduler import host_capacity
 from pcloud.scheduler import memo
 from pcloud.scheduler import siblings
@@ -239,6 +241,20 @@ class KindsTest(testtools.TestCase):
                 [weights.WeighedHost(host, 0.0) for host in them], None)
         self.assertEqual([], found)
         self.assertEqual([], asked.mock_calls)
+
+    def test_no_waste_is_known_while_placement_is_silent(self):
+        """Nobody loses a host for what a weigher cannot know."""
+        weigher = WEIGHERS['LeastWasteWeigher']()
+        self.conf.config(group='pcloud', waste_weight_multiplier=1.0)
+        them = [_host(number, number, 1, 1, []) for number in range(3)]
+        spec = objects.RequestSpec(
+            num_instances=1, requested_destination=None)
+        memo.of_request(spec).settings = constraints.effective(
+            [('request', {'resource:VGPU': '1'})], {})
+        with mock.patch.object(candidates, 'holdings',
+                               side_effect=exception.PlacementSilent):
+            self.assertEqual(dict.fromkeys(('h0', 'h1', 'h2'), 0.0),
+                             self._weights(weigher, them, spec))
 
     @ddt.data(*(name for name, each in WEIGHERS.items()
                 if issubclass(each, base.AttributeWeigher)))
