@@ -118,7 +118,7 @@ def _classes_of_server(spec: objects.RequestSpec) -> list[str]:
 def _bounds(
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
 ) -> objects.Destination | None:
-    """Return in which aggregates Placement is to look for hosts.
+    """Return in which aggregates Placement is to look, None for everywhere.
 
     Plans ask about free hosts of pools too, which are not where the request
     goes yet.
@@ -130,10 +130,13 @@ def _bounds(
             for choice in destination.aggregates or ()
             for host_state in host_states):
         return destination
-    return objects.Destination(aggregates=[','.join(sorted({
-        aggregate.uuid for host_state in host_states
-        for aggregate in host_state.aggregates
-        if aggregate.metadata.get(names.TYPE) == names.TYPE_POOL}))])
+    pools = [{aggregate.uuid for aggregate in host_state.aggregates
+              if aggregate.metadata.get(names.TYPE) == names.TYPE_POOL}
+             for host_state in host_states]
+    if not all(pools):
+        return None
+    return objects.Destination(
+        aggregates=[','.join(sorted(set().union(*pools)))])
 
 
 def _is_in(
