@@ -36,6 +36,7 @@ from pcloud import exception
 from pcloud import names
 from pcloud.rules import attributes
 from pcloud.rules import constraints
+from pcloud.rules import machines
 from pcloud.rules import spread
 from pcloud.scheduler import candidates
 from pcloud.scheduler import host_capacity
