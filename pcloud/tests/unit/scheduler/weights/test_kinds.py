@@ -36,6 +36,7 @@ from pcloud import exception
 from pcloud import names
 from pcloud.rules import attributes
 from pcloud.rules import constraints
+from pcloud.rules import host_resources
 from pcloud.rules import machines
 from pcloud.rules import spread
 from pcloud.scheduler import candidates
@@ -64,6 +65,9 @@ hosts = st.tuples(
     st.lists(st.integers(0, 3), max_size=3, unique=True),
     st.sampled_from([0, 1, 2, 64]), st.sampled_from([0, 512, 1024, 4096]),
     st.sampled_from([0, 4, 100]), st.integers(0, 2), st.integers(0, 1))
+written = st.sampled_from([
+    '', 'ram=1G', 'cpu=2 resource:VGPU=1', 'resource:VCPU=2 storage=4G',
+    'resource:CUSTOM_A=1 resource:VGPU=2 ram=0'])
 several = st.lists(hosts, min_size=2, max_size=7)
 options = st.fixed_dictionaries(dict.fromkeys(
     OPTIONS, st.sampled_from([0.0, 1.0, 0.1, -3.0])))
@@ -75,6 +79,7 @@ def _host(number, vcpus, memory, disk, aggregates):
     host.total_usable_disk_gb, host.free_ram_mb = disk, memory
     host.cpu_allocation_ratio = host.ram_allocation_ratio = 1.0
     host.aggregates, host.num_instances = aggregates, 3
+    host.uuid = f'u{number}'
     return host
 
 
@@ -113,9 +118,10 @@ class EachHost(base.ListWeigher):
                 return attributes.hardware_scores(values)
             case 'LeastWasteWeigher':
                 what = machines.wanted(memo.of_request(spec).settings)
+                held = memo.of_request(spec).holdings
                 return machines.waste_scores([machines.waste(
                     what, host_capacity.sizes(host),
-                    memo.of_request(spec).holdings[host.uuid].total)
+                    {**held[host.uuid].total, 'VCPU': host.vcpus_total})
                     for host in hosts])
             case 'OwnerSpreadWeigher':
                 placed = siblings.numbers(spec, hosts)
@@ -149,14 +155,18 @@ class KindsTest(testtools.TestCase):
                 in weights.HostWeightHandler().get_weighed_objects(
                     [weigher], them, spec)}
 
-    def _assert_same(self, weigher, drawn, metadata, spec):
+    def _assert_same(self, weigher, drawn, metadata, spec, text=''):
         aggregates = [objects.Aggregate(metadata=each) for each in metadata]
         them = [_host(number, vcpus, memory, disk, [
             aggregates[place] for place in places])
             for number, (places, vcpus, memory, disk, _, _)
             in enumerate(drawn)]
         there = memo.of_request(spec)
-        there.settings = constraints.effective([], {})
+        there.settings = constraints.effective(
+            [('request', constraints.parse(text))], {})
+        there.holdings = {host.uuid: host_resources.Resources(
+            {'VGPU': level, 'CUSTOM_A': more}, {}, frozenset())
+            for host, (*_, level, more) in zip(them, drawn)}
         # As good a number of servers as any.
         there.owned = {host.host: vcpus for host, (_, vcpus, *_)
                        in zip(them, drawn)}
@@ -173,15 +183,17 @@ class KindsTest(testtools.TestCase):
         return them
 
     @given(several, st.lists(metadata, min_size=4, max_size=4), options,
-           st.integers(1, 2))
-    def test_exactly_as_each_host(self, drawn, metadata, options, count):
+           st.integers(1, 2), written)
+    def test_exactly_as_each_host(
+            self, drawn, metadata, options, count, text):
         self.conf.config(group='pcloud', **options)
         for made in WEIGHERS.values():
             weigher = made()
             spec = objects.RequestSpec(
                 num_instances=count, requested_destination=None,
                 flavor=objects.Flavor(vcpus=1, memory_mb=512))
-            for host in self._assert_same(weigher, drawn, metadata, spec):
+            for host in self._assert_same(
+                    weigher, drawn, metadata, spec, text):
                 # Where all hosts are equal, Nova has asked for no multiplier.
                 vars(host).pop(f'_pcloud_{weigher.option}', None)
                 self.assertEqual(
