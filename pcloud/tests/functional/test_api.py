@@ -173,7 +173,7 @@ class HostFlavorTest(ApiTestCase):
         node = objects.ComputeNode.get_first_node_by_host_for_old_compat(
             self.context, 'node-1')
         node.hypervisor_hostname, name = (
-            'x' * 222, node.hypervisor_hostname)
+            'x' * 238, node.hypervisor_hostname)
         node.save()
         self.disable_service('node-1')
         pool = '/os-host-flavors/gpu/hosts', {'host': {'host': 'node-1'}}
