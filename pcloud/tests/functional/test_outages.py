@@ -134,8 +134,8 @@ BEFORE = {'Enable a host that is closed':
 
 # What else than a host's size and state tells of a cell that is silent.
 _REASONS = {'in_the_way', 'changes', 'reason', 'available',
-            'exact', 'placed', 'binding', 'more', 'bounds', 'not_explained',
-            'moves', 'steps', 'frees', 'pinned', 'valid_for'}
+            'exact', 'placed', 'binding', 'enable', 'more', 'bounds',
+            'not_explained', 'moves', 'steps', 'frees', 'pinned', 'valid_for'}
 _UNKNOWN = (None, 0, 'down', 'unknown')
 
 
