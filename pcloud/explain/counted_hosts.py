@@ -27,8 +27,8 @@ from nova.scheduler import host_manager
 
 from pcloud.explain import bundle_requests
 from pcloud.explain import demands
+from pcloud.explain import host_parts
 from pcloud.explain import host_states
-from pcloud.explain import looks
 from pcloud.explain import new_hosts
 from pcloud.explain import obstacles
 from pcloud.objects import hosts
@@ -82,7 +82,7 @@ def read(
         context, bundle.parts, [
             bundle.specs[entry.key] for entry in bundle.entries],
         free.values(), bundle.destination)
-    parts, state_of = looks.Hosts(needed), {
+    parts, state_of = host_parts.Hosts(needed), {
         state.uuid: state for state in states}
     packed, doubts = [], []
     for host in counted:

@@ -30,8 +30,8 @@ from nova.scheduler import host_manager
 from pcloud.backend import isolation
 from pcloud.explain import bundle_requests
 from pcloud.explain import demands
+from pcloud.explain import host_parts
 from pcloud.explain import host_states
-from pcloud.explain import looks
 from pcloud.objects import host_flavors
 from pcloud.objects import pclouds
 from pcloud.objects import quotas
@@ -170,7 +170,7 @@ def _offers(
              for pool_id, its in free.items() if its}
     states = host_states.load(context, list(first.values()))
     kept = bundle.kept(states)
-    parts = looks.Hosts(demands.read(
+    parts = host_parts.Hosts(demands.read(
         context, bundle.parts, [
             bundle.specs[entry.key] for entry in bundle.entries],
         known.values(), destination))
@@ -190,7 +190,7 @@ def _offers(
 
 
 def _with_parts(
-    parts: looks.Hosts, bundle: bundle_requests.Bundle,
+    parts: host_parts.Hosts, bundle: bundle_requests.Bundle,
     state: host_manager.HostState | None, there: Sequence[capacity.Host],
     host: packing.Host,
 ) -> packing.Host:

@@ -41,8 +41,8 @@ from pcloud import exception
 from pcloud.explain import conductor
 from pcloud.explain import demands
 from pcloud.explain import filtering
+from pcloud.explain import host_parts
 from pcloud.explain import host_states
-from pcloud.explain import looks
 from pcloud.objects import hosts
 from pcloud.objects import pclouds
 from pcloud.rules import access
@@ -176,7 +176,7 @@ def _rooms(
     """
     if not needed.of:
         return None, True
-    parts, kind = looks.Hosts(needed), packing.Kind(need.amounts, _MANY)
+    parts, kind = host_parts.Hosts(needed), packing.Kind(need.amounts, _MANY)
     packed = {}
     for state in states:
         found = free.get(state.uuid, capacity.Host({}, frozenset()))

@@ -147,7 +147,7 @@ ROOMS = {
         'lost_servers new_hosts',
         'bundle_requests',
         'obstacles schedule',
-        'looks',
+        'host_parts',
         'demands filtering group_room offers weighing',
         'conductor host_states loading'),
     'moving': _room(

@@ -21,7 +21,7 @@ from nova.virt import hardware
 import testtools
 
 from pcloud.explain import demands
-from pcloud.explain import looks
+from pcloud.explain import host_parts
 from pcloud.rules import capacity
 from pcloud.rules import packing
 from pcloud.rules import providers
@@ -80,7 +80,7 @@ def demand(cells=None, count=0, groups=()):
 
 
 def needing(*its):
-    return looks.Hosts(demands.Demands(
+    return host_parts.Hosts(demands.Demands(
         dict(enumerate(its)), frozenset(['VGPU']), {}))
 
 
@@ -147,7 +147,7 @@ class LooksTest(testtools.TestCase):
 
     def test_too_many_questions(self):
         """What is found is a proof, and no more is."""
-        with mock.patch.object(looks, '_ASKED', 3):
+        with mock.patch.object(host_parts, '_ASKED', 3):
             found, is_complete = limits(
                 needing(demand(pinned(1))), state(topology(9)))
         self.assertEqual(([3], False), (found, is_complete))
