@@ -247,6 +247,8 @@ def _query(request: nova_wsgi.Request, route: routes.Route) -> dict:
     except UnicodeDecodeError:
         raise exception.InvalidQuery(
             reason='Query string is not UTF-8 encoded')
+    # `_check_method` has judged what Nova's routing reads.
+    values.pop('_method', None)
     _validate(values, route.query, exception.InvalidQuery)
     return values
 
