@@ -89,8 +89,8 @@ class HostFlavor(Resource):
     :ivar settling: how many hosts are going to be free, when no server from
         before can land on the hosts any more
     :ivar resources: resource class -> the least amount among the hosts, of the
-        classes that all hosts have; None while nobody knows, and in a cloud
-        whose API does not tell; likewise traits, which all hosts have
+        classes that all hosts have; None while Placement does not answer;
+        likewise traits, which all hosts have
     :ivar hosts: the pool of the flavor, or None for a caller who is not an
         admin
     """
@@ -166,9 +166,9 @@ class Host(Resource):
     :ivar instances: the ids of the servers on the host, None when not known
     :ivar memory_mb: MiB; likewise memory_mb_used
     :ivar next_reboot: ISO 8601, or None where no reboot is planned
-    :ivar resources: resource class -> "total" and "used"; None while nobody
-        knows, in the answers to calls that change the host, and in a cloud
-        whose API does not tell; likewise traits
+    :ivar resources: resource class -> "total" and "used"; None while Placement
+        does not answer, and in the answers to calls that change the host;
+        likewise traits
     :ivar rack: an ordinal within the Pcloud, not the rack's own name
     :ivar drain: what is left to do where the host is being drained, as in the
         API; None for other hosts
