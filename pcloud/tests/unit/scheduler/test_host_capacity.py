@@ -67,6 +67,15 @@ class CpusTest(testtools.TestCase):
              'MEMORY_MB': 512, 'DISK_GB': 5},
             {name: of(host) for name, of in host_capacity.CLASSES.items()})
 
+    def test_another_report(self):
+        """What was found of a topology is not that of the next one."""
+        host = host_manager.HostState('host', 'node', None)
+        for dedicated in ({2, 3}, {2, 3, 4}, set()):
+            host.numa_topology = _topology(({0, 1}, dedicated))
+            for _ in range(2):
+                self.assertEqual(len(dedicated),
+                                 host_capacity.dedicated_cpus(host))
+
 
 @ddt.ddt
 class AreAllAsLargeTest(testtools.TestCase):
