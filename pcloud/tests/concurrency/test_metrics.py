@@ -78,7 +78,8 @@ class MetricsTest(testtools.TestCase):
             3, len(re.findall('^pcloud_units_in_use{', text, re.MULTILINE)))
         # The process that followed goes on in the files of the killed one.
         self.assertEqual(files, self._files())
-        self.assertLessEqual(len(files), 2 * len(self.cloud.urls))
+        # Tests before may have been a worker, which counts too.
+        self.assertLessEqual(len(files), 2 * (len(self.cloud.urls) + 1))
 
     def _files(self):
         return sorted(each.name for each in (
