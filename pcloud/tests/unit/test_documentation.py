@@ -155,10 +155,11 @@ class SourcesTest(testtools.TestCase):
         for source in SOURCES:
             self.assertIn('under the Apache License 2.0',
                           (source / 'conf.py').read_text())
-        for path in sorted((ROOT / 'pcloud').rglob('*.py')):
+        for path in sorted(ROOT.glob('pcloud*/**/*.py')):
             text = path.read_text()
             if text:
-                self.assertIn('Apache License', text[:200], str(path))
+                self.assertIn('# SPDX-License-Identifier: Apache-2.0\n',
+                              text[:200], str(path))
 
     def test_every_page_is_in_a_table_of_contents(self):
         for folder in sorted(SOURCES[0].iterdir()):
