@@ -64,7 +64,7 @@ def read(
     right = [host for host in able if not obstacles.status(host)]
     free = candidates.free(
         context, bundle.classes, bundle.destination) if right else {}
-    states = _states(context, right)
+    states = host_states.of_hosts(context, right)
     # A cell that has answered a moment ago may be silent by now.
     seen = {state.uuid for state in states}
     counted = [host for host in right if host.node.uuid in seen]
@@ -88,12 +88,3 @@ def read(
         counted, packed, states, list(dict.fromkeys(doubts)),
         [host.name for host in able if not host.compute.answered or
          host in right and host not in counted], needed.unknown)
-
-
-def _states(
-    context: nova_context.RequestContext, counted: Sequence[hosts.Host],
-) -> list[host_manager.HostState]:
-    nodes = {host.node.uuid for host in counted}
-    return [state for state in host_states.load(
-        context, [host.compute.host for host in counted])
-        if state.uuid in nodes]

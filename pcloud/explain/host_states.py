@@ -10,6 +10,7 @@ suits nova-scheduler and not a single call.
 from __future__ import annotations
 
 from collections.abc import Collection
+from collections.abc import Sequence
 
 from nova import context as nova_context
 from nova import objects
@@ -17,6 +18,7 @@ from nova.scheduler import host_manager
 
 from pcloud.backend import computes
 from pcloud.backend import rows
+from pcloud.objects import hosts as pcloud_hosts
 
 
 def load(
@@ -45,6 +47,16 @@ def load(
                     aggregate for aggregate in aggregates
                     if node.host in aggregate.hosts]))
     return states
+
+
+def of_hosts(
+    context: nova_context.RequestContext, there: Sequence[pcloud_hosts.Host],
+) -> list[host_manager.HostState]:
+    """Return hosts of a Pcloud as `load`, without other nodes of a host."""
+    nodes = {host.node.uuid for host in there}
+    return [state for state in load(
+        context, [host.compute.host for host in there])
+        if state.uuid in nodes]
 
 
 def _state(

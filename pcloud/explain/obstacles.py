@@ -136,7 +136,7 @@ def explain(
     # Placement is asked about groups of resources apart.
     offered = free.keys() if needed.groups else candidates.offered(
         context, need, spec.requested_destination).keys()
-    states = _states(context, there)
+    states = host_states.of_hosts(context, there)
     rooms, is_known = _rooms(needed, need, free, states)
     seen = _Seen(access_of(context, pcloud), need, free, offered, rooms)
     host_rooms = [_host(seen, host) for host in there]
@@ -296,15 +296,6 @@ def access_of(
     if pair is None:
         raise exception.PcloudNotFound(pcloud=pcloud.id)
     return pair[1]
-
-
-def _states(
-    context: nova_context.RequestContext, there: Sequence[hosts.Host],
-) -> list[host_manager.HostState]:
-    nodes = {host.node.uuid for host in there}
-    return [state for state in host_states.load(
-        context, [host.compute.host for host in there])
-        if state.uuid in nodes]
 
 
 def _filtered(
