@@ -12,7 +12,8 @@ import typing
 # Every "nova" command loads this module. The classes of the resources, and of
 # the errors that the units bring along, take longer than all else.
 if typing.TYPE_CHECKING:
-    from pcloud.client import resources
+    from pcloud.client import plan_resources
+from pcloud.client import resources
 
 
 # The signs of a bar.
@@ -109,7 +110,7 @@ def settings(values: Sequence[resources.Setting]) -> str:
         for setting in values) or '-'
 
 
-def explained_hosts(values: Sequence[resources.ExplainedHost]) -> str:
+def explained_hosts(values: Sequence[plan_resources.ExplainedHost]) -> str:
     """Format how many more servers fit each host, with the obstacles."""
     return '\n'.join(
         line for host in values for line in (
@@ -118,18 +119,18 @@ def explained_hosts(values: Sequence[resources.ExplainedHost]) -> str:
               for obstacle in host.in_the_way))) or '-'
 
 
-def changes(values: Sequence[resources.HelpfulChange]) -> str:
+def changes(values: Sequence[plan_resources.HelpfulChange]) -> str:
     """Format helpful changes, a line for each change."""
     return '\n'.join(change.text for change in values) or '-'
 
 
-def binding(values: Sequence[resources.BindingResource]) -> str:
+def binding(values: Sequence[plan_resources.BindingResource]) -> str:
     """Format what binds, a line for each resource."""
     return '\n'.join(f'{each.resource}: {each.short_by} more'
                      for each in values) or '-'
 
 
-def more_hosts(values: Sequence[resources.MoreHosts]) -> str:
+def more_hosts(values: Sequence[plan_resources.MoreHosts]) -> str:
     """Format the hosts to add, a line for each host flavor."""
     return '\n'.join(
         f'{each.hosts} of {each.host_flavor}: {each.units} units, '
@@ -160,13 +161,13 @@ def bar(used: int, planned: int, size: int) -> str:
     return ('#' * ends[0] + '+' * (ends[1] - ends[0])).ljust(_WIDTH, '.')
 
 
-def loss(value: resources.LostServers) -> str:
+def loss(value: plan_resources.LostServers) -> str:
     """Format whether the servers of a lost host or rack find room."""
     name = value.host or f'rack {value.rack}'
     return f'{name}: {_verdict(value)}'
 
 
-def _verdict(value: resources.LostServers) -> str:
+def _verdict(value: plan_resources.LostServers) -> str:
     from pcloud.rules import counts
     least, most = value.no_room['least'], value.no_room['most']
     number = text(value.servers)
@@ -181,7 +182,7 @@ def _verdict(value: resources.LostServers) -> str:
             f'{counts.words(most, "server has", "servers have")} no room')
 
 
-def refused_servers(values: Sequence[resources.RefusedServer]) -> str:
+def refused_servers(values: Sequence[plan_resources.RefusedServer]) -> str:
     """Format the servers that no host takes again, a line each."""
     return '\n'.join(f'{each.server} on {each.host}: {each.reason}'
                      for each in values) or '-'

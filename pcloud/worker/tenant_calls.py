@@ -24,7 +24,7 @@ import requests
 import webob
 
 from pcloud import api
-from pcloud.client import resources
+from pcloud.client import plan_resources
 from pcloud.client import transport
 from pcloud.client import v1
 
@@ -48,7 +48,7 @@ class Client(v1.Client):
     def room(
         self, group: Iterable[str], *, pcloud_id: str | None = None,
         parent: str | None = None, count: int = 1,
-    ) -> resources.Room:
+    ) -> plan_resources.Room:
         """Return the number of groups that there is room for, as `v1`."""
         if pcloud_id is None:
             return self._elevated.room(group, parent=parent, count=count)

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 from pcloud_dashboard import shown
 
-from pcloud.client import resources
+from pcloud.client import plan_resources
 
 # The most flavors of a bundle that the page has fields for.
 MOST_FLAVORS = 3
@@ -76,7 +76,7 @@ class Answer:
     notes: list[str]
 
 
-def answer(simulation: resources.Simulation,
+def answer(simulation: plan_resources.Simulation,
            names: dict[str, str]) -> Answer:
     """Return a simulation in words.
 
@@ -94,7 +94,7 @@ def answer(simulation: resources.Simulation,
         list(simulation.not_explained))
 
 
-def _text(simulation: resources.Simulation) -> str:
+def _text(simulation: plan_resources.Simulation) -> str:
     if simulation.fits:
         return _('The bundle fits.')
     least, most = simulation.bounds['least'], simulation.bounds['most']
@@ -107,12 +107,12 @@ def _text(simulation: resources.Simulation) -> str:
                  'least': least, 'most': most}
 
 
-def _short(binding: resources.BindingResource) -> str:
+def _short(binding: plan_resources.BindingResource) -> str:
     return _('%(resource)s: %(number)s more would be enough.') % {
         'resource': binding.resource, 'number': binding.short_by}
 
 
-def more(hosts: resources.MoreHosts) -> str:
+def more(hosts: plan_resources.MoreHosts) -> str:
     """Return in words which hosts would make room."""
     text = _('%(hosts)s more of host flavor %(flavor)s (%(units)s units, '
              '%(free)s free).') % {

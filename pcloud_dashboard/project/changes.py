@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from pcloud_dashboard.project import bundles
 
+from pcloud.client import plan_resources
 from pcloud.client import resources
 
 ENABLE, ADD_HOST, ADD_HOSTS = 'enable', 'add_host', 'add_hosts'
@@ -51,7 +52,7 @@ class Rights:
         return change in (ADD_HOST, ADD_HOSTS) and self.enable and self.add
 
 
-def of_explanation(explanation: resources.Explanation,
+def of_explanation(explanation: plan_resources.Explanation,
                    rights: Rights) -> list[Change]:
     """Return the changes that would make room for another server."""
     return [Change(each.change, each.subject,
@@ -60,7 +61,7 @@ def of_explanation(explanation: resources.Explanation,
             for each in explanation.changes]
 
 
-def of_rehearsal(rehearsal: resources.Rehearsal,
+def of_rehearsal(rehearsal: plan_resources.Rehearsal,
                  hosts: Iterable[resources.Host],
                  rights: Rights) -> list[Change]:
     """Return the changes with which more hosts or racks may fail.
@@ -84,14 +85,14 @@ def _enabling(name: str, rights: Rights) -> Change:
     return Change(ENABLE, name, _('Enable %s') % name, rights.allow(ENABLE))
 
 
-def of_simulation(simulation: resources.Simulation,
+def of_simulation(simulation: plan_resources.Simulation,
                   rights: Rights) -> list[Change]:
     """Return the changes that would make room for a bundle."""
     return [*(_enabling(name, rights) for name in simulation.enable),
             *more_hosts(simulation.more, rights)]
 
 
-def more_hosts(more: Iterable[resources.MoreHosts],
+def more_hosts(more: Iterable[plan_resources.MoreHosts],
                rights: Rights) -> list[Change]:
     """Return the host flavors to add hosts of.
 

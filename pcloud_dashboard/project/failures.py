@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from pcloud_dashboard import shown
 
-from pcloud.client import resources
+from pcloud.client import plan_resources
 
 # What fails: the value of the API, in words.
 LOSABLE = {'host': gettext_lazy('a host'), 'rack': gettext_lazy('a rack')}
@@ -45,7 +45,7 @@ class Answer:
     notes: list[str]
 
 
-def answer(rehearsal: resources.Rehearsal, lose: str,
+def answer(rehearsal: plan_resources.Rehearsal, lose: str,
            names: dict[str, str]) -> Answer:
     """Return a rehearsal in words.
 
@@ -62,7 +62,7 @@ def answer(rehearsal: resources.Rehearsal, lose: str,
 
 
 def _sentences(
-    rehearsal: resources.Rehearsal, lose: str,
+    rehearsal: plan_resources.Rehearsal, lose: str,
 ) -> Iterator[str]:
     if lose == 'rack':
         yield _racks(rehearsal)
@@ -81,7 +81,7 @@ def _sentences(
                 'name': name, 'number': worst['servers']}
 
 
-def _hosts(rehearsal: resources.Rehearsal) -> str:
+def _hosts(rehearsal: plan_resources.Rehearsal) -> str:
     if not rehearsal.of:
         return _('There is no host that may fail.')
     if rehearsal.survives == rehearsal.of:
@@ -91,7 +91,7 @@ def _hosts(rehearsal: resources.Rehearsal) -> str:
         'survives': rehearsal.survives, 'of': rehearsal.of}
 
 
-def _racks(rehearsal: resources.Rehearsal) -> str:
+def _racks(rehearsal: plan_resources.Rehearsal) -> str:
     if not rehearsal.of:
         return _('The racks of the hosts are not known.')
     if rehearsal.survives == rehearsal.of:
@@ -101,7 +101,7 @@ def _racks(rehearsal: resources.Rehearsal) -> str:
         'survives': rehearsal.survives, 'of': rehearsal.of}
 
 
-def _loss(loss: resources.LostServers) -> Loss:
+def _loss(loss: plan_resources.LostServers) -> Loss:
     name = loss.host or _('rack %(rack)s (%(hosts)s)') % {
         'rack': loss.rack, 'hosts': ', '.join(loss.hosts)}
     least, most = loss.no_room['least'] or 0, loss.no_room['most']
@@ -118,7 +118,7 @@ def _loss(loss: resources.LostServers) -> Loss:
                  'at least %d instances have no room', least)) % least)
 
 
-def _refused(refused: resources.RefusedServer,
+def _refused(refused: plan_resources.RefusedServer,
              names: dict[str, str]) -> str:
     return _('%(server)s on %(host)s finds room nowhere: %(reason)s') % {
         'server': shown.Server(refused.server, names.get(refused.server)),

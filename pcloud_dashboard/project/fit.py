@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 
 from pcloud_dashboard import shown
 
+from pcloud.client import plan_resources
 from pcloud.client import resources
 
 # The most boxes of a kind that a picture has; more are told as a number.
@@ -54,7 +55,7 @@ class Picture:
             % self.fits}
 
 
-def pictures(explanation: resources.Explanation,
+def pictures(explanation: plan_resources.Explanation,
              hosts: Iterable[resources.Host]) -> list[Picture]:
     """Return the picture of each host, in the order of their names."""
     by_name = {host.name: host for host in hosts}
@@ -64,7 +65,7 @@ def pictures(explanation: resources.Explanation,
         key=lambda picture: shown.natural(picture.name))
 
 
-def _picture(explained: resources.ExplainedHost,
+def _picture(explained: plan_resources.ExplainedHost,
              host: resources.Host | None) -> Picture:
     # A host may have joined or left between the two calls.
     instances = host.instances if host else None

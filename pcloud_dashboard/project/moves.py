@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 
 from pcloud_dashboard import shown
 
-from pcloud.client import resources
+from pcloud.client import plan_resources
 
 FREE_HOSTS, FIT = 'free_hosts', 'fit'
 # The members of a question in a query or a form.
@@ -88,7 +88,7 @@ class Plan:
     stopped: str | None
 
 
-def plan(rebalance: resources.Rebalance,
+def plan(rebalance: plan_resources.Rebalance,
          names: Mapping[str, str]) -> Plan:
     """Return a plan in words.
 
@@ -112,7 +112,7 @@ def plan(rebalance: resources.Rebalance,
         % rebalance.stopped['reason'] if rebalance.stopped else None)
 
 
-def _sentences(rebalance: resources.Rebalance) -> Iterator[str]:
+def _sentences(rebalance: plan_resources.Rebalance) -> Iterator[str]:
     if rebalance.frees:
         yield ngettext('%s becomes empty.', '%s become empty.',
                        len(rebalance.frees)) % ', '.join(rebalance.frees)
@@ -127,13 +127,13 @@ def _sentences(rebalance: resources.Rebalance) -> Iterator[str]:
         yield _('There may be a better plan.')
 
 
-def _empties(rebalance: resources.Rebalance) -> str:
+def _empties(rebalance: plan_resources.Rebalance) -> str:
     if not rebalance.exact:
         return _('No moves are known that make a host empty.')
     return _('No host can be made empty.')
 
 
-def _fits(rebalance: resources.Rebalance) -> str:
+def _fits(rebalance: plan_resources.Rebalance) -> str:
     if not rebalance.fits:
         return _('No moves are known that make room for all of them.')
     if rebalance.moves:

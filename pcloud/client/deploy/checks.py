@@ -13,6 +13,7 @@ import contextlib
 import dataclasses
 
 from pcloud.client import exceptions
+from pcloud.client import plan_resources
 from pcloud.client import resources
 from pcloud.client import servers
 from pcloud.client import v1
@@ -176,7 +177,7 @@ def _group(kinds: Sequence[Kind]) -> list[str]:
     return [str(kind.companion) for kind in kinds]
 
 
-def _no_room(text: str, room: resources.Room, kinds: Sequence[Kind],
+def _no_room(text: str, room: plan_resources.Room, kinds: Sequence[Kind],
              count: int) -> str | None:
     if room.groups >= count:
         return None

@@ -16,7 +16,7 @@ from pcloud.client import rebalance_runs
 from pcloud.rules import counts
 
 if typing.TYPE_CHECKING:
-    from pcloud.client import resources
+    from pcloud.client import plan_resources
 
 _COLUMNS = ['Step', 'Server', 'From', 'To']
 
@@ -110,7 +110,7 @@ class RebalancePcloud(common.Lister):
 
 
 def _sentences(
-    found: resources.Rebalance, is_applied: bool,
+    found: plan_resources.Rebalance, is_applied: bool,
 ) -> Iterator[str]:
     """Yield what a plan is good for, and what it leaves, in sentences."""
     if found.frees:

@@ -14,7 +14,8 @@ from pcloud.client.osc import common
 from pcloud.rules import counts
 
 if typing.TYPE_CHECKING:
-    from pcloud.client import resources
+    from pcloud.client import plan_resources
+from pcloud.client import resources
 
 # What fails -> the answer where nothing of the kind is known.
 _NOTHING = {'host': 'there is no host',
@@ -62,7 +63,7 @@ class RehearsePcloud(common.ShowOne):
                 [common.Readable(value, human) for _, value, human in members])
 
 
-def _sentence(found: resources.Rehearsal, lose: str) -> str:
+def _sentence(found: plan_resources.Rehearsal, lose: str) -> str:
     """Return the answer in a sentence."""
     number = counts.words(found.of, lose, f'{lose}s')
     if not found.of:
@@ -74,7 +75,7 @@ def _sentence(found: resources.Rehearsal, lose: str) -> str:
 
 
 def _changes(
-    hosts: Sequence[resources.Host], found: resources.Rehearsal,
+    hosts: Sequence[resources.Host], found: plan_resources.Rehearsal,
 ) -> Iterator[str]:
     """Yield the hosts that may make room and cost nothing, in words."""
     if found.survives < found.of:
@@ -84,7 +85,7 @@ def _changes(
 
 
 def _bars(
-    hosts: Sequence[resources.Host], found: resources.Rehearsal,
+    hosts: Sequence[resources.Host], found: plan_resources.Rehearsal,
 ) -> str:
     """Return the verdict on each loss, and bars for its hosts."""
     by_name = {host.name: host for host in hosts}

@@ -15,6 +15,7 @@ from pcloud.client import display
 from pcloud.client.osc import common
 
 if typing.TYPE_CHECKING:
+    from pcloud.client import plan_resources
     from pcloud.client import resources
     from pcloud.client import servers
 
@@ -70,7 +71,8 @@ class SimulatePcloud(common.ShowOne):
 
 
 def _shown(
-    found: resources.Simulation, placed: Sequence[resources.PlacedServers],
+    found: plan_resources.Simulation,
+    placed: Sequence[plan_resources.PlacedServers],
     bars: str,
 ) -> common.Shown:
     members = (
@@ -99,7 +101,7 @@ def _states(
 
 def _bars(
     hosts: Sequence[resources.Host], states: Mapping[str, str],
-    found: resources.Simulation, flavors: Mapping[str, servers.Flavor],
+    found: plan_resources.Simulation, flavors: Mapping[str, servers.Flavor],
 ) -> str:
     """Return two bars for each host, and what servers it would take."""
     return '\n'.join(
@@ -111,7 +113,7 @@ def _bars(
 
 def _of_host(
     host: resources.Host, state: str,
-    placed: Sequence[resources.PlacedServers],
+    placed: Sequence[plan_resources.PlacedServers],
     flavors: Mapping[str, servers.Flavor],
 ) -> Iterator[str]:
     taken = ', '.join(f'{each.count} {flavors[each.flavor].name}'

@@ -17,7 +17,7 @@ from oslo_utils import fixture as utils_fixture
 from pcloud.backend import complaints
 from pcloud.client.deploy import deployments
 from pcloud.client.deploy import server_runs
-from pcloud.client import resources
+from pcloud.client import plan_resources
 from pcloud.client import servers
 from pcloud import exception
 from pcloud.tests import counting
@@ -303,7 +303,7 @@ class TroubleTest(FollowingTestCase):
         """It is replaced, but not at once."""
         self._have_full_host()
         with mock.patch.object(tenant_calls.Client, 'room',
-                               return_value=resources.Room(1, None)):
+                               return_value=plan_resources.Room(1, None)):
             self.assertTrue(self.once())
         self.assertEqual({'node-1': 1, None: 1}, self._hosts())
         for _ in range(3):

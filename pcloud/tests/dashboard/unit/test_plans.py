@@ -6,6 +6,7 @@ import unittest
 
 import ddt
 
+from pcloud.client import plan_resources
 from pcloud.client import resources
 from pcloud_dashboard.project import changes
 from pcloud_dashboard.project import failures
@@ -16,21 +17,21 @@ SERVER = 'c1d9e4b6-0b7f-4f0e-8c2a-9e6d3f5a1b47'
 
 def rehearsal(survives, of, **more):
     """Return a rehearsal of which only some members matter."""
-    return resources.Rehearsal(**{
+    return plan_resources.Rehearsal(**{
         'survives': survives, 'of': of, 'exact': True,
         'bounds': {'least': survives, 'most': survives}, **more})
 
 
 def loss(survives, least, most, servers=3):
     """Return the loss of a host."""
-    return resources.LostServers(
+    return plan_resources.LostServers(
         no_room={'least': least, 'most': most}, host='web-1',
         servers=servers, survives=survives)
 
 
 def rebalance(**more):
     """Return a plan without moves."""
-    return resources.Rebalance(**{
+    return plan_resources.Rebalance(**{
         'moves': (), 'steps': (), 'frees': (), 'units_saved': 0,
         'valid_for': '', 'exact': True, **more})
 
@@ -75,7 +76,7 @@ class FailuresTest(unittest.TestCase):
 
     def test_a_server_that_no_host_takes(self):
         found = failures.answer(rehearsal(0, 1, refused_servers=(
-            resources.RefusedServer('web-1', SERVER, 'too large'),)),
+            plan_resources.RefusedServer('web-1', SERVER, 'too large'),)),
             'host', {SERVER: 'db'})
         self.assertEqual(['db on web-1 finds room nowhere: too large'],
                          found.notes)
@@ -83,7 +84,8 @@ class FailuresTest(unittest.TestCase):
 
 def more(hosts=1, free=1, quota_short_by=0):
     """Return hosts that would make room."""
-    return resources.MoreHosts('gold', hosts, 2 * hosts, free, quota_short_by)
+    return plan_resources.MoreHosts(
+        'gold', hosts, 2 * hosts, free, quota_short_by)
 
 
 ALL = changes.Rights(enable=True, add=True)
@@ -126,8 +128,8 @@ class ChangesTest(unittest.TestCase):
               (changes.Rights(enable=False, add=True), []))
     @ddt.unpack
     def test_what_others_do_has_no_button(self, rights, expected):
-        explanation = resources.Explanation('1', 0, changes=tuple(
-            resources.HelpfulChange(change, 'web-1', 'do it')
+        explanation = plan_resources.Explanation('1', 0, changes=tuple(
+            plan_resources.HelpfulChange(change, 'web-1', 'do it')
             for change in ('enable', 'wait', 'add_host', 'flavor')))
         self.assertEqual(expected, [
             each.change for each in changes.of_explanation(

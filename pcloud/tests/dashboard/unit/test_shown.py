@@ -7,6 +7,7 @@ import unittest
 import ddt
 from django import http
 
+from pcloud.client import plan_resources
 from pcloud.client import resources
 from pcloud.tests.dashboard.unit import base
 from pcloud_dashboard.project import bundles
@@ -105,7 +106,7 @@ class FitTest(unittest.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.explanation = resources.Explanation.from_body(
+        self.explanation = plan_resources.Explanation.from_body(
             base.sample('explain/show-resp')['explain'])
 
     def test_pictures(self):
@@ -149,7 +150,7 @@ class FitTest(unittest.TestCase):
             bundles.lines(http.QueryDict('bundle_count=1'))))
 
     def test_the_answer_to_a_bundle(self):
-        answer = bundles.answer(resources.Simulation.from_body(
+        answer = bundles.answer(plan_resources.Simulation.from_body(
             base.sample('simulate/ask-resp')['simulate']), {'2': 'm1.small'})
         self.assertEqual(
             ('The bundle does not fit: 1 instance has room.',

@@ -9,6 +9,7 @@ import openstack
 from openstack import config as openstack_config
 
 from pcloud.client import exceptions
+from pcloud.client import plan_resources
 from pcloud.client import resources
 from pcloud.client import servers
 from pcloud.client import v1
@@ -341,7 +342,7 @@ class TestRoom(base.CloudTestCase):
         self.answer('GET', self.ROOM, json={
             'room': {'groups': 1, 'reason': None}})
 
-        self.assertEqual(resources.Room(1), self.client.room(['s']))
+        self.assertEqual(plan_resources.Room(1), self.client.room(['s']))
         self.assertEqual({'flavor': ['s'], 'count': ['1']},
                          self.calls()[-1].query)
 
@@ -353,7 +354,7 @@ class TestRoom(base.CloudTestCase):
             iter(['s', 's', 'a b']), pcloud_id=base.PCLOUD_ID, parent='db',
             count=3)
 
-        self.assertEqual(resources.Room(2, 'full'), found)
+        self.assertEqual(plan_resources.Room(2, 'full'), found)
         self.assertEqual({
             'flavor': ['s', 's', 'a b'], 'count': ['3'], 'in': ['db'],
             'pcloud': [base.PCLOUD_ID]}, self.calls()[-1].query)

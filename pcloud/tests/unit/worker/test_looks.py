@@ -15,7 +15,7 @@ import fixtures
 from oslotest import base
 
 from pcloud.client import exceptions
-from pcloud.client import resources
+from pcloud.client import plan_resources
 from pcloud.client import servers
 from pcloud.worker import follower
 
@@ -148,7 +148,7 @@ class Client:
 
     def room(self, *_args, **_query):
         """Answer that there is room."""
-        return resources.Room(1000, None)
+        return plan_resources.Room(1000, None)
 
 
 class LooksTest(base.BaseTestCase):

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Calls about host flavors, and about the hosts of their pools."""
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+
+from pcloud.client.calls import base
+from pcloud.client import resources
+from pcloud.client import transport
+
+
+class HostFlavors(base.Calls):
+    """Host flavors, the hosts of pools, and the attributes of hosts."""
+
+    def list_host_flavors(self) -> list[resources.HostFlavor]:
+        """List the host flavors of the cloud."""
+        bodies = self._transport.member(
+            'host_flavors', 'GET', transport.HOST_FLAVORS)
+        return [resources.HostFlavor.from_body(body) for body in bodies]
+
+    def get_host_flavor(self, flavor_id: str) -> resources.HostFlavor:
+        """Get a host flavor by id."""
+        return self._resource(
+            resources.HostFlavor, 'GET', base.flavor_path(flavor_id))
+
+    def create_host_flavor(self, flavor_id: str, units: int,
+                           description: str = '') -> resources.HostFlavor:
+        """Create a host flavor without hosts. Admin.
+
+        :param flavor_id: 1 to 64 of letters, digits, ".", "_" and "-"
+        :param units: the units that a host counts against a quota, 0 or more
+        """
+        wanted = {'id': flavor_id, 'description': description, 'units': units}
+        return self._resource(
+            resources.HostFlavor, 'POST', transport.HOST_FLAVORS,
+            json={'host_flavor': wanted})
+
+    def update_host_flavor(
+            self, flavor_id: str, *, description: str | None = None,
+            units: int | None = None) -> resources.HostFlavor:
+        """Change the given members, not None, of a host flavor. Admin."""
+        changes = {name: value for name, value in
+                   (('description', description), ('units', units))
+                   if value is not None}
+        return self._resource(
+            resources.HostFlavor, 'PUT', base.flavor_path(flavor_id),
+            json={'host_flavor': changes})
+
+    def delete_host_flavor(self, flavor_id: str) -> None:
+        """Delete a host flavor. Admin.
+
+        :raises exceptions.Conflict: while the host flavor has hosts
+        """
+        self._transport.request('DELETE', base.flavor_path(flavor_id))
+
+    def add_pool_host(self, flavor_id: str, host: str) -> None:
+        """Put a compute host into the pool of a host flavor. Admin.
+
+        :param host: the name of the host's compute service, which must be
+            disabled and is enabled by the call
+        :raises exceptions.Conflict: when the host is not empty, not disabled,
+            or in a pool already
+        """
+        self._transport.request(
+            'POST', base.flavor_path(flavor_id, 'hosts'),
+            json={'host': {'host': host}})
+
+    def remove_pool_host(self, flavor_id: str, host: str) -> None:
+        """Take a host out of a pool, and disable the compute service. Admin.
+
+        :raises exceptions.Conflict: while the host is in a Pcloud or not empty
+        """
+        self._transport.request(
+            'DELETE', base.flavor_path(flavor_id, 'hosts', host))
+
+    def set_maintenance(
+            self, flavor_id: str, host: str, begin: str, reason: str = '',
+            end: str | None = None) -> resources.PoolHost:
+        """Announce the maintenance of a host of a pool. Admin.
+
+        The compute service is disabled from then on, until the maintenance is
+        withdrawn. An earlier announcement of the host is replaced.
+
+        :param begin: ISO 8601; a moment that has passed begins it at once
+        :param reason: shown to the owner of the Pcloud with the host
+        :param end: when it is expected to be over; nothing happens then
+        """
+        return self._put_maintenance(flavor_id, host, {
+            'from': begin, 'until': end, 'reason': reason})
+
+    def unset_maintenance(
+            self, flavor_id: str, host: str) -> resources.PoolHost:
+        """Withdraw the maintenance of a host of a pool. Admin.
+
+        The compute service is enabled, if the maintenance has disabled it.
+        """
+        return self._put_maintenance(flavor_id, host, None)
+
+    def _put_maintenance(
+            self, flavor_id: str, host: str,
+            maintenance: Mapping[str, str | None] | None,
+    ) -> resources.PoolHost:
+        body = self._transport.request(
+            'PUT', base.flavor_path(flavor_id, 'hosts', host),
+            json={'host': {'maintenance': maintenance}})
+        return resources.PoolHost.from_body(body)
+
+    def list_attributes(self) -> list[resources.Attribute]:
+        """List the attributes that were set for hosts. Admin.
+
+        Attributes that hosts inherit from other aggregates are not listed.
+        """
+        bodies = self._transport.member(
+            'attributes', 'GET', transport.ATTRIBUTES)
+        return [resources.Attribute.from_body(body) for body in bodies]
+
+    def set_attribute(self, name: str, value: str,
+                      hosts: Iterable[str]) -> resources.Attribute:
+        """Set the value of an attribute for hosts. Admin.
+
+        The value takes the place of former values.
+
+        :param hosts: the names of compute services, at least a single name
+        :returns: the value with all hosts that have the value now
+        :raises exceptions.BadRequest: when the attribute cannot have the value
+        """
+        return self._resource(
+            resources.Attribute, 'PUT', base.attribute_path(name),
+            json={'attribute': {'value': value, 'hosts': list(hosts)}})
+
+    def unset_attribute(self, name: str,
+                        hosts: Iterable[str] | None = None) -> None:
+        """Remove an attribute from hosts. Admin.
+
+        :param hosts: the names of compute services; None for all hosts
+        :raises exceptions.NotFound: when no host has the attribute
+        """
+        query = {} if hosts is None else {'host': list(hosts)}
+        self._transport.request(
+            'DELETE', base.attribute_path(name), params=query)
+
+    def audit(self) -> list[resources.Finding]:
+        """List what does not fit together in the cloud. Admin."""
+        bodies = self._transport.member('findings', 'GET', transport.AUDIT)
+        return [resources.Finding.from_body(body) for body in bodies]
