@@ -14,7 +14,7 @@ import sys
 import time
 import typing
 
-from pcloud.rules import packing
+from pcloud.rules import programs
 
 # Seconds for all programs of a call together.
 LIMIT = 2.0
@@ -34,21 +34,21 @@ class Solver:
         """Start the clock, with so many seconds for all programs."""
         self._until = time.monotonic() + seconds
 
-    def __call__(self, program: packing.Program) -> packing.Solution:
+    def __call__(self, program: programs.Program) -> programs.Solution:
         """Return what is known of a program when the time is over."""
         return self.within(math.inf)(program)
 
-    def within(self, seconds: float) -> packing.Solver:
+    def within(self, seconds: float) -> programs.Solver:
         """Return the solver, with so many seconds at most for each program.
 
         A program that asks for a part of the time gets that part.
         """
-        def solve(program: packing.Program) -> packing.Solution:
+        def solve(program: programs.Program) -> programs.Solution:
             highspy = _library()
             left = program.share * min(
                 seconds, self._until - time.monotonic())
             if highspy is None or left <= 0:
-                return packing.Solution()
+                return programs.Solution()
             return _off_the_loop(lambda: _solve(highspy, program, left))
 
         return solve
@@ -70,8 +70,8 @@ def _library() -> typing.Any:
 
 
 def _off_the_loop(
-    call: Callable[[], packing.Solution],
-) -> packing.Solution:
+    call: Callable[[], programs.Solution],
+) -> programs.Solution:
     """Call while other requests of the process go on.
 
     HiGHS lets other threads run. Under eventlet all requests share a thread,
@@ -85,8 +85,8 @@ def _off_the_loop(
 
 
 def _solve(
-    highspy: typing.Any, program: packing.Program, seconds: float,
-) -> packing.Solution:
+    highspy: typing.Any, program: programs.Program, seconds: float,
+) -> programs.Solution:
     # The class above tells standard output its version.
     solver = highspy.Highs.__base__()
     for name, value in (
@@ -100,12 +100,12 @@ def _solve(
     solver.run()
     status, known = solver.getModelStatus(), highspy.HighsModelStatus
     if status == known.kInfeasible:
-        return packing.Solution(impossible=True)
+        return programs.Solution(impossible=True)
     if status not in (known.kOptimal, known.kTimeLimit):
-        return packing.Solution()
+        return programs.Solution()
     info = solver.getInfo()
     bound = info.mip_dual_bound
-    return packing.Solution(
+    return programs.Solution(
         [round(value) for value in solver.getSolution().col_value]
         if info.primal_solution_status == highspy.SolutionStatus
         .kSolutionStatusFeasible else None,
@@ -113,15 +113,15 @@ def _solve(
         if math.isfinite(bound) else None)
 
 
-def _empty(program: packing.Program) -> packing.Solution:
+def _empty(program: programs.Program) -> programs.Solution:
     """Return the solution of a program without variables."""
     if any((least or 0) > 0 or most < 0 for _, least, most in program.rows):
-        return packing.Solution(impossible=True)
-    return packing.Solution([], 0)
+        return programs.Solution(impossible=True)
+    return programs.Solution([], 0)
 
 
 def _pass(
-    highspy: typing.Any, solver: typing.Any, program: packing.Program,
+    highspy: typing.Any, solver: typing.Any, program: programs.Program,
 ) -> None:
     infinite = highspy.kHighsInf
     model = highspy.HighsLp()

@@ -29,7 +29,7 @@ from pcloud.objects import pclouds
 from pcloud.objects import sticky_keys
 from pcloud.rules import capacity
 from pcloud.rules import colocation
-from pcloud.rules import packing
+from pcloud.rules import fitting
 from pcloud.scheduler import candidates
 from pcloud.scheduler import request_keys
 
@@ -90,9 +90,9 @@ class Bundle:
     missing: Collection[str]
 
     @property
-    def kinds(self) -> tuple[packing.Kind, ...]:
+    def kinds(self) -> tuple[fitting.Kind, ...]:
         """The entries as they are packed."""
-        return tuple(packing.Kind(
+        return tuple(fitting.Kind(
             {name: amount for name, amount
              in self.needs[entry.key].amounts.items() if amount},
             entry.count, entry.apart) for entry in self.entries)
@@ -134,12 +134,12 @@ class Bundle:
         providers no more counts than whole servers get.
         """
         return {name: self._amount(name, host)
-                for name in packing.classes(self.kinds)}
+                for name in fitting.classes(self.kinds)}
 
     def _amount(self, name: str, host: capacity.Host) -> int:
         free = [max(amount, 0) for amount in host.free.get(name, ())]
         if self._may_be_shared(name, host):
-            return packing.amount(
+            return fitting.amount(
                 self.kinds, (kind.count for kind in self.kinds), name)
         sizes = self._sizes(name)
         if len(free) < 2 or len(sizes) > 1:
@@ -163,7 +163,7 @@ class Bundle:
         """Return, in words, what is not known of the amounts on a host."""
         return [
             *(f'{name} may come from a provider that hosts share'
-              for name in packing.classes(self.kinds)
+              for name in fitting.classes(self.kinds)
               if self._may_be_shared(name, host))]
 
     def refused(

@@ -26,8 +26,10 @@ from pcloud.objects import hosts
 from pcloud.objects import pclouds
 from pcloud import planner
 from pcloud.rules import access
+from pcloud.rules import fitting
 from pcloud.rules import losses
 from pcloud.rules import packing
+from pcloud.rules import programs
 from pcloud.rules import shortages
 
 HOSTS = 'hosts'
@@ -126,7 +128,7 @@ def simulate(
     there = counted_hosts.read(context, able, question.bundle)
     kinds = question.bundle.kinds
     made = packing.plan(kinds, there.packed, planner.Solver(planner.DECIDING))
-    if made.least == packing.asked(kinds) or there.silent:
+    if made.least == fitting.asked(kinds) or there.silent:
         return _shown(question, there, made, _Advice((), (), (), ()))
     solver = planner.Solver(planner.TELLING)
     advice = _advice(
@@ -142,7 +144,7 @@ def _shown(
     question: Question, there: counted_hosts.Counted, made: packing.Plan,
     advice: _Advice,
 ) -> Simulation:
-    number = packing.asked(question.bundle.kinds)
+    number = fitting.asked(question.bundle.kinds)
     unknown = [
         *bundle_requests.unknown_beside_parts(question.bundle, there.states),
         *(f'flavor {question.bundle.entries[place].flavor.flavorid} {text}'
@@ -176,7 +178,7 @@ class _Advice:
 def _advice(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     bundle: bundle_requests.Bundle, case: losses.Case,
-    idle: counted_hosts.Counted, solve: packing.Solver,
+    idle: counted_hosts.Counted, solve: programs.Solver,
 ) -> _Advice:
     """Return what would make a bundle fit; what costs nothing comes first.
 
@@ -192,7 +194,7 @@ def _advice(
 
 
 def _opened(
-    case: losses.Case, idle: Sequence[packing.Host], solve: packing.Solver,
+    case: losses.Case, idle: Sequence[fitting.Host], solve: programs.Solver,
 ) -> tuple[list[int], losses.Case]:
     """Choose hosts to enable, and return the case with these hosts.
 
@@ -257,8 +259,8 @@ def _is_open(
 
 
 def _binding(
-    kinds: Sequence[packing.Kind], packed: Sequence[packing.Host],
-    solve: packing.Solver,
+    kinds: Sequence[fitting.Kind], packed: Sequence[fitting.Host],
+    solve: programs.Solver,
 ) -> tuple[list[Binding], list[str]]:
     """Return what binds, and what is not proven about that, in words."""
     binding, unproven = [], []
@@ -267,7 +269,7 @@ def _binding(
         for place, kind in enumerate(kinds) if kind.apart), default=0)
     if lacking > 0:
         binding.append(Binding(HOSTS, lacking))
-    for name in packing.classes(kinds):
+    for name in fitting.classes(kinds):
         enough = shortages.of_class(kinds, packed, name, solve)
         if enough.number is not None:
             binding.append(Binding(name, enough.number))

@@ -23,7 +23,7 @@ from pcloud.explain import new_hosts
 from pcloud.explain import obstacles
 from pcloud.objects import hosts
 from pcloud.rules import capacity
-from pcloud.rules import packing
+from pcloud.rules import fitting
 from pcloud.scheduler import candidates
 
 
@@ -42,7 +42,7 @@ class Counted:
     """
 
     there: Sequence[hosts.Host]
-    packed: Sequence[packing.Host]
+    packed: Sequence[fitting.Host]
     states: Sequence[host_manager.HostState]
     doubts: Sequence[str]
     silent: Sequence[str]
@@ -79,7 +79,7 @@ def read(
         found = free.get(host.node.uuid or '', capacity.Host({}, frozenset()))
         state = state_of[host.node.uuid]
         doubts += [*bundle.doubts(found), *parts.doubts(state)]
-        packed.append(parts.packed(bundle.kinds, state, found, packing.Host(
+        packed.append(parts.packed(bundle.kinds, state, found, fitting.Host(
             bundle.amounts(found),
             new_hosts.largest(host.node.vcpus, host.node.memory_mb,
                               host.node.disk_gb),

@@ -28,8 +28,8 @@ from nova.virt import hardware
 
 from pcloud.explain import demands
 from pcloud.rules import capacity
+from pcloud.rules import fitting
 from pcloud.rules import host_patterns
-from pcloud.rules import packing
 from pcloud.rules import providers
 
 # Servers that are tried out on hosts, for all hosts of a question together;
@@ -134,9 +134,9 @@ class Hosts:
         return ways or ()
 
     def packed(
-        self, kinds: Sequence[packing.Kind], state: host_manager.HostState,
-        found: capacity.Host, host: packing.Host,
-    ) -> packing.Host:
+        self, kinds: Sequence[fitting.Kind], state: host_manager.HostState,
+        found: capacity.Host, host: fitting.Host,
+    ) -> fitting.Host:
         """Return a host with the servers that it takes together.
 
         :param found: what Placement has free on the host
@@ -146,7 +146,7 @@ class Hosts:
             return host
         return dataclasses.replace(host, patterns=self._patterns_of(
             self._look(state, found), [
-                (place, packing.room(kinds[place], place, host))
+                (place, fitting.room(kinds[place], place, host))
                 for place in self._needed.of]))
 
     def unknown_parts(self) -> host_patterns.Patterns | None:

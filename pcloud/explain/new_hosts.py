@@ -26,8 +26,9 @@ from pcloud.objects import host_flavors
 from pcloud.objects import pclouds
 from pcloud.objects import quotas
 from pcloud.rules import capacity
+from pcloud.rules import fitting
 from pcloud.rules import losses
-from pcloud.rules import packing
+from pcloud.rules import programs
 from pcloud.rules import shortages
 from pcloud.scheduler import candidates
 
@@ -59,14 +60,14 @@ class _Offer:
     """A host flavor with what one of its hosts would take."""
 
     pool: host_flavors.Pool
-    host: packing.Host
+    host: fitting.Host
     free: int
 
 
 def options(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     bundle: bundle_requests.Bundle, cases: Sequence[losses.Case],
-    solve: packing.Solver,
+    solve: programs.Solver,
 ) -> tuple[list[Option], list[str]]:
     """Return the host flavors that would make room, the cheapest first.
 
@@ -124,7 +125,7 @@ def _is_unknown(bundle: bundle_requests.Bundle, offer: _Offer) -> bool:
     Of hosts that are not free processors, memory and disk alone are known.
     """
     return not offer.free and not offer.host.most.keys() >= set(
-        packing.classes(bundle.kinds))
+        fitting.classes(bundle.kinds))
 
 
 def _option(offer: _Offer, number: int, quota: quotas.Quota) -> Option:
@@ -182,8 +183,8 @@ def _offers(
 def _with_parts(
     parts: host_parts.Hosts, bundle: bundle_requests.Bundle,
     state: host_manager.HostState | None, there: Sequence[capacity.Host],
-    host: packing.Host,
-) -> packing.Host:
+    host: fitting.Host,
+) -> fitting.Host:
     """Return what a new host takes, with its parts.
 
     The parts are those of the first of the free hosts.
@@ -221,13 +222,13 @@ def _offer(
               for name, ratio in own_ratios.items() if ratio}
     ratios = _ratios(pcloud)
     free = {}
-    for name in packing.classes(bundle.kinds):
+    for name in fitting.classes(bundle.kinds):
         amount = min((each.get(name, 0) for each in seen),
                      default=sizes.get(name, 0))
         ratio = ratios.get(name)
         free[name] = amount if ratio is None else int(
             min(amount, sizes[name], usable.get(name, amount)) * ratio)
-    return _Offer(pool, packing.Host(free, sizes, refused),
+    return _Offer(pool, fitting.Host(free, sizes, refused),
                   len(host_flavors.free(pool)))
 
 

@@ -37,8 +37,8 @@ from pcloud.objects import hosts
 from pcloud.objects import pclouds
 from pcloud.rules import access
 from pcloud.rules import capacity
+from pcloud.rules import fitting
 from pcloud.rules import hints
-from pcloud.rules import packing
 from pcloud.scheduler import candidates
 from pcloud.scheduler import prefilter
 
@@ -166,17 +166,17 @@ def _rooms(
     """
     if not needed.of:
         return None, True
-    parts, kind = host_parts.Hosts(needed), packing.Kind(need.amounts, _MANY)
+    parts, kind = host_parts.Hosts(needed), fitting.Kind(need.amounts, _MANY)
     packed = {}
     for state in states:
         found = free.get(state.uuid, capacity.Host({}, frozenset()))
         packed[state.uuid] = parts.packed(
-            [kind], state, found, packing.Host({
+            [kind], state, found, fitting.Host({
                 name: sum(max(each, 0) for each in amounts)
                 for name, amounts in found.free.items()}))
-    return ({uuid: packing.room(kind, 0, host)
+    return ({uuid: fitting.room(kind, 0, host)
              for uuid, host in packed.items()},
-            packing.is_known(packed.values()))
+            fitting.is_known(packed.values()))
 
 
 def passing(

@@ -11,7 +11,9 @@ Rule: reference-planning-rehearsal
 from collections.abc import Sequence
 import dataclasses
 
+from pcloud.rules import fitting
 from pcloud.rules import packing
+from pcloud.rules import programs
 from pcloud.rules import shortages
 
 # How many losses without room for all servers are looked at again.
@@ -38,14 +40,14 @@ class Case:
     :ivar made: what is known of the servers on the hosts
     """
 
-    kinds: Sequence[packing.Kind]
-    hosts: Sequence[packing.Host]
+    kinds: Sequence[fitting.Kind]
+    hosts: Sequence[fitting.Host]
     made: packing.Plan
 
     @property
     def asked(self) -> int:
         """The number of servers."""
-        return packing.asked(self.kinds)
+        return fitting.asked(self.kinds)
 
     @property
     def survives(self) -> bool | None:
@@ -61,8 +63,8 @@ class Case:
 
 
 def cases(
-    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host],
-    losses: Sequence[Loss], solve: packing.Solver,
+    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    losses: Sequence[Loss], solve: programs.Solver,
 ) -> list[Case]:
     """Return for each loss how many of the servers have room.
 
@@ -90,7 +92,7 @@ def cases(
     return made
 
 
-def _part(solve: packing.Solver, number: int) -> packing.Solver:
+def _part(solve: programs.Solver, number: int) -> programs.Solver:
     """Return a solver that leaves time for more programs.
 
     :param number: how many programs share the time that is left
@@ -100,7 +102,7 @@ def _part(solve: packing.Solver, number: int) -> packing.Solver:
 
 
 def _simple(
-    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host], loss: Loss,
+    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host], loss: Loss,
 ) -> Case:
     lost = [dataclasses.replace(kind, count=number)
             for kind, number in zip(kinds, loss.counts)]
@@ -110,7 +112,7 @@ def _simple(
 
 
 def more_hosts(
-    worst_first: Sequence[Case], new: packing.Host, solve: packing.Solver,
+    worst_first: Sequence[Case], new: fitting.Host, solve: programs.Solver,
 ) -> shortages.Enough:
     """Return how many more equal hosts would be enough in each case.
 
@@ -132,8 +134,8 @@ def more_hosts(
     return shortages.Enough(number, proven)
 
 
-def _is_enough(case: Case, new: packing.Host, number: int) -> bool:
+def _is_enough(case: Case, new: fitting.Host, number: int) -> bool:
     """Whether so many new hosts take all that has no room, surely."""
     opened = shortages.opened(
-        case.kinds, packing.left_of(case.kinds, case.made.counts), new)
+        case.kinds, fitting.left_of(case.kinds, case.made.counts), new)
     return opened is not None and opened <= number

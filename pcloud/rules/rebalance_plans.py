@@ -12,9 +12,9 @@ Rule: reference-rebalancing-exact
 from collections.abc import Callable
 
 from pcloud.rules import capacity
-from pcloud.rules import packing
+from pcloud.rules import programs
 from pcloud.rules import rebalance_orders as orders
-from pcloud.rules import rebalance_programs as programs
+from pcloud.rules import rebalance_programs
 from pcloud.rules import rebalancing
 
 # The numbers of steps of programs with steps.
@@ -22,7 +22,7 @@ _STEPS = 2, 3, 6
 
 
 def best(
-    world: rebalancing.World, goal: rebalancing.Goal, solver: packing.Solver,
+    world: rebalancing.World, goal: rebalancing.Goal, solver: programs.Solver,
 ) -> rebalancing.Plan:
     """Return the best plan that is found.
 
@@ -37,7 +37,7 @@ def best(
         return rebalancing.Plan(reached=not goal.count, exact=True)
     found = _Found(world, goal)
     found.add(_simple(world, goal))
-    relaxed = programs.solve(world, goal, 0, solver)
+    relaxed = rebalance_programs.solve(world, goal, 0, solver)
     if relaxed.impossible:
         return rebalancing.Plan(reached=False, exact=True)
     limit = None
@@ -102,13 +102,13 @@ class _Found:
 
 
 def _add_ordered(
-    found: _Found, number: int, solver: packing.Solver,
+    found: _Found, number: int, solver: programs.Solver,
 ) -> None:
     """Look among the plans of a number of steps."""
     number = min(number, found.most_steps)
     if found.proven or not number:
         return
-    answer = programs.solve(found.world, found.goal, number, solver)
+    answer = rebalance_programs.solve(found.world, found.goal, number, solver)
     if answer.flows is not None:
         steps = tuple(filter(None, map(orders.at_once, answer.flows)))
         found.add(steps)

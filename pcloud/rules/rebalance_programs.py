@@ -16,8 +16,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 import itertools
-
-from pcloud.rules import packing
+from pcloud.rules import programs
 from pcloud.rules import rebalance_orders as orders
 from pcloud.rules import rebalancing
 
@@ -42,7 +41,7 @@ class Answer:
 
 def solve(
     world: rebalancing.World, goal: rebalancing.Goal, steps: int,
-    solver: packing.Solver,
+    solver: programs.Solver,
 ) -> Answer:
     """Return the best plan of a number of steps, as far as a solver gets.
 
@@ -51,7 +50,7 @@ def solve(
     made = _Program(world, goal, steps)
     rows, best, proven = list(made.rows()), None, True
     for gains in made.gains():
-        found = solver(packing.Program(gains, made.limits, rows))
+        found = solver(programs.Program(gains, made.limits, rows))
         if found.impossible and best is None:
             return Answer(impossible=True)
         if found.values is None:
@@ -108,7 +107,7 @@ class _Program:
             if not self._goal.count and its.can_be_freed:
                 yield (_EMPTY, host, -1, 0), 1
 
-    def rows(self) -> Iterator[packing.Row]:
+    def rows(self) -> Iterator[programs.Row]:
         """Yield all sums that have limits."""
         yield from self._flow_rows()
         yield from self._room_rows()
@@ -127,11 +126,11 @@ class _Program:
     def _row(
         self, weights: Mapping[_Name, int], most: int,
         least: int | None = None,
-    ) -> packing.Row:
+    ) -> programs.Row:
         return {self._number[name]: weight
                 for name, weight in weights.items()}, least, most
 
-    def _flow_rows(self) -> Iterator[packing.Row]:
+    def _flow_rows(self) -> Iterator[programs.Row]:
         """Yield that who leaves in a step comes in the same step, once."""
         sums: dict[tuple[int, int], dict[_Name, int]] = {}
         leaving: dict[tuple[int, int], dict[_Name, int]] = {}
@@ -148,7 +147,7 @@ class _Program:
             for (host, kind), weights in leaving.items():
                 yield self._row(weights, self._world.kinds[kind].there[host])
 
-    def _room_rows(self) -> Iterator[packing.Row]:
+    def _room_rows(self) -> Iterator[programs.Row]:
         """Yield that hosts have room, at the end and in each step."""
         for host in self._hosts:
             named = self._by_host[host]
@@ -164,7 +163,7 @@ class _Program:
 
     def _host_rows(
         self, host: int, named: Sequence[_Name],
-    ) -> Iterator[packing.Row]:
+    ) -> Iterator[programs.Row]:
         weights: dict[str, dict[_Name, int]] = {}
         for name in named:
             amounts = (self._goal.amounts if name[0] == _NEW else
@@ -178,7 +177,7 @@ class _Program:
                 yield self._row(
                     its, self._world.hosts[host].free.get(class_, 0))
 
-    def _empty_rows(self) -> Iterator[packing.Row]:
+    def _empty_rows(self) -> Iterator[programs.Row]:
         """Yield that all leave a host that becomes empty, and none comes."""
         for empty in self._names(_EMPTY):
             host = empty[1]

@@ -10,7 +10,10 @@ from collections.abc import Sequence
 import dataclasses
 import itertools
 
+from pcloud.rules import filling
+from pcloud.rules import fitting
 from pcloud.rules import packing
+from pcloud.rules import programs
 
 
 # To place more servers one by one, each on one of more hosts, takes too long.
@@ -30,28 +33,28 @@ class Enough:
 
 
 def of_class(
-    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host], name: str,
-    solve: packing.Solver,
+    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host], name: str,
+    solve: programs.Solver,
 ) -> Enough:
     """Return how much more of a resource class alone would be enough.
 
     The additional amount may be shared among the hosts as one likes, and a
     server may have as much of the class as one likes.
     """
-    demand = packing.amount(kinds, (kind.count for kind in kinds), name)
+    demand = fitting.amount(kinds, (kind.count for kind in kinds), name)
     larger = [_with_plenty(host, name, demand) for host in hosts]
     would_do = packing.fits(kinds, larger, solve)
     # With more of the class the parts of a host might take more too.
-    loose = packing.loosened(larger)
+    loose = fitting.loosened(larger)
     if would_do is False and loose != larger:
         would_do = packing.fits(kinds, loose, solve)
         return Enough(None, would_do is False)
     if not would_do:
         return Enough(None, would_do is not None)
-    least = max(0, demand - packing.available(hosts, name))
+    least = max(0, demand - fitting.available(hosts, name))
     enough = None
     for counts in _simple(kinds, hosts, larger, name):
-        if packing.placed(counts) == packing.asked(kinds):
+        if fitting.placed(counts) == fitting.asked(kinds):
             missing = _missing(kinds, hosts, counts, name)
             enough = missing if enough is None else min(enough, missing)
         if enough is not None and enough <= least:
@@ -66,18 +69,18 @@ def of_class(
 
 
 def _simple(
-    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host],
-    larger: Sequence[packing.Host], name: str,
-) -> Iterator[packing.Counts]:
+    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    larger: Sequence[fitting.Host], name: str,
+) -> Iterator[fitting.Counts]:
     """Yield placements on larger hosts, of which some may need little."""
-    yield from packing.tries(kinds, larger)
+    yield from filling.tries(kinds, larger)
     yield _added(kinds, hosts, larger, name,
-                 max(packing.tries(kinds, hosts), key=packing.placed))
+                 max(filling.tries(kinds, hosts), key=fitting.placed))
 
 
 def _with_plenty(
-    host: packing.Host, name: str, amount: int,
-) -> packing.Host:
+    host: fitting.Host, name: str, amount: int,
+) -> fitting.Host:
     return dataclasses.replace(
         host, free={**host.free, name: max(amount, host.free.get(name, 0))},
         most={other: most for other, most in host.most.items()
@@ -85,9 +88,9 @@ def _with_plenty(
 
 
 def _added(
-    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host],
-    larger: Sequence[packing.Host], name: str, counts: packing.Counts,
-) -> packing.Counts:
+    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    larger: Sequence[fitting.Host], name: str, counts: fitting.Counts,
+) -> fitting.Counts:
     """Return a placement with as many of the other servers as have room.
 
     Each server comes to the host that has most left of a class.
@@ -95,17 +98,17 @@ def _added(
     :param larger: the hosts with more than enough of the class
     :param counts: a placement on the hosts as they are
     """
-    left = packing.asked(kinds) - packing.placed(counts)
+    left = fitting.asked(kinds) - fitting.placed(counts)
     if left * len(hosts) > _MOST_STEPS:
         return counts
     numbers = [list(each) for each in counts]
-    free = [packing.remaining(kinds, host, its)
+    free = [fitting.remaining(kinds, host, its)
             for host, its in zip(larger, counts)]
-    own = [packing.remaining(kinds, host, its)[name]
+    own = [fitting.remaining(kinds, host, its)[name]
            for host, its in zip(hosts, counts)]
     for place, kind in enumerate(kinds):
         able = [turn for turn, host in enumerate(larger)
-                if packing.room(kind, place, host)]
+                if fitting.room(kind, place, host)]
         for _ in range(kind.count - sum(each[place] for each in numbers)):
             able = [turn for turn in able
                     if not (kind.apart and numbers[turn][place]) and
@@ -125,18 +128,18 @@ def _added(
 
 
 def _missing(
-    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host],
-    counts: packing.Counts, name: str,
+    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    counts: fitting.Counts, name: str,
 ) -> int:
     """Return how much more of a class the hosts need for a placement."""
-    return sum(max(0, packing.amount(kinds, numbers, name) -
+    return sum(max(0, fitting.amount(kinds, numbers, name) -
                    max(host.free.get(name, 0), 0))
                for host, numbers in zip(hosts, counts))
 
 
 def _least_missing(
-    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host],
-    larger: Sequence[packing.Host], name: str, solve: packing.Solver,
+    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    larger: Sequence[fitting.Host], name: str, solve: programs.Solver,
 ) -> tuple[int | None, int]:
     """Return how much more of a class is enough, and how much is needed.
 
@@ -147,14 +150,14 @@ def _least_missing(
         amount that is not exceeded by any smaller one that is enough
     """
     variables = packing.Variables.of(kinds, larger)
-    demand = packing.amount(kinds, (kind.count for kind in kinds), name)
+    demand = fitting.amount(kinds, (kind.count for kind in kinds), name)
     rows, number = [], len(variables.places)
     for turn, numbers in variables.by_host().items():
         rows.append(({**variables.weights(numbers, name), number: -1}, None,
                      max(hosts[turn].free.get(name, 0), 0)))
         number += 1
     more = number - len(variables.places)
-    found = solve(packing.Program(
+    found = solve(programs.Program(
         (*itertools.repeat(0, len(variables.places)),
          *itertools.repeat(-1, more)),
         (*variables.limits, *itertools.repeat(demand, more)),
@@ -167,8 +170,8 @@ def _least_missing(
 
 
 def of_hosts(
-    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host],
-    new: packing.Host, solve: packing.Solver,
+    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    new: fitting.Host, solve: programs.Solver,
 ) -> Enough:
     """Return how many more equal hosts would be enough.
 
@@ -184,7 +187,7 @@ def of_hosts(
         if needed is None:
             return Enough(enough, False)
         least = max(least, min(needed, enough))
-    for number in range(least, packing.asked(kinds) + 1):
+    for number in range(least, fitting.asked(kinds) + 1):
         if number == enough:
             break
         would_do = packing.fits(kinds, [*hosts, *[new] * number], solve)
@@ -196,8 +199,8 @@ def of_hosts(
 
 
 def _relaxed(
-    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host],
-    new: packing.Host, enough: int, solve: packing.Solver,
+    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    new: fitting.Host, enough: int, solve: programs.Solver,
 ) -> int | None:
     """Return a number of hosts below which there is no room; None if unknown.
 
@@ -206,7 +209,7 @@ def _relaxed(
     :param enough: a number that is enough
     """
     number = len(hosts)
-    hosts, (new,) = packing.bounding(hosts), packing.bounding([new])
+    hosts, (new,) = fitting.bounding(hosts), fitting.bounding([new])
     together = dataclasses.replace(new, patterns=None, free={
         name: enough * free for name, free in new.free.items()})
     variables = packing.Variables.of(
@@ -214,37 +217,37 @@ def _relaxed(
         [*hosts, together])
     last = len(variables.places)
     rows = []
-    for name in packing.classes(kinds):
+    for name in fitting.classes(kinds):
         rows.append(({**variables.weights(
             variables.by_host().get(number, ()), name),
             last: -max(new.free.get(name, 0), 0)}, None, 0))
     for index in variables.by_host().get(number, ()):
         place = variables.places[index][1]
-        rows.append(({index: 1, last: -packing.room(
+        rows.append(({index: 1, last: -fitting.room(
             kinds[place], place, new)}, None, 0))
-    found = solve(packing.Program(
+    found = solve(programs.Program(
         (*itertools.repeat(0, last), -1), (*variables.limits, enough),
         [*rows, *variables.host_rows(), *variables.all_rows()]))
     return None if found.most is None else -found.most
 
 
 def least_hosts(
-    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host],
-    new: packing.Host,
+    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    new: fitting.Host,
 ) -> int | None:
     """Return a number of equal hosts below which there is no room.
 
     :param new: one of the hosts that may come
     :returns: None when no number of hosts is enough
     """
-    hosts, (new,) = packing.bounding(hosts), packing.bounding([new])
-    lacks = [(kind.count - sum(packing.room(kind, place, host)
+    hosts, (new,) = fitting.bounding(hosts), fitting.bounding([new])
+    lacks = [(kind.count - sum(fitting.room(kind, place, host)
                                for host in hosts),
-              packing.room(kind, place, new))
+              fitting.room(kind, place, new))
              for place, kind in enumerate(kinds)]
-    lacks += [(packing.amount(kinds, (kind.count for kind in kinds), name) -
-               packing.available(hosts, name), max(new.free.get(name, 0), 0))
-              for name in packing.classes(kinds)]
+    lacks += [(fitting.amount(kinds, (kind.count for kind in kinds), name) -
+               fitting.available(hosts, name), max(new.free.get(name, 0), 0))
+              for name in fitting.classes(kinds)]
     if any(lack > 0 and not each for lack, each in lacks):
         return None
     return max((-(-lack // each) for lack, each in lacks if lack > 0),
@@ -252,38 +255,38 @@ def least_hosts(
 
 
 def _simply(
-    kinds: Sequence[packing.Kind], hosts: Sequence[packing.Host],
-    new: packing.Host,
+    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    new: fitting.Host,
 ) -> Iterator[int]:
     """Yield numbers of hosts that are enough, in simple placements.
 
     Kinds that new hosts do not take are placed first on the hosts there are.
     """
-    for order in packing.orders(kinds, [*hosts, new]):
+    for order in filling.orders(kinds, [*hosts, new]):
         first = sorted(order, key=lambda place: bool(
-            packing.room(kinds[place], place, new)))
-        for counts in packing.fillings(kinds, hosts, first):
+            fitting.room(kinds[place], place, new)))
+        for counts in filling.fillings(kinds, hosts, first):
             number = _opened(
-                kinds, packing.left_of(kinds, counts), new, first)
+                kinds, fitting.left_of(kinds, counts), new, first)
             if number is not None:
                 yield number
 
 
 def opened(
-    kinds: Sequence[packing.Kind], left: Sequence[int], new: packing.Host,
+    kinds: Sequence[fitting.Kind], left: Sequence[int], new: fitting.Host,
 ) -> int | None:
     """Return how many new hosts surely take some servers, None if unknown.
 
     :param left: the number of servers of each kind
     """
     found = (_opened(kinds, list(left), new, order)
-             for order in packing.orders(kinds, [new]))
+             for order in filling.orders(kinds, [new]))
     return min((number for number in found if number is not None),
                default=None)
 
 
 def _opened(
-    kinds: Sequence[packing.Kind], left: list[int], new: packing.Host,
+    kinds: Sequence[fitting.Kind], left: list[int], new: fitting.Host,
     order: Sequence[int],
 ) -> int | None:
     """Return how many new hosts take some servers, None when they do not.
@@ -292,7 +295,7 @@ def _opened(
     """
     opened = 0
     while any(left):
-        pattern = packing.filled([
+        pattern = filling.filled([
             dataclasses.replace(kind, count=number)
             for kind, number in zip(kinds, left)], new, order)
         if not any(pattern):

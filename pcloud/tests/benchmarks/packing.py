@@ -18,6 +18,8 @@ import time
 
 from pcloud import planner
 from pcloud.rules import capacity
+from pcloud.rules import filling
+from pcloud.rules import fitting
 from pcloud.rules import losses
 from pcloud.rules import packing
 from pcloud.rules import rebalance_plans
@@ -25,23 +27,23 @@ from pcloud.rules import rebalancing
 from pcloud.rules import shortages
 
 _HOSTS, _SERVERS, _WORLDS = 100, 500, 20
-_NEW = packing.Host({capacity.VCPU: 64, capacity.MEMORY: 256 * 1024,
+_NEW = fitting.Host({capacity.VCPU: 64, capacity.MEMORY: 256 * 1024,
                      capacity.DISK: 1000})
 
 
-def _host(chance: random.Random) -> packing.Host:
+def _host(chance: random.Random) -> fitting.Host:
     used = chance.random() * 0.7 if chance.random() < 0.6 else 0
     size = {capacity.VCPU: chance.choice([64, 96, 128]),
             capacity.MEMORY: chance.choice([256, 384, 512]) * 1024 - 512,
             capacity.DISK: chance.choice([1000, 2000])}
-    return packing.Host({name: int(amount * (1 - used * chance.random()))
+    return fitting.Host({name: int(amount * (1 - used * chance.random()))
                          for name, amount in size.items()}, size)
 
 
-def _kinds(chance: random.Random) -> list[packing.Kind]:
+def _kinds(chance: random.Random) -> list[fitting.Kind]:
     number = chance.randint(3, 20)
     cuts = sorted(chance.sample(range(1, _SERVERS), number - 1))
-    return [packing.Kind(
+    return [fitting.Kind(
         {capacity.VCPU: chance.randint(1, 32),
          capacity.MEMORY: chance.choice([2, 4, 8, 16, 24, 32, 48]) * 1024,
          capacity.DISK: chance.randint(10, 400)}, end - begin,
@@ -60,7 +62,7 @@ def _measure(seed: int) -> float:
     if made.least < _SERVERS:
         solve = planner.Solver(planner.TELLING).within(planner.EACH)
         shortages.of_hosts(kinds, hosts, _NEW, solve)
-        for name in packing.classes(kinds):
+        for name in fitting.classes(kinds):
             shortages.of_class(kinds, hosts, name, solve)
         made = packing.fuller(kinds, hosts, made, solve)
     taken = time.perf_counter() - began
@@ -70,21 +72,21 @@ def _measure(seed: int) -> float:
 
 
 def _filled(
-    chance: random.Random, kinds: list[packing.Kind], share: float,
-) -> tuple[packing.Host, tuple[int, ...]]:
+    chance: random.Random, kinds: list[fitting.Kind], share: float,
+) -> tuple[fitting.Host, tuple[int, ...]]:
     """Return what is left on a host, and the servers on the host.
 
     :param share: how much of the host is filled, roughly
     """
     host = _host(chance)
     order = chance.sample(range(len(kinds)), len(kinds))
-    numbers = packing.filled([dataclasses.replace(
+    numbers = filling.filled([dataclasses.replace(
         kind, count=chance.randint(0, 3)) for kind in kinds],
         dataclasses.replace(host, free={
             name: int(amount * share) for name, amount in host.free.items()}),
         order)
     return dataclasses.replace(host, free={
-        name: amount - packing.amount(kinds, numbers, name)
+        name: amount - fitting.amount(kinds, numbers, name)
         for name, amount in host.free.items()}), numbers
 
 

@@ -11,10 +11,10 @@ from unittest import mock
 import testtools
 
 from pcloud import planner
-from pcloud.rules import packing
+from pcloud.rules import programs
 
 # Two of three fit, and only one of the pairs.
-PROGRAM = packing.Program(
+PROGRAM = programs.Program(
     (1, 1, 1), (1, 1, 1), [({0: 5, 1: 4, 2: 4}, None, 9)])
 NEEDS_SOLVER = testtools.skipUnless(
     planner.is_there(), 'highspy is not installed')
@@ -30,26 +30,26 @@ class SolverTest(testtools.TestCase):
 
     @NEEDS_SOLVER
     def test_impossible(self):
-        self.assertTrue(planner.Solver()(packing.Program(
+        self.assertTrue(planner.Solver()(programs.Program(
             (0, 0), (1, 1), [({0: 2, 1: 2}, 3, 3)])).impossible)
 
     @NEEDS_SOLVER
     def test_without_variables(self):
         solve = planner.Solver()
-        self.assertEqual(packing.Solution([], 0), solve(
-            packing.Program((), (), [({}, None, 4)])))
+        self.assertEqual(programs.Solution([], 0), solve(
+            programs.Program((), (), [({}, None, 4)])))
         self.assertTrue(solve(
-            packing.Program((), (), [({}, 1, 1)])).impossible)
+            programs.Program((), (), [({}, 1, 1)])).impossible)
 
     def test_nothing_is_known_without_the_library(self):
         self._have(highspy=None)
         self.assertFalse(planner.is_there())
-        self.assertEqual(packing.Solution(), planner.Solver()(PROGRAM))
+        self.assertEqual(programs.Solution(), planner.Solver()(PROGRAM))
 
     def test_nothing_is_known_when_the_time_is_over(self):
-        self.assertEqual(packing.Solution(), planner.Solver(0)(PROGRAM))
+        self.assertEqual(programs.Solution(), planner.Solver(0)(PROGRAM))
         self.assertEqual(
-            packing.Solution(), planner.Solver().within(0)(PROGRAM))
+            programs.Solution(), planner.Solver().within(0)(PROGRAM))
 
     @NEEDS_SOLVER
     def test_out_of_time_bounds_hold(self):
@@ -113,6 +113,6 @@ def _hard():
     size, rows = 200, 30
     weights = [[1000 + (number * 7919 + row * 104729) % 997
                 for number in range(size)] for row in range(rows)]
-    return packing.Program(
+    return programs.Program(
         tuple(weights[0]), (5,) * size,
         [(dict(enumerate(row)), None, 50001) for row in weights])

@@ -57,10 +57,13 @@ ROOMS = {
         'colocation default_pcloud draining locality maintenance '
         'host_resources machines rebalance_orders settling shortages',
         'rebalancing',
-        'capacity constraints hints packing sticky',
+        'packing',
+        'filling',
+        'fitting',
+        'capacity constraints hints sticky',
         'access affinity attributes blockers choice consumers counts forms '
-        'free_memory host_patterns looks providers ratios reactions reasons '
-        'spread text turns units uuids'),
+        'free_memory host_patterns looks programs providers ratios '
+        'reactions reasons spread text turns units uuids'),
     'backend': _room(
         _COMMON,
         f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_db '
@@ -209,9 +212,14 @@ ROOMS = {
         'osc',
         'deploy host_runs nova_cli rebalance_runs',
         'v1',
-        'display servers',
+        'calls display servers',
+        'plan_resources',
         'resources runs transport',
         'arguments exceptions'),
+    'client/calls': _room(
+        '', '',
+        'host_flavors hosts pclouds planning scoped_policies',
+        'base'),
     'client/deploy': _room(
         '', '',
         'deployments sync',

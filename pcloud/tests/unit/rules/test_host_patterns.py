@@ -10,8 +10,10 @@ import ddt
 import testtools
 
 from pcloud import planner
+from pcloud.rules import fitting
 from pcloud.rules import host_patterns
 from pcloud.rules import packing
+from pcloud.rules import programs
 from pcloud.rules import providers
 from pcloud.rules import shortages
 
@@ -159,10 +161,10 @@ class PatternsTest(testtools.TestCase):
 
 class PackingTest(testtools.TestCase):
 
-    KINDS = [packing.Kind({'VGPU': 2}, 9), packing.Kind({'VGPU': 3}, 9)]
+    KINDS = [fitting.Kind({'VGPU': 2}, 9), fitting.Kind({'VGPU': 3}, 9)]
 
     def host(self, steps=PLENTY, **free):
-        return packing.Host({'VGPU': sum(free.values())}, patterns=explored(
+        return fitting.Host({'VGPU': sum(free.values())}, patterns=explored(
             free, [demand(2), demand(3)], [9, 9], steps))
 
     def kinds(self, *counts):
@@ -189,7 +191,7 @@ class PackingTest(testtools.TestCase):
             solver = planner.Solver()
             made = packing.fuller(
                 kinds, hosts, packing.plan(kinds, hosts, solver), solver)
-            self.assertTrue(packing.is_placement(kinds, hosts, made.counts))
+            self.assertTrue(fitting.is_placement(kinds, hosts, made.counts))
             self.assertLessEqual(made.least, most, seed)
             self.assertGreaterEqual(made.most, most, seed)
             if planner.is_there():
@@ -199,10 +201,10 @@ class PackingTest(testtools.TestCase):
         """Two providers have 3 and 3: three servers of 2 have no room."""
         kinds, host = self.kinds(3, 0), self.host(a=3, b=3)
         self.assertTrue(packing.fits(
-            kinds, packing.loosened([host]), packing.no_solver))
+            kinds, fitting.loosened([host]), programs.no_solver))
         self.assertIs(False, packing.fits(
-            kinds, [host], packing.no_solver))
-        self.assertEqual(2, packing.room(kinds[0], 0, host))
+            kinds, [host], programs.no_solver))
+        self.assertEqual(2, fitting.room(kinds[0], 0, host))
 
     def test_what_is_not_known_is_no_proof(self):
         kinds, host = self.kinds(3, 0), self.host(1, a=3, b=3)
@@ -212,7 +214,7 @@ class PackingTest(testtools.TestCase):
     def test_new_hosts(self):
         enough = shortages.of_hosts(
             self.kinds(5, 0), [self.host(a=3, b=3)], self.host(a=3, b=3),
-            packing.no_solver)
+            programs.no_solver)
         self.assertEqual(shortages.Enough(2, True), enough)
 
     def test_more_of_a_class(self):

@@ -8,8 +8,9 @@ import random
 import testtools
 
 from pcloud import planner
+from pcloud.rules import fitting
 from pcloud.rules import losses
-from pcloud.rules import packing
+from pcloud.rules import programs
 from pcloud.rules import shortages
 from pcloud.tests.unit.rules import test_packing
 
@@ -43,11 +44,11 @@ def check(test, seed, solve):
     needed = []
     for each, loss in zip(made, lost):
         asked, others = case(kinds, hosts, loss)
-        left = packing.asked(asked) - test_packing.most(asked, others)
-        test.assertEqual(packing.asked(asked), each.asked)
+        left = fitting.asked(asked) - test_packing.most(asked, others)
+        test.assertEqual(fitting.asked(asked), each.asked)
         test.assertTrue(each.left[0] <= left <= each.left[1], (seed, each))
         test.assertIn(each.survives, (None, left == 0), seed)
-        test.assertTrue(packing.is_placement(
+        test.assertTrue(fitting.is_placement(
             asked, others, each.made.counts), seed)
         if left:
             needed.append(test_packing.least_hosts(asked, others, new))
@@ -78,19 +79,19 @@ class LossesTest(testtools.TestCase):
     def test_without_a_solver_nothing_wrong_is_claimed(self):
         known = 0
         for seed in range(FEWER):
-            made, _ = check(self, seed, packing.no_solver)
+            made, _ = check(self, seed, programs.no_solver)
             known += all(each.survives is not None for each in made)
         self.assertThat(known, testtools.matchers.GreaterThan(FEWER * 0.9))
 
     def test_losses_share_the_time(self):
         """The first hard question leaves time for the others."""
-        kinds = [packing.Kind({'VCPU': 4}, 1), packing.Kind({'VCPU': 3}, 2)]
-        hosts = [packing.Host({'VCPU': 5}), packing.Host({'VCPU': 5})]
+        kinds = [fitting.Kind({'VCPU': 4}, 1), fitting.Kind({'VCPU': 3}, 2)]
+        hosts = [fitting.Host({'VCPU': 5}), fitting.Host({'VCPU': 5})]
         shares = []
 
         def solve(program):
             shares.append(program.share)
-            return packing.Solution()
+            return programs.Solution()
 
         made = losses.cases(
             kinds, hosts, [losses.Loss((1, 2))] * 4, solve)
@@ -100,4 +101,4 @@ class LossesTest(testtools.TestCase):
 
     def test_no_host_is_needed_where_all_survive(self):
         self.assertEqual(shortages.Enough(0, True), losses.more_hosts(
-            [], packing.Host({'VCPU': 1}), packing.no_solver))
+            [], fitting.Host({'VCPU': 1}), programs.no_solver))

@@ -10,7 +10,9 @@ import ddt
 import testtools
 
 from pcloud import planner
+from pcloud.rules import fitting
 from pcloud.rules import packing
+from pcloud.rules import programs
 from pcloud.rules import shortages
 
 CLASSES = 'VCPU', 'MEMORY_MB', 'DISK_GB'
@@ -63,7 +65,7 @@ def least_more(kinds, hosts, name):
 
 def least_hosts(kinds, hosts, new):
     """Return how many more hosts are enough, None when none are."""
-    number = packing.asked(kinds)
+    number = fitting.asked(kinds)
     return next((more for more in range(number + 1) if most(
         kinds, [*hosts, *[new] * more]) == number), None)
 
@@ -74,7 +76,7 @@ def world(seed):
     names = CLASSES[:chance.randint(1, 3)]
 
     def host(least):
-        return packing.Host(
+        return fitting.Host(
             {name: chance.randint(least, 9) for name in names
              if chance.random() < 0.95},
             {name: chance.randint(3, 9) for name in names
@@ -82,7 +84,7 @@ def world(seed):
             frozenset(place for place in range(3) if chance.random() < 0.05))
 
     hosts = [host(0) for _ in range(chance.randint(0, 3))]
-    kinds = [packing.Kind(
+    kinds = [fitting.Kind(
         {name: chance.randint(1, 5) for name in names
          if chance.random() < 0.9}, chance.randint(1, 3),
         chance.random() < 0.2) for _ in range(chance.randint(1, 3))]
@@ -110,7 +112,7 @@ class NoSolverTest(testtools.TestCase):
     def test_without_a_solver_nothing_wrong_is_claimed(self):
         known = 0
         for seed in range(FEWER):
-            made, *_ = check(self, seed, packing.no_solver)
+            made, *_ = check(self, seed, programs.no_solver)
             known += made.least == made.most
         self.assertThat(known, testtools.matchers.GreaterThan(FEWER * 0.9))
         self.assertThat(known, testtools.matchers.LessThan(FEWER))
@@ -119,20 +121,20 @@ class NoSolverTest(testtools.TestCase):
 def check(test, seed, solve):
     """Check all that is claimed of a world, and return the claims."""
     kinds, hosts, new = world(seed)
-    number, true = packing.asked(kinds), most(kinds, hosts)
+    number, true = fitting.asked(kinds), most(kinds, hosts)
     first = packing.plan(kinds, hosts, solve)
     made = packing.fuller(kinds, hosts, first, solve)
     for each in (first, made):
         test.assertTrue(each.least <= true <= each.most, (seed, each))
-        test.assertTrue(packing.is_placement(kinds, hosts, each.counts), seed)
-        test.assertEqual(each.least, packing.placed(each.counts), seed)
+        test.assertTrue(fitting.is_placement(kinds, hosts, each.counts), seed)
+        test.assertEqual(each.least, fitting.placed(each.counts), seed)
     test.assertIn(packing.fits(kinds, hosts, solve),
                   (None, true == number), seed)
     if true == number:
         return [made]
     claims = [(shortages.of_class(kinds, hosts, name, solve),
                least_more(kinds, hosts, name))
-              for name in packing.classes(kinds)]
+              for name in fitting.classes(kinds)]
     claims.append((shortages.of_hosts(kinds, hosts, new, solve),
                    least_hosts(kinds, hosts, new)))
     for enough, right in claims:
@@ -148,11 +150,11 @@ def check(test, seed, solve):
 class PlacementTest(testtools.TestCase):
     """A placement that is no placement is noticed."""
 
-    KINDS = [packing.Kind({'VCPU': 2}, 3),
-             packing.Kind({'VCPU': 1, 'MEMORY_MB': 4}, 2, apart=True)]
-    HOSTS = [packing.Host({'VCPU': 5, 'MEMORY_MB': 8}),
-             packing.Host({'VCPU': 4, 'MEMORY_MB': 8}, {'VCPU': 1}),
-             packing.Host({'VCPU': 4}, {}, frozenset({0}))]
+    KINDS = [fitting.Kind({'VCPU': 2}, 3),
+             fitting.Kind({'VCPU': 1, 'MEMORY_MB': 4}, 2, apart=True)]
+    HOSTS = [fitting.Host({'VCPU': 5, 'MEMORY_MB': 8}),
+             fitting.Host({'VCPU': 4, 'MEMORY_MB': 8}, {'VCPU': 1}),
+             fitting.Host({'VCPU': 4}, {}, frozenset({0}))]
 
     @ddt.data(
         (((2, 1), (0, 1), (0, 0)), True),
@@ -170,20 +172,20 @@ class PlacementTest(testtools.TestCase):
         (((2, 0), (0, 0)), False))
     @ddt.unpack
     def test_placement(self, counts, right):
-        self.assertEqual(right, packing.is_placement(
+        self.assertEqual(right, fitting.is_placement(
             self.KINDS, self.HOSTS, counts))
 
     def test_more_servers_than_there_are(self):
-        host = packing.Host({'VCPU': 9})
-        self.assertFalse(packing.is_placement(
-            [packing.Kind({'VCPU': 1}, 3)], [host, host], ((2,), (2,))))
+        host = fitting.Host({'VCPU': 9})
+        self.assertFalse(fitting.is_placement(
+            [fitting.Kind({'VCPU': 1}, 3)], [host, host], ((2,), (2,))))
 
     def test_a_solver_that_errs_is_not_believed(self):
-        kinds = [packing.Kind({'VCPU': 4}, 1), packing.Kind({'VCPU': 3}, 2)]
-        hosts = [packing.Host({'VCPU': 5}), packing.Host({'VCPU': 5})]
+        kinds = [fitting.Kind({'VCPU': 4}, 1), fitting.Kind({'VCPU': 3}, 2)]
+        hosts = [fitting.Host({'VCPU': 5}), fitting.Host({'VCPU': 5})]
 
         def err(program):
-            return packing.Solution(program.limits, 99)
+            return programs.Solution(program.limits, 99)
 
         made = packing.plan(kinds, hosts, err)
         self.assertEqual((2, 3), (made.least, made.most))
@@ -194,18 +196,18 @@ class PlacementTest(testtools.TestCase):
 class LargeTest(testtools.TestCase):
 
     def test_more_hosts_than_are_tried_one_by_one(self):
-        kinds = [packing.Kind({'VCPU': 3}, 1000)]
+        kinds = [fitting.Kind({'VCPU': 3}, 1000)]
         self.assertEqual(
             shortages.Enough(334, True), shortages.of_hosts(
-                kinds, [], packing.Host({'VCPU': 10}), packing.no_solver))
+                kinds, [], fitting.Host({'VCPU': 10}), programs.no_solver))
 
     @NEEDS_SOLVER
     def test_amounts_as_large_as_memory(self):
         """One MiB decides, with amounts of millions."""
         each = 1048577
-        kinds = [packing.Kind({'MEMORY_MB': each}, 2),
-                 packing.Kind({'MEMORY_MB': each - 2}, 2)]
+        kinds = [fitting.Kind({'MEMORY_MB': each}, 2),
+                 fitting.Kind({'MEMORY_MB': each - 2}, 2)]
         for free, fit in ((2 * each - 2, True), (2 * each - 3, False)):
-            hosts = [packing.Host({'MEMORY_MB': free})] * 2
+            hosts = [fitting.Host({'MEMORY_MB': free})] * 2
             self.assertEqual(fit, packing.fits(
                 kinds, hosts, planner.Solver()))

@@ -9,7 +9,7 @@ import ddt
 import testtools
 
 from pcloud import planner
-from pcloud.rules import packing
+from pcloud.rules import programs
 from pcloud.rules import rebalance_orders as orders
 from pcloud.rules import rebalance_plans as plans
 from pcloud.rules import rebalancing
@@ -104,7 +104,7 @@ class RandomTest(testtools.TestCase):
         numbers = collections.Counter()
         for seed in range(WORLDS):
             world, goal = world_of(random.Random(seed))
-            found = plans.best(world, goal, packing.no_solver)
+            found = plans.best(world, goal, programs.no_solver)
             self.check(world, goal, found, seed)
             numbers[bool(found.steps)] += 1
         self.assertGreater(numbers[True], WORLDS * .1)
@@ -126,7 +126,7 @@ class RandomTest(testtools.TestCase):
         elif found.exact:
             self.assertIsNone(right, seed)
 
-    @ddt.data(packing.no_solver, planner.Solver(3600).within(.1))
+    @ddt.data(programs.no_solver, planner.Solver(3600).within(.1))
     def test_large_worlds(self, solver):
         chance = random.Random(1)
         kinds = [rebalancing.Kind(
