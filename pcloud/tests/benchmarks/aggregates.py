@@ -36,7 +36,7 @@ from oslo_serialization import jsonutils
 
 from pcloud import names
 from pcloud.tests.benchmarks.filters import databases
-from pcloud.tests import bulk
+from pcloud.tests.support import bulk
 
 _OWN = {names.CPU_RATIO: '16.0', names.RAM_RATIO: '1.5'}
 _ZONES, _POOLS = 2, 10

@@ -28,7 +28,7 @@ import requests
 from pcloud.tests.benchmarks import clouds
 from pcloud.tests.benchmarks import meter
 from pcloud.tests.benchmarks import suites
-from pcloud.tests import bulk
+from pcloud.tests.support import bulk
 
 _CLIENTS = 2  # Of each process.
 _OF_PCLOUD = 10

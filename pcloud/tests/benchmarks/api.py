@@ -33,11 +33,11 @@ import webob
 
 from pcloud.audit import all_checks
 from pcloud.tests.benchmarks import tables
-from pcloud.tests import bulk
 from pcloud.tests.concurrency import cloud as concurrency_cloud
 from pcloud.tests.concurrency import mariadb
-from pcloud.tests import counting
-from pcloud.tests import tenancy
+from pcloud.tests.support import bulk
+from pcloud.tests.support import counting
+from pcloud.tests.support import tenancy
 
 _OWNER, _TENANT, _ADMIN = 'a' * 32, 'b' * 32, 'c' * 32
 

@@ -12,9 +12,9 @@ from nova.objects import cell_mapping
 from oslo_utils import uuidutils
 import sqlalchemy as sa
 
-from pcloud.tests import bulk
 from pcloud.tests.concurrency import cloud
 from pcloud.tests.concurrency import mariadb
+from pcloud.tests.support import bulk
 
 
 class Cloud(cloud.Cloud):

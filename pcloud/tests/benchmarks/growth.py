@@ -43,8 +43,8 @@ from pcloud.tests.benchmarks import meter
 from pcloud.tests.benchmarks import suites
 from pcloud.tests.benchmarks import tables
 from pcloud.tests.benchmarks import turns
-from pcloud.tests import bulk
-from pcloud.tests import counting
+from pcloud.tests.support import bulk
+from pcloud.tests.support import counting
 
 SIZES = (10, 50, 100, 200)
 _OWNER = 'a' * 32

@@ -20,7 +20,7 @@ import sys
 from pcloud.api.nova_calls import shown_hints
 from pcloud.tests.benchmarks import nova_api
 from pcloud.tests.benchmarks import turns
-from pcloud.tests import counting
+from pcloud.tests.support import counting
 
 # The most processor time with the filter, as a multiple of the time without.
 CALLS = {

@@ -41,9 +41,9 @@ from pcloud.rules import hints
 from pcloud.tests.benchmarks import clouds
 from pcloud.tests.benchmarks import meter
 from pcloud.tests.benchmarks import turns
-from pcloud.tests import bulk
 from pcloud.tests.concurrency import mariadb
-from pcloud.tests import counting
+from pcloud.tests.support import bulk
+from pcloud.tests.support import counting
 
 STOCK, FILTER, ALL = 'stock', 'PcloudFilter', 'everything on'
 _OWNER, _STRANGER = 'a' * 32, 'b' * 32

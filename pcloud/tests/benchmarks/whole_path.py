@@ -40,8 +40,8 @@ from pcloud.scheduler import open_hosts
 from pcloud.scheduler import prefilter
 from pcloud.tests.benchmarks import stopwatch
 from pcloud.tests.benchmarks import tables
-from pcloud.tests import counting
-from pcloud.tests.functional import big
+from pcloud.tests.support import big
+from pcloud.tests.support import counting
 
 # For each request, whatever it is narrowed to, Nova's scheduler reads the
 # services of all hosts of a cell, and Placement goes through all providers

@@ -29,8 +29,8 @@ import sqlalchemy as sa
 
 from pcloud import conf
 from pcloud import names
-from pcloud.tests import bulk
 from pcloud.tests.concurrency import mariadb
+from pcloud.tests.support import bulk
 from pcloud_sandbox.configuration import paste
 
 PROCESSES = 3

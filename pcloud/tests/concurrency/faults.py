@@ -19,7 +19,7 @@ _plan: contextvars.ContextVar[list | None] = contextvars.ContextVar(
 
 def install() -> None:
     """Wrap every write of `steps.WRITES`."""
-    from pcloud.tests import steps
+    from pcloud.tests.support import steps
 
     for holder, name in steps.WRITES:
         setattr(holder, name, _wrap(getattr(holder, name)))

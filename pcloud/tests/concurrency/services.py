@@ -26,7 +26,7 @@ from oslo_log import log as logging
 
 from pcloud.tests.concurrency import neighbours
 from pcloud.tests.concurrency import server
-from pcloud.tests.functional import driver
+from pcloud.tests.support import driver
 
 CONF = cfg.CONF
 

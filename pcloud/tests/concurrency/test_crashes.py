@@ -16,7 +16,7 @@ import testtools
 from pcloud.audit import all_checks
 from pcloud.tests.concurrency import cloud
 from pcloud.tests.concurrency import crowd
-from pcloud.tests import ledger
+from pcloud.tests.support import ledger
 
 # More than any request has.
 MOST_STEPS = 40

@@ -17,10 +17,10 @@ import testtools
 
 from pcloud.audit import all_checks
 from pcloud.backend import journal
-from pcloud.tests import bulk
 from pcloud.tests.concurrency import cloud
 from pcloud.tests.concurrency import crowd
-from pcloud.tests import ledger
+from pcloud.tests.support import bulk
+from pcloud.tests.support import ledger
 from pcloud.worker import passes
 
 CLIENTS = 10

@@ -21,8 +21,8 @@ import testtools
 
 from pcloud import conf
 from pcloud.tests.concurrency import mariadb
-from pcloud.tests import odd_clouds
-from pcloud.tests import slow_ways
+from pcloud.tests.support import odd_clouds
+from pcloud.tests.support import slow_ways
 
 # Another test of this process may still have a cloud.
 _DATABASES = _API, _CELL = 'odd_api', 'odd_cell'

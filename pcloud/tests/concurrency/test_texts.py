@@ -13,9 +13,9 @@ import testtools
 
 from pcloud.api import routes
 from pcloud.rules import hints
-from pcloud.tests import calls
 from pcloud.tests.concurrency import cloud
 from pcloud.tests.concurrency import crowd
+from pcloud.tests.support import calls
 
 BEYOND = '\U0001f600'
 # What stands for a name in a path, as a client sends it.

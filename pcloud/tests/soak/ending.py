@@ -5,13 +5,13 @@
 import collections
 import time
 
-from pcloud.tests import bulk
 from pcloud.tests.soak import actors
 from pcloud.tests.soak import calls
 from pcloud.tests.soak import client as soak_client
 from pcloud.tests.soak import registers
 from pcloud.tests.soak import rows
 from pcloud.tests.soak import stage as soak_stage
+from pcloud.tests.support import bulk
 
 _PATIENCE = 5
 _RATIOS = {'cpu_allocation_ratio': 'VCPU', 'ram_allocation_ratio': 'MEMORY_MB'}

@@ -9,8 +9,8 @@ project, of a host flavor, or the name of a host attribute.
 import collections
 from collections.abc import Iterable
 
-from pcloud.tests import bulk
 from pcloud.tests.soak import rows
+from pcloud.tests.support import bulk
 
 Register = tuple[str, str, str]
 

@@ -45,7 +45,7 @@ from pcloud.backend import pcloud_rows
 from pcloud.backend import pool_rows
 from pcloud.objects import emptiness
 from pcloud.objects import quotas
-from pcloud.tests.functional import driver
+from pcloud.tests.support import driver
 from pcloud.tests.worlds import graph
 from pcloud.tests.worlds import memory
 from pcloud.tests.worlds import ranks

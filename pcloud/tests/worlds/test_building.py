@@ -10,8 +10,8 @@ from nova import objects
 
 from pcloud.audit import all_checks
 from pcloud.backend import arrivals
-from pcloud.tests.functional import base
-from pcloud.tests.functional import driver
+from pcloud.tests.support import base
+from pcloud.tests.support import driver
 from pcloud.tests.worlds import compared
 from pcloud.tests.worlds import copies
 from pcloud.tests.worlds import turns

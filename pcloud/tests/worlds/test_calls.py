@@ -6,7 +6,7 @@ import itertools
 
 import ddt
 
-from pcloud.tests.functional import base
+from pcloud.tests.support import base
 from pcloud.tests.worlds import world
 
 # Who calls what; {mine} is Alice's Pcloud, {theirs} is Bob's.

@@ -14,9 +14,9 @@ import fixtures
 from nova.tests import fixtures as nova_fixtures
 
 from pcloud.audit import all_checks
-from pcloud.tests.functional import base
-from pcloud.tests.functional import one_cell
-from pcloud.tests.functional import stored
+from pcloud.tests.support import base
+from pcloud.tests.support import one_cell
+from pcloud.tests.support import stored
 from pcloud.tests.worlds import copies
 from pcloud.tests.worlds import graph as graphs
 from pcloud.tests.worlds import places

@@ -15,7 +15,7 @@ import sys
 import fixtures
 from oslotest import base
 
-from pcloud.tests import next_steps
+from pcloud.tests.support import next_steps
 from pcloud_sandbox.configuration import devstack
 from pcloud_sandbox.configuration import paste
 from pcloud_sandbox import errors

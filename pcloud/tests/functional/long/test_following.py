@@ -1,0 +1,390 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Scaled services follow others by passes of a worker, in front of real Nova.
+
+Keystone is not there, so a context takes the place of a token.
+"""
+
+import threading
+from unittest import mock
+
+from nova.compute import rpcapi as compute_rpcapi
+from nova.tests.unit import fake_crypto
+from oslo_utils import fixture as utils_fixture
+
+from pcloud.client.deploy import deployments
+from pcloud.client import plan_resources
+from pcloud.client import servers
+from pcloud import exception
+from pcloud.tests.functional.quick import test_following
+from pcloud.tests.support import counting
+from pcloud.tests.support import kills
+from pcloud.tests.support import outages
+from pcloud.worker import scaled_services
+from pcloud.worker import tenant_calls
+
+
+class FollowingTest(test_following.FollowingTestCase):
+
+    def test_one_that_comes_and_goes(self):
+        second = self._have_db(2)
+        self.assertTrue(self.once())
+        self.assertEqual({'node-1': 1, 'node-2': 1}, self._hosts())
+        like, new = (self.alice.get_server(self._unit_on(host).id)
+                     for host in ('node-1', 'node-2'))
+        self.assertEqual('agent-1', new['name'])
+        for member in ('tenant_id', 'flavor', 'image', 'config_drive',
+                       'key_name'):
+            self.assertEqual(like[member], new[member], member)
+        self.assertEqual(
+            {'service': ['agent'], 'in': [second['id']]},
+            new['scheduler_hints'])
+        self.assertEqual({'pcloud_scale_with', 'pcloud_scaled_at'},
+                         new['metadata'].keys())
+        self._delete(second)
+        self.pass_until({'node-1': 1})
+
+    def test_the_user_is_the_worker(self):
+        """Nobody's name is used, who may be gone or have no right."""
+        eve = self.client_of('eve', self.alice.project_id)
+        self.client = self.as_library(eve)
+        self._deploy('log')
+        self._have_db(2)
+        self.assertTrue(self.once())
+        self._hosts()
+        self._hosts('log')
+        self.assertEqual(
+            [('agent', 'alice'), ('agent', 'worker'), ('log', 'eve'),
+             ('log', 'worker')],
+            sorted((unit.hint('service'),
+                    self.alice.get_server(unit.id)['user_id'])
+                   for service in ('agent', 'log')
+                   for unit in self._units(service)))
+        self.log_in.assert_called_once_with(self.alice.project_id)
+
+    def test_a_unit_with_a_key_pair(self):
+        """A key pair is its user's, and the worker tells who has none."""
+        pair = self.alice.call_json('POST', '/os-keypairs', {'keypair': {
+            'name': 'mine', 'type': 'ssh',
+            'public_key': fake_crypto.get_ssh_public_key()}})['keypair']
+        own = self.boot(
+            self.alice, {'service': 'log', 'in': self.first['id']},
+            flavorRef='helper', name='log', key_name=pair['name'],
+            metadata={'pcloud_scale_with': 'db'})
+        self._have_db(2)
+        self.assertTrue(self.once())
+        self.assertEqual({'node-1': 1, 'node-2': 1}, self._hosts('log'))
+        self.assertEqual({'mine', None}, {
+            self.alice.get_server(unit.id)['key_name']
+            for unit in self._units('log')})
+        self.assertIn('log-1 is started beside db-2, without the key pair '
+                      f'mine of {own["name"]}', self.stdlog.logger.output)
+
+    def test_services_that_share_a_server(self):
+        """What is co-located with a unit goes with the unit."""
+        second = self._have_db(2)
+        self.once()
+        self._hosts()
+        unit = self._unit_on('node-2')
+        self.boot(self.alice, {'service': 'child', 'in': unit.id},
+                  flavorRef='helper', name='child')
+        child = {'id': self._units('child')[0].id}
+        self._delete(second)
+        seen = []
+
+        def removed():
+            self.assertTrue(self.once())
+            seen.append(self._states(unit.id, child['id']))
+            self.assertEqual({'node-1': 1}, self._hosts())
+
+        self.wait_until(removed)
+        self.assertEqual([], self._units('child'))
+        # The unit is stopped before its child.
+        self.assertIn((servers.SHUTOFF, servers.ACTIVE), seen)
+        self.assertNotIn((servers.ACTIVE, servers.SHUTOFF), seen)
+
+    def _states(self, *ids):
+        """Return the statuses of servers; None where there is none."""
+        found = {unit.id: unit.status
+                 for unit in self.client.servers.list_all()}
+        return tuple(found.get(server_id) for server_id in ids)
+
+    def test_other_projects(self):
+        """Units of another project's service of the same name do not count."""
+        self.boot(self.bob, {'service': 'db'}, zone='az2')
+        self.assertTrue(self.once())
+        self.log_in.assert_not_called()
+        self.assertEqual({'node-1': 1}, self._hosts())
+
+    def test_without_work(self):
+        """A pass costs the same for few services and for many."""
+        few = counting.least(self.once)
+        for name in ('log', 'trace'):
+            self._deploy(name)
+        # What has been added in the last minute is looked up once more.
+        self.memory = scaled_services.Memory()
+        self.assertEqual(few, counting.least(self.once))
+        # Three for the cell, and where there are scaled services two for each
+        # cell, and the servers in no cell.
+        self.assertEqual(counting.Count(8, 0), few)
+        self.log_in.assert_not_called()
+
+    def test_without_scaled_services(self):
+        deployments.undeploy(self.client, 'agent', self.pace)
+        self.assertEqual(counting.Count(2, 0), counting.least(self.once))
+
+    def test_a_cell_that_is_silent(self):
+        self._have_db(2)
+        with outages.SilentCell(self.cell_mappings['cell1']):
+            self.assertFalse(self.once())
+        self.log_in.assert_not_called()
+        self.assertTrue(self.once())
+        self.assertEqual({'node-1': 1, 'node-2': 1}, self._hosts())
+
+    def test_a_broker_that_is_away(self):
+        self._have_db(2)
+        with outages.SilentBroker():
+            self.assertFalse(self.once())
+        self.assertEqual({'node-1': 1}, self._hosts())
+        self.assertTrue(self.once())
+        self.assertEqual({'node-1': 1, 'node-2': 1}, self._hosts())
+
+    def test_a_service_that_is_being_deployed(self):
+        self._have_db(2)
+        unit = self._unit_on('node-1')
+        self.alice.call_json('POST', f'/servers/{unit.id}/metadata', {
+            'metadata': {'pcloud_deploying': 'yes'}})
+        self.assertTrue(self.once())
+        self.log_in.assert_not_called()
+        self.alice.call('DELETE',
+                        f'/servers/{unit.id}/metadata/pcloud_deploying')
+        self.assertTrue(self.once())
+        self.assertEqual({'node-1': 1, 'node-2': 1}, self._hosts())
+
+    def test_a_service_that_is_being_removed(self):
+        """All units are stopped before the first unit is deleted."""
+        self._have_db(2)
+        unit = {'id': self._unit_on('node-1').id}
+        self.act(unit, {'os-stop': None})
+        self.wait_for(unit, status='SHUTOFF')
+        self.assertTrue(self.once())
+        self.log_in.assert_not_called()
+        self.act(unit, {'os-start': None})
+        self.wait_for(unit, status='ACTIVE')
+        self.assertTrue(self.once())
+        self.assertEqual({'node-1': 1, 'node-2': 1}, self._hosts())
+
+
+class TroubleTest(test_following.FollowingTestCase):
+    """Something cannot be done."""
+
+    clock = None
+
+    def _have_full_host(self):
+        """Start a unit of db, and return a server that needs the rest."""
+        self._have_db(2)
+        return self.boot(self.alice, zone='az2', flavorRef=self.make_flavor(
+            'most', memory_mb=7680 - 512 - 256))
+
+    def _later(self, seconds):
+        if self.clock is None:
+            self.clock = self.useFixture(utils_fixture.TimeFixture())
+        self.clock.advance_time_seconds(seconds)
+
+    def test_no_room(self):
+        """Nothing is started, nobody asks at each pass, and all tell once."""
+        full = self._have_full_host()
+        before = self._hosts()
+        for _ in range(3):
+            self.assertTrue(self.once())
+        self.assertEqual(before, self._hosts())
+        self.assertEqual(1, self.log_in.call_count)
+        self.assertEqual(1, len(self.warnings()))
+        self.assertIn('there is no room', self.warnings()[0])
+
+        # What comes meanwhile is not kept waiting.
+        self._have_db(3)
+        self.assertTrue(self.once())
+        self.assertEqual({'node-1': 1, 'node-3': 1}, self._hosts())
+
+        # When there is room, a later pass finds the room.
+        self.assertEqual(2, self.log_in.call_count)
+        self.assertTrue(self.once())
+        self.assertEqual(2, self.log_in.call_count)
+        self._later(11)
+        self.assertTrue(self.once())
+        self.assertEqual(3, self.log_in.call_count)
+        self._delete(full)
+        self._later(21)
+        self.assertTrue(self.once())
+        self.assertEqual({'node-1': 1, 'node-2': 1, 'node-3': 1},
+                         self._hosts())
+
+    def test_over_quota(self):
+        self._have_db(2)
+        self.flags(instances=3, group='quota')
+        for _ in range(3):
+            self.assertTrue(self.once())
+        self.assertEqual({'node-1': 1}, self._hosts())
+        self.assertEqual(1, self.log_in.call_count)
+        warning, = self.warnings()
+        self.assertIn('Quota exceeded', warning)
+
+    def test_a_build_that_fails(self):
+        """It is replaced, but not at once."""
+        self._have_full_host()
+        with mock.patch.object(tenant_calls.Client, 'room',
+                               return_value=plan_resources.Room(1, None)):
+            self.assertTrue(self.once())
+        self.assertEqual({'node-1': 1, None: 1}, self._hosts())
+        for _ in range(3):
+            self.assertTrue(self.another())
+        self.assertEqual(1, self.log_in.call_count)
+        self._later(301)
+        self.assertTrue(self.another())
+        self.assertEqual(2, self.log_in.call_count)
+        self.assertEqual({'node-1': 1}, self._hosts())
+
+    def test_a_project_that_nobody_can_log_in_to(self):
+        self._have_db(2)
+        self.log_in.side_effect = exception.WorkerHasNoRole(
+            project=self.alice.project_id, reason='HTTP 401')
+        for _ in range(3):
+            self.assertTrue(self.another())
+        self.assertEqual({'node-1': 1}, self._hosts())
+        warning, = self.warnings()
+        self.assertIn('Scaled services do not follow', warning)
+
+    def test_one_project_of_two(self):
+        """The first project's failure does not keep the other one waiting."""
+        self._have_db(2)
+        theirs = self.client_of('dora', 'f' * 32)
+        self.client, client = self.as_library(theirs), self.client
+        self.boot(theirs, {'service': 'db'}, zone='az1')
+        self._deploy('agent')
+        self.boot(theirs, {'service': 'db'}, zone='az3')
+
+        def failing(project):
+            if project == self.alice.project_id:
+                raise failure
+            return test_following.context_of(project)
+
+        self.log_in.side_effect = failing
+        failure = exception.Unavailable()
+        self.assertFalse(self.once())
+        self.assertEqual({'node-1': 1, 'node-3': 1}, self._hosts())
+        failure = KeyError('nobody expects this')
+        self.assertTrue(self.once())
+        self.client = client
+        self.assertEqual({'node-1': 1}, self._hosts())
+
+
+class TwoWorkersTest(test_following.FollowingTestCase):
+    """Any number of workers may run, and any of them may die."""
+
+    def test_a_worker_during_a_pass_of_another(self):
+        """Both start a unit, and one stays."""
+        self._have_db(2)
+        request = tenant_calls._Adapter.request
+        posts = []
+
+        def interrupted(adapter, path, method, *args, **options):
+            if (path, method) == ('/servers', 'POST'):
+                posts.append(path)
+                if len(posts) == 1:
+                    self.another()
+            return request(adapter, path, method, *args, **options)
+
+        with mock.patch.object(tenant_calls._Adapter, 'request', interrupted):
+            self.assertTrue(self.once())
+        self.assertEqual(2, len(posts))
+        self.pass_until({'node-1': 1, 'node-2': 1})
+        self.another()
+        self.assertEqual({'node-1': 1, 'node-2': 1}, self._hosts())
+
+    def test_workers_at_the_same_time(self):
+        self._have_db(2)
+        workers = [threading.Thread(target=self.another) for _ in range(3)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        self.pass_until({'node-1': 1, 'node-2': 1})
+
+    def test_workers_that_remove_at_the_same_time(self):
+        """Nova is asked to stop the unit, and to delete the unit, once."""
+        second = self._have_db(2)
+        self.assertTrue(self.once())
+        self._hosts()
+        self._delete(second)
+
+        def removed():
+            workers = [threading.Thread(target=self.another)
+                       for _ in range(3)]
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+            self.assertEqual({'node-1': 1}, self._hosts())
+
+        unit = self._unit_on('node-2')
+        send, stops = compute_rpcapi.ComputeAPI.stop_instance, []
+
+        def counted(api, context, instance, *args, **kwargs):
+            stops.append(instance.uuid)
+            return send(api, context, instance, *args, **kwargs)
+
+        with mock.patch.object(compute_rpcapi.ComputeAPI, 'stop_instance',
+                               counted):
+            self.wait_until(removed)
+        self.assertEqual([unit.id], stops)
+        self.assertEqual([], self.warnings())
+
+    def _killed_before(self, number):
+        """Kill a worker before one of its calls.
+
+        :returns: whether there were so many calls
+        """
+        request, left = tenant_calls._Adapter.request, [number]
+
+        def killing(adapter, *args, **options):
+            left[0] -= 1
+            if not left[0]:
+                raise kills.Killed()
+            return request(adapter, *args, **options)
+
+        with mock.patch.object(tenant_calls._Adapter, 'request', killing):
+            try:
+                self.another()
+            except kills.Killed:
+                return True
+        return False
+
+    def test_killed_before_any_call(self):
+        """Afterwards there is one unit, and none after the removal.
+
+        Whoever is killed after a call is killed before the next one. A removal
+        is two looks: one stops the unit, and one deletes the unit.
+        """
+        number, is_killed = 0, True
+        while is_killed:
+            number += 1
+            second = self._have_db(2)
+            is_killed = self._killed_before(number)
+            self._has_after_a_pass({'node-1': 1, 'node-2': 1})
+            unit = {'id': self._unit_on('node-2').id}
+            self._delete(second)
+            is_killed |= self._killed_before(number)
+            self.another()
+            self.wait_for(unit, status='SHUTOFF')
+            is_killed |= self._killed_before(number)
+            self._has_after_a_pass({'node-1': 1})
+        self.assertGreater(number, 6)
+
+    def _has_after_a_pass(self, expected):
+        # What is being deleted is waited for.
+        def passed():
+            self.assertTrue(self.another())
+            self.assertEqual(expected, self._hosts())
+
+        self.wait_until(passed)

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Servers that Nova moves from drained hosts, inside the Pcloud alone."""
+
+from unittest import mock
+
+from nova.compute import power_state
+from nova import objects
+
+from pcloud.backend import server_calls
+from pcloud.tests.functional.quick import test_moving
+from pcloud.tests.support import base
+
+GROUPS = '2.64'
+
+
+class ColdTest(test_moving.MovingTestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.start()
+        self.act(self.server, {'os-stop': None})
+        self.wait_for(self.server, status='SHUTOFF')
+        self.only('a', 'b')
+
+    def test_pcloud_confirms_what_pcloud_began(self):
+        self.drain(move='any', release=True)
+        self.arrives(self.server, 'b', 'VERIFY_RESIZE')
+        self.assertEqual({self.server['id']: 'resize_not_confirmed'},
+                         self.blockers())
+        self.work()
+        self.arrives(self.server, 'b', 'SHUTOFF')
+
+        def released():
+            self.work()
+            self.assertEqual({'b', 'c'}, set(self.names()))
+
+        self.wait_until(released)
+        self.ends(self.server, 'confirmed')
+        self.assertEqual([], self.kinds())
+
+    def test_a_users_migration_is_not_confirmed(self):
+        self.act(self.server, {'migrate': None})
+        self.arrives(self.server, 'b', 'VERIFY_RESIZE')
+        self.drain(move='any')
+        self.work()
+        self.assertEqual(['finished'], self.migrations(self.server))
+        self.assertEqual({self.server['id']: 'resize_not_confirmed'},
+                         self.blockers())
+
+    def test_a_users_migration_after_one_of_pcloud(self):
+        self.drain(move='any')
+        self.arrives(self.server, 'b', 'VERIFY_RESIZE')
+        self.work()
+        self.arrives(self.server, 'b', 'SHUTOFF')
+        self.only('c')
+        self.act(self.server, {'migrate': None})
+        self.arrives(self.server, 'c', 'VERIFY_RESIZE')
+        self.drain('b', move='any')
+        self.work()
+        self.assertEqual('VERIFY_RESIZE', self.admin.get_server(
+            self.server['id'])['status'])
+
+
+class ObstacleTest(test_moving.MovingTestCase):
+    """What keeps servers from being moved."""
+
+    def test_no_room(self):
+        server = self.start()
+        self.drain(move='live')
+        self.assertEqual({server['id']: 'no_room'}, self.blockers())
+        self.put('b', 'enabled')
+        self.work()
+        self.arrives(server, 'b')
+
+    def test_project_that_is_no_tenant_any_more(self):
+        self.alice.call_json(
+            'PUT', f'/os-pclouds/{self.pcloud}/tenants/{base.CAROL}')
+        carol = self.client_of('carol', base.CAROL)
+        server = self.start(user=carol)
+        self.alice.call_json(
+            'DELETE', f'/os-pclouds/{self.pcloud}/tenants/{base.CAROL}')
+        self.only('a', 'b')
+        self.drain(move='live')
+        self.assertEqual({server['id']: 'placement'}, self.blockers())
+
+    def test_server_without_power(self):
+        server = self.start()
+        instance = objects.Instance.get_by_uuid(self.context, server['id'])
+        instance.power_state = power_state.NOSTATE
+        instance.save()
+        self.only('a', 'b')
+        self.drain(move='live')
+        self.assertEqual({server['id']: 'not_migratable'}, self.blockers())
+        self.assertEqual([], self.migrations(server))
+        instance.power_state = power_state.RUNNING
+        instance.save()
+        self.work()
+        self.arrives(server, 'b')
+
+    def test_flavor_of_another_project_that_nova_refuses(self):
+        """The owner sees nothing of the flavor."""
+        self.alice.call_json(
+            'PUT', f'/os-pclouds/{self.pcloud}/tenants/{base.CAROL}')
+        flavor = self.make_flavor('secret', is_public=False)
+        self.admin.call_json('POST', f'/flavors/{flavor}/action', {
+            'addTenantAccess': {'tenant': base.CAROL}})
+        server = self.boot(
+            self.admin, {'pcloud': self.pcloud}, flavorRef=flavor)
+        spec = objects.RequestSpec.get_by_instance_uuid(
+            self.context, server['id'])
+        spec.flavor.extra_specs = {'hw:cpu_policy': 'wrong'}
+        spec.save()
+        self.only('a', 'b')
+        blocker, = self.drain(move='live')['drain']['blockers']
+        self.assertEqual('not_migratable', blocker['rule'])
+        self.assertNotIn('secret', blocker['reason'])
+
+    def test_server_on_a_host_that_is_down(self):
+        """Nova would refuse to move the server, or have nobody move it."""
+        server = self.start()
+        self.only('a', 'b')
+        self.set_down(self.real['a'])
+        self.drain(move='live')
+        self.assertEqual({server['id']: 'not_migratable'}, self.blockers())
+        self.assertEqual([], self.migrations(server))
+        self.set_down(self.real['a'], False)
+        self.work()
+        self.arrives(server, 'b')
+
+    def test_scheduler_that_finds_no_host(self):
+        self.alice.microversion = GROUPS
+        group = self.alice.post_server_groups(
+            {'name': 'together', 'policy': 'affinity'})
+        hint = {'pcloud': self.pcloud, 'group': group['id']}
+        servers = [self.start(hint) for _ in range(2)]
+        self.only('a', 'b')
+        self.drain(move='live')
+        self.wait_until(lambda: self.assertEqual(
+            dict.fromkeys((each['id'] for each in servers), 'placement'),
+            self.blockers()))
+        self.work()
+        self.assertEqual(['error'], self.migrations(servers[0]))
+        self.later(seconds=61)
+        self.work()
+        self.wait_until(lambda: self.assertEqual(
+            ['error'] * 2, self.migrations(servers[0])))
+        self.assertEqual({'a'}, set(map(self.name_of, servers)))
+
+    def test_migration_that_fails(self):
+        server = self.start()
+        self.only('a', 'b')
+        with mock.patch.object(
+                self.computes[self.real['a']].driver, 'live_migration',
+                # As a hypervisor does whose guest stays where it is.
+                side_effect=lambda context, instance, dest, post, recover,
+                block=False, data=None: recover(
+                    context, instance, dest, data)):
+            self.drain(move='live')
+            self.wait_until(lambda: self.assertEqual(
+                {server['id']: 'migration'}, self.failed(server)))
+        self.work()
+        self.assertEqual(1, len(self.migrations(server)))
+        self.later(seconds=61)
+        self.work()
+        self.arrives(server, 'b')
+
+    def failed(self, server):
+        self.assertIn(self.migrations(server), [['error'], ['failed']])
+        return self.blockers()
+
+    def test_no_ping_pong(self):
+        server = self.start()
+        self.only('a', 'b')
+        self.drain('a', move='live')
+        self.arrives(server, 'b')
+        self.put('a', 'enabled')
+        self.drain('b', move='live')
+        self.arrives(server, 'a')
+        self.only('a', 'b')
+        self.drain('a', move='live')
+        self.work()
+        self.assertEqual({server['id']: 'migration'}, self.blockers())
+        self.assertEqual(2, len(self.migrations(server)))
+        self.later(hours=1)
+        self.work()
+        self.arrives(server, 'b')
+
+    def test_locked(self):
+        server = self.start()
+        self.only('a', 'b')
+        self.act(server, {'lock': None})
+        self.drain(move='live')
+        self.assertEqual({server['id']: 'locked'}, self.blockers())
+        self.assertEqual([], self.migrations(server))
+
+
+class NoSchedulerTest(test_moving.MovingTestCase):
+
+    own_cloud = True
+
+    def test_server_is_left_alone(self):
+        server = self.start()
+        self.only('a', 'b')
+        self.scheduler.stop()
+        with mock.patch.object(server_calls, '_PATIENCE', 1):
+            self.drain(move='live')
+        self.assertEqual(('ACTIVE', None), tuple(
+            self.admin.get_server(server['id'])[key]
+            for key in ('status', 'OS-EXT-STS:task_state')))
+        self.assertEqual([], self.migrations(server))
+        self.scheduler.start()
+        self.work()
+        self.arrives(server, 'b')

@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Servers that Nova moves from drained hosts, inside the Pcloud alone."""
+
+import datetime
+import threading
+from unittest import mock
+
+from nova import exception as nova_exception
+from nova import objects
+from nova.objects import fields
+from oslo_utils import timeutils
+
+from pcloud.api.policies import hosts as policies
+from pcloud.backend import server_calls
+from pcloud import names
+from pcloud.rules import moving
+from pcloud.rules import turns
+from pcloud.tests.functional.quick import test_draining
+from pcloud.tests.support import counting
+from pcloud.tests.support import outages
+
+
+class MovingTestCase(test_draining.DrainingTestCase):
+    """A Pcloud with the hosts a, b and c; only a takes servers."""
+
+    def furnish(self):
+        super().furnish()
+        self.real['c'] = self.add_host(
+            self.alice, self.pcloud, 'c', 'gpu')
+        self.only('a')
+
+    def only(self, *open_hosts):
+        """Enable some hosts, and disable the others."""
+        for name in self.real:
+            self.put(name, 'enabled' if name in open_hosts else 'disabled')
+
+    def start(self, hint=None, user=None):
+        """Start a server on a host that takes servers."""
+        return self.boot(user or self.alice, hint or {'pcloud': self.pcloud})
+
+    def name_of(self, server):
+        """Return the owner's name of the host of a server."""
+        host, = (name for name, real in self.real.items()
+                 if real == self.host_of(server))
+        return host
+
+    def drain(self, name='a', **drain):
+        """Drain a host, have a worker look, and return what was answered."""
+        answer = super().drain(name, **drain)
+        self.work()
+        return answer
+
+    def arrives(self, server, name, status='ACTIVE'):
+        """Wait until a server is on a host."""
+        return self.wait_for(server, status=status, **{
+            'OS-EXT-SRV-ATTR:host': self.real[name]})
+
+    def migrations(self, server):
+        """Return the statuses of the migrations of a server, oldest first."""
+        return [each.status for each in self.moves(server)]
+
+    def ends(self, server, status):
+        """Wait until the only migration of a server has ended."""
+        # The server has arrived a moment before.
+        self.wait_until(lambda: self.assertEqual(
+            [status], self.migrations(server)))
+
+    def moves(self, server):
+        with self.in_cell() as context:
+            found = objects.MigrationList.get_by_filters(
+                context, {'instance_uuid': server['id']})
+        return sorted(found, key=lambda each: each.id)
+
+    def in_cell(self):
+        return test_draining.nova_context.target_cell(
+            self.context, self.cell_mappings['cell1'])
+
+    def later(self, **delta):
+        """Set the clock forward."""
+        self.at(timeutils.utcnow() + datetime.timedelta(**delta))
+
+
+class LiveTest(MovingTestCase):
+
+    def test_servers_move_and_the_host_leaves(self):
+        servers = [self.start() for _ in range(2)]
+        self.only('a', 'b')
+        shown = self.drain(move='live', release=True)['drain']
+        self.assertEqual(
+            ('live', {server['id'] for server in servers}, []),
+            (shown['move'], set(shown['remaining']), shown['blockers']))
+        for server in servers:
+            self.arrives(server, 'b')
+        self.assertEqual([], self.get()['drain']['remaining'])
+        self.work()
+        self.assertEqual({'b', 'c'}, set(self.names()))
+        self.assertEqual([], self.kinds())
+        for server in servers:
+            self.ends(server, 'completed')
+
+    def test_few_at_the_same_time(self):
+        self.flags(drain_parallel=1, group='pcloud')
+        servers = [self.start() for _ in range(2)]
+        self.only('a', 'b')
+        with mock.patch.object(server_calls, 'move_live') as ask:
+            self.drain(move='live')
+        self.assertEqual(1, ask.call_count)
+        self.drain(move='live')
+        self.wait_until(lambda: self.assertEqual(
+            1, len(self.get()['drain']['remaining'])))
+        self.wait_until(self.step_until_gone)
+        self.assertEqual({'b'}, set(map(self.name_of, servers)))
+
+    def step_until_gone(self):
+        self.work()
+        self.assertEqual([], self.get()['drain']['remaining'])
+
+    def test_server_under_way_counts(self):
+        self.flags(drain_parallel=1, group='pcloud')
+        servers = [self.start() for _ in range(2)]
+        self.only('a', 'b')
+        with self.in_cell() as context:
+            objects.Migration(
+                context, instance_uuid=servers[0]['id'],
+                migration_type='live-migration', status='running',
+                source_compute=self.real['a'],
+                dest_compute=self.real['b']).create()
+        self.drain(move='live')
+        self.work()
+        self.assertEqual({servers[0]['id']: 'migration'}, self.blockers())
+        self.assertEqual([], self.migrations(servers[1]))
+
+    def test_stopped_server_stays(self):
+        server = self.start()
+        self.act(server, {'os-stop': None})
+        self.wait_for(server, status='SHUTOFF')
+        self.only('a', 'b')
+        self.drain(move='live')
+        self.assertEqual({server['id']: 'not_migratable'}, self.blockers())
+
+    def test_without_moving_nothing_moves(self):
+        server = self.start()
+        self.only('a', 'b')
+        self.drain(move='none')
+        self.work()
+        self.assertEqual([], self.migrations(server))
+
+    def test_server_that_prefers_the_pcloud(self):
+        server = self.start({'pcloud_prefer': self.pcloud})
+        self.only('a', 'b')
+        self.drain(move='live')
+        self.arrives(server, 'b')
+        self.put('b', 'enabled')
+        self.only('b')
+        self.drain('b', move='live')
+        self.assertEqual({server['id']: 'no_room'}, self.blockers('b'))
+        self.assertEqual('b', self.name_of(server))
+
+    def test_user_who_may_not_move(self):
+        self.start()
+        before = self.dump()
+        with self.forbid(policies.MOVE):
+            answer = self.put('a', move='live')
+        self.assertEqual(403, answer.status_code, answer.text)
+        self.assertEqual(before, self.dump())
+
+    def test_deadline_that_has_passed(self):
+        server = self.start()
+        now = timeutils.utcnow().replace(microsecond=0)
+        self.drain(move='live', deadline=(
+            f'{(now + test_draining.HOUR).isoformat()}Z'))
+        self.assertEqual({server['id']: 'no_room'}, self.blockers())
+        # Services that report meanwhile have to be up afterwards.
+        self.at(now + test_draining.HOUR)
+        self.put('b', 'enabled')
+        self.work()
+        self.assertEqual({}, self.blockers())
+        self.assertEqual([], self.migrations(server))
+
+    def test_calls_move_nothing(self):
+        server = self.start()
+        self.only('a', 'b')
+        self.put('a', move='live')
+        self.put('c', 'disabled')
+        self.assertEqual({}, self.blockers())
+        self.assertEqual([], self.migrations(server))
+        self.work()
+        self.arrives(server, 'b')
+
+    def test_looking_changes_nothing(self):
+        self.start()
+        self.drain(move='live')
+        self.only('b')
+        self.drain(move='live', dry_run=True)
+        before = self.dump()
+        self.get()
+        self.alice.get_json(self.path)
+        self.assertEqual(before, self.dump())
+
+
+class TrialTest(MovingTestCase):
+
+    def test_what_a_drain_would_do(self):
+        server = self.start()
+        self.only('a', 'b')
+        before = self.dump()
+        self.drain(dry_run=True)
+        shown = self.drain(move='live', dry_run=True)
+        self.assertEqual(before, self.dump())
+        self.assertEqual('draining', shown['state'])
+        self.assertEqual([{'server': server['id'], 'host': 'b'}],
+                         shown['drain']['moves'])
+        self.assertEqual([], shown['drain']['blockers'])
+        self.only('a')
+        shown = self.drain(move='live', dry_run=True)
+        self.assertEqual(([], ['no_room']), (
+            shown['drain']['moves'],
+            [each['rule'] for each in shown['drain']['blockers']]))
+
+    def test_hosts_that_would_be_drained_together(self):
+        self.start()
+        self.only('a', 'b')
+        before = self.dump()
+        for others, rules in ((['c'], []), (['C', 'B'], ['no_room'])):
+            shown = self.drain(
+                move='live', dry_run=True, together_with=others)
+            self.assertEqual(rules, [
+                each['rule'] for each in shown['drain']['blockers']])
+        self.assertEqual(before, self.dump())
+
+    def test_hosts_of_a_trial_that_are_not_there(self):
+        for status, wish in (
+                (404, {'dry_run': True, 'together_with': ['nope']}),
+                (400, {'dry_run': False, 'together_with': ['b']}),
+                (400, {'together_with': ['b']}),
+                (400, {'dry_run': True, 'together_with': 'b'}),
+                (400, {'dry_run': True, 'together_with': ['b b']})):
+            with self.subTest(wish=wish):
+                answer = self.put('a', move='live', **wish)
+                self.assertEqual(status, answer.status_code, answer.text)
+
+    def test_hosts_that_are_drained_already(self):
+        self.start()
+        self.only('a', 'b')
+        self.drain('b', move='live')
+        shown = self.drain(move='live', dry_run=True)
+        self.assertEqual(['no_room'], [
+            each['rule'] for each in shown['drain']['blockers']])
+
+
+class TurnTest(MovingTestCase):
+    """One process at a time moves servers, and may die at any line."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.start()
+        self.drain(move='live')
+        self.put('b', 'enabled')
+        self.assertEqual([], self.migrations(self.server))
+
+    def test_turn_of_somebody_else(self):
+        now = int(timeutils.utcnow_ts())
+        self.set_metadata(**{
+            names.MOVING_TURN: str(turns.Turn('0' * 8, now + 60))})
+        self.work()
+        self.assertEqual([], self.migrations(self.server))
+        self.later(seconds=62)
+        self.work()
+        self.arrives(self.server, 'b')
+        self.assertNotIn(names.MOVING_TURN, self.metadata())
+
+    def test_several_at_once(self):
+        asked = []
+        with mock.patch.object(server_calls, 'move_live',
+                               lambda *arguments: asked.append(arguments)):
+            threads = [threading.Thread(target=self.work) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        # Who comes after the turn of another may ask Nova again.
+        self.assertIn(len(asked), range(1, 5))
+        self.work()
+        self.arrives(self.server, 'b')
+        self.ends(self.server, 'completed')
+
+    def test_two_that_ask_nova_for_the_same(self):
+        refused = []
+
+        def ask():
+            try:
+                server_calls.move_live(
+                    self.context, self.server['id'], None)
+            except nova_exception.NovaException as error:
+                refused.append(error)
+
+        threads = [threading.Thread(target=ask) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.arrives(self.server, 'b')
+        self.assertEqual(1, len(refused))
+        self.ends(self.server, 'completed')
+
+    def test_death_before_nova_is_asked(self):
+        with mock.patch.object(server_calls, 'move_live',
+                               side_effect=KeyboardInterrupt):
+            self.assertRaises(KeyboardInterrupt, self.work)
+        self.work()
+        self.arrives(self.server, 'b')
+
+    def test_broker_that_is_away(self):
+        with outages.SilentBroker():
+            self.work()
+        self.assertIsNone(self.admin.get_server(
+            self.server['id'])['OS-EXT-STS:task_state'])
+        self.work()
+        self.arrives(self.server, 'b')
+
+    def test_placement_that_is_away(self):
+        with outages.SilentPlacement(
+                self.placement.fixture._client):
+            self.work()
+            self.assertEqual({}, self.blockers())
+        self.assertEqual([], self.migrations(self.server))
+
+    def test_neutron_that_answers_with_an_error(self):
+        """Calls that change the Pcloud are answered, and a worker goes on."""
+        with outages.FailingNeutron(
+                self.neutron, server_calls._api().network_api):
+            self.assertTrue(self.work())
+            self.assertEqual(200, self.put('c', 'disabled').status_code)
+        self.assertEqual([], self.migrations(self.server))
+        self.work()
+        self.arrives(self.server, 'b')
+
+    def test_launch_at_the_same_moment(self):
+        other = self.start()
+        self.work()
+        self.arrives(self.server, 'b')
+        self.assertEqual('b', self.name_of(other))
+
+
+class AtOnceTest(MovingTestCase):
+
+    def test_drains_a_removal_and_a_launch(self):
+        servers = [self.start() for _ in range(2)]
+        self.only('a', 'b')
+        answers = []
+        body = {'server': self._build_server(flavor_id='1', networks='none'),
+                'os:scheduler_hints': {'pcloud': self.pcloud}}
+        threads = [threading.Thread(target=lambda call=call: answers.append(
+            call().status_code)) for call in (
+            lambda: self.put('a', move='live', release=True),
+            lambda: self.put('b', move='live'),
+            lambda: self.alice.call('DELETE', f'{self.path}/a'),
+            lambda: self.put('c', 'enabled'),
+            lambda: self.alice.call('POST', '/servers', body))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertLessEqual(set(answers), {200, 202, 204, 409})
+
+        def given_back():
+            # Who was first on its way to b may not be moved again for an hour.
+            self.put('c', 'enabled')
+            self.work()
+            self.assertNotIn('a', self.names())
+
+        self.wait_until(given_back)
+        for server in servers:
+            self.assertIn(self.name_of(self.wait_for(
+                server, status='ACTIVE')), ('b', 'c'))
+        for server in self.admin.get_servers(search_opts={'all_tenants': 1}):
+            self.assertIn(server['OS-EXT-SRV-ATTR:host'],
+                          (None, self.real['b'], self.real['c']))
+        self.wait_until(lambda: self.assertEqual([], self.kinds()))
+
+
+class CostTest(MovingTestCase):
+
+    def test_looking(self):
+        """Looking costs the same for one server and for several."""
+        def look():
+            self.get()
+            self.alice.get_json(self.path)
+
+        self.start()
+        self.drain(move='live')
+        one = counting.least(look)
+        self.only('a', 'b')
+        for _ in range(3):
+            self.start()
+        self.only()
+        self.drain('a', move='live')
+        self.drain('b', move='live')
+        self.assertEqual(one, counting.least(look))
+
+    def test_history_is_bounded(self):
+        self.assertEqual(86400, moving.HISTORY)
+        self.assertIn('migration', fields.MigrationType.ALL)

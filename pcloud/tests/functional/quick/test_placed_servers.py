@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which servers of a project are on hosts of which Pclouds."""
+
+import ddt
+from oslo_utils import uuidutils
+
+from pcloud.tests.functional.quick import test_cells
+from pcloud.tests.support import base
+from pcloud.tests.support import shared_cloud
+
+PATH = '/os-pcloud-servers'
+
+
+@ddt.ddt
+class PlacedServersTest(shared_cloud.SharedCloudTestCase):
+
+    hosts = {f'node-{number}': 'az1' for number in range(1, 4)}
+
+    def furnish(self):
+        super().furnish()
+        self.make_pool('gpu', 'node-1', 'node-2')
+        self.pcloud = self.make_pcloud(self.alice)
+        self.add_host(self.alice, self.pcloud, 'web-1', 'gpu')
+        self.alice.call_json(
+            'PUT', f'/os-pclouds/{self.pcloud}/tenants/{base.BOB}')
+        self.inside = self.boot(self.alice, {'pcloud': self.pcloud})['id']
+        self.outside = self.boot(self.alice)['id']
+        self.borrowed = self.boot(self.bob, {'pcloud': self.pcloud})['id']
+
+    def ask(self, user, query=''):
+        return user.get_json(f'{PATH}{query}')['servers']
+
+    def place(self, server, host='web-1'):
+        return {'server': server, 'host': host, 'pcloud': {
+            'id': self.pcloud, 'name': self._name()}}
+
+    def _name(self):
+        return self.alice.get_json(f'/os-pclouds/{self.pcloud}')[
+            'pcloud']['name']
+
+    def test_owner_sees_the_host(self):
+        self.assertEqual([self.place(self.inside)], self.ask(self.alice))
+
+    def test_tenant_sees_no_host(self):
+        self.assertEqual([self.place(self.borrowed, None)],
+                         self.ask(self.bob))
+
+    def test_tenant_that_is_removed(self):
+        self.alice.call_json(
+            'DELETE', f'/os-pclouds/{self.pcloud}/tenants/{base.BOB}')
+        self.assertEqual([], self.ask(self.bob))
+
+    def test_administrators_are_told_of_their_own_project(self):
+        self.assertEqual([], self.ask(self.admin))
+        self.assertEqual(
+            [], self.ask(self.admin, f'?server={self.inside}'))
+
+    def test_named_servers(self):
+        query = '&'.join(f'server={each}' for each in (
+            self.inside, self.outside, self.borrowed,
+            uuidutils.generate_uuid(), self.inside))
+        self.assertEqual([self.place(self.inside)],
+                         self.ask(self.alice, f'?{query}'))
+        self.assertEqual([self.place(self.borrowed, None)],
+                         self.ask(self.bob, f'?{query}'))
+
+    def test_pages(self):
+        other = self.boot(self.alice, {'pcloud': self.pcloud})['id']
+        both = sorted([self.inside, other])
+        for more in ('', f'&server={both[0]}&server={both[1]}'):
+            first = self.ask(self.alice, f'?limit=1{more}')
+            self.assertEqual([self.place(both[0])], first)
+            self.assertEqual([self.place(both[1])], self.ask(
+                self.alice, f'?limit=1&marker={both[0]}{more}'))
+            self.assertEqual([], self.ask(
+                self.alice, f'?marker={both[1]}{more}'))
+
+    def test_operators_limit(self):
+        other = self.boot(self.alice, {'pcloud': self.pcloud})['id']
+        self.flags(max_limit=1, group='api')
+        self.assertEqual(1, len(self.ask(self.alice)))
+        # Who names a page of servers gets a page.
+        self.assertEqual(2, len(self.ask(
+            self.alice, f'?server={self.inside}&server={other}')))
+
+    def test_shelved_server(self):
+        self.flags(shelved_offload_time=0)
+        self.alice.call_json(
+            'POST', f'/servers/{self.inside}/action', {'shelve': None})
+        self.wait_for({'id': self.inside}, status='SHELVED_OFFLOADED')
+        self.assertEqual([], self.ask(self.alice))
+
+    @ddt.data('server=x', 'server=', 'marker=x', 'limit=-1', 'name=x',
+              'server=7F3C8A52-4A0E-4C35-9D6E-5B1F2C7E8A90')
+    def test_wrong_queries(self, query):
+        self.assertEqual(
+            400, self.alice.call('GET', f'{PATH}?{query}').status_code)
+
+    def test_too_many_servers(self):
+        query = '&'.join(f'server={uuidutils.generate_uuid()}'
+                         for _ in range(101))
+        self.assertEqual(
+            400, self.alice.call('GET', f'{PATH}?{query}').status_code)
+
+    def test_host_whose_node_is_lost(self):
+        """A host without a row of its node has a name all the same."""
+        aggregate = self.aggregate(f'Pcloud:{self.pcloud}')
+        aggregate.update_metadata({'pcloud:node:node-1': None})
+        self.assertEqual([self.place(self.inside)], self.ask(self.alice))
+
+
+class SilentCellTest(test_cells.CellsTestCase):
+
+    def test_servers_in_a_silent_cell_are_left_out(self):
+        alive, dead = (self.servers[name]['id'] for name in ('alive', 'dead'))
+        self.assertEqual(
+            {alive: 'alive', dead: 'dead'},
+            {each['server']: each['host']
+             for each in self.alice.get_json(PATH)['servers']})
+        self.outage()
+        for query in ('', f'?server={alive}&server={dead}'):
+            self.assertEqual([alive], [
+                each['server'] for each
+                in self.alice.get_json(PATH + query)['servers']])

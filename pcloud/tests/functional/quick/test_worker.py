@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Passes of the worker over a real cloud."""
+
+import datetime
+import threading
+from unittest import mock
+
+from nova.conductor import rpcapi as conductor_rpcapi
+from nova import context as nova_context
+from nova.scheduler.client import query
+import oslo_messaging as messaging
+from oslo_utils import timeutils
+
+from pcloud.backend import journal
+from pcloud.moving import steps
+from pcloud import names
+from pcloud.tests.functional.quick import test_draining
+from pcloud.tests.functional.quick import test_moving
+from pcloud.tests.support import counting
+from pcloud.tests.support import kills
+from pcloud.tests.support import outages
+
+
+class WorkerTest(test_moving.MovingTestCase):
+
+    def test_a_host_is_emptied_and_given_back(self):
+        servers = [self.start() for _ in range(2)]
+        self.only('a', 'b')
+        self.flags(drain_parallel=1, group='pcloud')
+        self.drain(move='live', release=True)
+
+        def given_back():
+            self.assertTrue(self.work())
+            self.assertEqual({'b', 'c'}, set(self.names()))
+            self.assertEqual({'az1': 1}, self.admin.get_json(
+                '/os-host-flavors/gpu')['host_flavor']['available'])
+
+        self.wait_until(given_back)
+        self.assertEqual({'b'}, set(map(self.name_of, servers)))
+        self.assertEqual([], self.kinds())
+
+    def test_drain_that_was_cancelled_meanwhile(self):
+        server = self.start()
+        self.act(server, {'os-stop': None})
+        self.wait_for(server, status='SHUTOFF')
+        self.only('a', 'b')
+        self.drain(move='any')
+        self.arrives(server, 'b', 'VERIFY_RESIZE')
+        self.put('a', 'enabled')
+        self.work()
+        self.arrives(server, 'b', 'SHUTOFF')
+
+    def test_message_that_got_lost(self):
+        server = self.start()
+        self.only('a', 'b')
+        with mock.patch.object(
+                conductor_rpcapi.ComputeTaskAPI, 'live_migrate_instance',
+                side_effect=messaging.MessageDeliveryFailure()):
+            self.drain(move='live')
+        self.assertEqual({server['id']: 'task'}, self.blockers())
+        self.later(minutes=59)
+        self.work()
+        self.assertEqual({server['id']: 'task'}, self.blockers())
+        self.later(minutes=2)
+        self.work()
+        self.arrives(server, 'b')
+        self.ends(server, 'completed')
+
+    def test_killed_at_any_statement(self):
+        server = self.start()
+        self.only('a', 'b')
+        with mock.patch.object(steps, '_in_turn'):
+            self.drain(move='live', release=True)
+        number = 1
+        engine, *_ = self.engines()
+        while kills.is_killed(engine, number, self.work):
+            number += 1
+            # Whoever has died has a turn, which lapses.
+            self.later(seconds=122)
+        self.assertGreater(number, 10)
+        self.arrives(server, 'b')
+        self.ends(server, 'completed')
+
+        def given_back():
+            self.work()
+            self.assertEqual({'b', 'c'}, set(self.names()))
+
+        self.wait_until(given_back)
+        self.assertEqual([], self.kinds())
+
+    def test_part_that_is_away(self):
+        server = self.start()
+        self.only('a', 'b')
+        with outages.SilentBroker():
+            self.drain(move='live')
+        with outages.SilentPlacement(self.placement.fixture._client):
+            self.work()
+        self.assertEqual('a', self.name_of(server))
+        self.work()
+        self.arrives(server, 'b')
+
+    def test_without_work(self):
+        """A pass costs the same for few Pclouds and for many."""
+        few = counting.least(self.work)
+        for number in range(5):
+            self.make_pcloud(self.alice, f'more-{number}')
+        self.assertEqual(few, counting.least(self.work))
+        self.assertLess(few, counting.Count(9, 0))
+
+
+class SeenTest(test_draining.DrainingTestCase):
+    """What tells whether a worker looks."""
+
+    def seen(self):
+        return self.alice.get_json('/os-pcloud')['pcloud_api']['worker_seen']
+
+    def forget(self):
+        """Have no worker ever have looked."""
+        self.aggregate(names.JOURNAL).update_metadata({names.WORKER: None})
+
+    def without_server(self, drain):
+        """Return what keeps a whole drain from going on."""
+        return [each for each in drain['blockers'] if not each['server']]
+
+    def test_moment(self):
+        self.forget()
+        self.assertIsNone(self.seen())
+        now = timeutils.utcnow().replace(microsecond=0)
+        for delta, noted in ((0, 0), (29, 0), (31, 31), (60, 31), (3600, 3600),
+                             (0, 3600), (-1, -1)):
+            self.at(now + datetime.timedelta(seconds=delta))
+            self.work()
+            self.assertEqual(
+                f'{(now + datetime.timedelta(seconds=noted)).isoformat()}Z',
+                self.seen())
+        self.assertEqual([], self.kinds())
+
+    def test_first_row_of_the_journal(self):
+        self.aggregate(names.JOURNAL).destroy()
+        self.work()
+        self.assertIsNotNone(self.seen())
+        self.assertEqual('journal', self.aggregate(
+            names.JOURNAL).metadata['pcloud:type'])
+
+    def test_several_that_note_at_once(self):
+        self.forget()
+        threads = [threading.Thread(target=journal.note_look, args=(
+            nova_context.get_admin_context(), str(number)))
+            for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertIn(journal.look(self.context), ('0', '1', '2', '3'))
+
+    def test_no_scheduler_is_told(self):
+        self.forget()
+        with mock.patch.object(
+                query.SchedulerQueryClient, 'update_aggregates') as told:
+            self.work()
+        self.assertIsNotNone(self.seen())
+        told.assert_not_called()
+
+    def test_value_that_is_not_right(self):
+        self.aggregate(names.JOURNAL).update_metadata(
+            {names.WORKER: 'yesterday'})
+        self.assertIsNone(self.seen())
+        self.assertEqual(['value-not-valid'], self.kinds())
+        self.work()
+        self.assertEqual([], self.kinds())
+
+    def test_drain_that_no_worker_looks_at(self):
+        for release in False, True:
+            self.assertEqual([], self.drain(release=release)['drain'][
+                'blockers'])
+        self.at(timeutils.utcnow() + datetime.timedelta(seconds=301))
+        tried = self.drain('b', move='live', dry_run=True)['drain']
+        drained = self.drain('b', move='live')['drain']
+        for drain in (tried, drained, self.get('b')['drain'],
+                      self.get('a')['drain'], *(
+                          each['drain'] for each in self.alice.get_json(
+                              self.path)['hosts'])):
+            blocker, = self.without_server(drain)
+            self.assertEqual('no_worker', blocker['rule'])
+            self.assertIn('no worker has looked since', blocker['reason'])
+            self.assertIsNotNone(blocker['since'])
+        self.forget()
+        blocker, = self.without_server(self.get()['drain'])
+        self.assertIn('no worker has looked, so', blocker['reason'])
+        self.assertEqual(self.get()['drain']['since'], blocker['since'])
+        self.assertIn('a', self.names())
+        self.work()
+        self.assertEqual([], self.get('b')['drain']['blockers'])
+        self.assertNotIn('a', self.names())
+
+    def test_it_costs_hosts_without_a_drain_nothing(self):
+        def look():
+            self.get()
+
+        before = counting.statements(look)
+        self.drain('b')
+        self.assertEqual(before, counting.statements(look))

@@ -1,0 +1,435 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Short ways of Pcloud beside slow ways, which look at row after row.
+
+Each function compares both in the cloud that is there. In a cloud of
+`odd_clouds` the short ways have every chance to be wrong.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+import contextlib
+import itertools
+import random
+from unittest import mock
+
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models as api_models
+from oslo_utils import uuidutils
+import sqlalchemy as sa
+import testtools
+
+from pcloud.api.views import host_flavors as views
+from pcloud.api.views import pclouds as pcloud_views
+from pcloud.backend import bulk
+from pcloud.backend import isolation
+from pcloud.backend import journal
+from pcloud.backend import launch_rows
+from pcloud.backend import pcloud_lists
+from pcloud.backend import pcloud_rows
+from pcloud.backend import pool_rows
+from pcloud.backend import readings
+from pcloud.backend import rows
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import host_attributes
+from pcloud.objects import host_flavors
+from pcloud.objects import machine_constraints
+from pcloud.objects import pclouds
+from pcloud.objects import supplies
+from pcloud.rules import constraints as rules
+from pcloud.rules import machines
+from pcloud.rules import units as unit_rules
+from pcloud.tests.support import odd_clouds
+
+_WANTED = ('', 'cpu=max', 'ram=2M', 'cpu=2 ram=max', 'rack=r1', 'rack=^r1',
+           'host=h-3', 'host=H-4', 'host=n-5', 'rack=r2 cpu=max',
+           'storage=max ram=1M', 'cpu=9')
+
+
+@contextlib.contextmanager
+def named_at_most(count: int) -> Iterator[None]:
+    """Look at most so many hosts up by name."""
+    with mock.patch.object(bulk, 'MOST_NAMED', count):
+        yield
+
+
+def differing_supplies(
+    context: nova_context.RequestContext,
+) -> Iterator[tuple[object, object]]:
+    """Yield what host by host, and what `supplies`, say of host flavors."""
+    pools = host_flavors.pools(context)
+    found = supplies.index(context)
+    yield [views.show(pool) for pool in pools], [
+        views.show(supply.flavor) for supply in found]
+    for pool, supply in zip(pools, found, strict=True):
+        yield _free(pool), {
+            host: zone for zone, hosts in supply.free.items()
+            for host in hosts}
+        yield _silent(pool), supply.silent
+    for flavor_id in (*odd_clouds.FLAVORS, 'absent', 'B', '\u00e4'):
+        yield (_shown(host_flavors.pool_of, context, flavor_id),
+               _shown(lambda *args: supplies.show(*args).flavor, context,
+                      flavor_id))
+
+
+def _free(pool: host_flavors.Pool) -> dict[str, str]:
+    return {host.compute.host: host.compute.zone
+            for host in host_flavors.free(pool)}
+
+
+def _silent(pool: host_flavors.Pool) -> frozenset[str]:
+    return frozenset(
+        host.compute.zone for host in pool.hosts
+        if not host.compute.answered and
+        not host_flavors.candidate(host).allocated)
+
+
+def _shown(show, *args) -> object:
+    try:
+        return views.show(show(*args))
+    except exception.HostFlavorNotFound as error:
+        return str(error)
+
+
+def differing_choices(
+    context: nova_context.RequestContext,
+) -> Iterator[tuple[object, object]]:
+    """Yield what host by host, and what `choose_flavor`, say of requests."""
+    for text, zone in zip(_WANTED, itertools.cycle((None, None, 'az1', 'az3')),
+                          strict=False):
+        settings = rules.effective([
+            (rules.REQUEST, {'ram': '1M', 'storage': '1M',
+                             **rules.parse(text)})], {})
+        yield tuple(
+            _chosen(choose, context, settings, zone) for choose in (
+                _choose_slowly, _choose_one))
+
+
+def _chosen(choose, *args) -> object:
+    try:
+        flavor, hosts = choose(*args)
+        return flavor.id, hosts
+    except (exception.NothingFits, exception.Unavailable) as error:
+        return str(error)
+
+
+def _choose_one(
+    context: nova_context.RequestContext,
+    settings: Mapping[str, rules.Setting], zone: str | None,
+) -> tuple[host_flavors.HostFlavor, frozenset[str]]:
+    return machine_constraints.choose_flavor(context, settings, zone, 1)
+
+
+def _choose_slowly(
+    context: nova_context.RequestContext,
+    settings: Mapping[str, rules.Setting], zone: str | None,
+) -> tuple[str, frozenset[str]]:
+    """Return what `choose_flavor` returns, with a machine for each host."""
+    pools = {pool.id: pool for pool in host_flavors.pools(context)}
+    what = machines.wanted(settings)
+    free = [(pool, host.compute) for pool in pools.values()
+            for host in host_flavors.free(pool)
+            if zone in (None, host.compute.zone)]
+    values = host_attributes.all_values(
+        context, [compute.host for _, compute in free], what.attributes)
+    unmet = machines.unmet(what, [machines.Machine(
+        _sizes(pool), values.get(compute.host, {}),
+        (compute.host, compute.node.hypervisor_hostname))
+        for pool, compute in free])
+    fitting = [(pool, compute.host) for (pool, compute), keys
+               in zip(free, unmet, strict=True) if not keys]
+    if fitting:
+        best = min((machines.waste(what, _sizes(pool), {}), pool.units,
+                    pool.id) for pool, _ in fitting)[2]
+        return next(pool for pool, _ in fitting if pool.id == best), frozenset(
+            host for pool, host in fitting if pool.id == best)
+    if any(zone in (None, *_silent(pool)) and _silent(pool)
+           for pool in pools.values()):
+        raise exception.Unavailable()
+    raise exception.NothingFits(
+        zone=host_flavors.in_zone(zone), reasons='; '.join(_reasons(
+            settings, [*pools.values()], [pool.id for pool, _ in free],
+            unmet)))
+
+
+def _sizes(pool: host_flavors.Pool) -> dict[str, int]:
+    return {rules.CPU: pool.vcpus, rules.RAM: pool.memory_mb,
+            rules.STORAGE: pool.disk_gb * 1024}
+
+
+def _reasons(
+    settings: Mapping[str, rules.Setting],
+    pools: Collection[host_flavors.Pool], flavors: Collection[str],
+    unmet: Sequence[frozenset[str]],
+) -> Iterator[str]:
+    total = len(pools)
+    ruled_out = {flavor: frozenset.intersection(*(
+        keys for other, keys in zip(flavors, unmet, strict=True)
+        if other == flavor)) for flavor in flavors}
+    if total > len(ruled_out):
+        yield (f'{total - len(ruled_out)} of {total} have no free host' +
+               machine_constraints.settling(
+                   pool for pool in pools if pool.id not in ruled_out))
+    for key in sorted(frozenset().union(*ruled_out.values())):
+        count = sum(key in keys for keys in ruled_out.values())
+        yield (machine_constraints.shown(
+            settings[key], machine_constraints.OWNER_SEES) +
+            f' rules out {count} of {total}')
+    together = sum(not keys for keys in ruled_out.values())
+    if together:
+        yield f'all together rule out {together} of {total}'
+    if not total:
+        yield 'there is no host flavor'
+
+
+def differing_lists(
+    context: nova_context.RequestContext,
+) -> Iterator[tuple[object, object]]:
+    """Yield what whole aggregates, and what lists of Pclouds, say."""
+    everything = rows.whole(
+        context, pcloud_rows.is_whole, api_models.Aggregate.name.startswith(
+            names.PREFIX, autoescape=True))
+    units = {host: readings.units(pool.metadata)
+             for pool in sorted(pool_rows.index(context),
+                                key=lambda pool: pool.name)
+             for host in pool.hosts}
+    for project_id in (None, *odd_clouds.PROJECTS, 'O', 'id', 'absent'):
+        there = {
+            aggregate.metadata[names.ID]: aggregate
+            for aggregate in sorted(everything, key=lambda each: each.name)
+            if project_id is None or
+            aggregate.metadata.get(names.OWNER) == project_id or
+            project_id in names.tenants(aggregate.metadata)}
+        listed = pcloud_lists.index(context, project_id, None)
+        yield list(there), list(listed)
+        for name in ('mine', ''):
+            yield [id_ for id_, aggregate in there.items()
+                   if aggregate.metadata.get(names.NAME, '') == name], list(
+                       pcloud_lists.index(context, project_id, name))
+        for ids, few in itertools.product(
+                (list(there), list(there)[1:2]), (0, 100)):
+            with mock.patch.object(pcloud_lists, '_FEW', few):
+                found = pclouds.listed(
+                    context, [listed[id_] for id_ in ids], project_id)
+            yield [_detail(there[id_], units) for id_ in ids], [
+                pcloud_views.detail(pcloud) for pcloud in found]
+        # A Pcloud that was deleted after it was listed.
+        gone = rows.Head(2 ** 30, uuidutils.generate_uuid(), 'gone')
+        yield [], pclouds.listed(context, [gone], project_id)
+        # What has changed hands, or is no Pcloud any more.
+        yield sorted(there), sorted(pcloud.id for pcloud in pclouds.listed(
+            context, rows.read(context, sa.true()), project_id))
+
+
+def _detail(
+    aggregate: rows.Aggregate, units: Mapping[str, int],
+) -> dict[str, object]:
+    metadata = aggregate.metadata
+    standing_in = {host for host, other in names.replaced(metadata).items()
+                   if other in aggregate.hosts}
+    return {'id': metadata[names.ID], 'name': metadata.get(names.NAME, ''),
+            'owner': metadata.get(names.OWNER, ''),
+            'tenants': sorted(names.tenants(metadata)),
+            'host_count': len(aggregate.hosts),
+            'units': sum(units.get(host, 0)
+                         for host in aggregate.hosts - standing_in),
+            'cpu_allocation_ratio': readings.ratio(
+                metadata, names.CPU_RATIO),
+            'ram_allocation_ratio': readings.ratio(
+                metadata, names.RAM_RATIO)}
+
+
+def differing_closed(
+    context: nova_context.RequestContext,
+) -> Iterator[tuple[object, object]]:
+    """Yield what whole aggregates, and what names of hosts, say is closed."""
+    closed = set(journal.dues(context))
+    aggregates = isolation.closed_aggregates(context)
+    for aggregate in aggregates:
+        closed.update(aggregate.hosts)
+    everybody = {host for aggregate in rows.read(context, sa.true())
+                 for host in aggregate.hosts}
+    # MariaDB finds a key of another letter case, and SQLite no such type.
+    hosts_of = {aggregate.name: aggregate.hosts for aggregate in aggregates
+                if isolation.is_closed(aggregate.name, aggregate.metadata)}
+    for host in everybody:
+        yield {name for name, hosts in hosts_of.items() if host in hosts}, {
+            aggregate.name for aggregate in isolation.closed_of(context, host)
+            if aggregate.name in hosts_of}
+    yield closed, isolation.closed_hosts(context)
+    for hosts in (everybody, sorted(everybody | closed)[::3], {'absent'}, ()):
+        yield closed.intersection(hosts), isolation.closed_among(
+            context, hosts)
+
+
+def _unregistered(
+    context: nova_context.RequestContext,
+) -> dict[str, set[str]]:
+    """Return ``aggregate -> hosts that Nova's own call has put there``."""
+    found = collections.defaultdict(set)
+    member, aggregate = api_models.AggregateHost, api_models.Aggregate
+    with api_db.context_manager.reader.using(context) as session:
+        for name, host, updated in session.execute(sa.select(
+                aggregate.name, member.host, member.updated_at).join(
+                    member, member.aggregate_id == aggregate.id)):
+            if updated is None:
+                found[name].add(host)
+    return found
+
+
+def differing_free(
+    context: nova_context.RequestContext,
+) -> Iterator[tuple[object, object]]:
+    """Yield what row after row, and what one query, says of a pool's hosts.
+
+    To MariaDB a host has what is written of a host that is spelled otherwise.
+    """
+    members = {aggregate.name: aggregate.hosts
+               for aggregate in rows.read(context, sa.true())}
+    everybody = frozenset().union(*members.values())
+    taken, dues = isolation.pclouds_of(context, everybody), journal.dues(
+        context)
+    unregistered = _unregistered(context)
+    for flavor in odd_clouds.FLAVORS:
+        there = members.get(names.pool(flavor), frozenset())
+        free = there.difference(taken, dues, unregistered.get(
+            names.pool(flavor), ()))
+        some = free.intersection(sorted(there)[::2])
+        # So many draws miss no host of some dozens.
+        drawn = [pool_rows.drawn(context, flavor, 9, random.Random(seed))
+                 for seed in range(20)]
+        for hosts, found in (
+                (free, pool_rows.unallocated(context, flavor)),
+                (some, pool_rows.unallocated(context, flavor, some)),
+                (free, frozenset().union(*drawn))):
+            yield set(), set(found) - hosts
+            yield _other_than(taken | dues, hosts), _other_than(
+                taken | dues, found)
+        yield (_other_than(taken, there.difference(taken)) & dues.keys(),
+               _other_than(taken, pool_rows.settling(context, flavor)) &
+               dues.keys())
+
+
+def _other_than(
+    others: Iterable[str], hosts: Iterable[str],
+) -> set[str]:
+    """Return the hosts that no other is spelled as, in any letter case."""
+    spelled = {host.upper() for host in others}
+    return {host for host in hosts if host.upper() not in spelled}
+
+
+def differing_launches(
+    context: nova_context.RequestContext,
+) -> Iterator[tuple[object, object]]:
+    """Yield what row after row, and what one query, says for a launch."""
+    policies = [f'{names.POLICY_PREFIX}{number}' for number in range(4)]
+    metadata = {aggregate.name: aggregate.metadata
+                for aggregate in rows.read(context, sa.true())}
+    for flavor, project_id, is_admin in itertools.product(
+            (*odd_clouds.NOVA_FLAVORS, 'absent'),
+            (*odd_clouds.PROJECTS, None), (False, True)):
+        caller = nova_context.RequestContext(
+            user_id='u', project_id=project_id, is_admin=is_admin)
+        found = launch_rows.read(caller, policies, flavor, odd_clouds.SPEC)
+        yield _extra_spec_slowly(caller, flavor), found.extra_spec
+        for name in policies:
+            yield metadata.get(name, {}), found.metadata.get(name, {})
+
+
+def _extra_spec_slowly(
+    caller: nova_context.RequestContext, flavor_id: str,
+) -> str | None:
+    flavor, granted, row = (api_models.Flavors, api_models.FlavorProjects,
+                            api_models.FlavorExtraSpecs)
+    with api_db.context_manager.reader.using(caller) as session:
+        found = session.execute(sa.select(flavor.id, flavor.is_public).where(
+            flavor.flavorid == flavor_id)).first()
+        if found is None or not (
+                caller.is_admin or found.is_public or session.scalar(
+                    sa.select(granted.id).where(
+                        granted.flavor_id == found.id,
+                        granted.project_id == caller.project_id))):
+            return None
+        return dict(session.execute(sa.select(row.key, row.value).where(
+            row.flavor_id == found.id)).all()).get(odd_clouds.SPEC)
+
+
+def differing_units(
+    context: nova_context.RequestContext,
+) -> Iterator[tuple[object, object]]:
+    """Yield what row after row, and what one query, says of owners' units."""
+    counted = _units_slowly(context)
+    yield counted, pcloud_rows.units_by_owner(context)
+    for owner in (*odd_clouds.PROJECTS, 'O', 'absent'):
+        yield counted.get(owner, 0), pcloud_rows.units_of_owner(
+            context, owner)
+
+
+def _units_slowly(context: nova_context.RequestContext) -> dict[str, int]:
+    row, member = api_models.AggregateMetadata, api_models.AggregateHost
+    found: collections.Counter[str] = collections.Counter()
+    with api_db.context_manager.reader.using(context) as session:
+        for owner in session.execute(sa.select(
+                row.aggregate_id, row.value).where(row.key == names.OWNER)):
+            of_pcloud = row.aggregate_id == owner.aggregate_id
+            if session.scalar(sa.select(row.id).where(
+                    of_pcloud, row.key == names.TYPE,
+                    row.value == names.TYPE_PCLOUD)) is None:
+                continue
+            is_member = member.aggregate_id == owner.aggregate_id
+            for host in session.scalars(
+                    sa.select(member.host).where(is_member)):
+                other = session.scalar(sa.select(row.value).where(
+                    of_pcloud, row.key == names.REPLACES_PREFIX + host))
+                if session.scalar(sa.select(member.id).where(
+                        is_member, member.host == other)) is not None:
+                    continue
+                for units in _units_of_pools(session, host):
+                    found[owner.value] += units
+    return dict(found)
+
+
+def _units_of_pools(session, host: str) -> Iterator[int]:
+    """Yield the units of a host, for each pool that the host is in."""
+    row, member, pool = (api_models.AggregateMetadata,
+                         api_models.AggregateHost, api_models.Aggregate)
+    for pool_id in session.scalars(sa.select(pool.id).join(
+            member, member.aggregate_id == pool.id).where(
+                member.host == host, pool.name.startswith(
+                    names.POOL_PREFIX, autoescape=True))):
+        text = session.scalar(sa.select(row.value).where(
+            row.aggregate_id == pool_id, row.key == names.UNITS))
+        known = None if text is None else readings.units({names.UNITS: text})
+        yield unit_rules.MOST if known is None else known
+
+
+def check(
+    case: testtools.TestCase, context: nova_context.RequestContext,
+    differing: Callable[..., Iterator[tuple[object, object]]], where: str,
+) -> None:
+    """Fail where a short way differs from the slow way.
+
+    Where there is nothing, all ways find nothing; that fails as well.
+
+    :param differing: one of `ALL`
+    :param where: which cloud it is
+    """
+    is_something = False
+    for slow, fast in differing(context):
+        case.assertEqual(slow, fast, where)
+        is_something = is_something or bool(slow)
+    case.assertTrue(is_something, f'{differing.__name__}: {where}')
+
+
+ALL = (differing_supplies, differing_choices, differing_lists,
+       differing_closed, differing_free, differing_launches,
+       differing_units)
