@@ -71,12 +71,37 @@ class PagesTest(testtools.TestCase):
         there = {name for section in tox.sections()
                  if section.startswith('testenv:')
                  for name in environments(section.removeprefix('testenv:'))}
-        named = {each for _, several in found(_ENVIRONMENT)
+        pages = [ROOT / 'bindep.txt', *ROOT.glob('*.rst'), *(
+            path for folder in ('devstack', 'doc/source', 'etc')
+            for path in (ROOT / folder).rglob('*.rst'))]
+        named = {each for path in pages
+                 for several in _ENVIRONMENT.findall(path.read_text())
                  for each in several.split(',')}
         self.assertEqual(set(), named - there)
         text = (FOLDER / 'testing.rst').read_text()
         self.assertEqual([], [name for name in sorted(there)
                               if f'``{name}``' not in text])
+
+    def test_suites_of_a_night(self):
+        script = (ROOT / 'tools/night.sh').read_text()
+        suites = re.search(r'^suites=\((.*)\)$', script, re.MULTILINE)[1]
+        text = (FOLDER / 'testing.rst').read_text()
+        table = text.partition('   * - suite\n')[2].partition('\nA change')[0]
+        self.assertEqual(suites.split(), re.findall(
+            r'^   \* - ``(.*)``$', table, re.MULTILINE))
+
+    def test_the_script_does_what_a_newcomer_does(self):
+        line = re.compile(r'^    (python3 -m venv .*tox.*)$', re.MULTILINE)
+        told = line.findall((ROOT / 'README.rst').read_text())
+        self.assertEqual(2, len(told))
+        self.assertEqual(sorted(told), sorted(
+            line.findall((ROOT / 'tools/check.sh').read_text())))
+
+    def test_every_functional_test_is_in_one_folder(self):
+        folder = ROOT / 'pcloud/tests/functional'
+        self.assertEqual(
+            {'quick', 'long', 'lost_calls', 'random'},
+            {path.parent.name for path in folder.rglob('test_*.py')})
 
     def test_every_folder_of_tests_is_described(self):
         text = (FOLDER / 'testing.rst').read_text()
