@@ -251,6 +251,9 @@ class RolesTest(base.SharedSandboxTest):
         self.assertNotEqual(0, subprocess.run(
             [python, '-c', 'import nova'], stderr=subprocess.DEVNULL,
             check=False).returncode)
+        self.assertEqual({'django.mo', 'djangojs.mo'}, {
+            path.name for path in pathlib.Path(folder).glob(
+                'lib/*/site-packages/pcloud_dashboard/locale/de/*/*.mo')})
         environment = self.environments['alice']
         environment = environment | {
             'PATH': f'{folder}/bin:{environment["PATH"]}'}

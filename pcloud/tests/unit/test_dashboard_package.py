@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import pathlib
 import re
+import subprocess
 import sys
 
 import testtools
@@ -78,6 +79,14 @@ class PoliciesTest(testtools.TestCase):
 
 
 class FilesTest(testtools.TestCase):
+
+    def test_no_compiled_catalogue_is_kept(self):
+        listed = subprocess.run(
+            ['git', 'ls-files', '*.mo'], cwd=ROOT, text=True,
+            capture_output=True)
+        if listed.returncode:
+            self.skipTest('not a clone')
+        self.assertEqual('', listed.stdout)
 
     def test_every_static_file_is_there(self):
         for path in (PACKAGE / 'enabled').glob('_[0-9]*.py'):

@@ -7,6 +7,7 @@ import pathlib
 import re
 import unittest
 
+from babel.messages import mofile
 import ddt
 
 import pcloud_dashboard
@@ -20,6 +21,15 @@ _spec.loader.exec_module(tool)
 CATALOGUES = sorted(tool.LOCALE.rglob('*.po'))
 # What is put into a text.
 _HOLES = re.compile(r'%\(\w+\)[sd]|%[sd]|\{n\}')
+
+
+def texts(known):
+    """Return the texts of a catalogue, each with its translations."""
+    return {_forms(each.id): _forms(each.string) for each in known if each.id}
+
+
+def _forms(text):
+    return (text,) if isinstance(text, str) else tuple(text)
 
 
 @ddt.ddt
@@ -60,6 +70,9 @@ class CatalogueTest(unittest.TestCase):
 
     @ddt.data(*CATALOGUES)
     def test_compiled(self, path):
-        self.assertEqual(tool.compiled(tool.read(path)),
-                         path.with_suffix('.mo').read_bytes(),
-                         'run: python tools/dashboard_messages.py')
+        with path.with_suffix('.mo').open('rb') as stream:
+            compiled = mofile.read_mo(stream)
+        # The head names the release of Babel that compiled.
+        self.assertEqual(
+            texts(tool.read(path)), texts(compiled),
+            'run: python tools/dashboard_messages.py')
