@@ -242,18 +242,20 @@ def placement_key(prefix: str, name: str) -> str:
 def attribute_key(name: str) -> str:
     """Return the metadata key of a host attribute.
 
-    :raises: `exception.InvalidAttributeName` when Nova would not let an
+    :raises: `exception.InvalidValue` when Nova would not let an
         administrator write the key by hand too
     """
     if not ATTRIBUTE_NAME_PATTERN.fullmatch(name):
-        raise exception.InvalidAttributeName(name=name)
+        raise exception.InvalidValue(
+            'Host attribute name', name,
+            '1 to 64 letters, digits, ".", "_", "-" or blanks')
     return ATTRIBUTE_KEY_PREFIX + name
 
 
 def attribute(name: str, value: str) -> str:
     """Return the name of the aggregate of a host attribute's value.
 
-    :raises: `exception.InvalidAttributeName`, `exception.NameTooLong` when
+    :raises: `exception.InvalidValue`, `exception.NameTooLong` when
         Nova could not hold the name
     """
     attribute_key(name)
@@ -274,12 +276,15 @@ def is_attribute(metadata: Mapping[str, str]) -> bool:
 def tenant_key(project_id: str) -> str:
     """Return the metadata key that makes a project a tenant.
 
-    :raises: `exception.ReservedProject` when the key would mean something
+    :raises: `exception.InvalidValue` when the key would mean something
         else (compared without case, as MariaDB compares keys),
         `exception.NameTooLong` when Nova could not hold it
     """
     if ':' in project_id or project_id.casefold() in _RESERVED:
-        raise exception.ReservedProject(project=project_id)
+        raise exception.InvalidValue(
+            'Tenant', project_id,
+            'the id of a project, without a colon, and none of the words that '
+            'Pcloud keeps for itself')
     return _checked(TENANT_PREFIX + project_id, 'Project id', project_id)
 
 

@@ -53,7 +53,7 @@ def read(path: str) -> workload.Trace:
 
     A server that ends with the trace lives on: nobody saw the server end.
 
-    :raises: `exception.InvalidInput`, `exception.InputUnreadable`
+    :raises: `exception.InvalidValue`, `exception.InputUnreadable`
     """
     rows = csv_tables.rows(path, REQUIRED, COLUMNS)
     first = next(rows, None)

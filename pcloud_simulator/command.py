@@ -209,9 +209,9 @@ def _hosts(
     if command.hosts_file is None:
         return (), [_shape(text) for text in command.host_size or [_SHAPE]]
     if command.host_size:
-        raise exception.InvalidSimulation(
-            reason='--host-size is for hosts that are made up with --hosts; '
-                   'the file of hosts says how large its hosts are')
+        raise exception.Invalid(
+            '--host-size is for hosts that are made up with --hosts; '
+            'the file of hosts says how large its hosts are.')
     hosts = fleets.read(command.hosts_file)
     return hosts, [host.shape for host in hosts]
 
@@ -238,9 +238,9 @@ def _trace(
     if not _is_json(command.trace):
         return azure_trace.read(command.trace)
     if command.flavors is None:
-        raise exception.InvalidSimulation(
-            reason='A list of servers names flavors; give their sizes with '
-                   '--flavors')
+        raise exception.Invalid(
+            'A list of servers names flavors; give their sizes with '
+            '--flavors.')
     turnover = server_list.Turnover(
         input_values.number(command.days, _place('days')),
         None if command.lifetime is None else input_values.number(
@@ -279,24 +279,24 @@ def _begin(
     found = given or trace.begin
     _check_end(found or replay.UNDATED, trace.seconds)
     if found is None and any(host.reboot for host in hosts):
-        raise exception.InvalidSimulation(
-            reason='The hosts have dates of reboots, and the trace has no '
-                   'dates; say when the trace begins with --begin')
+        raise exception.Invalid(
+            'The hosts have dates of reboots, and the trace has no '
+            'dates; say when the trace begins with --begin.')
     return found or replay.UNDATED
 
 
 def _check_end(begin: datetime.datetime, seconds: float) -> None:
     """Check that the end of a trace is a date.
 
-    :raises: `exception.InvalidSimulation`
+    :raises: `exception.Invalid`
     """
     try:
         begin + datetime.timedelta(seconds=seconds)
     except OverflowError:
-        raise exception.InvalidSimulation(
-            reason=f'A trace of {seconds / workload.DAY:g} days that begins '
-                   f'at {begin:%Y-%m-%d} ends after the year 9999; begin '
-                   'earlier or choose fewer days')
+        raise exception.Invalid(
+            f'A trace of {seconds / workload.DAY:g} days that begins '
+            f'at {begin:%Y-%m-%d} ends after the year 9999; begin '
+            'earlier or choose fewer days.')
 
 
 def _shape(text: str) -> fleets.Shape:

@@ -35,14 +35,14 @@ class Row:
     def number(self, column: str) -> float:
         """Return a number above 0.
 
-        :raises: `exception.InvalidInput`
+        :raises: `exception.InvalidValue`
         """
         return input_values.number(self.text(column), self.place(column))
 
     def whole(self, column: str) -> int:
         """Return a whole number above 0.
 
-        :raises: `exception.InvalidInput`
+        :raises: `exception.InvalidValue`
         """
         return input_values.whole(self.text(column), self.place(column))
 
@@ -59,7 +59,7 @@ def rows(
     :param plain: the columns of a table whose first line does not name
         columns; a first line that names none of the required columns is then
         the first line of values
-    :raises: `exception.InvalidInput`, `exception.InputUnreadable`
+    :raises: `exception.InvalidValue`, `exception.InputUnreadable`
     """
     lines = _lines(path)
     first = next(lines, None)
@@ -85,7 +85,7 @@ def own_name(
 
     :param lines: ``name -> line`` of the names before
     :param noun: what the lines of the table are
-    :raises: `exception.InvalidInput`
+    :raises: `exception.InvalidValue`
     """
     name = row.text(column)
     if not name or name in lines:
@@ -114,7 +114,7 @@ def _check_plain(
 ) -> None:
     """Check that a first line without names has a value for each column.
 
-    :raises: `exception.InvalidInput`
+    :raises: `exception.InvalidValue`
     """
     if len(cells) != len(plain):
         raise input_values.Cell(path, f'line {line}', plain[0]).wrong(
@@ -138,10 +138,8 @@ def _row(
     path: str, line: int, names: Sequence[str], cells: Sequence[str],
 ) -> Row:
     if len(cells) != len(names):
-        raise exception.InvalidInput(
-            path=path, spot=f'line {line}',
-            column=names[min(len(cells), len(names) - 1)],
-            value=','.join(cells),
-            expected=f'{len(names)} values, one for each column, and not '
-                     f'{len(cells)}')
+        raise exception.InvalidValue(
+            f'{path}, line {line}, {names[min(len(cells), len(names) - 1)]}',
+            ','.join(cells),
+            f'{len(names)} values, one for each column, and not {len(cells)}')
     return Row(path, line, dict(zip(names, cells, strict=True)))

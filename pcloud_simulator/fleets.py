@@ -95,7 +95,7 @@ def read(path: str) -> tuple[Host, ...]:
 
     All columns but the first three may be missing or empty.
 
-    :raises: `exception.InvalidInput`, `exception.InputUnreadable`
+    :raises: `exception.InvalidValue`, `exception.InputUnreadable`
     """
     hosts: list[Host] = []
     lines: dict[str, int] = {}
@@ -144,7 +144,7 @@ def _attribute(row: csv_tables.Row, column: str, name: str) -> Any:
     def read_(_: str) -> Any:
         try:
             return attributes.read(name, row.text(column))
-        except exception.InvalidAttribute as error:
+        except exception.InvalidValue as error:
             raise row.place(column).wrong(
                 row.text(column), str(error.details['expected']))
     return _optional(row, column, read_)
@@ -153,7 +153,7 @@ def _attribute(row: csv_tables.Row, column: str, name: str) -> Any:
 def _check_kind(row: csv_tables.Row, hosts: Sequence[Host]) -> None:
     """Check that all versions are stamps, or all are dotted.
 
-    :raises: `exception.InvalidInput`
+    :raises: `exception.InvalidValue`
     """
     value = hosts[-1].platform
     first = next((host.platform for host in hosts if host.platform), None)

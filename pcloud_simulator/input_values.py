@@ -40,9 +40,8 @@ class Cell:
 
     def wrong(self, value: object, expected: str) -> exception.Invalid:
         """Return the error for a value in this place."""
-        return exception.InvalidInput(
-            path=self.path, spot=self.spot, column=self.column, value=value,
-            expected=expected)
+        return exception.InvalidValue(
+            f'{self.path}, {self.spot}, {self.column}', value, expected)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,14 +52,13 @@ class Option:
 
     def wrong(self, value: object, expected: str) -> exception.Invalid:
         """Return the error for a value of this option."""
-        return exception.InvalidOption(
-            option=self.name, value=value, expected=expected)
+        return exception.InvalidValue(self.name, value, expected)
 
 
 def number(value: str, place: Place) -> float:
     """Return a number above 0.
 
-    :raises: `exception.InvalidInput`
+    :raises: `exception.InvalidValue`
     """
     found = float(value) if _DECIMAL.fullmatch(value) else 0.0
     if not 0 < found <= _LARGEST:
@@ -71,7 +69,7 @@ def number(value: str, place: Place) -> float:
 def whole(value: str, place: Place) -> int:
     """Return a whole number above 0.
 
-    :raises: `exception.InvalidInput`
+    :raises: `exception.InvalidValue`
     """
     found = int(value) if _WHOLE.fullmatch(value) else 0
     if not 0 < found <= _LARGEST:
@@ -82,7 +80,7 @@ def whole(value: str, place: Place) -> int:
 def between(value: str, place: Place, least: int, most: int) -> int:
     """Return a whole number from the least to the most.
 
-    :raises: `exception.InvalidInput`
+    :raises: `exception.InvalidValue`
     """
     found = int(value) if _WHOLE.fullmatch(value) else least - 1
     if not least <= found <= most:
@@ -93,7 +91,7 @@ def between(value: str, place: Place, least: int, most: int) -> int:
 def seconds(value: str, place: Place) -> float:
     """Return a number of seconds, 0 or more.
 
-    :raises: `exception.InvalidInput`
+    :raises: `exception.InvalidValue`
     """
     found = float(value) if _DECIMAL.fullmatch(value) else -1.0
     if not 0 <= found <= _LARGEST:
@@ -106,7 +104,7 @@ def seconds(value: str, place: Place) -> float:
 def moment(value: str, place: Place) -> datetime.datetime:
     """Return a moment in UTC; a moment without a zone is in UTC.
 
-    :raises: `exception.InvalidInput`
+    :raises: `exception.InvalidValue`
     """
     try:
         if not _ISO.fullmatch(value):

@@ -120,16 +120,16 @@ def too_large(world: World) -> int:
 def largest(world: World) -> workload.Size:
     """Return the largest size of a server that an empty host can take.
 
-    :raises: `exception.InvalidSimulation` when each server is too large
+    :raises: `exception.Invalid` when each server is too large
     """
     shapes = {host.shape for host in world.hosts}
     sizes = {server.size for server in world.trace.servers}
     fitting = [size for size in sizes
                if any(shape.takes(size) for shape in shapes)]
     if not fitting:
-        raise exception.InvalidSimulation(
-            reason='Each server of the trace is larger than any host; the '
-                   f'smallest takes {_shown(min(sizes))}')
+        raise exception.Invalid(
+            'Each server of the trace is larger than any host; the '
+            f'smallest takes {_shown(min(sizes))}.')
     return max(fitting)
 
 
@@ -144,7 +144,7 @@ def run(world: World, weights: weight_sets.Weights) -> Outcome:
     Servers that were there before are on their hosts, or else are spread by
     chance over the hosts with room, in the same way for all policies.
 
-    :raises: `exception.InvalidSimulation` when each server is too large
+    :raises: `exception.Invalid` when each server is too large
     """
     replay = _Replay(world, weights)
     looks = [replay.look(moment / workload.DAY)

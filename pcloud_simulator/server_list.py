@@ -132,7 +132,7 @@ def flavors(path: str) -> dict[str, Flavor]:
     """Read ``openstack flavor list --all -f json``.
 
     :returns: id of each flavor, and name of each flavor, to the flavor
-    :raises: `exception.InvalidInput`, `exception.InputUnreadable`
+    :raises: `exception.InvalidValue`, `exception.InputUnreadable`
     """
     found: dict[str, Flavor] = {}
     for entry in _entries(path, 'flavor'):
@@ -181,8 +181,8 @@ def read(
 
     :param hosts: the names of the hosts; without hosts that have names, the
         servers are spread by chance
-    :raises: `exception.InvalidInput`, `exception.InputUnreadable`,
-        `exception.InvalidSimulation` when no server is on a host, or when
+    :raises: `exception.InvalidValue`, `exception.InputUnreadable`,
+        `exception.Invalid` when no server is on a host, or when
         there would be more than `MOST` servers
     """
     entries = list(_servers(path))
@@ -191,7 +191,7 @@ def read(
             path=path, reason='the list has no server')
     kept = [entry for entry in entries if _is_kept(entry, hosts)]
     if not kept:
-        raise exception.InvalidSimulation(reason=_nowhere(entries, hosts))
+        raise exception.Invalid(_nowhere(entries, hosts))
     running = [_running(entry, flavors_) for entry in kept]
     now = max(filter(None, map(_created, entries)), default=None)
     lifetime = turnover.lifetime or _age(kept, now) or LIFETIME
@@ -218,24 +218,24 @@ def _nowhere(entries: Sequence[_Entry], hosts: frozenset[str]) -> str:
     names = {entry.text(_HOST) for entry in entries} - {''}
     if not names:
         return ('No server of the list has a host; administrators alone see '
-                'the hosts of servers')
+                'the hosts of servers.')
     return (f'No server of the list is on a host of the file of hosts. The '
             f'list has hosts such as {min(names)}, and the file has hosts '
             f'such as {min(hosts)}; the hosts of the file need the names '
-            'that "openstack hypervisor list" shows')
+            'that "openstack hypervisor list" shows.')
 
 
 def _check_count(count: int, days: float, lifetime: float) -> None:
     """Check that computing is possible.
 
-    :raises: `exception.InvalidSimulation`
+    :raises: `exception.Invalid`
     """
     total = count * (1 + days / lifetime)
     if total > MOST:
-        raise exception.InvalidSimulation(
-            reason=f'In {days:g} days, {count} servers that live for '
-                   f'{lifetime:g} days become {total:.0f}, more than {MOST}; '
-                   'choose fewer --days or a longer --lifetime')
+        raise exception.Invalid(
+            f'In {days:g} days, {count} servers that live for '
+            f'{lifetime:g} days become {total:.0f}, more than {MOST}; '
+            'choose fewer --days or a longer --lifetime.')
 
 
 def _notes(
@@ -312,10 +312,9 @@ def _entries(path: str, kind: str) -> Iterator[_Entry]:
         with text_files.reading(path) as file:
             entries = json.load(file)
     except json.JSONDecodeError as error:
-        raise exception.InvalidInput(
-            path=path, spot=f'line {error.lineno}',
-            column=f'character {error.colno}', value=error.msg,
-            expected='JSON, as -f json prints JSON')
+        raise exception.InvalidValue(
+            f'{path}, line {error.lineno}, character {error.colno}', error.msg,
+            'JSON, as -f json prints JSON')
     except RecursionError as error:
         raise exception.InputUnreadable(path=path, reason=error)
     if not isinstance(entries, list):

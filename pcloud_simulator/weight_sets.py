@@ -55,7 +55,7 @@ def parse(text: str) -> Weights:
     """Read the weights of a policy, ``[NAME:]WEIGHER=WEIGHT,...``.
 
     :returns: the policy, named by the text where no name is given
-    :raises: `exception.InvalidOption`
+    :raises: `exception.InvalidValue`
     """
     name, colon, pairs = text.rpartition(':')
     if colon and not (name.strip() and name.isprintable()):
@@ -73,7 +73,7 @@ def parse(text: str) -> Weights:
 def several(texts: Iterable[str]) -> list[Weights]:
     """Return the defaults and one's own policies.
 
-    :raises: `exception.InvalidOption`, also when a name is there already
+    :raises: `exception.InvalidValue`, also when a name is there already
     """
     found = defaults()
     for text in texts:

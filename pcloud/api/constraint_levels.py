@@ -21,7 +21,7 @@ def read(text: str, can: Callable[[str], bool]) -> dict[str, str]:
     A role among the constraints takes a query.
 
     :param can: whether the caller passes a policy rule
-    :raises: `exception.InvalidConstraint`, `exception.RoleUnknown`,
+    :raises: `exception.InvalidValue`, `exception.Invalid` for an unknown role,
         `exception.HostConstraint` when the caller may not name hosts
     """
     constraints = rules.parse(text)

@@ -58,11 +58,12 @@ def own_head(call: api_call.Call) -> pclouds.Head:
 def own(call: api_call.Call, pcloud_id: str) -> pclouds.Head:
     """Return a Pcloud without hosts, for the owner and administrators only.
 
-    :raises: `exception.PcloudNotFound`, `exception.PcloudForbidden` for a
+    :raises: `exception.PcloudNotFound`, `exception.Denied` for a
         tenant that is not the owner, and for a caller who does not pass the
         route's rule for the owner's project
     """
     pcloud = visible_head(call, pcloud_id)
     if not is_own(call, pcloud) or not call.can(call.rule, pcloud.owner):
-        raise exception.PcloudForbidden(pcloud=pcloud.id)
+        raise exception.Denied(
+            f"Only the owner of Pcloud '{pcloud.id}' may do this.")
     return pcloud

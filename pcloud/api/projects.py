@@ -34,12 +34,14 @@ def check_domain(
 ) -> None:
     """Refuse a domain that Keystone does not know, as `check` a project.
 
-    :raises: `exception.DomainUnknown`
+    :raises: `exception.InvalidValue`
     """
     if domain_id == context.project_domain_id:
         return
     if _record(context, identity.DOMAIN, domain_id) is None:
-        raise exception.DomainUnknown(domain=domain_id)
+        raise exception.InvalidValue(
+            'Domain', domain_id, 'the id of a domain that exists, which '
+            'openstack domain list shows')
 
 
 def domain(

@@ -60,7 +60,8 @@ def wrap(
     reads a microversion that is not in force.
 
     :param application: the next application in the pipeline
-    :raises: `exception.NotInFrontOfNova`
+    :raises: `exception.PcloudError` when nothing of Nova comes after the
+        filter
     """
     made = Middleware(application)
     if dispatch.is_legacy(application):
@@ -123,7 +124,10 @@ class Middleware:
             if not outages.is_outage(error):
                 raise
             LOG.exception('The database cannot be reached')
-            return nova_wsgi.Fault(_fault(exception.DatabaseAway()))
+            return nova_wsgi.Fault(_fault(exception.Unavailable(
+                'The database of the compute service cannot be reached; '
+                'nothing was changed. Repeat the request when the database '
+                'is back.')))
         # Errors of the applications after the filter are not translated.
         if judged is None:
             return self._application
@@ -197,7 +201,10 @@ def _check_method(request: nova_wsgi.Request) -> None:
     """
     meant = dispatch.method(request)
     if meant != request.method:
-        raise exception.OtherMethod(meant=meant, method=request.method)
+        raise exception.Invalid(
+            f'The query has _method={meant} and the request is a '
+            f'{request.method}; leave _method out, and send the request with '
+            'the method that is meant.')
 
 
 def _check_project(
@@ -205,10 +212,10 @@ def _check_project(
 ) -> None:
     """Refuse a project in the path that is not the caller's, as Nova does."""
     if project_id is not None and project_id != context.project_id:
-        raise exception.InvalidQuery(
-            reason=f"Malformed request URL: URL's project_id '{project_id}' "
-                   "doesn't match Context's project_id "
-                   f"'{context.project_id}'")
+        raise exception.Invalid(
+            f"Malformed request URL: URL's project_id '{project_id}' "
+            "doesn't match Context's project_id "
+            f"'{context.project_id}'")
 
 
 def _check_names(
@@ -218,15 +225,16 @@ def _check_names(
 
     Not every database can be asked about every text.
 
-    :raises: `exception.NoSuchName`
+    :raises: `exception.NotFound`
 
     Rule: reference-names-in-paths
     """
     for name, form in routes.forms_of(route.path).items():
         if not jsonschema.Draft202012Validator(form).is_valid(
                 parameters[name]):
-            raise exception.NoSuchName(
-                name=_written(parameters[name]), expected=form['description'])
+            raise exception.NotFound(
+                f'Nothing can have the name {_written(parameters[name])} in '
+                f"this place of a path; it has to be {form['description']}.")
 
 
 def _query(request: nova_wsgi.Request, route: routes.Route) -> dict:
@@ -235,11 +243,10 @@ def _query(request: nova_wsgi.Request, route: routes.Route) -> dict:
     try:
         values = request.GET.mixed()
     except UnicodeDecodeError:
-        raise exception.InvalidQuery(
-            reason='Query string is not UTF-8 encoded')
+        raise exception.Invalid('Query string is not UTF-8 encoded')
     # `_check_method` has judged what Nova's routing reads.
     values.pop('_method', None)
-    _validate(values, route.query, exception.InvalidQuery)
+    _validate(values, route.query)
     return values
 
 
@@ -250,9 +257,9 @@ def _body(request: nova_wsgi.Request, route: routes.Route) -> dict:
         # json.loads would guess the encoding of bytes.
         body = json.loads(request.body.decode(), parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        raise exception.InvalidBody(
-            reason='Malformed request body: it is not JSON in UTF-8.')
-    _validate(body, route.schema, exception.InvalidBody)
+        raise exception.Invalid(
+            'Malformed request body: it is not JSON in UTF-8.')
+    _validate(body, route.schema)
     return next(iter(body.values()))
 
 
@@ -261,12 +268,10 @@ def _no_constant(name: str) -> typing.NoReturn:
     raise ValueError(name)
 
 
-def _validate(
-    value: object, schema: dict, error: type[exception.PcloudError],
-) -> None:
+def _validate(value: object, schema: dict) -> None:
     """Check a value against a schema.
 
-    :raises: `error`, with the place of the first fault
+    :raises: `exception.Invalid`, with the place of the first fault
     """
     validator = jsonschema.Draft202012Validator(schema)
     mismatch = min(validator.iter_errors(value), default=None,
@@ -276,9 +281,10 @@ def _validate(
         return
     where = '.'.join(str(part) for part in mismatch.absolute_path)
     if where:
-        raise error(reason='Invalid input for field/attribute '
-                           f'{where}. {_shown(mismatch)}')
-    raise error(reason=f'Invalid input: {_shown(mismatch)}')
+        raise exception.Invalid(
+            'Invalid input for field/attribute '
+            f'{where}. {_shown(mismatch)}')
+    raise exception.Invalid(f'Invalid input: {_shown(mismatch)}')
 
 
 def _shown(error: jsonschema.ValidationError) -> str:

@@ -46,7 +46,7 @@ def _check_platforms(
         if value is not None and aggregate.hosts:
             try:
                 kind = attribute_rules.platform(value).dotted
-            except exception.InvalidAttribute:
+            except exception.InvalidValue:
                 continue
             kinds[kind].add(value)
     if all(kinds.values()):
@@ -97,7 +97,7 @@ def _check_attribute_aggregate(
     for name, value in sorted(names.attributes(aggregate.metadata).items()):
         try:
             attribute_rules.read(name, value)
-        except exception.InvalidAttribute as error:
+        except exception.InvalidValue as error:
             yield findings.KeyFinding(
                 'attribute-not-valid', aggregate.name, name,
                 f'it counts nowhere: {error}')

@@ -40,7 +40,7 @@ def check(
     Two queries, and the questions of `identity.gone`. Where nobody may ask
     Keystone nothing is found, and the log says so.
 
-    :raises: `exception.KeystoneSilent`
+    :raises: `exception.Unavailable`
     """
     aggregates = rows.with_values(context)
     yield from _check(context, identity.PROJECT, [

@@ -130,7 +130,7 @@ def _default(aggregate: rows.Aggregate) -> default_pcloud.Default | None:
     try:
         return default_pcloud.read(
             names.stripped(aggregate.metadata, names.DEFAULT_PREFIX))
-    except exception.InvalidDefaultPcloud:
+    except exception.InvalidValue:
         return None
 
 

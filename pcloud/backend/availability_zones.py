@@ -44,14 +44,16 @@ def check(context: nova_context.RequestContext, zone: str) -> None:
 
     One query.
 
-    :raises: `exception.ZoneUnknown`, with the zones that there are
+    :raises: `exception.NotFound`, with the zones that there are
     """
     with api_db.context_manager.reader.using(context) as session:
         found = session.scalars(
             sa.select(_ZONE.value).where(_IS_ZONE).distinct()).all()
     zones = {*found, CONF.default_availability_zone}
     if zone not in zones:
-        raise exception.ZoneUnknown(zone=zone, zones=', '.join(sorted(zones)))
+        raise exception.NotFound(
+            f"There is no availability zone '{zone}'; it has to be one of "
+            f"{', '.join(sorted(zones))}.")
 
 
 # To make the statements takes longer than to use them.

@@ -59,7 +59,7 @@ def run(
         attempt. Writes that may have to wait for other changes come before the
         first read
     :returns: the result of `work` in the committed attempt
-    :raises: whatever `work` raises, `exception.Contended` when other changes
+    :raises: whatever `work` raises, `exception.Conflict` when other changes
         were always first, `exception.OutcomeUnknown` when the database went
         away at the commit, `oslo_db.exception.DBConnectionError` when the
         database went away before the commit
@@ -101,7 +101,9 @@ class _Change(Generic[Result]):
             if self._asked:
                 raise exception.OutcomeUnknown() from error
             if isinstance(error, (writes.Again, db_exc.DBDeadlock)):
-                raise exception.Contended() from error
+                raise exception.Conflict(
+                    'Other requests change the same thing at the moment; '
+                    'nothing was changed, try again.') from error
             raise
 
     def _may_be_done_anew(self, error: BaseException) -> bool:

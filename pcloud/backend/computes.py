@@ -129,7 +129,7 @@ class Compute:
     def node(self) -> Node:
         """The only compute node of the host.
 
-        :raises: `exception.HostHasManyNodes` when the host has another number
+        :raises: `exception.Conflict` when the host has another number
             of nodes, `exception.Unavailable` when the host's cell is silent
         """
         if not self.answered:
@@ -138,7 +138,9 @@ class Compute:
             # The error may reach an owner, who must not learn the host.
             LOG.warning('Host %(host)s has %(count)d compute nodes.',
                         {'host': self.host, 'count': len(self.nodes)})
-            raise exception.HostHasManyNodes(count=len(self.nodes))
+            raise exception.Conflict(
+                f'The host has {len(self.nodes)} compute nodes; only a host '
+                'with exactly one can be given away as a whole.')
         return self.nodes[0]
 
 

@@ -101,7 +101,7 @@ def parse(value: str) -> Due:
     for key, name in _RATIO_KEYS.items():
         try:
             ratios[name] = ratio_rules.of_host(parts[key])
-        except (KeyError, exception.InvalidRatio):
+        except (KeyError, exception.InvalidValue):
             continue
     is_ours = is_mark(parts.get('m', ''))
     return Due(mark=parts['m'] if is_ours else '', ratios=ratios,

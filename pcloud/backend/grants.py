@@ -41,7 +41,7 @@ def of_user(user: str, project: str) -> Grant | None:
     Roles of groups, inherited roles and implied roles count. The domains of
     user and project have to be enabled too. At most five calls of Keystone.
 
-    :raises: `exception.GrantsUnknown` when Keystone does not tell
+    :raises: `exception.Unavailable` when Keystone does not tell
     """
     keystone = _Keystone()
     person = keystone.enabled('user', user)
@@ -63,7 +63,7 @@ def of_user(user: str, project: str) -> Grant | None:
 class _Keystone:
     """Keystone, as the user of [service_user] sees it.
 
-    :raises: `exception.GrantsUnknown` without such a user
+    :raises: `exception.Unavailable` without such a user
     """
 
     def __init__(self) -> None:
@@ -101,7 +101,9 @@ class _Keystone:
         return answer.json()
 
 
-def _silent(reason: object) -> exception.GrantsUnknown:
+def _silent(reason: object) -> exception.Unavailable:
     """Return an error whose reason is for operators alone."""
     LOG.warning('Keystone does not tell which roles a user has: %s', reason)
-    return exception.GrantsUnknown()
+    return exception.Unavailable(
+        'Keystone does not tell what the user may do who has set the default '
+        'Pcloud; the log of nova-scheduler says why. Nothing was changed.')

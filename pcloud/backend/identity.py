@@ -72,7 +72,7 @@ def gone(
     :param ids: ids in the form `ID`; other ids are left out
     :returns: the ids in order; a project that is disabled is not gone
     :raises: `exception.KeystoneUnasked` when nobody may ask,
-        `exception.KeystoneSilent` when Keystone does not answer
+        `exception.Unavailable` when Keystone does not answer
     """
     wanted = sorted(filter(ID.fullmatch, ids))
     if not wanted:
@@ -89,7 +89,7 @@ def gone(
     except _UNASKED as error:
         raise exception.KeystoneUnasked(reason=error) from error
     except ks_exc.ClientException as error:
-        raise exception.KeystoneSilent(reason=error) from error
+        raise _silent(error) from error
 
 
 def _listed(auth: typing.Any, kinds: str) -> Iterator[str]:
@@ -115,4 +115,9 @@ def _is_known(answer: requests.Response) -> bool:
     error = f'Keystone has answered {answer.status_code}'
     if answer.status_code in (401, 403):
         raise exception.KeystoneUnasked(reason=error)
-    raise exception.KeystoneSilent(reason=error)
+    raise _silent(error)
+
+
+def _silent(reason: object) -> exception.Unavailable:
+    return exception.Unavailable(
+        f'Keystone cannot be asked at the moment: {reason}.')

@@ -213,7 +213,7 @@ class Rows:
             this host
         :param in_journal: the keys of this host in the journal
         :returns: False when a host of the Pcloud has the name
-        :raises: `exception.NodesUnknown`
+        :raises: `exception.Conflict` as `nodes`
         """
         wanted = names.host_key(name).lower()
         here = sa.and_(_ROW.aggregate_id == aggregate_id, sa.or_(
@@ -245,7 +245,7 @@ class Rows:
     def nodes(self, aggregate_id: int) -> frozenset[str]:
         """Return the hypervisor hostnames of the hosts of a Pcloud.
 
-        :raises: `exception.NodesUnknown` when the row of a host's node is lost
+        :raises: `exception.Conflict` when the row of a host's node is lost
         """
         node_of = names.nodes(dict(self._session.execute(
             sa.select(_ROW.key, _ROW.value).where(
@@ -256,7 +256,10 @@ class Rows:
             return frozenset(
                 node_of[host] for host in self.members(aggregate_id))
         except KeyError as error:
-            raise exception.NodesUnknown() from error
+            raise exception.Conflict(
+                'The rows of the Pcloud lack the node of a host; an '
+                'administrator has to run pcloud-manage audit --fix first.'
+            ) from error
 
     def members(self, aggregate_id: int) -> list[str]:
         """Return the hosts of an aggregate, within the transaction."""

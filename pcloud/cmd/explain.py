@@ -117,10 +117,9 @@ def _check_nothing_else(command: argparse.Namespace) -> None:
                                'availability_zone')
              if getattr(command, name)]
     if given:
-        raise exception.InvalidQuery(
-            reason='A server is explained as it was asked for: leave out '
-                   + ', '.join(f'--{option.replace("_", "-")}'
-                               for option in given))
+        raise exception.Invalid(
+            'A server is explained as it was asked for: leave out ' +
+            ', '.join(f'--{option.replace("_", "-")}' for option in given))
 
 
 def _context(project: str | None) -> nova_context.RequestContext:
@@ -160,7 +159,7 @@ def _zone(
 ) -> str | None:
     """Return the availability zone of a request, as nova-api finds the zone.
 
-    :raises: `exception.ZoneUnavailable`
+    :raises: `exception.NotFound`
     """
     if asked is None:
         return CONF.default_schedule_zone
@@ -168,8 +167,9 @@ def _zone(
         context, compute.HostAPI(), get_only_available=True)
     if asked not in zones:
         shown = {*zones} - {CONF.internal_service_availability_zone}
-        raise exception.ZoneUnavailable(
-            zone=asked, zones=', '.join(sorted(shown)) or 'none')
+        raise exception.NotFound(
+            f"There is no availability zone '{asked}' with a host that is "
+            f"up; there is {', '.join(sorted(shown)) or 'none'}.")
     return asked
 
 
@@ -195,12 +195,13 @@ def _image(
 ) -> objects.ImageMeta:
     """Return the metadata of an image, as Nova reads the image.
 
-    :raises: `exception.ImageUnusable`
+    :raises: `exception.NotFound`
     """
     try:
         return objects.ImageMeta.from_image_ref(context, glance.API(), image)
     except (nova_exception.NovaException, ks_exc.ClientException) as error:
-        raise exception.ImageUnusable(image=image, reason=error)
+        raise exception.NotFound(
+            f"Image '{image}' cannot be had from Glance: {error}")
 
 
 def _recorded(

@@ -42,7 +42,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def _address(text: str) -> addresses.Address:
     try:
         return addresses.parse(text)
-    except exception.InvalidAddress as error:
+    except exception.InvalidValue as error:
         raise argparse.ArgumentTypeError(str(error))
 
 
@@ -65,10 +65,13 @@ def run(command: argparse.Namespace) -> int:
 
     :param command: the parsed command line
     :returns: the exit status
-    :raises: `exception.LibraryMissing`, `exception.CannotListen`
+    :raises: `exception.Conflict` when the library is missing, or nothing can
+        be served at the address
     """
     if importlib.util.find_spec(_LIBRARY) is None:
-        raise exception.LibraryMissing(library=_LIBRARY, extra='metrics')
+        raise exception.Conflict(
+            f'The library {_LIBRARY} is not installed here: pip install '
+            f'{_LIBRARY}, which the extra [metrics] of Pcloud brings too.')
     # No other command needs the library, which may be missing.
     from pcloud.metrics import showing
     if command.listen is None:

@@ -90,14 +90,16 @@ def stored(
     """Return the request of a server, as stored by Nova.
 
     :param server: the id of the server, which may have failed
-    :raises: `exception.ServerUnknown`
+    :raises: `exception.NotFound`
     """
-    if not uuids.is_uuid(server):
-        raise exception.ServerUnknown(server=server)
     try:
+        if not uuids.is_uuid(server):
+            raise nova_exception.RequestSpecNotFound(instance_uuid=server)
         spec = objects.RequestSpec.get_by_instance_uuid(context, server)
     except nova_exception.RequestSpecNotFound:
-        raise exception.ServerUnknown(server=server)
+        raise exception.NotFound(
+            f'There is no request for a server {server} in Nova; it takes '
+            'the id of a server that is not deleted and archived.')
     # Nova does not store these fields; the requests of the server's ports
     # are not known any more.
     spec.requested_destination = None

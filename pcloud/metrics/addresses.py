@@ -35,11 +35,13 @@ class Address:
 def parse(text: str) -> Address:
     """Read ``ADDRESS:PORT``; ``:PORT`` is a port of this machine alone.
 
-    :raises: `exception.InvalidAddress`
+    :raises: `exception.InvalidValue`
     """
     found = _FORM.fullmatch(text)
     if found is None or int(found['port']) > _MOST or not _is_v6(found['v6']):
-        raise exception.InvalidAddress(address=text)
+        raise exception.InvalidValue(
+            'Address', text, 'ADDRESS:PORT, such as 127.0.0.1:9841, '
+            '[::1]:9841 or :9841')
     return Address(found['v6'] or found['name'] or _DEFAULT,
                    int(found['port']))
 

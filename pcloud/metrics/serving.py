@@ -92,7 +92,7 @@ class _V6Server(_Server):
 def bound(address: addresses.Address, app: App) -> simple_server.WSGIServer:
     """Return a server that listens.
 
-    :raises: `exception.CannotListen`
+    :raises: `exception.Conflict`
     """
     try:
         family = socket.getaddrinfo(
@@ -102,8 +102,9 @@ def bound(address: addresses.Address, app: App) -> simple_server.WSGIServer:
         return simple_server.make_server(
             address.host, address.port, app, kind, _Handler)
     except OSError as error:
-        raise exception.CannotListen(
-            address=str(address), reason=error.strerror)
+        raise exception.Conflict(
+            f'Nothing can be served at {address}: {error.strerror}. '
+            'Free the port, or take another address with --listen.')
 
 
 def address_of(server: simple_server.WSGIServer) -> addresses.Address:

@@ -36,7 +36,7 @@ def serve(
     """Serve the metrics until the process gets SIGTERM or SIGINT.
 
     :param interval: seconds between audits, None for no audits
-    :raises: `exception.CannotListen`
+    :raises: `exception.Conflict`
     """
     audited = None if interval is None else audits.Audits()
     server = serving.bound(address, serving.App(collector.registry(

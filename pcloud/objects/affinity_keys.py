@@ -62,7 +62,7 @@ def _valid(
     for name, text in sorted(names.stripped(metadata, prefix).items()):
         try:
             yield check(affinity.key(name, str(text)))
-        except exception.InvalidPlacementKey as error:
+        except exception.InvalidValue as error:
             complaints.once(f'It counts nowhere: {error}')
 
 
@@ -74,7 +74,7 @@ def recorded(
     for text in (hints or {}).get(name) or ():
         try:
             keys.append(affinity.parse(text))
-        except exception.InvalidPlacementKey as error:
+        except exception.InvalidValue as error:
             complaints.once(f'It counts nowhere: {error}')
     return keys
 
@@ -123,7 +123,7 @@ def _numbers(
     for name, text in names.stripped(metadata, prefix).items():
         try:
             yield node_key_name(name), affinity.number(text)
-        except exception.InvalidPlacementKey as error:
+        except exception.InvalidValue as error:
             complaints.once(f'It counts nowhere: {error}')
 
 
@@ -131,12 +131,13 @@ def _numbers(
 def node_key_name(text: str) -> str:
     """Read the name of a host's key, which must not be a computed key.
 
-    :raises: `exception.InvalidPlacementKey`
+    :raises: `exception.InvalidValue`
     """
     name = affinity.name(text)
     if name in affinity.SPECIAL:
-        raise exception.InvalidPlacementKey(
-            key=text, expected='a name that is not computed for every host')
+        raise exception.InvalidValue(
+            'Placement key', text,
+            'a name that is not computed for every host')
     return name
 
 

@@ -27,7 +27,6 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 import random
 import time
-from typing import Any
 from typing import TypeVar
 
 from nova import context as nova_context
@@ -251,14 +250,20 @@ def _too_few(
 
     :param waiting: how many hosts settle
     """
-    where: dict[str, Any] = {
-        'host_flavor': flavor_id, 'zone': host_flavors.in_zone(zone)}
+    in_zone = host_flavors.in_zone(zone)
     if wanted == 1:
-        return (exception.HostsSettling(**where, count=waiting) if waiting
-                else exception.NoFreeHost(**where))
-    where |= {'free': free, 'wanted': wanted}
-    return (exception.TooFewSettled(**where, count=waiting) if waiting
-            else exception.TooFewFreeHosts(**where))
+        return (exception.HostsSettling(
+            host_flavor=flavor_id, zone=in_zone, count=waiting) if waiting
+            else exception.NoFreeHost(host_flavor=flavor_id, zone=in_zone))
+    there = (f"There are only {free} free hosts of host flavor '{flavor_id}'"
+             f'{in_zone}')
+    if not waiting:
+        return exception.NoFreeHost(
+            f'{there}, and {wanted} are asked for; nothing was changed.')
+    return exception.HostsSettling(
+        f'{there} yet, and {wanted} are asked for: {waiting} more are '
+        'settling, until no server that was asked for before they changed '
+        'hands can land on them any more; try again later.')
 
 
 def _settled(

@@ -41,7 +41,7 @@ def wish(move: str, release: bool, deadline: str | None) -> draining.Drain:
     """Return a drain that begins now.
 
     :param deadline: ISO 8601, None for a drain without a deadline
-    :raises: `exception.InvalidDrain`
+    :raises: `exception.InvalidValue`
     """
     now = int(timeutils.utcnow_ts())
     return draining.Drain(

@@ -30,7 +30,7 @@ def check_deletion(
     A Pcloud with hosts is refused first: as long as the Pcloud has hosts, a
     server of the Pcloud may be shelved after the look.
 
-    :raises: `exception.PcloudInUse`, `exception.OnlyHome`,
+    :raises: `exception.PcloudInUse`, `exception.Conflict` for such a Pcloud,
         `exception.Unavailable` when a cell is silent
     """
     if pclouds.show(context, pcloud.id).aggregate.hosts:
@@ -46,8 +46,8 @@ def check_removal(
 
     A project that is no tenant needs nothing.
 
-    :raises: `exception.OnlyHome`, `exception.Unavailable` when a cell with
-        servers of the project is silent
+    :raises: `exception.Conflict` for such a tenant, `exception.Unavailable`
+        when a cell with servers of the project is silent
     """
     if project_id in pcloud.tenants:
         _check(pcloud, shelved_servers.of_project(
@@ -63,7 +63,11 @@ def named(servers: Sequence[str]) -> str:
 
 def _check(pcloud: pclouds.Head, servers: Sequence[str]) -> None:
     if servers:
-        raise exception.OnlyHome(
-            [{'type': 'server', 'uuid': server} for server in servers[:_MOST]],
-            pcloud=pcloud.id, servers=named(servers), count=counts.words(
-                len(servers), 'shelved server has', 'shelved servers have'))
+        count = counts.words(
+            len(servers), 'shelved server has', 'shelved servers have')
+        raise exception.Conflict(
+            f"{count} Pcloud '{pcloud.id}' as the only home, and could not be "
+            f'unshelved any more: {named(servers)}. Unshelve or delete them '
+            'first, or repeat the request with force=1, as --force does.',
+            typed_reasons=[{'type': 'server', 'uuid': server}
+                           for server in servers[:_MOST]])

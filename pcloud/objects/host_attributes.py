@@ -158,18 +158,19 @@ def put(
 
     :param hosts: service hosts; other hosts keep their values
     :returns: the value with all the hosts that have the value now
-    :raises: `exception.InvalidAttribute`, `exception.InvalidAttributeName`,
-        `exception.ReservedAttribute`, `exception.NameTooLong`,
-        `exception.ComputeHostNotFound`,
-        `exception.HostHasManyNodes`, `exception.MixedPlatforms`,
-        `exception.AttributeSpelled`, `exception.AttributeTwin`,
-        `exception.AttributeBroken`, `exception.Unavailable`, and as
-        `change.run`
+    :raises: `exception.InvalidValue`, `exception.NameTooLong`,
+        `exception.ComputeHostNotFound`, `exception.Conflict` for a host with
+        several nodes, a name or value that is there in another spelling, a
+        version that cannot be compared with others, and an attribute that
+        audit finds broken; `exception.Unavailable`, and as `change.run`
     """
     rules.read(name, value)
     wanted = names.attribute(name, value)
     if not constraints.is_attribute(name.casefold()):
-        raise exception.ReservedAttribute(name=name)
+        raise exception.InvalidValue(
+            'Host attribute name', name,
+            'another name: as a machine constraint the name means something '
+            'else')
     _check_hosts(context, hosts)
     uuid = uuidutils.generate_uuid()
 
@@ -202,7 +203,7 @@ def remove(
     Values that hosts inherit from other aggregates stay.
 
     :param hosts: service hosts; None for all hosts
-    :raises: `exception.InvalidAttributeName`, `exception.AttributeNotFound`
+    :raises: `exception.InvalidValue`, `exception.NotFound`
         when none of the hosts has the attribute, and as `change.run`
     """
     names.attribute_key(name)
@@ -212,7 +213,8 @@ def remove(
         if not any(aggregate.hosts if hosts is None else
                    aggregate.hosts & frozenset(hosts)
                    for aggregate in there):
-            raise exception.AttributeNotFound(name=name)
+            raise exception.NotFound(
+                f'Host attribute {name} is not set on any of these hosts.')
         return _leave(written, there, hosts)
 
     _announce(context, change.run(
@@ -234,13 +236,15 @@ def _check_hosts(
 def _check_spelling(name: str, there: Iterable[rows.Aggregate]) -> None:
     """Refuse a name that differs from another in letter case alone.
 
-    :raises: `exception.AttributeSpelled`
+    :raises: `exception.Conflict`
     """
     right = rules.right_spelling(name, {
         other for aggregate in there
         for other in names.attributes(aggregate.metadata)})
     if right != name:
-        raise exception.AttributeSpelled(name=name, right=right)
+        raise exception.Conflict(
+            f"Host attributes '{name}' and '{right}' differ in letter case "
+            f"alone, and would be two attributes; use '{right}'.")
 
 
 def _check_kind(
@@ -254,11 +258,14 @@ def _check_kind(
         try:
             mixed = (rules.platform(other).dotted !=
                      rules.platform(value).dotted)
-        except exception.InvalidAttribute:
+        except exception.InvalidValue:
             # The value counts nowhere; audit names the value.
             continue
         if mixed:
-            raise exception.MixedPlatforms(value=value, other=other)
+            raise exception.Conflict(
+                f'Platform version {value!r} cannot be compared with '
+                f'{other!r}, which other hosts have: use stamps for all '
+                'hosts, or dotted versions for all.')
 
 
 def _find_or_create(
@@ -286,7 +293,9 @@ def _find_or_create(
         return rows.Aggregate(made, uuid, wanted, frozenset(), metadata)
     if not inherited_metadata.is_whole_attribute(
             aggregate.name, aggregate.metadata):
-        raise exception.AttributeBroken(aggregate=aggregate.name)
+        raise exception.Conflict(
+            f"Name and metadata of aggregate '{aggregate.name}' do not agree "
+            'on the attribute; mend or delete it first.')
     return aggregate
 
 
@@ -298,7 +307,7 @@ def _check_twins(
     Every database is treated alike. An aggregate without hosts is a leftover,
     and is deleted.
 
-    :raises: `exception.AttributeTwin`
+    :raises: `exception.Conflict`
     """
     for other in there:
         if other.name.casefold() == wanted.casefold() and (
@@ -306,10 +315,12 @@ def _check_twins(
             raise _twin(wanted, other.name)
 
 
-def _twin(wanted: str, other: str) -> exception.AttributeTwin:
-    return exception.AttributeTwin(
-        wanted=wanted.removeprefix(names.ATTRIBUTE_PREFIX),
-        other=other.removeprefix(names.ATTRIBUTE_PREFIX))
+def _twin(wanted: str, other: str) -> exception.Conflict:
+    return exception.Conflict(
+        'The database cannot tell host attribute '
+        f"'{wanted.removeprefix(names.ATTRIBUTE_PREFIX)}' from "
+        f"'{other.removeprefix(names.ATTRIBUTE_PREFIX)}', which exists "
+        'already; use that one, or unset it first.')
 
 
 def _of_attribute(

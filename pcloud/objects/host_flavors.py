@@ -160,7 +160,7 @@ def create(
 ) -> Pool:
     """Define a host flavor, with an empty pool.
 
-    :raises: `exception.HostFlavorExists`, and as `change.run`
+    :raises: `exception.Conflict` for an id that exists, and as `change.run`
     """
     uuid, name = uuidutils.generate_uuid(), names.pool(flavor_id)
     metadata = {names.TYPE: names.TYPE_POOL,
@@ -172,7 +172,8 @@ def create(
         try:
             aggregate_id = written.create(uuid, name, metadata)
         except exception.AggregateNameTaken:
-            raise exception.HostFlavorExists(host_flavor=flavor_id)
+            raise exception.Conflict(
+                f"Host flavor '{flavor_id}' exists already.")
         return rows.Aggregate(
             aggregate_id, uuid, name, frozenset(), metadata)
 
@@ -207,9 +208,9 @@ def update(
 def delete(context: nova_context.RequestContext, flavor_id: str) -> None:
     """Delete a host flavor.
 
-    :raises: `exception.HostFlavorNotFound`, `exception.HostFlavorInUse`,
-        `exception.Unavailable` while Placement cannot be told that a host
-        has left the pool, and as `change.run`
+    :raises: `exception.HostFlavorNotFound`, `exception.Conflict` when the host
+        flavor has hosts, `exception.Unavailable` while Placement cannot be
+        told that a host has left the pool, and as `change.run`
     """
     pool = _pool(context, flavor_id)
     # Placement keeps such a host closed as long as the pool is known.
@@ -218,7 +219,9 @@ def delete(context: nova_context.RequestContext, flavor_id: str) -> None:
 
     def work(written: writes.Rows) -> None:
         if journal.leaving(context, pool.uuid) or not written.delete(pool.id):
-            raise exception.HostFlavorInUse(host_flavor=flavor_id)
+            raise exception.Conflict(
+                f"Host flavor '{flavor_id}' has hosts; remove them from its "
+                'pool first.')
 
     change.run(context, [journal.flavor_anchor(flavor_id)], work)
     reconcile.notified(announce.deleted, context, pool)
@@ -244,10 +247,9 @@ def add_host(
     servers to the host.
 
     :raises: `exception.HostFlavorNotFound`, `exception.ComputeHostNotFound`,
-        `exception.HostHasManyNodes`, `exception.HostServiceEnabled`,
-        `exception.HostInPool`, `exception.HostInPcloud`,
-        `exception.HostNotEmpty`, `exception.HostBusy`,
-        `exception.HostSettling`, `exception.NameTooLong`,
+        `exception.HostNotEmpty`, `exception.HostBusy`, `exception.Conflict`
+        for a host with an enabled service, with several nodes, in a pool or in
+        a Pcloud, and for a host that settles; `exception.NameTooLong`,
         `exception.Unavailable`, and as `change.run`
     """
     pool = _pool(context, flavor_id)
@@ -258,7 +260,9 @@ def add_host(
     # Nobody should disable the service of a host that cannot be added.
     _check_in_none(context, host)
     if compute.enabled:
-        raise exception.HostServiceEnabled(host=host)
+        raise exception.Conflict(
+            f"The compute service of host '{host}' is enabled; disable it "
+            'first, so that nothing is scheduled to it meanwhile.')
     emptiness.check(context, compute, host)
 
     def work(written: writes.Rows) -> None:
@@ -316,14 +320,17 @@ def _claim(written: writes.Rows, host: str, what: due.Due) -> None:
 def _finish(context: nova_context.RequestContext, host: str) -> None:
     """Do what is due for a host before the host changes hands again.
 
-    :raises: `exception.HostSettling`, `exception.HostBusy` when something
-        else stays due, `exception.Unavailable`
+    :raises: `exception.Conflict` for a host that settles, `exception.HostBusy`
+        when something else stays due, `exception.Unavailable`
     """
     if reconcile.host(context, host):
         return
     what = due.parse(journal.dues(context, [host]).get(host, ''))
     if what.only_settles:
-        raise exception.HostSettling(host=host)
+        raise exception.Conflict(
+            f"Host '{host}' is settling: a server that was asked for before "
+            'the host changed hands may still land on it, or has. Repeat the '
+            'request later.')
     raise exception.HostBusy(name=host)
 
 
@@ -335,8 +342,8 @@ def remove_host(
     Placement keeps the host closed until the service is disabled.
 
     :raises: `exception.HostFlavorNotFound`, `exception.PoolHostNotFound`,
-        `exception.HostInPcloud`, `exception.HostNotEmpty`,
-        `exception.HostBusy`, `exception.HostSettling`,
+        `exception.HostNotEmpty`, `exception.HostBusy`, `exception.Conflict`
+        for a host in a Pcloud and for a host that settles,
         `exception.Unavailable`, and as `change.run`
     """
     pool = _pool(context, flavor_id)
@@ -384,8 +391,9 @@ def _check_in_none(
 ) -> None:
     """Refuse a host that is in a pool or in a Pcloud."""
     for pool in pool_rows.of_hosts(context, [host]):
-        raise exception.HostInPool(
-            host=host, pool=pool.metadata[names.FLAVOR_ID])
+        raise exception.Conflict(
+            f"Host '{host}' is in the pool "
+            f"'{pool.metadata[names.FLAVOR_ID]}' already.")
     _check_in_no_pcloud(context, host)
 
 
@@ -393,7 +401,9 @@ def _check_in_no_pcloud(
     context: nova_context.RequestContext, host: str,
 ) -> None:
     if isolation.pclouds_of(context, [host]):
-        raise exception.HostInPcloud(host=host)
+        raise exception.Conflict(
+            f"Host '{host}' is in a Pcloud; it has to be removed from there "
+            'first.')
 
 
 def _pool(

@@ -265,7 +265,7 @@ def new(
 ) -> Host:
     """Return an empty, free host as a future host of a Pcloud.
 
-    :raises: `exception.HostHasManyNodes`
+    :raises: `exception.Conflict` for a host with several nodes
     """
     return Host(
         name=name, compute=compute, node=compute.node,
@@ -383,7 +383,7 @@ def set_state(
 
     :param state: 'enabled' or 'disabled'
     :raises: `exception.HostNotFound`, `exception.HostBusy` when the host is to
-        be enabled while something is due for the host, `exception.HostLeaves`
+        be enabled while something is due for the host, `exception.Conflict`
         for a host that has stood in for another host, and as `change.run`
     """
     host = show(context, pcloud, name)
@@ -406,7 +406,7 @@ def drain(
 
     A host that is drained already is drained since the same moment.
 
-    :raises: `exception.HostNotFound`, `exception.HostLeaves` for a drain that
+    :raises: `exception.HostNotFound`, `exception.Conflict` for a drain that
         may keep a host which has stood in for another host, and as
         `change.run`
 
@@ -447,7 +447,13 @@ def _write_state(
         other = there.get(replaces_key)
         if (other is not None and not draining.lets_go(host.drain) and
                 not written.holds(pcloud.aggregate.id, other)):
-            raise exception.HostLeaves(name=host.name)
+            raise exception.Conflict(
+                f"Host '{host.name}' has stood in for another host during a "
+                'maintenance that is over: it counts, takes no new servers, '
+                'and leaves the Pcloud when it is empty. Move, delete or '
+                'unlock the servers on it, or drain it with release, with '
+                'move live or any and without a deadline; to have more '
+                'hosts, add one.')
         # Another host may have the name by now.
         if there.get(host_key) != node or not written.exchange(
                 pcloud.aggregate.id, names.state_key(node), host.state or ''):
@@ -503,8 +509,8 @@ def remove(
     membership, the host gets its own ratios back, and the host settles if it
     was ever enabled. Until then the pool gives the host to nobody.
 
-    :raises: `exception.HostNotFound`, `exception.HostNotDisabled`,
-        `exception.HostChanged`, `exception.HostNotEmpty`,
+    :raises: `exception.HostNotFound`, `exception.Conflict` for an enabled
+        host, `exception.HostChanged`, `exception.HostNotEmpty`,
         `exception.HostBusy`, `exception.Unavailable`, and as `change.run`
     """
     _leave(context, pcloud, name, _check_disabled)
@@ -515,7 +521,7 @@ def release(
 ) -> None:
     """Take a drained host out of a Pcloud as the drain asks for.
 
-    :raises: `exception.HostNotReleased` when the owner has another wish by
+    :raises: `exception.Conflict` when the owner has another wish by
         now, and as `remove`
     """
     _leave(context, pcloud, name, _check_released)
@@ -523,12 +529,15 @@ def release(
 
 def _check_disabled(host: Host) -> None:
     if host.state != access.DISABLED:
-        raise exception.HostNotDisabled(name=host.name)
+        raise exception.Conflict(
+            f"Host '{host.name}' is enabled; disable it before removing it.")
 
 
 def _check_released(host: Host) -> None:
     if host.drain is None or not host.drain.release:
-        raise exception.HostNotReleased(name=host.name)
+        raise exception.Conflict(
+            f"Host '{host.name}' is not drained to be released any more; "
+            'look at it again.')
 
 
 def _leave(

@@ -51,7 +51,7 @@ def effective(
     :param scopes: scope and id of the levels above the request, the lowest
         first
     :returns: ``key -> setting``
-    :raises: `exception.RoleUnknown`
+    :raises: `exception.Invalid` for an unknown role
     """
     policies = scoped_policies.by_scopes(scopes)
     return of_policies(request, [
@@ -71,7 +71,7 @@ def of_policies(
     :param policies: the policies of the levels above the request, the lowest
         first
     :returns: ``key -> setting``
-    :raises: `exception.RoleUnknown`
+    :raises: `exception.Invalid` for an unknown role
     """
     levels = [(rules.REQUEST, request), (rules.IMAGE, image),
               *((_source(policy), policy.constraints) for policy in policies)]
@@ -89,12 +89,14 @@ def _source(policy: scoped_policies.Policy) -> str:
 def role_constraints(role: str) -> Mapping[str, str]:
     """Return the constraints of a role (one query).
 
-    :raises: `exception.RoleUnknown`
+    :raises: `exception.Invalid` for an unknown role
     """
     scope = scoped_policies.ROLE, role
     policy = scoped_policies.by_scopes([scope]).get(scope)
     if policy is None:
-        raise exception.RoleUnknown(role=role)
+        raise exception.Invalid(
+            f"Role '{role}' is not defined; administrators define it as a "
+            'policy of scope role.')
     return policy.constraints
 
 
@@ -107,7 +109,7 @@ def check_attributes(
     that is in the metadata of an aggregate without hosts is accepted: hosts
     may come back.
 
-    :raises: `exception.AttributeOfNoHost`
+    :raises: `exception.Invalid` with a likely other pair
 
     Rule: reference-hints-wrong
     """
@@ -117,11 +119,12 @@ def check_attributes(
     for key, name in sorted(asked.items()):
         if name in known:
             continue
-        likely = rules.likely_key(name)
-        raise exception.AttributeOfNoHost(
-            pair=rules.text({key: constraints[key]}), name=name,
-            expected=rules.text({likely: constraints[key]}) if likely else
-            'cpu, ram, storage, or an attribute that the hosts have')
+        likely, pair = rules.likely_key(name), {key: constraints[key]}
+        right = (rules.text({likely: constraints[key]}) if likely else
+                 'cpu, ram, storage, or an attribute that the hosts have')
+        raise exception.Invalid(
+            f"No host meets the constraint '{rules.text(pair)}': no host has "
+            f"an attribute '{name}'; it has to be {right}.")
 
 
 def check_unused(
@@ -131,13 +134,16 @@ def check_unused(
 
     One query. Requests with a role that does not exist are refused.
 
-    :raises: `exception.RoleInUse`
+    :raises: `exception.Conflict`
     """
     policies = rows.names_with(
         context, names.CONSTRAINT_PREFIX + rules.ROLE, role)
     if policies:
-        raise exception.RoleInUse(role=role, policies=', '.join(
-            policy.removeprefix(names.POLICY_PREFIX) for policy in policies))
+        named = ', '.join(
+            policy.removeprefix(names.POLICY_PREFIX) for policy in policies)
+        raise exception.Conflict(
+            f"Role '{role}' is named in the constraints of {named}; set those "
+            'first.')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -185,9 +191,11 @@ def choose_flavor(
                for supply in there.values()):
             raise exception.Unavailable()
         if fitting:
-            raise exception.TooFewFit(
-                zone=host_flavors.in_zone(zone), wanted=count,
-                free=max(counts.values()))
+            raise exception.NothingFits(
+                f'No host flavor has {count} free '
+                f'hosts{host_flavors.in_zone(zone)} that meet the '
+                f'constraints; the most are {max(counts.values())}. Nothing '
+                'was changed.')
         raise exception.NothingFits(
             zone=host_flavors.in_zone(zone),
             reasons='; '.join(_reasons(

@@ -75,7 +75,7 @@ def create(
 ) -> Pcloud:
     """Create a Pcloud without hosts; the owner is the first tenant.
 
-    :raises: `exception.ReservedProject` or `exception.NameTooLong` when the
+    :raises: `exception.InvalidValue` or `exception.NameTooLong` when the
         owner's id cannot be kept as a tenant's, and as `change.run`
     """
     new = _new(name, owner)
@@ -94,7 +94,7 @@ def create_if_absent(
     moment one creates the Pcloud.
 
     :returns: the Pcloud, and whether the Pcloud is new
-    :raises: `exception.PcloudNameTwice` when the owner has several Pclouds of
+    :raises: `exception.Conflict` when the owner has several Pclouds of
         the name, and as `create`
     """
     new = _new(name, owner)
@@ -117,13 +117,15 @@ def _only(
 ) -> Pcloud | None:
     """Return the owner's only Pcloud of a name, None without one.
 
-    :raises: `exception.PcloudNameTwice`
+    :raises: `exception.Conflict` when there are several
     """
     there = [pcloud for pcloud in listed(context, list(
         pcloud_lists.index(context, owner, name).values()), owner)
         if pcloud.owner == owner]
     if len(there) > 1:
-        raise exception.PcloudNameTwice(name=name, count=len(there))
+        raise exception.Conflict(
+            f"{len(there)} Pclouds of the project have the name '{name}'; "
+            'name the one that is meant by its id.')
     return there[0] if there else None
 
 

@@ -136,8 +136,9 @@ def update(
     'default_pcloud' as stored. A new member replaces the old member; a member
     that is left out stays.
 
-    :raises: `exception.NameTooLong`, `exception.PolicyTwin`,
-        `exception.PcloudNotFound` for scope Pcloud, and as `change.run`
+    :raises: `exception.NameTooLong`, `exception.Conflict` for an id that the
+        database takes for another, `exception.PcloudNotFound` for scope
+        Pcloud, and as `change.run`
     """
     new: dict[str, str | None] = {}
     for member, values in changes.items():
@@ -170,8 +171,9 @@ def set_rows(
     :param new: ``metadata key -> value``; None deletes a key
     :param replaced: prefixes of keys that are deleted first
     :returns: all the rows after the change
-    :raises: `exception.NameTooLong`, `exception.PolicyTwin`,
-        `exception.PcloudNotFound` for scope Pcloud, and as `change.run`
+    :raises: `exception.NameTooLong`, `exception.Conflict` for an id that the
+        database takes for another, `exception.PcloudNotFound` for scope
+        Pcloud, and as `change.run`
     """
     name = names.policy(scope, scope_id)
     frame = {names.TYPE: names.TYPE_POLICY, names.SCOPE: scope,
@@ -190,7 +192,9 @@ def set_rows(
             written.create(uuid, name, frame | settings)
             return uuid, frame | settings
         if there.name != name:
-            raise exception.PolicyTwin(scope=scope, id=scope_id)
+            raise exception.Conflict(
+                f"The database cannot tell {scope} '{scope_id}' from another "
+                'one that has a policy already; use that one.')
         written.drop_prefixes(there.id, replaced)
         written.set(there.id, new)
         metadata = written.metadata(there.id)
@@ -244,7 +248,7 @@ def _constraints(
     for key, value in sorted(stored.items()):
         try:
             constraints.check_stored(key, value)
-        except exception.InvalidConstraint as error:
+        except exception.InvalidValue as error:
             complaints.once('A constraint in the metadata of a policy is '
                             f'left out: {error}')
         else:

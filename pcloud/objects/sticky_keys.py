@@ -129,7 +129,7 @@ def _recorded(
 def _parsed(server: str, text: str) -> sticky.Copies | None:
     try:
         return sticky.loads(text)
-    except exception.InvalidCopies as error:
+    except exception.InvalidValue as error:
         complaints.once(f'Server {server}: {error}')
         return None
 

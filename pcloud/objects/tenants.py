@@ -25,7 +25,7 @@ def add(
 ) -> None:
     """Make a project a tenant; harmless for a project that is a tenant.
 
-    :raises: `exception.ReservedProject`, `exception.NameTooLong`,
+    :raises: `exception.InvalidValue`, `exception.NameTooLong`,
         `exception.PcloudNotFound` when the Pcloud is deleted meanwhile, and as
         `change.run`
     """

@@ -90,7 +90,7 @@ def _own(written: writes.Rows, turn: Turn) -> int | None:
     try:
         return aggregate.id if there is not None and (
             rules.parse(there).token == turn.token) else None
-    except exception.InvalidTurn:
+    except exception.InvalidValue:
         return None
 
 
@@ -113,5 +113,5 @@ def _is_nobodys(text: str | None, lasts: int) -> bool:
     try:
         return text is None or rules.has_lapsed(
             rules.parse(text).until, lasts, timeutils.utcnow_ts())
-    except exception.InvalidTurn:
+    except exception.InvalidValue:
         return True

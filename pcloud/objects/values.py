@@ -62,7 +62,7 @@ def check_metadata(key: str, value: str) -> None:
 def check_ratio(key: str, value: str) -> None:
     """Refuse a ratio that no Pcloud can have; other keys may have any value.
 
-    :raises: `exception.InvalidRatio`
+    :raises: `exception.InvalidValue`
     """
     if key in readings.RATIOS:
         ratios.of_pcloud(value)
@@ -107,16 +107,16 @@ def _prefix(checks: Collection[str], key: str) -> str | None:
 def _choice(*words: str) -> Check:
     def check(key: str, value: str) -> None:
         if value not in words:
-            raise exception.InvalidMetadata(
-                key=key, value=value, expected=f'one of {", ".join(words)}')
+            raise exception.InvalidValue(
+                f'Metadata key {key}', value, f'one of {", ".join(words)}')
     return check
 
 
 def _rule(is_right: Callable[[str], object], expected: str) -> Check:
     def check(key: str, value: str) -> None:
         if not is_right(value):
-            raise exception.InvalidMetadata(
-                key=key, value=value, expected=expected)
+            raise exception.InvalidValue(
+                f'Metadata key {key}', value, expected)
     return check
 
 
@@ -134,33 +134,33 @@ def _check_tenant(key: str, value: str) -> None:
     """
     project = key.removeprefix(names.TENANT_PREFIX)
     if ':' not in project and value != names.TENANT_VALUE:
-        raise exception.InvalidMetadata(
-            key=key, value=value,
-            expected=f'{names.TENANT_VALUE}, for the project to be a tenant')
+        raise exception.InvalidValue(
+            f'Metadata key {key}', value,
+            f'{names.TENANT_VALUE}, for the project to be a tenant')
 
 
 def _check_own_ratios(node: str, value: str) -> None:
     if not node:
-        raise exception.InvalidMetadata(
-            key=names.OWN_PREFIX, value=value,
-            expected='about a hypervisor hostname')
+        raise exception.InvalidValue(
+            f'Metadata key {names.OWN_PREFIX}', value,
+            'about a hypervisor hostname')
     ratios.both(value)
 
 
 def _check_due(host: str, value: str) -> None:
     if not due.is_mark(due.parse(value).mark):
-        raise exception.InvalidMetadata(
-            key=names.DUE_PREFIX + host, value=value,
-            expected='as a change has written it; delete the key once the '
-                     'host is empty, and audit finds what is left to do')
+        raise exception.InvalidValue(
+            f'Metadata key {names.DUE_PREFIX + host}', value,
+            'as a change has written it; delete the key once the '
+            'host is empty, and audit finds what is left to do')
 
 
 def _check_changes(anchor: str, value: str) -> None:
     if not value.split() or not all(map(due.is_mark, value.split())):
-        raise exception.InvalidMetadata(
-            key=names.CHANGES_PREFIX + anchor, value=value,
-            expected=f'at most {journal.KEPT + 1} marks of changes; delete '
-                     'the key, and the next change writes it anew')
+        raise exception.InvalidValue(
+            f'Metadata key {names.CHANGES_PREFIX + anchor}', value,
+            f'at most {journal.KEPT + 1} marks of changes; delete the key, '
+            'and the next change writes it anew')
 
 
 def _check_node_key(name: str, value: str) -> None:

@@ -63,11 +63,11 @@ class Key:
 def number(text: str) -> Fraction:
     """Read a decimal number exactly.
 
-    :raises: `exception.InvalidPlacementKey`
+    :raises: `exception.InvalidValue`
     """
     if not _NUMBER.fullmatch(text):
-        raise exception.InvalidPlacementKey(
-            key=text, expected='a number such as 1, -0.5 or 100')
+        raise exception.InvalidValue(
+            'Placement key', text, 'a number such as 1, -0.5 or 100')
     return Fraction(text)
 
 
@@ -87,75 +87,74 @@ def plain(value: Fraction) -> str:
 def name(text: str) -> str:
     """Read the name of a key; ``special.RAM`` is another spelling of #RAM.
 
-    :raises: `exception.InvalidPlacementKey`
+    :raises: `exception.InvalidValue`
     """
     key_name = text
     if text.startswith(_SPECIAL_ALIAS):
         key_name = _SPECIAL_PREFIX + text.removeprefix(_SPECIAL_ALIAS)
     if not _NAME.fullmatch(key_name) or (
             key_name.startswith(_SPECIAL_PREFIX) and key_name not in SPECIAL):
-        raise exception.InvalidPlacementKey(
-            key=text, expected='a name of 1 to 64 letters, digits, ".", "_" '
-                               'or "-", or special.RAM, special.CPU or '
-                               'special.LOAD')
+        raise exception.InvalidValue(
+            'Placement key', text,
+            'a name of 1 to 64 letters, digits, ".", "_" or "-", or '
+            'special.RAM, special.CPU or special.LOAD')
     return key_name
 
 
 def key(key_name: str, text: str) -> Key:
     """Read a key whose name is known, from ``VALUE:WEIGHT``.
 
-    :raises: `exception.InvalidPlacementKey`
+    :raises: `exception.InvalidValue`
     """
     value, colon, weight = text.partition(':')
     if not colon:
-        raise exception.InvalidPlacementKey(
-            key=f'{key_name}={text}', expected='NAME=VALUE:WEIGHT')
+        raise exception.InvalidValue(
+            'Placement key', f'{key_name}={text}', 'NAME=VALUE:WEIGHT')
     placement_key = Key(name(key_name), number(value), number(weight))
     if not placement_key.weight:
-        raise exception.InvalidPlacementKey(
-            key=f'{key_name}={text}', expected='of a weight that is not 0')
+        raise exception.InvalidValue(
+            'Placement key', f'{key_name}={text}', 'of a weight that is not 0')
     return placement_key
 
 
 def parse(text: str) -> Key:
     """Read a key from ``NAME=VALUE:WEIGHT``.
 
-    :raises: `exception.InvalidPlacementKey`
+    :raises: `exception.InvalidValue`
     """
     key_name, equals, rest = text.partition('=')
     if not equals:
-        raise exception.InvalidPlacementKey(
-            key=text, expected='NAME=VALUE:WEIGHT')
+        raise exception.InvalidValue(
+            'Placement key', text, 'NAME=VALUE:WEIGHT')
     return key(key_name, rest)
 
 
 def check_system(placement_key: Key) -> Key:
     """Refuse a reserved key, which cannot be a system key.
 
-    :raises: `exception.InvalidPlacementKey`
+    :raises: `exception.InvalidValue`
 
     Rule: reference-placement-keys-kinds
     """
     if placement_key.name.startswith(RESERVED_PREFIX):
-        raise exception.InvalidPlacementKey(
-            key=placement_key,
-            expected='a customer key: names that begin with "_" '
-                     'are compared with those alone')
+        raise exception.InvalidValue(
+            'Placement key', placement_key,
+            'a customer key: names that begin with "_" are compared with '
+            'those alone')
     return placement_key
 
 
 def check_customer(placement_key: Key) -> Key:
     """Refuse a special key, which only administrators may set.
 
-    :raises: `exception.InvalidPlacementKey`
+    :raises: `exception.InvalidValue`
 
     Rule: reference-placement-keys-kinds
     """
     if placement_key.name in SPECIAL:
-        raise exception.InvalidPlacementKey(
-            key=placement_key,
-            expected='a system key: #RAM, #CPU and #LOAD are for '
-                     'administrators')
+        raise exception.InvalidValue(
+            'Placement key', placement_key,
+            'a system key: #RAM, #CPU and #LOAD are for administrators')
     return placement_key
 
 
@@ -167,15 +166,15 @@ def distinct(
     Some of Nova's databases ignore the letter case.
 
     :param check: `check_system` or `check_customer`
-    :raises: `exception.InvalidPlacementKey`
+    :raises: `exception.InvalidValue`
     """
     keys: dict[str, Key] = {}
     for text in texts:
         placement_key = check(parse(text))
         if placement_key.name.casefold() in keys:
-            raise exception.InvalidPlacementKey(
-                key=text, expected='the only one of its name, whatever the '
-                                   'letter case')
+            raise exception.InvalidValue(
+                'Placement key', text,
+                'the only one of its name, whatever the letter case')
         keys[placement_key.name.casefold()] = placement_key
     return list(keys.values())
 

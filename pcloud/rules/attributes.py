@@ -71,7 +71,7 @@ class Platform:
 def platform(value: str) -> Platform:
     """Read a platform's version: a stamp or a dotted version.
 
-    :raises: `exception.InvalidAttribute`
+    :raises: `exception.InvalidValue`
     """
     if _STAMP.fullmatch(value):
         try:
@@ -87,10 +87,10 @@ def platform(value: str) -> Platform:
         while len(numbers) > 1 and numbers[-1] == 0:
             numbers.pop()
         return Platform(True, tuple(numbers))
-    raise exception.InvalidAttribute(
-        name=PLATFORM, value=value,
-        expected='a stamp such as 20261231T235959Z, or a dotted version '
-                 'such as 2.10.1')
+    raise exception.InvalidValue(
+        f'Host attribute {PLATFORM}', value,
+        'a stamp such as 20261231T235959Z, or a dotted version '
+        'such as 2.10.1')
 
 
 @_remembered
@@ -99,7 +99,7 @@ def reboot(value: str) -> datetime.datetime:
 
     A date without a time means the end of the day, when the date passes.
 
-    :raises: `exception.InvalidAttribute`
+    :raises: `exception.InvalidValue`
     """
     try:
         if not _ISO.fullmatch(value):
@@ -111,9 +111,9 @@ def reboot(value: str) -> datetime.datetime:
             moment = moment.replace(tzinfo=datetime.UTC)
         return moment.astimezone(datetime.UTC)
     except (ValueError, OverflowError):
-        raise exception.InvalidAttribute(
-            name=REBOOT, value=value,
-            expected='ISO 8601, such as 2026-12-31T23:59:59Z')
+        raise exception.InvalidValue(
+            f'Host attribute {REBOOT}', value,
+            'ISO 8601, such as 2026-12-31T23:59:59Z')
 
 
 def right_spelling(name: str, there: Collection[str]) -> str:
@@ -144,22 +144,22 @@ def right_spelling(name: str, there: Collection[str]) -> str:
 def hardware(value: str) -> float:
     """Read a hardware class: a number, higher is better.
 
-    :raises: `exception.InvalidAttribute`
+    :raises: `exception.InvalidValue`
     """
     if not _NUMBER.fullmatch(value):
-        raise exception.InvalidAttribute(
-            name=HARDWARE, value=value, expected='a number such as 3 or 2.5')
+        raise exception.InvalidValue(
+            f'Host attribute {HARDWARE}', value, 'a number such as 3 or 2.5')
     return float(value)
 
 
 def rack(value: str) -> str:
     """Read the name of a rack.
 
-    :raises: `exception.InvalidAttribute`
+    :raises: `exception.InvalidValue`
     """
     if not value.strip():
-        raise exception.InvalidAttribute(
-            name=RACK, value=value, expected='a name that is not empty')
+        raise exception.InvalidValue(
+            f'Host attribute {RACK}', value, 'a name that is not empty')
     return value
 
 
@@ -171,7 +171,7 @@ def read(name: str, value: str) -> typing.Any:
     """Read an attribute's value; the value of an unknown attribute is text.
 
     :returns: a value to compare or to compute with
-    :raises: `exception.InvalidAttribute`
+    :raises: `exception.InvalidValue`
     """
     return _READERS.get(name, str)(value)
 
@@ -213,7 +213,7 @@ def effective(
             not entry.own, entry.value)):
         try:
             read(name, statement.value)
-        except exception.InvalidAttribute:
+        except exception.InvalidValue:
             bad.append(statement.value)
         else:
             valid.append(statement.value)
@@ -259,7 +259,7 @@ def conflicting(name: str, statements: Iterable[Statement]) -> list[str]:
             try:
                 standing.setdefault(
                     read(name, statement.value), statement.value)
-            except exception.InvalidAttribute:
+            except exception.InvalidValue:
                 continue
     return sorted(standing.values()) if len(standing) > 1 else []
 

@@ -101,7 +101,7 @@ class Wish:
 def wish(hints: Mapping[str, object] | None) -> Wish:
     """Read the co-location hints of a request.
 
-    :raises: `exception.InvalidServiceHint`
+    :raises: `exception.InvalidValue`
     """
     hints = hints or {}
     return Wish(
@@ -128,13 +128,13 @@ def is_service(text: str) -> bool:
 def check_parent(text: str) -> str:
     """Refuse any text but a service's name or a server's id.
 
-    :raises: `exception.InvalidServiceHint`
+    :raises: `exception.InvalidValue`
     """
     if is_service(text) or is_server(text):
         return text
-    raise exception.InvalidServiceHint(
-        name=hint_rules.IN, value=text,
-        expected='the id of a server in small letters'
+    raise exception.InvalidValue(
+        f'Scheduler hint {hint_rules.IN}', text,
+        'the id of a server in small letters'
         if uuids.is_uuid_in_any_case(text) else EXPECTED_NAME)
 
 
@@ -159,11 +159,11 @@ def flag(extra_spec: object, image_property: object) -> str:
 def check_flag(permission: str) -> str:
     """Refuse a flag outside of `FLAGS`.
 
-    :raises: `exception.InvalidColocationFlag`
+    :raises: `exception.InvalidValue`
     """
     if permission not in FLAGS:
-        raise exception.InvalidColocationFlag(
-            value=permission, expected=', '.join(FLAGS))
+        raise exception.InvalidValue(
+            'Co-located flag', permission, f'one of {", ".join(FLAGS)}')
     return permission
 
 
@@ -191,13 +191,20 @@ def is_permitted(permission: str, is_co_located: bool) -> bool:
 def check(asked: Wish, permission: str) -> None:
     """Refuse a server that `is_permitted` does not let start.
 
-    :raises: `exception.NotColocatable`, `exception.OnlyColocated`
+    :raises: `exception.Invalid`
     """
     if is_permitted(permission, asked.is_co_located):
         return
     if asked.is_co_located:
-        raise exception.NotColocatable(parent=asked.parent or asked.coming)
-    raise exception.OnlyColocated()
+        raise exception.Invalid(
+            'The server may not be co-located with '
+            f"'{asked.parent or asked.coming}': its flavor "
+            '(pcloud:co_located) or, where the flavor is silent, its image '
+            '(pcloud_co_located=allow) has to allow it.')
+    raise exception.Invalid(
+        'The server can only be co-located, its flavor (pcloud:co_located) '
+        'or image says (pcloud_co_located=always): name its parent with the '
+        'hint in.')
 
 
 def _texts(hints: Mapping[str, object], name: str) -> tuple[str, ...]:
@@ -207,17 +214,17 @@ def _texts(hints: Mapping[str, object], name: str) -> tuple[str, ...]:
     values = values if isinstance(values, list) else [values]
     if len(values) > _MOST or not all(
             isinstance(text, str) and text for text in values):
-        raise exception.InvalidServiceHint(
-            name=name, value=values,
-            expected=f'at most {_MOST} texts, none of them empty')
+        raise exception.InvalidValue(
+            f'Scheduler hint {name}', values,
+            f'at most {_MOST} texts, none of them empty')
     return tuple(values)
 
 
 def _text(hints: Mapping[str, object], name: str) -> str | None:
     values = _texts(hints, name)
     if name in hints and len(values) != 1:
-        raise exception.InvalidServiceHint(
-            name=name, value=values, expected='given once')
+        raise exception.InvalidValue(
+            f'Scheduler hint {name}', values, 'given once')
     return values[0] if values else None
 
 
@@ -225,9 +232,9 @@ def _name(hints: Mapping[str, object], name: str) -> str | None:
     service = _text(hints, name)
     if service is None or is_service(service):
         return service
-    raise exception.InvalidServiceHint(
-        name=name, value=service,
-        expected='no uuid' if uuids.is_uuid_in_any_case(service)
+    raise exception.InvalidValue(
+        f'Scheduler hint {name}', service,
+        'no uuid' if uuids.is_uuid_in_any_case(service)
         else EXPECTED_NAME)
 
 
@@ -240,9 +247,9 @@ def _companions(hints: Mapping[str, object]) -> tuple[Companion, ...]:
     texts = _texts(hints, hint_rules.ROOM_FOR)
     for text in texts:
         if not _COMPANION.fullmatch(text):
-            raise exception.InvalidServiceHint(
-                name=hint_rules.ROOM_FOR, value=ascii(text),
-                expected='the id of a flavor')
+            raise exception.InvalidValue(
+                f'Scheduler hint {hint_rules.ROOM_FOR}', ascii(text),
+                'the id of a flavor')
     return tuple(map(companion, texts))
 
 
@@ -250,6 +257,6 @@ def _ids(hints: Mapping[str, object], name: str) -> tuple[str, ...]:
     servers = _texts(hints, name)
     for server in servers:
         if not is_server(server):
-            raise exception.InvalidServiceHint(
-                name=name, value=server, expected='the id of a server')
+            raise exception.InvalidValue(
+                f'Scheduler hint {name}', server, 'the id of a server')
     return servers

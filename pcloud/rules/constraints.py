@@ -103,14 +103,14 @@ def parse(written: str) -> dict[str, str]:
     or before another backslash ``\\``.
 
     :returns: ``key -> value``, the values as written
-    :raises: `exception.InvalidConstraint` with position and rule
+    :raises: `exception.InvalidValue` with position and rule
 
     Rule: reference-constraints-syntax
     """
     if len(written) > _LONGEST_TEXT:
-        raise exception.InvalidConstraint(
-            pair=f'{written[:_SHOWN]}...', position=1,
-            expected=f'in a text of at most {_LONGEST_TEXT} characters')
+        raise exception.InvalidValue(
+            'Constraint at character 1', f'{written[:_SHOWN]}...',
+            f'in a text of at most {_LONGEST_TEXT} characters')
     constraints: dict[str, str] = {}
     seen: set[str] = set()
     for match in _PAIR.finditer(written):
@@ -124,8 +124,8 @@ def parse(written: str) -> dict[str, str]:
             if len(seen) == _MOST:
                 raise _Bad(f'one of at most {_MOST}')
         except _Bad as rule:
-            raise exception.InvalidConstraint(
-                pair=pair, position=where, expected=str(rule))
+            raise exception.InvalidValue(
+                f'Constraint at character {where}', pair, str(rule))
         seen.add(key.casefold())
         constraints[key] = value
     return constraints
@@ -141,14 +141,14 @@ def check_stored(stored: str, value: str) -> None:
     """Refuse a constraint, stored by itself, which `parse` would misread.
 
     :param stored: the key, as `stored_key` makes keys
-    :raises: `exception.InvalidConstraint` also where blanks of any kind
+    :raises: `exception.InvalidValue` also where blanks of any kind
         around or inside of the value would change the constraint
     """
     key = key_of_stored(stored)
     if parse(text({key: value})) != {key: value}:
-        raise exception.InvalidConstraint(
-            pair=f'{key}={value}', position=1,
-            expected='without line breaks, tabs and the like')
+        raise exception.InvalidValue(
+            'Constraint at character 1', f'{key}={value}',
+            'without line breaks, tabs and the like')
 
 
 class _Bad(ValueError):
@@ -198,7 +198,7 @@ def _check_least(key: str, value: str) -> None:
         return
     try:
         attributes.read(name, value)
-    except exception.InvalidAttribute as error:
+    except exception.InvalidValue as error:
         if value == MAX:
             raise _Bad(f"{error.details['expected']}; {_NO_MAX}")
         raise _Bad(error.details['expected'])
@@ -250,7 +250,7 @@ def choice(key: str, value: str) -> tuple[frozenset, frozenset]:
         try:
             (has if plain == choice else has_not).add(
                 attributes.read(key, plain))
-        except exception.InvalidAttribute as error:
+        except exception.InvalidValue as error:
             raise _Bad(error.details['expected'])
     return frozenset(has), frozenset(has_not)
 
@@ -328,12 +328,14 @@ def likely_key(written: str) -> str | None:
 def check_role(constraints: Mapping[str, str]) -> None:
     """Refuse a role in a role.
 
-    :raises: `exception.RoleInRole`
+    :raises: `exception.Invalid`
 
     Rule: reference-constraints-roles
     """
     if constraints.get(ROLE):
-        raise exception.RoleInRole(role=constraints[ROLE])
+        raise exception.Invalid(
+            f'The constraints of a role cannot have role={constraints[ROLE]} '
+            'among them; write out what it stands for.')
 
 
 def role_of(levels: Iterable[tuple[str, Mapping[str, str]]]) -> str | None:

@@ -105,7 +105,7 @@ def written(
 
     :param default: the members, as the API takes a default
     :param setter: who sets the default, None when unknown
-    :raises: `exception.InvalidDefaultPcloud` for members that do not belong
+    :raises: `exception.InvalidValue` for members that do not belong
         together
     """
     if default is None:
@@ -124,7 +124,7 @@ def read(members: Mapping[str, str]) -> Default | None:
 
     :param members: what `written` returns, or anything that an administrator
         has written by hand
-    :raises: `exception.InvalidDefaultPcloud`
+    :raises: `exception.InvalidValue`
     """
     if members == written(None):
         return None
@@ -135,11 +135,12 @@ def read(members: Mapping[str, str]) -> Default | None:
     allowed = {*_ALWAYS, *((*_GROWTH, *SETTER) if grows else ())}
     if (not needed <= members.keys() <= allowed or
             members[MODE] not in MODES):
-        raise exception.InvalidDefaultPcloud(
-            value=', '.join(f'{name}={value}' for name, value
-                            in sorted(members.items())),
-            expected='a Pcloud and a mode, and in mode grow, and in no other, '
-                     'a host flavor, the most hosts, and perhaps a zone')
+        raise exception.InvalidValue(
+            'Default Pcloud',
+            ', '.join(f'{name}={value}'
+                      for name, value in sorted(members.items())),
+            'a Pcloud and a mode, and in mode grow, and in no other, '
+            'a host flavor, the most hosts, and perhaps a zone')
     return Default(members[PCLOUD], members[MODE], Growth(
         members[HOST_FLAVOR], int(members[MOST_HOSTS]),
         members.get(ZONE), _setter(members)) if grows else None)
@@ -168,7 +169,7 @@ _EXPECTED = {
 def check(name: str, value: str) -> None:
     """Refuse a stored member that is never right.
 
-    :raises: `exception.InvalidDefaultPcloud`
+    :raises: `exception.InvalidValue`
     """
     is_right = {
         PCLOUD: hints.is_pcloud_id(value), MODE: value in (*MODES, _NONE),
@@ -176,8 +177,9 @@ def check(name: str, value: str) -> None:
         MOST_HOSTS: _is_number_of_hosts(value), ZONE: bool(value),
         USER: bool(value), PROJECT: bool(value)}
     if not is_right.get(name, False):
-        raise exception.InvalidDefaultPcloud(
-            value=f'{name}={value}', expected=_EXPECTED.get(
+        raise exception.InvalidValue(
+            'Default Pcloud', f'{name}={value}',
+            _EXPECTED.get(
                 name, f'left out: only {", ".join(_EXPECTED)} are known'))
 
 

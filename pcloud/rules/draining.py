@@ -122,11 +122,11 @@ def check(node: str, value: str) -> None:
     """Refuse a metadata value that is no drain.
 
     :param node: the hypervisor hostname of the host
-    :raises: `exception.InvalidDrain`
+    :raises: `exception.InvalidValue`
     """
     if parse(value) is None:
-        raise exception.InvalidDrain(
-            value=value, expected='as a change has written it')
+        raise exception.InvalidValue(
+            'Drain', value, 'as a change has written it')
 
 
 def deadline(text: str, now: float) -> int:
@@ -136,14 +136,14 @@ def deadline(text: str, now: float) -> int:
         means the end of the day
     :param now: seconds since the epoch
     :returns: seconds since the epoch
-    :raises: `exception.InvalidDrain` unless the deadline is to come
+    :raises: `exception.InvalidValue` unless the deadline is to come
     """
     try:
         moment = int(attributes.reboot(text).timestamp())
-    except exception.InvalidAttribute:
+    except exception.InvalidValue:
         moment = 0
     if not now < moment <= _LATEST:
-        raise exception.InvalidDrain(
-            value=text, expected='a moment to come in ISO 8601, such as '
-                                 '2026-12-31T23:59:59Z')
+        raise exception.InvalidValue(
+            'Drain', text,
+            'a moment to come in ISO 8601, such as 2026-12-31T23:59:59Z')
     return moment

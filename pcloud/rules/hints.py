@@ -122,6 +122,9 @@ DEFAULT_DOMAIN = 'default'
 GIVEN = tuple(hint.name for hint in TABLE if not hint.recorded)
 NARROWING = frozenset(hint.name for hint in TABLE if hint.narrows)
 
+_TWO_PCLOUDS = (f'The scheduler hints {PCLOUD} and {PREFER} exclude each '
+                'other; leave one of them out.')
+
 
 def is_record(name: str) -> bool:
     """Whether a hint is nova-api's to add."""
@@ -189,12 +192,15 @@ def check_names(names: Iterable[str], others: Collection[str]) -> None:
     A server with such a hint would start as if there were no hint.
 
     :param others: the names of hints that filters of the operator read
-    :raises: `exception.MistakenHint`
+    :raises: `exception.InvalidValue`
     """
     for name in names:
         right = meant(name)
         if right is not None and name not in others:
-            raise exception.MistakenHint(name=name, meant=right)
+            raise exception.InvalidValue(
+                'Scheduler hint', name,
+                f"'{right}'; an operator with a filter of another hint lists "
+                'the hint in [pcloud] other_hints')
 
 
 def domain_id(told: str | None) -> str:
@@ -231,12 +237,14 @@ def check_text(hints: Mapping[str, object]) -> None:
 
     Nova could not even store the reason why such a server has no host.
 
-    :raises: `exception.InvalidHintText`
+    :raises: `exception.InvalidValue`
     """
     for name in GIVEN:
         for value in values(hints, name):
             if isinstance(value, str) and not text.is_encodable(value):
-                raise exception.InvalidHintText(name=name, value=value)
+                raise exception.InvalidValue(
+                    f'Scheduler hint {name}', value,
+                    'without a surrogate that lacks its other half')
 
 
 def check_values(hints: Mapping[str, object]) -> None:
@@ -287,7 +295,7 @@ def pcloud_id(
     if not hints or PCLOUD not in hints:
         return None
     if PREFER in hints:
-        raise exception.TwoPcloudHints()
+        raise exception.InvalidHint(_TWO_PCLOUDS)
     if _listed(hints[PCLOUD]) == [OUTSIDE]:
         return None
     return _only_id(PCLOUD, hints[PCLOUD])
@@ -306,7 +314,7 @@ def preferred_id(
     if not hints or PREFER not in hints:
         return None
     if PCLOUD in hints:
-        raise exception.TwoPcloudHints()
+        raise exception.InvalidHint(_TWO_PCLOUDS)
     return _only_id(PREFER, hints[PREFER])
 
 
@@ -349,7 +357,7 @@ def image_constraints(hints: Mapping[str, Sequence[str]]) -> str:
 def constraints(hints: Mapping[str, Sequence[str]] | None) -> str:
     """Return the machine constraints that a request asks for, '' if none.
 
-    :raises: `exception.RepeatedConstraints` when the hint is given several
+    :raises: `exception.Invalid` when the hint is given several
         times, or is no text
 
     Rule: reference-constraints-syntax
@@ -359,5 +367,7 @@ def constraints(hints: Mapping[str, Sequence[str]] | None) -> str:
     given = hints[CONSTRAINTS]
     values = given if isinstance(given, list) else [given]
     if len(values) != 1 or not isinstance(values[0], str):
-        raise exception.RepeatedConstraints()
+        raise exception.Invalid(
+            'The scheduler hint constraints takes one text with all pairs in '
+            'it, such as constraints="ram=4G cpu=2"; give it once.')
     return values[0]

@@ -76,13 +76,14 @@ def wish(hints: Mapping[str, Sequence[str]] | None) -> Wish | None:
     """Read the locality hints of a request, None if there are no such hints.
 
     :param hints: the request's scheduler hints, each a list of values
-    :raises: `exception.InvalidLocality` for a locality that is not strict
+    :raises: `exception.InvalidValue` for a locality that is not strict
     """
     hints = hints or {}
     locality = hints.get(hint_rules.LOCALITY) or ()
     for value in locality:
         if value != STRICT:
-            raise exception.InvalidLocality(value=value)
+            raise exception.InvalidValue(
+                'Scheduler hint locality', value, "'strict', or left out")
     near, far = (tuple(hints.get(name) or ())
                  for name in (hint_rules.NEAR, hint_rules.FAR))
     if not near and not far:
@@ -94,17 +95,22 @@ def check(hints: Mapping[str, object]) -> None:
     """Refuse locality hints that name no server, whatever servers there are.
 
     :param hints: ``name -> value, or list of values``, as a user writes hints
-    :raises: `exception.InvalidServerHint`, `exception.InvalidLocality`
+    :raises: `exception.InvalidValue`
 
     Rule: reference-hints-wrong
     """
     for name in (hint_rules.NEAR, hint_rules.FAR):
         for value in hint_rules.values(hints, name):
             if not _names_servers(value):
-                raise exception.InvalidServerHint(name=name, value=value)
+                raise exception.InvalidValue(
+                    f'Scheduler hint {name}', value,
+                    'the id of a server, as openstack server show -f value '
+                    '-c id NAME prints it, or tag:NAME for the servers with '
+                    'a tag')
     for value in hint_rules.values(hints, hint_rules.LOCALITY):
         if value != STRICT:
-            raise exception.InvalidLocality(value=value)
+            raise exception.InvalidValue(
+                'Scheduler hint locality', value, "'strict', or left out")
 
 
 def _names_servers(value: object) -> bool:

@@ -116,28 +116,28 @@ def read(begin: str, end: str | None, reason: str) -> Maintenance:
     :param begin: ISO 8601, as `attributes.reboot` reads dates of reboots; a
         date that has passed begins the maintenance at once
     :param end: likewise, None where nobody knows
-    :raises: `exception.InvalidMaintenance`
+    :raises: `exception.InvalidValue`
     """
     first, last = _seconds(begin), None if end is None else _seconds(end)
     if last is not None and last < first:
-        raise exception.InvalidMaintenance(
-            value=end, expected='not before its beginning')
+        raise exception.InvalidValue(
+            'Maintenance', end, 'not before its beginning')
     if len(reason) > REASON_LENGTH:
-        raise exception.InvalidMaintenance(
-            value=reason,
-            expected=f'told in at most {REASON_LENGTH} characters')
+        raise exception.InvalidValue(
+            'Maintenance', reason,
+            f'told in at most {REASON_LENGTH} characters')
     return Maintenance(first, last, reason)
 
 
 def _seconds(text: str) -> int:
     try:
         moment = int(attributes.reboot(text).timestamp())
-    except exception.InvalidAttribute:
+    except exception.InvalidValue:
         moment = -1
     if not 0 <= moment <= _LATEST:
-        raise exception.InvalidMaintenance(
-            value=text, expected='at a moment in ISO 8601, such as '
-                                 '2026-12-31T23:59:59Z')
+        raise exception.InvalidValue(
+            'Maintenance', text,
+            'at a moment in ISO 8601, such as 2026-12-31T23:59:59Z')
     return moment
 
 
@@ -145,11 +145,11 @@ def check(host: str, value: str) -> None:
     """Refuse a metadata value that is no maintenance.
 
     :param host: the service host
-    :raises: `exception.InvalidMaintenance`
+    :raises: `exception.InvalidValue`
     """
     if parse(value) is None:
-        raise exception.InvalidMaintenance(
-            value=value, expected='as a change has written it')
+        raise exception.InvalidValue(
+            'Maintenance', value, 'as a change has written it')
 
 
 def next_reboot(

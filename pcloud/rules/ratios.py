@@ -29,24 +29,24 @@ _NUMBER = re.compile(r'\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?', re.ASCII)
 def of_pcloud(text: str) -> float:
     """Read a ratio that a Pcloud gives to its hosts.
 
-    :raises: `exception.InvalidRatio`
+    :raises: `exception.InvalidValue`
     """
     ratio = _number(text)
     if not 0 < ratio <= MOST:
-        raise exception.InvalidRatio(
-            value=text, expected=f'a number above 0, at most {MOST}')
+        raise exception.InvalidValue(
+            'Allocation ratio', text, f'a number above 0, at most {MOST}')
     return ratio
 
 
 def of_host(text: str) -> float:
     """Read the former ratio of a host, as Placement has given the ratio.
 
-    :raises: `exception.InvalidRatio`
+    :raises: `exception.InvalidValue`
     """
     ratio = _number(text)
     if not ratio <= _MOST_OF_HOST:
-        raise exception.InvalidRatio(
-            value=text, expected='a number that Placement holds')
+        raise exception.InvalidValue(
+            'Allocation ratio', text, 'a number that Placement holds')
     return ratio
 
 
@@ -54,13 +54,13 @@ def both(text: str) -> dict[str, float]:
     """Read the former ratios of a host, as `both_text` has written them.
 
     :returns: ``name -> ratio``, at least one of `NAMES`
-    :raises: `exception.InvalidRatio`
+    :raises: `exception.InvalidValue`
     """
     parts = [part.partition('=')[::2] for part in text.split(' ')]
     found = dict(parts)
     if len(found) != len(parts) or not found.keys() <= frozenset(NAMES):
-        raise exception.InvalidRatio(
-            value=text, expected='ratios such as "cpu=16.0 ram=1.5"')
+        raise exception.InvalidValue(
+            'Allocation ratio', text, 'ratios such as "cpu=16.0 ram=1.5"')
     return {name: of_host(value) for name, value in found.items()}
 
 
@@ -75,6 +75,6 @@ def both_text(ratios: Mapping[str, float]) -> str:
 
 def _number(text: str) -> float:
     if not _NUMBER.fullmatch(text):
-        raise exception.InvalidRatio(
-            value=text, expected='a number such as 4 or 1.5')
+        raise exception.InvalidValue(
+            'Allocation ratio', text, 'a number such as 4 or 1.5')
     return float(text)

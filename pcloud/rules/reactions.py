@@ -66,11 +66,11 @@ def check(host: str, value: str) -> None:
     """Refuse a metadata value that is no reaction.
 
     :param host: the service host
-    :raises: `exception.InvalidMaintenance`
+    :raises: `exception.InvalidValue`
     """
     if parse(value) is None:
-        raise exception.InvalidMaintenance(
-            value=value, expected='as a change has written it')
+        raise exception.InvalidValue(
+            'Maintenance', value, 'as a change has written it')
 
 
 def policy(text: str | None) -> str:

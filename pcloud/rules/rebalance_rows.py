@@ -75,12 +75,12 @@ def check(server: str, value: str) -> None:
     """Refuse a metadata value that is no assignment.
 
     :param server: the uuid of the server
-    :raises: `exception.InvalidRebalance`
+    :raises: `exception.InvalidValue`
     """
     if not uuids.is_uuid(server) or parse(value) is None:
-        raise exception.InvalidRebalance(
-            value=value, expected='about the uuid of a server, and as a '
-                                  'change has written it')
+        raise exception.InvalidValue(
+            'Rebalance', value,
+            'about the uuid of a server, and as a change has written it')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,11 +109,11 @@ def parse_stopped(text: str | None) -> Stopped | None:
 def check_stopped(key: str, value: str) -> None:
     """Refuse a metadata value that does not tell why a rebalance ended.
 
-    :raises: `exception.InvalidRebalance`
+    :raises: `exception.InvalidValue`
     """
     if parse_stopped(value) is None:
-        raise exception.InvalidRebalance(
-            value=value, expected='as a change has written it')
+        raise exception.InvalidValue(
+            'Rebalance', value, 'as a change has written it')
 
 
 def current(rows: Mapping[str, Assignment]) -> dict[str, Assignment]:

@@ -91,7 +91,7 @@ def dumps(copies: Copies) -> str:
 def loads(text: str) -> Copies:
     """Read copies that were written by `dumps`.
 
-    :raises: `exception.InvalidCopies`
+    :raises: `exception.InvalidValue`
     """
     try:
         plain = json.loads(zlib.decompress(
@@ -102,8 +102,11 @@ def loads(text: str) -> Copies:
             plain['start'] and Start(*plain['start']))
     except (binascii.Error, zlib.error, ValueError, KeyError, TypeError,
             AttributeError, RecursionError,
-            exception.InvalidPlacementKey) as error:
-        raise exception.InvalidCopies(text=text[:40]) from error
+            exception.InvalidValue) as error:
+        raise exception.InvalidValue(
+            'Record of sticky placement keys', text[:40],
+            'as Pcloud has written it; the keys that the last host has now '
+            'count in its place') from error
 
 
 def _keys(texts: Iterable[str]) -> tuple[affinity.Key, ...]:

@@ -48,9 +48,10 @@ def has_lapsed(until: int, lasts: float, now: float) -> bool:
 def parse(text: str) -> Turn:
     """Return a turn as stored.
 
-    :raises: `exception.InvalidTurn`
+    :raises: `exception.InvalidValue`
     """
     match = _FORM.fullmatch(text)
     if match is None:
-        raise exception.InvalidTurn(value=text)
+        raise exception.InvalidValue(
+            'Turn', text, '8 hexadecimal digits and a time')
     return Turn(match['token'], int(match['until']))

@@ -20,23 +20,24 @@ _WHOLE = re.compile(r'\d{1,10}', re.ASCII)
 def read(text: str) -> int:
     """Read the units that a host of a host flavor costs.
 
-    :raises: `exception.InvalidUnits`
+    :raises: `exception.InvalidValue`
     """
     if _WHOLE.fullmatch(text) and int(text) <= MOST:
         return int(text)
-    raise exception.InvalidUnits(
-        value=text, expected=f'a whole number from 0 to {MOST}')
+    raise exception.InvalidValue(
+        'Units', text, f'a whole number from 0 to {MOST}')
 
 
 def limit(text: str) -> int:
     """Read the limit of units of a project; `UNLIMITED` means no limit.
 
-    :raises: `exception.InvalidUnits`
+    :raises: `exception.InvalidValue`
     """
     if text == str(UNLIMITED):
         return UNLIMITED
     if _WHOLE.fullmatch(text) and int(text) <= MOST_OF_LIMIT:
         return int(text)
-    raise exception.InvalidUnits(
-        value=text, expected=f'a whole number from 0 to {MOST_OF_LIMIT}, or '
-                             f'{UNLIMITED} for no limit')
+    raise exception.InvalidValue(
+        'Units', text,
+        f'a whole number from 0 to {MOST_OF_LIMIT}, or {UNLIMITED} for no '
+        'limit')

@@ -93,15 +93,18 @@ def pcloud_id(spec: objects.RequestSpec) -> str | None:
     Where a request goes that prefers a Pcloud is decided once, by the request
     filter.
 
-    :raises: `exception.InvalidHint` when the hint cannot be understood,
-        `exception.PreferenceUndecided`
+    :raises: `exception.InvalidHint` when the hint cannot be understood, and
+        before the request filter has decided
     """
     request_hints = scheduler_hints(spec)
     if hints.preferred_id(request_hints) is None:
         return hints.pcloud_id(request_hints)
     place = memo.of_request(spec).place
     if place is None:
-        raise exception.PreferenceUndecided()
+        raise exception.InvalidHint(
+            'It is not decided whether the server goes to the Pcloud that it '
+            'prefers: the request filter of Pcloud has to come before the '
+            'filters.')
     return place or None
 
 
@@ -148,8 +151,9 @@ def constraint_settings(
     The first call for a request makes a query, and another query where a
     role is named; later calls make none.
 
-    :raises: `exception.InvalidConstraint`, `exception.RepeatedConstraints`,
-        `exception.RoleUnknown`
+    :raises: `exception.InvalidValue` for constraints in the request or the
+        image that cannot be read; `exception.Invalid` for constraints given
+        twice, and for an unknown role
     """
     request_memo = memo.of_request(spec)
     if request_memo.settings is None:

@@ -62,7 +62,7 @@ def is_needed(spec: objects.RequestSpec) -> bool:
         return True
     try:
         wish = locality.wish(request.scheduler_hints(spec))
-    except exception.InvalidLocality:
+    except exception.InvalidValue:
         # The filter ends the request.
         return False
     return wish is not None and wish.strict
@@ -97,7 +97,11 @@ def choose(
         for server, (selection, *_) in zip(servers, selections, strict=True):
             _give_back(scheduler, context, server, selection)
         raise nova_exception.NoValidHost(
-            reason=str(exception.StrictTurnLost()))
+            reason=str(exception.Conflict(
+                'The choice of a host has taken so long that it does not '
+                'count any more: other servers of the project with strict '
+                'wishes (near, far) may have been placed meanwhile; repeat '
+                'the request.')))
     return selections
 
 
@@ -106,7 +110,7 @@ def _take(
 ) -> turns.Turn:
     """Wait for the turn of a project, and take the turn.
 
-    :raises: `exception.StrictWishesBusy` when the turns of others last too
+    :raises: `exception.Conflict` when the turns of others last too
         long, and as `change.run`
     """
     lasts = CONF.pcloud.strict_timeout
@@ -116,7 +120,10 @@ def _take(
     deadline = time.monotonic() + _PATIENCE * lasts
     while not (turns.is_free(context, turn) and turns.take(context, turn)):
         if time.monotonic() > deadline:
-            raise exception.StrictWishesBusy(seconds=_PATIENCE * lasts)
+            raise exception.Conflict(
+                'Other servers of the project with strict wishes (near, far) '
+                f'are being placed, and were not after {_PATIENCE * lasts} '
+                's; repeat the request.')
         time.sleep(random.uniform(*_PAUSE))
     return turn
 

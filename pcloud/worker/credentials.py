@@ -42,10 +42,9 @@ def context(project: str) -> nova_context.RequestContext:
     Roles of administrators are left out, as a worker must not get past quotas
     and private flavors.
 
-    :raises: `exception.WorkerWithoutUser`, `exception.WorkerHasNoRole` when
-        Keystone gives no token for the project, `exception.WorkerIsAdmin` when
-        the user is an administrator without such a role,
-        `exception.Unavailable` when Keystone does not answer
+    :raises: `exception.WorkerWithoutToken` when there is no such user, or the
+        user gets no token for the project, or is an administrator without
+        such a role; `exception.Unavailable` when Keystone does not answer
     """
     token = _token(project)
     roles = [role for role in token.role_names or ()
@@ -59,7 +58,10 @@ def context(project: str) -> nova_context.RequestContext:
             f'roles. The role of members is enough.')
     result = _context(token, roles)
     if policy.check_is_admin(result):
-        raise exception.WorkerIsAdmin(project=project)
+        raise exception.WorkerWithoutToken(
+            f'Scaled services do not follow in project {project}: the policy '
+            'context_is_admin makes the user of [service_user] in nova.conf '
+            'an administrator, whatever the roles of the user are.')
     return result
 
 
@@ -88,13 +90,18 @@ def _context(
 def _token(project: str) -> access.AccessInfo:
     auth = _plugin(project)
     if auth is None:
-        raise exception.WorkerWithoutUser(reason='has no auth_type')
+        raise exception.WorkerWithoutToken(
+            'Scaled services do not follow: a worker cannot log in to the '
+            'projects, as [service_user] in nova.conf has no auth_type.')
     session = ks_loading.load_session_from_conf_options(CONF, _SECTION)
     try:
         return auth.get_access(session)
     except (ks_exc.Unauthorized, ks_exc.Forbidden, ks_exc.NotFound) as error:
-        raise exception.WorkerHasNoRole(
-            project=project, reason=f'HTTP {error.http_status}') from error
+        raise exception.WorkerWithoutToken(
+            f'Scaled services do not follow in project {project}: the user '
+            'of [service_user] in nova.conf cannot log in to the project '
+            f'(HTTP {error.http_status}). Give the user the role of members '
+            'in the project, or in the domain and inherited.') from error
     except ks_exc.ClientException as error:
         raise exception.Unavailable() from error
 
@@ -105,8 +112,10 @@ def _plugin(project: str) -> plugin.BaseAuthPlugin | None:
             CONF, _SECTION, project_id=project, **_NO_OTHER_SCOPE)
     except (ks_exc.AuthPluginException, TypeError) as error:
         # A plugin that takes no project knows no other project.
-        raise exception.WorkerWithoutUser(
-            reason=f'cannot be used: {error}') from error
+        raise exception.WorkerWithoutToken(
+            'Scaled services do not follow: a worker cannot log in to the '
+            'projects, as [service_user] in nova.conf cannot be used: '
+            f'{error}.') from error
 
 
 def _catalog(services: Sequence[Mapping]) -> Iterator[Mapping]:

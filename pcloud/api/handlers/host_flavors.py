@@ -72,7 +72,7 @@ def add_host(call: api_call.Call) -> dict:
 def maintain_host(call: api_call.Call) -> dict:
     """Announce or withdraw the maintenance of a host of a host flavor.
 
-    :raises: `exception.InvalidMaintenance`
+    :raises: `exception.InvalidValue`
     """
     body = call.body['maintenance']
     wish = None if body is None else maintenance_rules.read(

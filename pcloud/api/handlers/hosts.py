@@ -60,15 +60,16 @@ def show(call: api_call.Call) -> dict:
 def add(call: api_call.Call) -> dict:
     """Add free hosts to a Pcloud, by host flavor or by constraints.
 
-    :raises: `exception.InvalidBody` unless the body has either a host flavor
+    :raises: `exception.Invalid` unless the body has either a host flavor
         or constraints, and names that hosts can have,
-        `exception.ZoneUnknown`, and as `machine_constraints.check_attributes`
+        `exception.NotFound` for an unknown zone, and as
+        `machine_constraints.check_attributes`
     """
     wanted, zone = _names(call.body), call.body.get('availability_zone')
     if ('host_flavor' in call.body) == ('constraints' in call.body):
-        raise exception.InvalidBody(
-            reason='Invalid input for field/attribute host. Name either a '
-                   'host_flavor or constraints.')
+        raise exception.Invalid(
+            'Invalid input for field/attribute host. Name either a '
+            'host_flavor or constraints.')
     pcloud = ownership.own_head(call)
     if zone is not None:
         availability_zones.check(call.context, zone)
@@ -86,21 +87,21 @@ def add(call: api_call.Call) -> dict:
 def _names(body: Mapping) -> list[str]:
     """Return the names of the hosts that a body asks for.
 
-    :raises: `exception.InvalidBody` for names that are too long with their
+    :raises: `exception.Invalid` for names that are too long with their
         numbers, and for the number of a single host
     """
     if 'count' not in body:
         if 'first' in body:
-            raise exception.InvalidBody(
-                reason='Invalid input for field/attribute host. The number '
-                       'first is for several hosts: give a count too.')
+            raise exception.Invalid(
+                'Invalid input for field/attribute host. The number '
+                'first is for several hosts: give a count too.')
         return [body['name']]
     wanted = forms.numbered(
         body['name'], body['count'], body.get('first', 1))
     if not re.fullmatch(forms.HOST_NAME, wanted[-1]):
-        raise exception.InvalidBody(
-            reason='Invalid input for field/attribute name. With a number '
-                   f'the name {wanted[-1]} is longer than 63 characters.')
+        raise exception.Invalid(
+            'Invalid input for field/attribute name. With a number '
+            f'the name {wanted[-1]} is longer than 63 characters.')
     return wanted
 
 
@@ -116,13 +117,13 @@ def _constraints(
 def update(call: api_call.Call) -> dict:
     """Enable, disable or drain a host of a Pcloud.
 
-    :raises: `exception.InvalidBody` for a drain with another state
+    :raises: `exception.Invalid` for a drain with another state
     """
     state, name = call.body['state'], call.parameters['name']
     if 'drain' in call.body and state != draining.DRAINING:
-        raise exception.InvalidBody(
-            reason='Invalid input for field/attribute host. Only with the '
-                   'state draining there is a drain.')
+        raise exception.Invalid(
+            'Invalid input for field/attribute host. Only with the '
+            'state draining there is a drain.')
     pcloud = ownership.own_head(call)
     if state == draining.DRAINING:
         return {'host': _drain(call, pcloud, name)}

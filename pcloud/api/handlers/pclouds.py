@@ -30,7 +30,7 @@ def index(call: api_call.Call) -> dict:
     With ``detail`` the project's own Pclouds are shown with what is free.
 
     :raises: `exception.PolicyForbids` when the caller may not use
-        ``all_tenants``, `exception.InvalidQuery` for an unknown marker
+        ``all_tenants``, `exception.Invalid` for an unknown marker
     """
     everybody = call.asks_for('all_tenants')
     if everybody and not call.manages_all:
@@ -66,9 +66,9 @@ def _page(call: api_call.Call, ids: list[str]) -> list[str]:
     start = 0
     if 'marker' in call.query:
         if call.query['marker'] not in ids:
-            raise exception.InvalidQuery(
-                reason=f"Marker '{call.query['marker']}' could not be found; "
-                       'it takes the id of the last Pcloud of a page.')
+            raise exception.Invalid(
+                f"Marker '{call.query['marker']}' could not be found; "
+                'it takes the id of the last Pcloud of a page.')
         start = ids.index(call.query['marker']) + 1
     return ids[start:start + limit]
 

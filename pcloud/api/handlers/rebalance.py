@@ -24,7 +24,7 @@ from pcloud.rules import rebalancing
 def show(call: api_call.Call) -> dict:
     """Show which servers to move so that a goal is reached.
 
-    :raises: `exception.FlavorNotFound`, `exception.InvalidBody`
+    :raises: `exception.FlavorNotFound`, `exception.Invalid`
 
     Rule: reference-rebalancing
     """
@@ -36,7 +36,7 @@ def show(call: api_call.Call) -> dict:
 def begin(call: api_call.Call) -> dict:
     """Have the servers of a plan moved.
 
-    :raises: `exception.FlavorNotFound`, `exception.InvalidBody`,
+    :raises: `exception.FlavorNotFound`, `exception.Invalid`,
         `exception.RebalanceOutdated`
 
     Rule: reference-rebalancing-begin
@@ -76,19 +76,19 @@ def _question(
     """Read a goal.
 
     :param asked: the query, the body, or what a plan was made for
-    :raises: `exception.InvalidBody`, `exception.FlavorNotFound`,
+    :raises: `exception.Invalid`, `exception.FlavorNotFound`,
         `exception.FlavorUnusable`
     """
     fits = asked['goal'] == rebalancing.FIT
     given = {'flavor', 'count'} & asked.keys()
     if fits and 'flavor' not in given:
-        raise exception.InvalidBody(
-            reason='Invalid input for field/attribute flavor. The goal '
-                   f'{rebalancing.FIT} needs a flavor.')
+        raise exception.Invalid(
+            'Invalid input for field/attribute flavor. The goal '
+            f'{rebalancing.FIT} needs a flavor.')
     if given and not fits:
-        raise exception.InvalidBody(
-            reason='Invalid input for field/attribute goal. A flavor and a '
-                   f'count are for the goal {rebalancing.FIT}.')
+        raise exception.Invalid(
+            'Invalid input for field/attribute goal. A flavor and a '
+            f'count are for the goal {rebalancing.FIT}.')
     # A query has texts; to JSON's schemas 2.0 is a whole number.
     return rebalances.Question(
         int(asked.get('max_moves', schemas.MOST_SERVERS)),

@@ -20,8 +20,8 @@ def show(call: api_call.Call) -> dict:
     the caller's project.
 
     :raises: `exception.FlavorNotFound`, `exception.PcloudNotFound`,
-        `exception.InvalidServiceHint` when ``in`` names neither a service nor
-        a server, `exception.PcloudForbidden` for a tenant that is not the
+        `exception.InvalidValue` when ``in`` names neither a service nor
+        a server, `exception.Denied` for a tenant that is not the
         owner, `exception.PolicyForbids`
 
     Rule: reference-room-groups

@@ -120,8 +120,9 @@ def update(call: api_call.Call) -> dict:
     """Replace members in the policy of a scope.
 
     :raises: `exception.PolicyForbids` when the caller may not set the policy,
-        or a member; `exception.NotInScope`; `exception.ProjectUnknown`,
-        `exception.DomainUnknown`; and as `_default`
+        or a member; `exception.Invalid` for a member of another scope;
+        `exception.ProjectUnknown`, `exception.InvalidValue`; and as
+        `_default`
     """
     scope, scope_id = _scope(call)
     everything = call.can(rules.ALL)
@@ -137,8 +138,9 @@ def update(call: api_call.Call) -> dict:
         projects.check_domain(call.context, scope_id)
     for member in call.body:
         if scope not in _SCOPES[member]:
-            raise exception.NotInScope(member=member, scope=scope,
-                                       scopes=', '.join(_SCOPES[member]))
+            raise exception.Invalid(
+                f"'{member}' cannot be set in scope {scope}; the scopes of "
+                f"'{member}' are {', '.join(_SCOPES[member])}.")
     changes: dict[str, Iterable[affinity.Key] | Mapping[str, str]] = {
         member: affinity.distinct(call.body[member], check)
         for member, check in _CHECKS.items() if member in call.body}
@@ -179,10 +181,11 @@ def _warning(
 def _default(call: api_call.Call) -> dict[str, str]:
     """Return the default Pcloud to set, as it is stored.
 
-    :raises: `exception.InvalidDefaultPcloud`, `exception.PcloudNotFound`,
-        `exception.HostFlavorNotFound`, `exception.ZoneUnknown`; and unless
-        the caller is an administrator `exception.PcloudUnusable` for a Pcloud
-        that the caller's project may not use, and as `_check_grower`
+    :raises: `exception.InvalidValue`, `exception.PcloudNotFound`,
+        `exception.HostFlavorNotFound`, `exception.NotFound` for an unknown
+        zone; and unless the caller is an administrator
+        `exception.PcloudUnusable` for a Pcloud that the caller's project may
+        not use, and as `_check_grower`
     """
     user = call.context.user_id
     stored = default_pcloud.written(
@@ -208,7 +211,7 @@ def _default(call: api_call.Call) -> dict[str, str]:
 def _check_grower(call: api_call.Call, pcloud_id: str) -> None:
     """Refuse growth to whoever may not add hosts to a Pcloud.
 
-    :raises: `exception.PcloudForbidden` for a tenant that is not the owner,
+    :raises: `exception.Denied` for a tenant that is not the owner,
         `exception.PolicyForbids`
     """
     pcloud = ownership.own(call, pcloud_id)
@@ -240,7 +243,7 @@ def _constraints(
 def delete(call: api_call.Call) -> None:
     """Delete the policy of a scope.
 
-    :raises: `exception.RoleInUse`
+    :raises: `exception.Conflict` for a role that is named in constraints
     """
     scope, scope_id = _scope(call)
     if scope == scoped_policies.ROLE:
@@ -251,13 +254,14 @@ def delete(call: api_call.Call) -> None:
 def _scope(call: api_call.Call) -> tuple[str, str]:
     """Return scope and id in the path, if the scope can have the id.
 
-    :raises: `exception.ScopeNotFound`, `exception.PcloudNotFound`
+    :raises: `exception.NotFound`, `exception.PcloudNotFound`
     """
     scope, scope_id = call.parameters['scope'], call.parameters['id']
     if scope == scoped_policies.CLOUD and (
             scope_id != scoped_policies.DEFAULT):
-        raise exception.ScopeNotFound(
-            scope=scope, id=scope_id, default=scoped_policies.DEFAULT)
+        raise exception.NotFound(
+            f"There are no policies of {scope} '{scope_id}': the only id of "
+            f"{scope} is '{scoped_policies.DEFAULT}'.")
     if scope == scoped_policies.PCLOUD:
         ownership.visible_head(call, scope_id)
     return scope, scope_id

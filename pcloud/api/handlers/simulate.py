@@ -17,7 +17,7 @@ def ask(call: api_call.Call) -> dict:
     """Return whether servers fit together, and what would make them fit.
 
     :raises: `exception.FlavorNotFound`, `exception.HostNotFound`,
-        `exception.InvalidBody` for too many servers
+        `exception.Invalid` for too many servers
 
     Rule: reference-planning-simulate
     """
@@ -26,9 +26,9 @@ def ask(call: api_call.Call) -> dict:
     # To JSON's schemas 2.0 is a whole number.
     counts = [int(each['count']) for each in asked]
     if sum(counts) > schemas.MOST_SERVERS:
-        raise exception.InvalidBody(
-            reason=f'{sum(counts)} servers are too many; there may be '
-                   f'{schemas.MOST_SERVERS} at most.')
+        raise exception.Invalid(
+            f'{sum(counts)} servers are too many; there may be '
+            f'{schemas.MOST_SERVERS} at most.')
     wanted = flavors.by_ids(call.context, [each['flavor'] for each in asked])
     try:
         bundle = bundle_requests.make(call.context, pcloud, [

@@ -76,8 +76,8 @@ def usable(
 
     :param policies: the policies for the server, the most specific first;
         only policies of projects, domains and the cloud have a default
-    :raises: `exception.DefaultPcloudUnreadable`,
-        `exception.DefaultPcloudUnusable` in mode ``strict`` and ``grow``
+    :raises: `exception.Conflict` when the default cannot be read, or in mode
+        ``strict`` or ``grow`` cannot be used
     """
     counting = scoped_policies.default_pcloud(policies)
     if counting is None:
@@ -85,8 +85,11 @@ def usable(
     source, stored = counting
     try:
         default = default_pcloud.read(stored)
-    except exception.InvalidDefaultPcloud as error:
-        raise exception.DefaultPcloudUnreadable(source=source, reason=error)
+    except exception.InvalidValue as error:
+        raise exception.Conflict(
+            f'The default Pcloud of {source} counts here and cannot be read, '
+            'so the server is not started: ask your operator, set another '
+            f'default, or start the server with the hint pcloud=none. {error}')
     if default is not None and default.mode != default_pcloud.PREFER:
         _check(context, source, default)
     return default
@@ -114,6 +117,7 @@ def _check(
     try:
         isolation.usable_pcloud(context, default.pcloud, context.project_id)
     except exception.PcloudUnusable as error:
-        raise exception.DefaultPcloudUnusable(
-            pcloud=default.pcloud, source=source,
-            reason=error.details['reason'])
+        raise exception.Conflict(
+            f'Pcloud {default.pcloud}, which is the default of {source}, '
+            f"cannot be used: {error.details['reason']}. Set another "
+            'default, or start the server with the hint pcloud=none.')

@@ -93,21 +93,25 @@ class Reader:
     """Reads requests as the part of Nova after the filter will.
 
     :param application: the next application in the pipeline
-    :raises: `exception.NotInFrontOfNova`
+    :raises: `exception.PcloudError` when nothing of Nova comes after the
+        filter
     """
 
     def __init__(self, application: types.WSGIApplication) -> None:
         end = next((layer for layer in _chain(application)
                     if isinstance(layer, _ENDS)), None)
         if end is None:
-            raise exception.NotInFrontOfNova()
+            raise exception.PcloudError(
+                "Behind Pcloud's filter there is nothing of Nova's API in "
+                "the pipeline; put 'pcloud' into the pipelines of the "
+                'compute API in api-paste.ini, behind keystonecontext.')
         # A pipeline of Nova that ends in a single resource has no calls.
         self._map = getattr(end, 'map', None)
 
     def call(self, request: nova_wsgi.Request) -> NovaCall | None:
         """Return the call that Nova will execute, None where there is no call.
 
-        :raises: `exception.InvalidBody` for a body at which Nova would fail
+        :raises: `exception.Invalid` for a body at which Nova would fail
             with an unexpected error
         """
         try:
@@ -118,11 +122,10 @@ class Reader:
                 nova_exception.MalformedRequestBody):
             return None
         except UnicodeDecodeError:
-            raise exception.InvalidBody(
-                reason='Malformed request body: it is not UTF-8.')
+            raise exception.Invalid('Malformed request body: it is not UTF-8.')
         except RecursionError:
-            raise exception.InvalidBody(
-                reason='Malformed request body: it is nested too deeply.')
+            raise exception.Invalid(
+                'Malformed request body: it is nested too deeply.')
 
     def _call(self, request: nova_wsgi.Request) -> NovaCall | None:
         content_type = request.get_content_type()

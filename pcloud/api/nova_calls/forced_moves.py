@@ -56,7 +56,7 @@ def check(call: dispatch.NovaCall) -> None:
     Nova answers calls that are no forced moves, calls that are not
     well-formed, and calls that the caller may not make.
 
-    :raises: `exception.ForcedMoveRefused`, `exception.Unavailable` when the
+    :raises: `exception.Conflict`, `exception.Unavailable` when the
         cell of the target does not answer
     """
     host = _forced_host(call)
@@ -79,8 +79,10 @@ def check(call: dispatch.NovaCall) -> None:
          'decision': 'let through by [pcloud] allow_forced_moves'
          if CONF.pcloud.allow_forced_moves else 'refused'})
     if not CONF.pcloud.allow_forced_moves:
-        raise exception.ForcedMoveRefused(
-            server=server, host=host, reason=verdict.reason)
+        raise exception.Conflict(
+            f"Server {server} cannot be forced to host '{host}': "
+            f'{verdict.reason}. Let the scheduler decide (no force, a newer '
+            'microversion), or name a host on the right side.')
 
 
 def _forced_host(call: dispatch.NovaCall) -> str | None:

@@ -100,7 +100,7 @@ def constraints(
     host: the image may be for everybody.
 
     :param properties_: the properties of the image
-    :raises: `exception.InvalidImageConstraints`
+    :raises: `exception.Invalid`
 
     Rule: reference-constraints-image
     """
@@ -110,7 +110,9 @@ def constraints(
         machine_constraints.check_attributes(context, constraint_levels.read(
             written, lambda rule: False))
     except (exception.Invalid, exception.HostConstraint) as error:
-        raise exception.InvalidImageConstraints(property=name, reason=error)
+        raise exception.Invalid(
+            f'The image property {name} is not right: {error} Correct the '
+            'property, or use another image.')
     return written
 
 

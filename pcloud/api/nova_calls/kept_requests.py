@@ -54,8 +54,9 @@ def _check_unshelve(
     the project may not use the Pcloud. A server that is still on its host
     needs no other host.
 
-    :raises: `exception.NoHome`, `exception.InvalidHint`,
-        `exception.Unavailable` when the server's cell is silent
+    :raises: `exception.Conflict` for such an unshelve,
+        `exception.InvalidHint`, `exception.Unavailable` when the server's cell
+        is silent
     """
     home = hint_rules.pcloud_id(spec.hints)
     if home is None:
@@ -65,8 +66,13 @@ def _check_unshelve(
         isolation.usable_pcloud(call.context, home, spec.project)
     except exception.PcloudUnusable as error:
         if shelved_servers.is_off_its_host(call.context, server):
-            raise exception.NoHome(server=server, pcloud=home,
-                                   reason=error.details['reason'])
+            raise exception.Conflict(
+                f'Server {server} cannot be unshelved: it can only come back '
+                f'into Pcloud {home}, and that cannot be used: '
+                f"{error.details['reason']}. The owner of the Pcloud can "
+                'make the project a tenant again. Otherwise start a new '
+                'server from the image that the shelving has made, or from '
+                'the volume, before you delete this one.')
 
 
 def _check_rebuild(

@@ -128,7 +128,7 @@ def _naming(key: str) -> Iterator[None]:
     except exception.Invalid as error:
         if key in str(error):
             raise
-        raise exception.InvalidValueOfKey(key=key, reason=error) from error
+        raise exception.Invalid(f'{key}: {error}') from error
 
 
 # The calls that set values: controller, action, the members of the body that

@@ -67,7 +67,8 @@ def prepare(
     Nova answers all calls that create no server, and calls that are not
     well-formed.
 
-    :raises: `exception.HintsTwice`, and as `checked` and `growing.check`
+    :raises: `exception.Invalid` for hints that Nova would not read, and as
+        `checked` and `growing.check`
     """
     if not call.is_of(nova_servers.ServersController, _CREATE):
         return
@@ -94,15 +95,16 @@ def _check_ignored(body: Mapping, read: str) -> None:
     """Refuse hints of ours in a member that Nova does not read.
 
     :param read: the member that Nova reads
-    :raises: `exception.HintsTwice`
+    :raises: `exception.Invalid`
     """
     for member in _HINTS:
         if member == read or not isinstance(body.get(member), dict):
             continue
         for name in body[member]:
             if name in hint_rules.GIVEN or hint_rules.meant(name):
-                raise exception.HintsTwice(
-                    name=name, ignored=member, read=read)
+                raise exception.Invalid(
+                    f"The scheduler hint '{name}' is in '{member}', which "
+                    f"Nova ignores beside '{read}'; give all hints there.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,10 +129,9 @@ def checked(
 
     :param server: the server in the body of the call that creates a server
     :param version: the microversion of the call
-    :raises: `exception.MistakenHint`, `exception.InvalidHintText`,
-        `exception.InvalidHint`, `exception.InvalidPlacementKey`,
-        `exception.ReservedHint`, and as `rules.locality.check`,
-        `constraint_levels.read`,
+    :raises: `exception.InvalidHint`, `exception.InvalidValue`,
+        `exception.Invalid` for hints that are not for users or are repeated,
+        and as `rules.locality.check`, `constraint_levels.read`,
         `machine_constraints.check_attributes`, `images.constraints`,
         `images.check_flag` and `default_pclouds.usable`
     """
@@ -218,14 +219,14 @@ def _wish(
     wish = colocation.wish(hints)
     for companion in wish.room_for:
         if not _is_flavor(context, companion.flavor):
-            raise exception.InvalidServiceHint(
-                name=hint_rules.ROOM_FOR, value=companion,
-                expected='the id of a flavor')
+            raise exception.InvalidValue(
+                f'Scheduler hint {hint_rules.ROOM_FOR}', companion,
+                'the id of a flavor')
     if wish.room_for and any(str(server.get(member, 1)) != '1'
                              for member in ('min_count', 'max_count')):
-        raise exception.InvalidServiceHint(
-            name=hint_rules.ROOM_FOR, value=wish.room_for[0],
-            expected='given for one server at a time')
+        raise exception.InvalidValue(
+            f'Scheduler hint {hint_rules.ROOM_FOR}', wish.room_for[0],
+            'given for one server at a time')
     return wish
 
 
@@ -282,7 +283,8 @@ def _record(
     """
     for name in hints:
         if hint_rules.is_record(name):
-            raise exception.ReservedHint(name=name)
+            raise exception.Invalid(
+                f"The scheduler hint '{name}' is not for users; leave it out.")
     _check_own_keys(hints.get(hint_rules.PLACEMENT_KEY, []))
     keys = {scope: policy.customer_keys
             for (scope, _), policy in policies.items()}
@@ -307,13 +309,14 @@ def _texts(keys: Iterable[affinity.Key]) -> list[str]:
 def _check_own_keys(values: object) -> None:
     """Check the keys of the hint ``placement_key``.
 
-    :raises: `exception.InvalidPlacementKey`
+    :raises: `exception.InvalidValue`
     """
     if not isinstance(values, list):
         values = [values]
     if len(values) > _MOST_KEYS:
-        raise exception.InvalidPlacementKey(
-            key=values[_MOST_KEYS], expected=f'one of at most {_MOST_KEYS}')
+        raise exception.InvalidValue(
+            'Placement key', values[_MOST_KEYS],
+            f'one of at most {_MOST_KEYS}')
     affinity.distinct(map(str, values), affinity.check_customer)
 
 

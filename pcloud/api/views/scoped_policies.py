@@ -27,7 +27,7 @@ def default(counting: tuple[str, Mapping[str, str]] | None) -> dict:
     try:
         value = rules_of_default.read(stored)
         shown = None if value is None else value.members
-    except exception.InvalidDefaultPcloud:
+    except exception.InvalidValue:
         shown = {**rules_of_default.shown(stored)}
     return {'default_pcloud': shown, 'default_pcloud_source': scope}
 

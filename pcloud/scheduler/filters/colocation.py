@@ -41,7 +41,7 @@ class ColocationFilter(base.ListFilter):
 
     # Every server of a multi-create has the same wish.
     is_same_for_siblings = True
-    refusals = (exception.InvalidServiceHint, exception.ColocationUnmet)
+    refusals = (exception.InvalidValue, exception.HostsRefused)
 
     def passing_hosts(
         self, host_states: Sequence[host_manager.HostState],
@@ -58,7 +58,8 @@ class ColocationFilter(base.ListFilter):
         for stage in _stages(host_states, spec):
             hosts = stage.hosts
             if not hosts:
-                raise exception.ColocationUnmet(reason=stage.unmet)
+                raise exception.HostsRefused(
+                    f'The server cannot be co-located: {stage.unmet}.')
         return hosts
 
     def why(
@@ -67,7 +68,7 @@ class ColocationFilter(base.ListFilter):
     ) -> list[reasons.Reason | None]:
         """Return why each host is dropped, None for a host that is kept.
 
-        :raises: `exception.InvalidServiceHint`, `exception.ColocationUnmet`
+        :raises: `exception.InvalidValue`, `exception.HostsRefused`
             when the reason is the same for all hosts
         """
         return reasons.of_stages(host_states, (
@@ -195,7 +196,7 @@ def _with_room(
     Placement is asked once, for hosts with room for the largest of the
     servers, and tells how much is free on the hosts.
 
-    :raises: `exception.ColocationUnmet`
+    :raises: `exception.HostsRefused`
     """
     needs = [candidates.need(spec), *_companions(context, wish)]
     group = capacity.total(needs)
@@ -203,8 +204,9 @@ def _with_room(
         hosts = candidates.offered(
             context, capacity.largest(needs), spec.requested_destination)
     except exception.Unavailable:
-        raise exception.ColocationUnmet(
-            reason='Placement does not tell which hosts have room')
+        raise exception.HostsRefused(
+            'The server cannot be co-located: Placement does not tell which '
+            'hosts have room.')
     text = ', '.join(capacity.words(group))
     return _Stage(
         [host_state for host_state in host_states
@@ -223,7 +225,8 @@ def _companions(
         return [candidates.need_of(flavor, companion.on_volume)
                 for flavor, companion in zip(flavors_, wish.room_for)]
     except (exception.FlavorNotFound, exception.FlavorUnusable) as error:
-        raise exception.ColocationUnmet(reason=str(error).rstrip('.'))
+        raise exception.HostsRefused(
+            f"The server cannot be co-located: {str(error).rstrip('.')}.")
 
 
 def _shortage(

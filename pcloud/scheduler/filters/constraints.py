@@ -57,7 +57,7 @@ class ConstraintsFilter(base.ListFilter):
 
     # Hosts do not change their size.
     is_same_for_siblings = True
-    refusals = (exception.Invalid, exception.ConstraintsUnmet,
+    refusals = (exception.Invalid, exception.HostsRefused,
                 exception.PlacementSilent)
 
     def passing_hosts(
@@ -139,17 +139,20 @@ def _of_kinds(
 def _unmet_by_all(
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
     settings: Mapping[str, rules.Setting],
-) -> exception.ConstraintsUnmet:
+) -> exception.HostsRefused:
     """Return the refusal of a request that no host satisfies."""
     what = machines.wanted(settings)
     unmet = machines.unmet(what, _machines(host_states, spec, what)[0])
     # The constraints that no host meets, else all that some host does not
     # meet.
     keys = frozenset.intersection(*unmet) or frozenset.union(*unmet)
-    return exception.ConstraintsUnmet(constraints=', '.join(
+    shown = ', '.join(
         machine_constraints.shown(
             settings[key], machine_constraints.TENANT_SEES)
-        for key in sorted(keys)))
+        for key in sorted(keys))
+    return exception.HostsRefused(
+        'No host that could take the server meets the machine constraints '
+        f'{shown}.')
 
 
 def _turns(

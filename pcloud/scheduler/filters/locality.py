@@ -48,8 +48,8 @@ class LocalityFilter(base.ListFilter):
     Rule: reference-locality-filter
     """
 
-    refusals = (exception.InvalidLocality, exception.LocalityUnknown,
-                exception.LocalityUnmet)
+    refusals = (exception.InvalidValue, exception.LocalityUnknown,
+                exception.HostsRefused)
 
     def passing_hosts(
         self, host_states: Sequence[host_manager.HostState],
@@ -77,8 +77,8 @@ class LocalityFilter(base.ListFilter):
 
         The reasons hold for the first server of a request.
 
-        :raises: `exception.InvalidLocality`, `exception.LocalityUnknown`,
-            `exception.LocalityUnmet` when the reason is the same for all
+        :raises: `exception.InvalidValue`, `exception.LocalityUnknown`,
+            `exception.HostsRefused` when the reason is the same for all
             hosts
         """
         wish = rules.wish(request.scheduler_hints(spec))
@@ -92,6 +92,10 @@ class LocalityFilter(base.ListFilter):
         return reasons.of_stages(hosts, [
             (_fallen(text, places.racks), rest)
             for text, rest in [(_SILENT, known_hosts), *stages]])
+
+
+def _refusal(reason: str) -> exception.HostsRefused:
+    return exception.HostsRefused(f'Strict locality cannot be kept: {reason}.')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,7 +122,7 @@ def _passing_hosts(
 ) -> frozenset[str]:
     """Return the service hosts that are kept.
 
-    :raises: `exception.LocalityUnknown`, `exception.LocalityUnmet` when a
+    :raises: `exception.LocalityUnknown`, `exception.HostsRefused` when a
         strict wish cannot be met
     """
     places = _places(host_states, spec, wish)
@@ -127,7 +131,7 @@ def _passing_hosts(
          if host_state.host not in places.silent],
         places.racks, places.near, places.far, wish.strict)
     if not hosts:
-        raise exception.LocalityUnmet(reason=_NOWHERE)
+        raise _refusal(_NOWHERE)
     return frozenset(hosts)
 
 
@@ -139,7 +143,7 @@ def _hosts_for_several(
 
     The levels of the hosts are left to weighers.
 
-    :raises: `exception.LocalityUnknown`, `exception.LocalityUnmet` when a
+    :raises: `exception.LocalityUnknown`, `exception.HostsRefused` when a
         strict wish cannot be met
     """
     request_memo = memo.of_request(spec)
@@ -160,7 +164,7 @@ def _hosts_for_several(
         hosts, rule(hosts, places.racks, near, far), strict=True)
         if level is not None}
     if not any(host_state.host in levels for host_state in host_states):
-        raise exception.LocalityUnmet(reason=_NOWHERE)
+        raise _refusal(_NOWHERE)
     request_memo.levels['LocalityFilter'] = levels
     return frozenset(levels)
 
@@ -194,7 +198,7 @@ def _places(
 
     A strict wish counts each server also where the server may be soon.
 
-    :raises: `exception.LocalityUnknown`, `exception.LocalityUnmet` when a
+    :raises: `exception.LocalityUnknown`, `exception.HostsRefused` when a
         strict wish needs a cell, or Placement, that does not answer
     """
     context = nova_context.get_admin_context()
@@ -204,7 +208,7 @@ def _places(
         named_servers = find(context, spec.project_id, wish.servers() | {own},
                              wish.tags(), but=own)
     except exception.Unavailable:
-        raise exception.LocalityUnmet(reason=_SILENT)
+        raise _refusal(_SILENT)
     known = rules.Known({
         **{uuid: [host] if host else [] for uuid, host
            in named_servers.servers.items() if uuid != own},
@@ -212,7 +216,7 @@ def _places(
            for tag in wish.tags()}})
     if wish.strict:
         if _silent_cells(wish.near, named_servers):
-            raise exception.LocalityUnmet(reason=_SILENT)
+            raise _refusal(_SILENT)
         if own not in named_servers.placed:
             rules.check_known(wish, known)
     expected = rules.Known({

@@ -38,7 +38,7 @@ class RebootFilter(base.ListFilter):
 
     # The hosts of a request keep their dates while the request is placed.
     is_same_for_siblings = True
-    refusals = (exception.RebootsSoon,)
+    refusals = (exception.HostsRefused,)
 
     def passing_hosts(
         self, host_states: Sequence[host_manager.HostState],
@@ -46,7 +46,7 @@ class RebootFilter(base.ListFilter):
     ) -> Sequence[host_manager.HostState]:
         """Return the hosts that are not rebooted soon.
 
-        :raises: `exception.RebootsSoon` when no host is left
+        :raises: `exception.HostsRefused` when no host is left
         """
         days = CONF.pcloud.reboot_filter_days
         if not days:
@@ -57,7 +57,9 @@ class RebootFilter(base.ListFilter):
                  in zip(host_states, dates, strict=True)
                  if not rules.reboots_within(date, moment, span)]
         if not hosts:
-            raise exception.RebootsSoon(days=days)
+            raise exception.HostsRefused(
+                'Each host that could take the server is rebooted within '
+                f'{days} days.')
         return hosts
 
     def why(

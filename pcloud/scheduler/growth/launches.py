@@ -64,7 +64,7 @@ def check(
     A launch that Nova's own request filters refuse is left to Nova.
 
     :param default: the default that counts, in mode ``grow``
-    :raises: `exception.GrowthRefused`, `exception.QuotaExceeded`,
+    :raises: `exception.Conflict` for such a launch, `exception.QuotaExceeded`,
         `exception.Unavailable`
     """
     assert default.growth is not None
@@ -77,8 +77,7 @@ def check(
     except nova_exception.NoValidHost:
         return
     except (exception.PcloudNotFound, exception.PcloudUnusable) as error:
-        raise exception.GrowthRefused(
-            pcloud=default.pcloud, count=request.servers(spec), reason=error)
+        raise _refusal(spec, default.pcloud, error)
 
 
 @contextlib.contextmanager
@@ -87,7 +86,7 @@ def _obstacles(
 ) -> Iterator[None]:
     """Say what keeps a Pcloud from growing, and count the refusal.
 
-    :raises: `exception.GrowthRefused`, `exception.QuotaExceeded`
+    :raises: `exception.Conflict`, `exception.QuotaExceeded`
     """
     try:
         yield
@@ -97,10 +96,18 @@ def _obstacles(
                 error, exception.QuotaExceeded):
             raise
         # How much the owner has is not for others.
-        raise exception.GrowthRefused(
-            pcloud=pcloud.id, count=request.servers(spec),
-            reason=error if spec.project_id == pcloud.owner
+        raise _refusal(
+            spec, pcloud.id, error if spec.project_id == pcloud.owner
             else 'it cannot grow now')
+
+
+def _refusal(
+    spec: objects.RequestSpec, pcloud_id: str, reason: object,
+) -> exception.Conflict:
+    return exception.Conflict(
+        f'Default Pcloud {pcloud_id} has no room for '
+        f'{request.servers(spec)} more servers of this kind, and does not '
+        f'grow: {reason}')
 
 
 def is_growing(spec: objects.RequestSpec) -> bool:
@@ -185,7 +192,7 @@ def _make_room(
     """Add as many hosts as a launch lacks, all in one change, or none.
 
     :returns: whether hosts were added
-    :raises: `growth_turn.Lost`, `allocation.Lost`, `exception.GrowthRefused`,
+    :raises: `growth_turn.Lost`, `allocation.Lost`, `exception.Conflict`,
         `exception.QuotaExceeded`, `exception.Unavailable`,
         `exception.PcloudUnusable`, and as `change.run`
     """

@@ -35,7 +35,7 @@ def growth(
 
     :raises: `exception.GrowthForbidden` when another default counts by now,
         or whoever has set the default may not add hosts any more;
-        `exception.GrantsUnknown`
+        `exception.Unavailable`
     """
     growth = _counting(spec, pcloud)
     if growth is None:
@@ -58,7 +58,7 @@ def _counting(
     counting = scoped_policies.default_pcloud(request.policies(spec))
     try:
         default = counting and default_pcloud.read(counting[1])
-    except exception.InvalidDefaultPcloud:
+    except exception.InvalidValue:
         return None
     return (default.growth if default and default.pcloud == pcloud.id
             else None)

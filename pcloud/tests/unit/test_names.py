@@ -13,8 +13,8 @@ class TenantKeyTest(testtools.TestCase):
     @ddt.data('owner', 'Owner', 'id', 'name', 'type', 'flavor_id',
               'description', 'units', 'a:b', 'host:web', ':')
     def test_colliding_ids_are_refused(self, project):
-        self.assertRaises(
-            exception.ReservedProject, names.tenant_key, project)
+        self.assertRaisesRegex(
+            exception.InvalidValue, 'Tenant: ', names.tenant_key, project)
 
     def test_longest_id(self):
         longest = 'p' * (255 - len('pcloud:'))

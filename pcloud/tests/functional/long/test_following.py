@@ -247,8 +247,10 @@ class TroubleTest(test_following.FollowingTestCase):
 
     def test_a_project_that_nobody_can_log_in_to(self):
         self._have_db(2)
-        self.log_in.side_effect = exception.WorkerHasNoRole(
-            project=self.alice.project_id, reason='HTTP 401')
+        self.log_in.side_effect = exception.WorkerWithoutToken(
+            'Scaled services do not follow in project '
+            f'{self.alice.project_id}: the user of [service_user] in '
+            'nova.conf cannot log in to the project (HTTP 401).')
         for _ in range(3):
             self.assertTrue(self.another())
         self.assertEqual({'node-1': 1}, self._hosts())

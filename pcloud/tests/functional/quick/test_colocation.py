@@ -144,7 +144,7 @@ class ColocationTest(ColocationTestCase):
             'POST', f'/flavors/{self.flavors["never"]}/os-extra_specs',
             {'extra_specs': {FLAG: 'sometimes'}})
         self.assertIn(
-            f"{FLAG}: The co-located flag 'sometimes' is not right; it has to "
+            f"{FLAG}: Co-located flag: 'sometimes' is not right; it has to "
             f'be one of allow, always, never', response.text)
 
     def test_a_rebuild_gets_no_image_that_a_launch_refuses(self):
@@ -195,7 +195,7 @@ class ColocationTest(ColocationTestCase):
             response = self.admin.call(
                 method, path, body({key: 'Always'}))
             self.assertEqual(400, response.status_code, (path, response.text))
-            self.assertIn(f"{key}: The co-located flag 'Always' is not right",
+            self.assertIn(f"{key}: Co-located flag: 'Always' is not right",
                           response.text)
             response = self.admin.call(
                 method, path, body({key: 'always'}))

@@ -68,8 +68,8 @@ class UnknownScopesTest(ConstraintsTestCase):
 
     def test_what_keystone_does_not_know(self):
         self.assertEqual(
-            "Domain 'd2' does not exist; it has to be the id of a domain, "
-            'which openstack domain list shows.',
+            "Domain: 'd2' is not right; it has to be the id of a domain that "
+            'exists, which openstack domain list shows.',
             self.refused(400, *self._set('domain', 'd2')))
         self.assertEqual(
             "There is no project with the id 'p2'. If that is a name, you may "

@@ -132,11 +132,11 @@ class LocalityTest(LocalityTestCase):
     def test_hints_that_name_nothing(self):
         for hints, expected in (
                 ({'near': 'web-1'}, 'openstack server show -f value -c id'),
-                ({'far': ['tag:web', 'tag:']}, 'far=tag: is not right'),
-                ({'near': 7}, 'near=7 is not right'),
-                ({'far': None}, 'far=None is not right'),
+                ({'far': ['tag:web', 'tag:']}, "far: 'tag:' is not right"),
+                ({'near': 7}, "near: '7' is not right"),
+                ({'far': None}, "far: 'None' is not right"),
                 ({'far': 'tag:web', 'locality': 'hard'},
-                 "locality=hard is not valid: it takes 'strict'"),
+                 "locality: 'hard' is not right; it has to be 'strict'"),
                 ({'locality': ['strict', 'Strict']}, 'locality=Strict')):
             self.assertIn(expected, self._refusal(hints))
         self.assertEqual([], self.alice.call_json(
@@ -148,7 +148,7 @@ class LocalityTest(LocalityTestCase):
             'pcloud.rules.locality.check', lambda hints: None))
         self.assertEqual({'node-1'}, self._hosts(
             times=1, near=['what?', 'tag:web']))
-        self.assertIn("locality=hard is not valid: it takes 'strict'",
+        self.assertIn("locality: 'hard' is not right; it has to be 'strict'",
                       self._fault(far='tag:web', locality='hard'))
 
     def _refusal(self, hints):

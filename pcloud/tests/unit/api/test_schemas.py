@@ -37,8 +37,7 @@ class WordsTest(testtools.TestCase):
 
     def _message(self, schema, value):
         return str(self.assertRaises(
-            exception.InvalidBody, wsgi._validate, value, schema,
-            exception.InvalidBody))
+            exception.Invalid, wsgi._validate, value, schema))
 
     def test_every_pattern_is_described(self):
         patterns = [part for schema in SCHEMAS for part in _parts(schema)
@@ -55,8 +54,8 @@ class WordsTest(testtools.TestCase):
                 if not isinstance(part.get('pattern'), str):
                     continue
                 try:
-                    wsgi._validate(value, part, exception.InvalidBody)
-                except exception.InvalidBody as error:
+                    wsgi._validate(value, part)
+                except exception.Invalid as error:
                     told = str(error).replace(repr(value), '')
                     self.assertIsNone(_PATTERN.search(told), told)
                     self.assertIn('it has to be', told)

@@ -81,15 +81,18 @@ class GrantsTest(base.BaseTestCase):
     @ddt.data(401, 403, 500)
     def test_an_answer_that_tells_nothing(self, status):
         self._answer('user', USER, status=status)
-        self.assertRaises(
-            exception.GrantsUnknown, grants.of_user, USER, PROJECT)
+        self.assertRaisesRegex(
+            exception.Unavailable, 'Keystone does not tell', grants.of_user,
+            USER, PROJECT)
 
     def test_no_credentials(self):
         self.config.config(group='service_user', auth_type=None)
-        self.assertRaises(
-            exception.GrantsUnknown, grants.of_user, USER, PROJECT)
+        self.assertRaisesRegex(
+            exception.Unavailable, 'Keystone does not tell', grants.of_user,
+            USER, PROJECT)
 
     def test_wrong_credentials(self):
         self.keystone.post(f'{URL}/auth/tokens', status_code=401)
-        self.assertRaises(
-            exception.GrantsUnknown, grants.of_user, USER, PROJECT)
+        self.assertRaisesRegex(
+            exception.Unavailable, 'Keystone does not tell', grants.of_user,
+            USER, PROJECT)

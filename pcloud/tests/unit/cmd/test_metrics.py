@@ -55,7 +55,7 @@ class CommandLineTest(base.BaseTestCase):
     def test_library_is_missing(self):
         with mock.patch.dict(sys.modules, {'prometheus_client': None}):
             error = self.assertRaises(
-                exception.LibraryMissing, metrics.run, parsed())
+                exception.Conflict, metrics.run, parsed())
         self.assertIn('pip install prometheus_client', str(error))
 
     def test_other_commands_need_no_library(self):

@@ -32,5 +32,5 @@ class ParseTest(base.BaseTestCase):
               '127.0.0.1:٨٠', '127.0.0.1:80\n')
     def test_wrong(self, text):
         error = self.assertRaises(
-            exception.InvalidAddress, addresses.parse, text)
+            exception.InvalidValue, addresses.parse, text)
         self.assertIn('ADDRESS:PORT', str(error))

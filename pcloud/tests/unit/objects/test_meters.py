@@ -24,7 +24,7 @@ class ReasonTest(base.BaseTestCase):
         (exception.HostNameInUse(name='a', pcloud='p'), 'name_in_use'),
         (exception.OutcomeUnknown(), 'outcome_unknown'),
         (exception.PlacementSilent(), 'unavailable'),
-        (exception.DatabaseAway(), 'unavailable'),
+        (exception.Unavailable(), 'unavailable'),
         (exception.PcloudNotFound(pcloud='p'), 'other'),
         (ValueError('secret'), 'error'))
     def test_table(self, error, reason):

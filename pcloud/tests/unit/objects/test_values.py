@@ -63,8 +63,9 @@ class ValuesTest(testtools.TestCase):
     def test_ratio(self):
         values.check_ratio('cpu_allocation_ratio', '4')
         values.check_ratio('disk_allocation_ratio', 'abc')
-        self.assertRaises(exception.InvalidRatio, values.check_ratio,
-                          'ram_allocation_ratio', 'abc')
+        self.assertRaisesRegex(
+            exception.InvalidValue, 'Allocation ratio: ', values.check_ratio,
+            'ram_allocation_ratio', 'abc')
 
     @ddt.unpack
     @ddt.data((f'Pcloud:{ID}', {}, True), ('any', {}, False),

@@ -52,14 +52,15 @@ class ParseTest(base.BaseTestCase):
               'A=١:1', 'A=1:1\n', 'A=1/2:1')
     def test_refused(self, text):
         error = self.assertRaises(
-            exception.InvalidPlacementKey, affinity.parse, text)
+            exception.InvalidValue, affinity.parse, text)
         self.assertIn('has to be', str(error))
 
     def test_who_may_set_what(self):
         for text, check in (('_zone=1:1', affinity.check_system),
                             ('#RAM=1:1', affinity.check_customer)):
-            self.assertRaises(exception.InvalidPlacementKey, check,
-                              affinity.parse(text))
+            self.assertRaisesRegex(
+                exception.InvalidValue, 'Placement key: ', check,
+                affinity.parse(text))
         for text, check in (('_zone=1:1', affinity.check_customer),
                             ('#RAM=1:1', affinity.check_system),
                             ('A=1:1', affinity.check_customer),

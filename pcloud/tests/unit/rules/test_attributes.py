@@ -68,7 +68,7 @@ class ValuesTest(base.BaseTestCase):
         ('hardware_class', '٣'), ('rack', ' '), ('rack', ''))
     @ddt.unpack
     def test_bad(self, name, value):
-        error = self.assertRaises(exception.InvalidAttribute,
+        error = self.assertRaises(exception.InvalidValue,
                                   attributes.read, name, value)
         self.assertIn(repr(value), str(error))
         self.assertIn(name, str(error))

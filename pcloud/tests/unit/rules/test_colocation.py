@@ -47,8 +47,9 @@ class WrongWishTest(testscenarios.WithScenarios, testtools.TestCase):
         ({'beside': 'web'}, 'the id of a server'))]
 
     def test(self):
-        error = self.assertRaises(exception.InvalidServiceHint,
+        error = self.assertRaises(exception.InvalidValue,
                                   colocation.wish, self.hints)
+        self.assertIn('Scheduler hint ', str(error))
         self.assertIn(self.expected, str(error))
 
 
@@ -103,14 +104,17 @@ class CheckTest(testtools.TestCase):
                      colocation.Wish(coming='web')):
             for permission in ('allow', 'always'):
                 colocation.check(wish, permission)
-            self.assertRaises(exception.NotColocatable, colocation.check,
-                              wish, 'never')
+            self.assertRaisesRegex(
+                exception.Invalid, 'may not be co-located', colocation.check,
+                wish, 'never')
         for permission in ('allow', 'never'):
             colocation.check(alone, permission)
-        self.assertRaises(exception.OnlyColocated, colocation.check,
-                          alone, 'always')
+        self.assertRaisesRegex(
+            exception.Invalid, 'can only be co-located', colocation.check,
+            alone, 'always')
 
     def test_flag(self):
         self.assertEqual('allow', colocation.check_flag('allow'))
-        self.assertRaises(exception.InvalidColocationFlag,
-                          colocation.check_flag, 'Allow')
+        self.assertRaisesRegex(
+            exception.InvalidValue, 'Co-located flag: ', colocation.check_flag,
+            'Allow')

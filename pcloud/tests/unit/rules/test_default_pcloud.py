@@ -59,8 +59,8 @@ class DefaultTest(testtools.TestCase):
     def test_wrong_growth(self, change):
         value = {'pcloud': ID, 'mode': 'grow', 'host_flavor': 'gpu',
                  'max_hosts': '3', **change}
-        self.assertRaises(
-            exception.InvalidDefaultPcloud, default_pcloud.read,
+        self.assertRaisesRegex(
+            exception.InvalidValue, 'Default Pcloud: ', default_pcloud.read,
             {name: text for name, text in value.items() if text is not None})
 
     @ddt.data(
@@ -70,8 +70,9 @@ class DefaultTest(testtools.TestCase):
         {**STRICT, 'pcloud': 'none'}, {**STRICT, 'pcloud': '\ud800'},
         {'mode': 'none '})
     def test_anything_else_is_unreadable(self, members):
-        self.assertRaises(exception.InvalidDefaultPcloud,
-                          default_pcloud.read, members)
+        self.assertRaisesRegex(
+            exception.InvalidValue, 'Default Pcloud: ', default_pcloud.read,
+            members)
 
     def test_the_most_specific_level_counts(self):
         nothing = default_pcloud.written(None)

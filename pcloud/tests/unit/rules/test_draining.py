@@ -37,8 +37,8 @@ class DrainTest(base.BaseTestCase):
               't=1 v=none m=enabled r=1')
     def test_value_that_is_not_right(self, text):
         self.assertIsNone(draining.parse(text))
-        self.assertRaises(
-            exception.InvalidDrain, draining.check, 'n', text or '')
+        self.assertRaisesRegex(
+            exception.InvalidValue, 'Drain: ', draining.check, 'n', text or '')
 
     @ddt.data(('disabled', 't=1 v=none', True), ('disabled', None, False),
               ('disabled', 'x', False), ('enabled', 't=1 v=none', False),
@@ -60,8 +60,8 @@ class DrainTest(base.BaseTestCase):
     @ddt.data('2030-01-01T12:00:00Z', '2029-12-31', 'soon', '', '9999-01-01',
               '2030-13-01')
     def test_deadline_that_is_not_right(self, text):
-        self.assertRaises(
-            exception.InvalidDrain, draining.deadline, text, NOON)
+        self.assertRaisesRegex(
+            exception.InvalidValue, 'Drain: ', draining.deadline, text, NOON)
 
     @ddt.data((None, False), (NOON - 1, True), (NOON, True),
               (NOON + 1, False))

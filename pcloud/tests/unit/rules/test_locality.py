@@ -47,9 +47,9 @@ class WishTest(base.BaseTestCase):
 
     def test_a_locality_that_does_not_exist(self):
         error = self.assertRaises(
-            exception.InvalidLocality, locality.wish,
+            exception.InvalidValue, locality.wish,
             {'far': ['tag:db'], 'locality': ['Strict']})
-        self.assertIn("locality=Strict is not valid: it takes 'strict'",
+        self.assertIn("locality: 'Strict' is not right; it has to be 'strict'",
                       str(error))
 
 
@@ -66,15 +66,16 @@ class CheckTest(base.BaseTestCase):
                       None, [None], [SERVER, ''], {'tag': 'web'}):
             for name in ('near', 'far'):
                 error = self.assertRaises(
-                    exception.InvalidServerHint, locality.check,
+                    exception.InvalidValue, locality.check,
                     {name: value})
-                self.assertIn(f'hint {name}=', str(error))
+                self.assertIn(f'hint {name}: ', str(error))
 
     def test_localities(self):
         locality.check({'locality': ['strict', 'strict']})
         for value in ('', 'STRICT', None, True, ['strict', 'hard']):
-            self.assertRaises(exception.InvalidLocality, locality.check,
-                              {'locality': value})
+            self.assertRaisesRegex(
+                exception.InvalidValue, 'hint locality: ', locality.check,
+                {'locality': value})
 
 
 class CheckKnownTest(base.BaseTestCase):

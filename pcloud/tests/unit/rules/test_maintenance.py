@@ -27,8 +27,9 @@ class ValueTest(base.BaseTestCase):
                       'f=123456789 r=', 'f=a u=b'):
             self.assertIsNone(rules.parse(value), value)
             self.assertIsNone(rules.of(value), value)
-        self.assertRaises(
-            exception.InvalidMaintenance, rules.check, 'node-1', 'x')
+        self.assertRaisesRegex(
+            exception.InvalidValue, 'Maintenance: ', rules.check, 'node-1',
+            'x')
         rules.check('node-1', 'f=a r=')
 
     def test_the_longest_value_fits(self):
@@ -49,8 +50,9 @@ class ReadTest(base.BaseTestCase):
                 ('2026-01-02', '2026-01-01', ''), ('2500-01-01', None, ''),
                 ('1960-01-01', None, ''),
                 ('2026-01-02', None, 'r' * (rules.REASON_LENGTH + 1))):
-            self.assertRaises(exception.InvalidMaintenance, rules.read,
-                              begin, end, reason)
+            self.assertRaisesRegex(
+                exception.InvalidValue, 'Maintenance: ', rules.read, begin,
+                end, reason)
 
 
 class MomentTest(base.BaseTestCase):

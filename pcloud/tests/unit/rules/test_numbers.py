@@ -27,12 +27,13 @@ class RatioTest(testtools.TestCase):
     @ddt.data(*RUBBISH, '0', '0.0', '1024.1', '1e300')
     def test_wrong_of_a_pcloud(self, text):
         error = self.assertRaises(
-            exception.InvalidRatio, ratios.of_pcloud, text)
+            exception.InvalidValue, ratios.of_pcloud, text)
         self.assertIn('number', str(error))
 
     @ddt.data(*(each for each in RUBBISH if each != '1e-400'), '1e39')
     def test_wrong_of_a_host(self, text):
-        self.assertRaises(exception.InvalidRatio, ratios.of_host, text)
+        self.assertRaisesRegex(
+            exception.InvalidValue, 'Allocation ratio: ', ratios.of_host, text)
 
     def test_what_placement_has_is_right(self):
         for value in (0.0, 1.0, 3e38, 123456.789, 1 / 3):
@@ -49,7 +50,8 @@ class UnitsTest(testtools.TestCase):
 
     @ddt.data(*RUBBISH, '1.0', '1000001')
     def test_wrong(self, text):
-        self.assertRaises(exception.InvalidUnits, units.read, text)
+        self.assertRaisesRegex(
+            exception.InvalidValue, 'Units: ', units.read, text)
 
     def test_limit(self):
         self.assertEqual(-1, units.limit('-1'))
@@ -58,4 +60,5 @@ class UnitsTest(testtools.TestCase):
     @ddt.data(*(each for each in RUBBISH if each != '-1'), '-2', '1.0',
               '2147483648')
     def test_wrong_limit(self, text):
-        self.assertRaises(exception.InvalidUnits, units.limit, text)
+        self.assertRaisesRegex(
+            exception.InvalidValue, 'Units: ', units.limit, text)

@@ -25,8 +25,9 @@ class ValueTest(base.BaseTestCase):
         for value in (None, '', 'x', 'f=', 'f=g', 'f=A', 'f=123456789',
                       'f=a n=', 'f=a p=0', 'f=a ', 'f=a n=b\n', 'n=b'):
             self.assertIsNone(rules.parse(value), value)
-            self.assertRaises(exception.InvalidMaintenance, rules.check,
-                              'node-2', value or '')
+            self.assertRaisesRegex(
+                exception.InvalidValue, 'Maintenance: ', rules.check, 'node-2',
+                value or '')
 
     def test_policy(self):
         for text, policy in ((None, 'stay'), ('', 'stay'), ('stay', 'stay'),

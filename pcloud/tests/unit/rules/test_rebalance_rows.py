@@ -29,12 +29,12 @@ class ValueTest(base.BaseTestCase):
               TEXT.upper())
     def test_value_that_is_not_right(self, text):
         self.assertIsNone(rules.parse(text))
-        self.assertRaises(
-            exception.InvalidRebalance, rules.check, SERVER, text)
+        self.assertRaisesRegex(
+            exception.InvalidValue, 'Rebalance: ', rules.check, SERVER, text)
 
     def test_key_that_is_not_right(self):
-        self.assertRaises(
-            exception.InvalidRebalance, rules.check, 'web', TEXT)
+        self.assertRaisesRegex(
+            exception.InvalidValue, 'Rebalance: ', rules.check, 'web', TEXT)
 
     def test_longest_value(self):
         longest = rules.Assignment('0' * 8, 9999, 0xffffffff, 'live', A, B)
@@ -46,8 +46,9 @@ class ValueTest(base.BaseTestCase):
     @ddt.data(None, '', 't=1', 't=1 ', 'no room', 't=x no room')
     def test_end_that_is_not_right(self, text):
         self.assertIsNone(rules.parse_stopped(text))
-        self.assertRaises(
-            exception.InvalidRebalance, rules.check_stopped, 'k', text or '')
+        self.assertRaisesRegex(
+            exception.InvalidValue, 'Rebalance: ', rules.check_stopped, 'k',
+            text or '')
 
     def test_present_step(self):
         rows = {'x': ROW, 'y': rules.Assignment(

@@ -81,4 +81,5 @@ class CopiesTest(base.BaseTestCase):
                 {'start': ['a', 'b', 'c']})))),
         base64.b64encode(zlib.compress(b'[' * 100_000)).decode())
     def test_rubbish(self, text):
-        self.assertRaises(exception.InvalidCopies, sticky.loads, text)
+        self.assertRaisesRegex(
+            exception.InvalidValue, 'Record of sticky', sticky.loads, text)

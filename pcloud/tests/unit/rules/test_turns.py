@@ -24,4 +24,5 @@ class TurnsTest(testtools.TestCase):
     def test_other_text(self):
         for text in ('', '0123abcd', '0123abc 1', '0123ABCD 1',
                      '0123abcd x', '0123abcd 1 '):
-            self.assertRaises(exception.InvalidTurn, turns.parse, text)
+            self.assertRaisesRegex(
+                exception.InvalidValue, 'Turn: ', turns.parse, text)

@@ -114,7 +114,7 @@ class RunTest(base.FilesTest):
 
     def test_each_server_is_too_large(self):
         error = self.assertRaises(
-            exception.InvalidSimulation, replay.run,
+            exception.Invalid, replay.run,
             world([a_host('a')], (0, FOREVER, workload.Size(9000, 1))), NOVA)
         self.assertEqual(
             'Each server of the trace is larger than any host; the smallest '

@@ -29,13 +29,15 @@ class ParseTest(testtools.TestCase):
               'a\nb:ram=1')
     def test_bad(self, text):
         error = self.assertRaises(
-            exception.InvalidOption, weight_sets.parse, text)
+            exception.InvalidValue, weight_sets.parse, text)
         self.assertIn('it has to be weights such as', str(error))
 
     def test_names_are_unique(self):
         names = [each.name for each in weight_sets.several(['a:ram=1'])]
         self.assertEqual(['nova', 'pcloud', 'a'], names)
-        self.assertRaises(exception.InvalidOption, weight_sets.several,
-                          ['a:ram=1', 'a:ram=2'])
-        self.assertRaises(exception.InvalidOption, weight_sets.several,
-                          ['nova:ram=1'])
+        self.assertRaisesRegex(
+            exception.InvalidValue, '--weights: ', weight_sets.several,
+            ['a:ram=1', 'a:ram=2'])
+        self.assertRaisesRegex(
+            exception.InvalidValue, '--weights: ', weight_sets.several,
+            ['nova:ram=1'])

@@ -111,12 +111,14 @@ class CredentialsTest(base.BaseTestCase):
                          credentials.context(PROJECT).roles)
         self._answer('member', 'first', 'Second')
         error = self.assertRaises(
-            exception.WorkerIsAdmin, credentials.context, PROJECT)
+            exception.WorkerWithoutToken, credentials.context, PROJECT)
         self.assertIn(f'do not follow in project {PROJECT}', str(error))
+        self.assertIn('context_is_admin', str(error))
         self._set_admins('user_id:nova')
         self._answer('member')
-        self.assertRaises(
-            exception.WorkerIsAdmin, credentials.context, PROJECT)
+        self.assertRaisesRegex(
+            exception.WorkerWithoutToken, 'context_is_admin',
+            credentials.context, PROJECT)
 
     def test_catalog_that_nova_reads(self):
         self._answer('member')
@@ -128,7 +130,7 @@ class CredentialsTest(base.BaseTestCase):
     def test_no_role(self):
         self.keystone.post(f'{URL}/auth/tokens', status_code=401, json={
             'error': {'code': 401, 'message': 'no access', 'title': 'x'}})
-        error = self.assertRaises(exception.WorkerHasNoRole,
+        error = self.assertRaises(exception.WorkerWithoutToken,
                                   credentials.context, PROJECT)
         self.assertIn(f'do not follow in project {PROJECT}', str(error))
         self.assertIn('HTTP 401', str(error))
@@ -142,5 +144,6 @@ class CredentialsTest(base.BaseTestCase):
         for options in ({'auth_type': None}, {'auth_type': 'unknown'},
                         {'auth_type': 'password', 'auth_url': None}):
             self._configure(**options)
-            self.assertRaises(exception.WorkerWithoutUser,
-                              credentials.context, PROJECT)
+            self.assertRaisesRegex(
+                exception.WorkerWithoutToken, 'cannot log in to the projects',
+                credentials.context, PROJECT)

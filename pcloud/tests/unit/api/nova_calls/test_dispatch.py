@@ -52,8 +52,9 @@ class ChainTest(testtools.TestCase):
     @ddt.data(_Kept(None), _enclosed(webob.exc.HTTPNotFound()),
               base_wsgi.Middleware(webob.Response()))
     def test_nothing_of_nova_behind(self, application):
-        self.assertRaises(exception.NotInFrontOfNova,
-                          dispatch.Reader, application)
+        self.assertRaisesRegex(
+            exception.PcloudError, "nothing of Nova's API", dispatch.Reader,
+            application)
         self.assertFalse(dispatch.is_legacy(application))
 
     def test_pipeline_of_one_resource_has_no_calls(self):

@@ -27,7 +27,7 @@ class FirstFilter(base.ListFilter):
 class FailingFilter(FirstFilter):
     """Fail."""
 
-    refusals = (exception.ColocationUnmet, exception.Invalid)
+    refusals = (exception.HostsRefused, exception.Invalid)
 
     def __init__(self, error):
         self.error = error
@@ -69,8 +69,8 @@ class ListFilterTest(testtools.TestCase):
         self.assertEqual([], list(FailingFilter(KeyError()).filter_all(
             [], _spec())))
 
-    @ddt.data(exception.ColocationUnmet(reason='nobody is there'),
-              exception.InvalidHintText(name='in', value='?'))
+    @ddt.data(exception.HostsRefused('Nobody is there.'),
+              exception.InvalidValue('Scheduler hint in', '?', 'a text'))
     def test_a_refusal_ends_the_request(self, error):
         found = self.assertRaises(
             nova_exception.NoValidHost, FailingFilter(error).filter_all,

@@ -103,9 +103,11 @@ class ConstraintsFilterTest(testtools.TestCase):
             self.assertEqual(expected, list(found.passing_hosts(hosts, spec)))
             return
         refusal = self.assertRaises(
-            exception.ConstraintsUnmet, found.passing_hosts, hosts, spec)
+            exception.HostsRefused, found.passing_hosts, hosts, spec)
         keys = (frozenset.intersection(*unmet) or frozenset.union(*unmet))
-        shown = refusal.details['constraints']
+        _, told, shown = str(refusal).rstrip('.').partition(
+            'meets the machine constraints ')
+        self.assertTrue(told)
         self.assertEqual(sorted(keys), [
             re.split('[= ]', each)[0] for each in shown.split(', ')])
 
