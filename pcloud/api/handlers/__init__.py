@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The handlers of all calls: a module a resource, a function a route."""
+"""The handlers of all calls: a module a resource, a function a route.
+
+A module of a small resource also has the schemas of the resource's bodies and
+queries, and the view of the resource.
+"""
 
 from pcloud.api.handlers import about  # noqa: F401
 from pcloud.api.handlers import attributes  # noqa: F401

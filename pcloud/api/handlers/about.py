@@ -5,7 +5,7 @@
 from oslo_config import cfg
 
 from pcloud.api import call as api_call
-from pcloud.api.schemas import room
+from pcloud.api.handlers import room
 from pcloud.api.views import times
 from pcloud.objects import looks
 

@@ -3,20 +3,37 @@
 """``/os-pcloud-attributes``."""
 
 from pcloud.api import call as api_call
-from pcloud.api.views import attributes as views
+from pcloud.api.schemas import types
 from pcloud.objects import host_attributes
+
+UPDATE_BODY = types.body(
+    'attribute',
+    {'value': types.trimmed,
+     'hosts': {'type': 'array', 'items': types.compute_host, 'minItems': 1,
+               'maxItems': 1000, 'uniqueItems': True}},
+    required=['value', 'hosts'])
+
+DELETE_QUERY = {
+    'type': 'object',
+    'properties': {
+        'host': {'anyOf': [types.compute_host, {
+            'type': 'array', 'items': types.compute_host}],
+            'description': types.compute_host['description']},
+    },
+    'additionalProperties': False,
+}
 
 
 def index(call: api_call.Call) -> dict:
     """List the attributes that this API has set, with the hosts."""
     return {'attributes': [
-        views.show(attribute)
+        _view(attribute)
         for attribute in host_attributes.index(call.context)]}
 
 
 def update(call: api_call.Call) -> dict:
     """Set the value of an attribute for hosts, in place of former values."""
-    return {'attribute': views.show(host_attributes.put(
+    return {'attribute': _view(host_attributes.put(
         call.context, call.parameters['name'], call.body['value'],
         call.body['hosts']))}
 
@@ -27,3 +44,10 @@ def delete(call: api_call.Call) -> None:
     host_attributes.remove(
         call.context, call.parameters['name'],
         [hosts] if isinstance(hosts, str) else hosts)
+
+
+def _view(attribute: host_attributes.Attribute) -> dict:
+    """Return an attribute with real hosts, for administrators."""
+    return {'name': attribute.name,
+            'value': attribute.value,
+            'hosts': list(attribute.hosts)}

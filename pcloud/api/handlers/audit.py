@@ -3,8 +3,11 @@
 """``/os-pcloud-audit``."""
 
 from pcloud.api import call as api_call
-from pcloud.api.views import findings as views
 from pcloud.audit import all_checks
+from pcloud.audit import findings
+
+# The command that repairs whatever can be repaired.
+REPAIR = 'pcloud-manage audit --fix'
 
 
 def index(call: api_call.Call) -> dict:
@@ -12,5 +15,22 @@ def index(call: api_call.Call) -> dict:
 
     Rule: reference-audit
     """
-    return {'findings': [views.show(finding) for finding
+    return {'findings': [_view(finding) for finding
                          in all_checks.find(call.context)]}
+
+
+def _view(finding: findings.Finding) -> dict:
+    """Return a finding, with real names, for administrators.
+
+    "host" is absent where no host is concerned, and "repair" where an
+    administrator has to decide.
+    """
+    shown = {'kind': finding.kind, 'aggregate': finding.aggregate,
+             'text': finding.message}
+    if isinstance(finding, findings.KeyFinding):
+        shown['text'] = f'{finding.subject}: {finding.message}'
+    elif finding.subject:
+        shown['host'] = finding.subject
+    if finding.repair is not None:
+        shown['repair'] = REPAIR
+    return shown

@@ -2,13 +2,28 @@
 
 """``/os-pclouds/{id}/explain``."""
 
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Iterable
+import dataclasses
+
+from nova import objects
+
 from pcloud.api import call as api_call
 from pcloud.api import ownership
 from pcloud.api import projects
-from pcloud.api.views import explain as views
+from pcloud.api.schemas import types
 from pcloud.backend import flavors
 from pcloud.explain import changes
 from pcloud.explain import obstacles
+
+SHOW_QUERY = {
+    'type': 'object',
+    'properties': {'flavor': types.flavor_id},
+    'required': ['flavor'],
+    'additionalProperties': False,
+}
 
 
 def show(call: api_call.Call) -> dict:
@@ -23,6 +38,25 @@ def show(call: api_call.Call) -> dict:
     explanation = obstacles.explain(
         call.context, pcloud, flavor,
         projects.known_domain(call.context, pcloud.owner))
-    return {'explain': views.show(
+    return {'explain': _view(
         flavor, explanation,
         changes.find(call.context, pcloud, flavor, explanation))}
+
+
+def _view(
+    flavor: objects.Flavor, explanation: obstacles.Explanation,
+    helping: Iterable[changes.Change],
+) -> dict:
+    """Return an explanation for the owner, with the owner's names of hosts."""
+    return {'flavor': flavor.flavorid,
+            'fits': explanation.fits,
+            'refused': explanation.refused,
+            'hosts': [_host(host) for host in explanation.hosts],
+            'changes': [dataclasses.asdict(change) for change in helping],
+            'not_explained': list(explanation.not_explained)}
+
+
+def _host(host: obstacles.HostRoom) -> dict:
+    return {'name': host.host.name, 'fits': host.fits,
+            'in_the_way': [dataclasses.asdict(obstacle)
+                           for obstacle in host.in_the_way]}

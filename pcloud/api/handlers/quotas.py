@@ -6,10 +6,25 @@ from oslo_config import cfg
 
 from pcloud.api import call as api_call
 from pcloud.api import projects
+from pcloud.api.schemas import types
 from pcloud import exception
 from pcloud.objects import quotas
+from pcloud.rules import units
 
 CONF = cfg.CONF
+
+UPDATE_BODY = types.body(
+    'quota',
+    {'units': {
+        'type': 'object',
+        'properties': {
+            'limit': {'type': 'integer', 'minimum': units.UNLIMITED,
+                      'maximum': units.MOST_OF_LIMIT},
+        },
+        'required': ['limit'],
+        'additionalProperties': False,
+    }},
+    required=['units'])
 
 
 def _view(quota: quotas.Quota) -> dict:

@@ -2,15 +2,19 @@
 
 """``/os-pclouds/{id}/rebalance``."""
 
+from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import itertools
 
 import jsonschema
 
 from pcloud.api import call as api_call
 from pcloud.api import ownership
 from pcloud.api import projects
-from pcloud.api.schemas import rebalance as schemas
-from pcloud.api.views import rebalance as views
+from pcloud.api.schemas import types
+from pcloud.api.views import times
 from pcloud.api import wishes
 from pcloud.backend import flavors
 from pcloud import exception
@@ -18,7 +22,51 @@ from pcloud.explain import bundle_requests
 from pcloud.moving import rebalances
 from pcloud.objects import pclouds
 from pcloud.rules import draining
+from pcloud.rules import rebalance_rows
 from pcloud.rules import rebalancing
+
+MOST_SERVERS = 1000
+
+_NUMBER = {'type': 'string',
+           'pattern': rf'^([1-9][0-9]{{0,2}}|{MOST_SERVERS})\Z',
+           'description': f'a whole number from 1 to {MOST_SERVERS}'}
+_GOAL = {'type': 'string', 'enum': list(rebalancing.GOALS),
+         'description': f'one of {", ".join(rebalancing.GOALS)}'}
+_MOVES = [draining.LIVE, draining.ANY]
+_MOVE = {'type': 'string', 'enum': _MOVES,
+         'description': f'one of {", ".join(_MOVES)}'}
+_COUNT = {'type': 'integer', 'minimum': 1, 'maximum': MOST_SERVERS}
+
+SHOW_QUERY = {
+    'type': 'object',
+    'properties': {
+        'goal': _GOAL,
+        'flavor': types.flavor_id,
+        'count': _NUMBER,
+        'max_moves': _NUMBER,
+        'move': _MOVE,
+    },
+    'required': ['goal'],
+    'additionalProperties': False,
+}
+
+_QUESTION = {'goal': _GOAL, 'flavor': types.flavor_id, 'count': _COUNT,
+             'max_moves': _COUNT, 'move': _MOVE}
+
+# What a plan was made for, as the plan has it.
+QUESTION = {
+    'type': 'object', 'properties': _QUESTION, 'required': ['goal'],
+    'additionalProperties': False}
+
+BEGIN_BODY = types.body(
+    'rebalance',
+    {'valid_for': {'type': 'string', 'maxLength': rebalances.LONGEST,
+                   'pattern': r'^[A-Za-z0-9._=-]+\Z',
+                   'description': 'as the plan has it'}, **_QUESTION},
+    required=['valid_for'])
+# Without a goal the goal of the plan counts, with all that belongs to it.
+BEGIN_BODY['properties']['rebalance']['dependentRequired'] = {
+    member: ['goal'] for member in _QUESTION if member != 'goal'}
 
 
 def show(call: api_call.Call) -> dict:
@@ -29,7 +77,7 @@ def show(call: api_call.Call) -> dict:
     Rule: reference-rebalancing
     """
     pcloud = ownership.own_pcloud(call)
-    return {'rebalance': views.show(rebalances.propose(
+    return {'rebalance': _view(rebalances.propose(
         call.context, pcloud, _question(call, pcloud, call.query)))}
 
 
@@ -43,7 +91,7 @@ def begin(call: api_call.Call) -> dict:
     """
     pcloud = ownership.own_pcloud(call)
     wishes.check(call, pcloud.owner, [wishes.REBALANCE])
-    return {'rebalance': views.show(rebalances.begin(
+    return {'rebalance': _view(rebalances.begin(
         call.context, pcloud, _question(call, pcloud, _asked(call, pcloud)),
         call.body['valid_for']))}
 
@@ -65,7 +113,7 @@ def _asked(call: api_call.Call, pcloud: pclouds.Pcloud) -> Mapping:
         return call.body
     asked = rebalances.asked(call.body['valid_for'])
     if not isinstance(asked, dict) or not jsonschema.Draft202012Validator(
-            schemas.question).is_valid(asked):
+            QUESTION).is_valid(asked):
         raise exception.RebalanceOutdated(pcloud=pcloud.id)
     return asked
 
@@ -91,7 +139,7 @@ def _question(
             f'count are for the goal {rebalancing.FIT}.')
     # A query has texts; to JSON's schemas 2.0 is a whole number.
     return rebalances.Question(
-        int(asked.get('max_moves', schemas.MOST_SERVERS)),
+        int(asked.get('max_moves', MOST_SERVERS)),
         asked.get('move', draining.LIVE),
         _bundle(call, pcloud, asked['flavor'], int(asked.get('count', 1)))
         if fits else None)
@@ -105,3 +153,38 @@ def _bundle(
         call.context, pcloud,
         [bundle_requests.Entry(flavor, count, False)],
         projects.known_domain(call.context, pcloud.owner))
+
+
+def _view(proposal: rebalances.Proposal) -> dict:
+    """Return a plan for the owner, with the owner's names of hosts."""
+    return {
+        'moves': [{'server': each.server, 'from': each.source.name,
+                   'to': each.target.name}
+                  for step in proposal.steps for each in step],
+        'steps': list(_steps(proposal.steps)),
+        'frees': [host.name for host in proposal.frees],
+        'units_saved': sum(host.units for host in proposal.frees),
+        'fits': proposal.fits,
+        'exact': proposal.exact,
+        'pinned': [dataclasses.asdict(each) for each in proposal.pinned],
+        'not_explained': list(proposal.unknown),
+        'valid_for': proposal.valid_for,
+        'under_way': [{'server': each.server, 'from': each.source,
+                       'to': each.target, 'step': each.step}
+                      for each in proposal.under_way],
+        'stopped': _stopped(proposal.stopped)}
+
+
+def _steps(
+    steps: Sequence[Sequence[rebalances.ServerMove]],
+) -> Iterator[list[int]]:
+    """Yield the places of each step's moves in the list of all moves."""
+    number = itertools.count()
+    for step in steps:
+        yield [next(number) for _ in step]
+
+
+def _stopped(stopped: rebalance_rows.Stopped | None) -> dict | None:
+    if stopped is None:
+        return None
+    return {'at': times.shown_seconds(stopped.at), 'reason': stopped.reason}

@@ -2,10 +2,19 @@
 
 """``/os-pclouds/{id}/rehearsal``."""
 
+import dataclasses
+
 from pcloud.api import call as api_call
 from pcloud.api import ownership
-from pcloud.api.views import rehearsal as views
 from pcloud.explain import rehearsals
+
+SHOW_QUERY = {
+    'type': 'object',
+    'properties': {'lose': {
+        'type': 'string', 'enum': list(rehearsals.LOSSES),
+        'description': f'one of {", ".join(rehearsals.LOSSES)}'}},
+    'additionalProperties': False,
+}
 
 
 def show(call: api_call.Call) -> dict:
@@ -14,5 +23,30 @@ def show(call: api_call.Call) -> dict:
     Rule: reference-planning-rehearsal
     """
     pcloud = ownership.own_pcloud(call)
-    return {'rehearsal': views.show(rehearsals.rehearse(
+    return {'rehearsal': _view(rehearsals.rehearse(
         call.context, pcloud, call.query.get('lose', rehearsals.HOST)))}
+
+
+def _view(rehearsal: rehearsals.Rehearsal) -> dict:
+    """Return a rehearsal for the owner, with the owner's names of hosts."""
+    worst = rehearsal.worst
+    return {
+        'survives': rehearsal.least,
+        'of': len(rehearsal.losses),
+        'exact': rehearsal.least == rehearsal.most,
+        'bounds': {'least': rehearsal.least, 'most': rehearsal.most},
+        'worst': None if worst is None else {
+            rehearsal.lose: worst.name, 'servers': worst.least},
+        'losses': [{
+            rehearsal.lose: lost.name,
+            **({} if rehearsal.lose == rehearsals.HOST else
+               {'hosts': list(lost.hosts)}),
+            'servers': lost.servers,
+            'survives': lost.survives,
+            'no_room': {'least': lost.least, 'most': lost.most},
+        } for lost in rehearsal.losses],
+        'more': [dataclasses.asdict(each) for each in rehearsal.more],
+        'refused_servers': [dataclasses.asdict(each)
+                            for each in rehearsal.refused_servers],
+        'not_explained': list(rehearsal.not_explained),
+    }

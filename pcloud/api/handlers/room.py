@@ -4,12 +4,35 @@
 
 from pcloud.api import call as api_call
 from pcloud.api import ownership
-from pcloud.api.policies import room as rules
+from pcloud.api.policies import others as rules
+from pcloud.api.schemas import types
 from pcloud.backend import flavors
 from pcloud import exception
 from pcloud.explain import group_room
 from pcloud.objects import pclouds
 from pcloud.rules import colocation
+
+# Of one request.
+MOST_FLAVORS, MOST_SERVERS = 100, 1000
+
+_GROUP = {'type': 'array', 'items': types.companion, 'minItems': 1,
+          'maxItems': MOST_FLAVORS}
+
+SHOW_QUERY = {
+    'type': 'object',
+    'properties': {
+        'flavor': {'anyOf': [types.companion, _GROUP],
+                   'description': f'{types.companion["description"]}, given '
+                                  f'at most {MOST_FLAVORS} times'},
+        'count': {'type': 'string', 'pattern': (
+            rf'^([1-9][0-9]{{0,2}}|{MOST_SERVERS})\Z'),
+            'description': f'a whole number from 1 to {MOST_SERVERS}'},
+        'pcloud': {'type': 'string'},
+        'in': types.service_or_server,
+    },
+    'required': ['flavor'],
+    'additionalProperties': False,
+}
 
 
 def show(call: api_call.Call) -> dict:
@@ -51,6 +74,6 @@ def _pcloud(call: api_call.Call) -> pclouds.Head | None:
     """Return the Pcloud in the query, None for outside of Pclouds."""
     if 'pcloud' in call.query:
         return ownership.own(call, call.query['pcloud'])
-    if not call.can(rules.SHOW_OUTSIDE):
-        raise exception.PolicyForbids(rule=rules.SHOW_OUTSIDE)
+    if not call.can(rules.ROOM_SHOW_OUTSIDE):
+        raise exception.PolicyForbids(rule=rules.ROOM_SHOW_OUTSIDE)
     return None

@@ -11,7 +11,7 @@ from oslo_utils import strutils
 from pcloud.api import call as api_call
 from pcloud.api import constraint_levels
 from pcloud.api import ownership
-from pcloud.api.policies import host_constraint
+from pcloud.api.policies import others
 from pcloud.api.policies import scoped_policies as rules
 from pcloud.api import projects
 from pcloud.api.views import scoped_policies as views
@@ -231,7 +231,7 @@ def _constraints(
         constraint_rules.check_role(constraints)
         if not constraints:
             machine_constraints.check_unused(call.context, scope_id)
-    if not call.can(host_constraint.HOST):
+    if not call.can(others.CONSTRAINTS_HOST):
         there = scoped_policies.by_scopes([(scope, scope_id)])
         for policy in there.values():
             constraints |= {

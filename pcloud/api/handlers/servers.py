@@ -5,11 +5,30 @@
 from oslo_config import cfg
 
 from pcloud.api import call as api_call
-from pcloud.api.schemas import servers as schema
-from pcloud.api.views import servers as views
+from pcloud.api.schemas import types
 from pcloud.objects import placed_servers
+from pcloud.rules import uuids
 
 CONF = cfg.CONF
+
+# Of one request.
+MOST_SERVERS = 100
+
+_SERVER = {'type': 'string', 'pattern': rf'^{uuids.FORM}\Z',
+           'description': 'the id of a server, a uuid in small letters'}
+_SERVERS = {'type': 'array', 'items': _SERVER, 'maxItems': MOST_SERVERS}
+
+INDEX_QUERY = {
+    'type': 'object',
+    'properties': {
+        'server': {'anyOf': [_SERVER, _SERVERS],
+                   'description': f'{_SERVER["description"]}, given at most '
+                                  f'{MOST_SERVERS} times'},
+        'limit': types.limit,
+        'marker': _SERVER,
+    },
+    'additionalProperties': False,
+}
 
 
 def index(call: api_call.Call) -> dict:
@@ -20,14 +39,21 @@ def index(call: api_call.Call) -> dict:
     Rule: reference-pclouds-servers
     """
     named = _named(call)
-    most = CONF.api.max_limit if named is None else schema.MOST_SERVERS
+    most = CONF.api.max_limit if named is None else MOST_SERVERS
     limit = min(int(call.query.get('limit', most)), most)
     found = placed_servers.index(
         call.context, call.project_id, named, call.query.get('marker', ''))
-    return {'servers': [views.show(server) for server in found[:limit]]}
+    return {'servers': [_view(server) for server in found[:limit]]}
 
 
 def _named(call: api_call.Call) -> list[str] | None:
     """Return the servers in the query, None for all servers."""
     named = call.query.get('server')
     return [named] if isinstance(named, str) else named
+
+
+def _view(server: placed_servers.PlacedServer) -> dict:
+    """Return what the project of a server sees of the server's place."""
+    return {'server': server.uuid,
+            'pcloud': {'id': server.pcloud_id, 'name': server.pcloud_name},
+            'host': server.host}

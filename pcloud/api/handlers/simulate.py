@@ -2,15 +2,38 @@
 
 """``/os-pclouds/{id}/simulate``."""
 
+import dataclasses
+
 from pcloud.api import call as api_call
 from pcloud.api import ownership
 from pcloud.api import projects
-from pcloud.api.schemas import simulate as schemas
-from pcloud.api.views import simulate as views
+from pcloud.api.schemas import types
 from pcloud.backend import flavors
 from pcloud import exception
 from pcloud.explain import bundle_requests
 from pcloud.explain import bundles
+
+MOST_FLAVORS, MOST_SERVERS = 20, 1000
+
+_SERVERS = {
+    'type': 'object',
+    'properties': {
+        'flavor': types.flavor_id,
+        'count': {'type': 'integer', 'minimum': 1, 'maximum': MOST_SERVERS},
+        'apart': {'type': 'boolean'},
+    },
+    'required': ['flavor', 'count'],
+    'additionalProperties': False,
+}
+
+ASK_BODY = types.body(
+    'simulate',
+    {'servers': {'type': 'array', 'items': _SERVERS, 'minItems': 1,
+                 'maxItems': MOST_FLAVORS},
+     'include_disabled': {'type': 'boolean'},
+     'without': {'type': 'array', 'items': types.host_name,
+                 'maxItems': MOST_SERVERS}},
+    required=['servers'])
 
 
 def ask(call: api_call.Call) -> dict:
@@ -25,10 +48,10 @@ def ask(call: api_call.Call) -> dict:
     asked = call.body['servers']
     # To JSON's schemas 2.0 is a whole number.
     counts = [int(each['count']) for each in asked]
-    if sum(counts) > schemas.MOST_SERVERS:
+    if sum(counts) > MOST_SERVERS:
         raise exception.Invalid(
             f'{sum(counts)} servers are too many; there may be '
-            f'{schemas.MOST_SERVERS} at most.')
+            f'{MOST_SERVERS} at most.')
     wanted = flavors.by_ids(call.context, [each['flavor'] for each in asked])
     try:
         bundle = bundle_requests.make(call.context, pcloud, [
@@ -36,9 +59,23 @@ def ask(call: api_call.Call) -> dict:
             for flavor, count, each in zip(wanted, counts, asked)],
             projects.known_domain(call.context, pcloud.owner))
     except exception.PcloudUnusable as error:
-        return {'simulate': views.show(bundles.refused(
+        return {'simulate': _view(bundles.refused(
             str(error.details['reason'])))}
-    return {'simulate': views.show(bundles.simulate(
+    return {'simulate': _view(bundles.simulate(
         call.context, pcloud, bundles.Question(
             bundle, call.body.get('include_disabled', False),
             call.body.get('without', ()))))}
+
+
+def _view(simulation: bundles.Simulation) -> dict:
+    """Return a simulation for the owner, with the owner's names of hosts."""
+    return {
+        'fits': simulation.fits,
+        'refused': simulation.refused,
+        'exact': simulation.exact,
+        'placed': [dataclasses.asdict(each) for each in simulation.placed],
+        'binding': [dataclasses.asdict(each) for each in simulation.binding],
+        'enable': list(simulation.enable),
+        'more': [dataclasses.asdict(each) for each in simulation.more],
+        'bounds': {'least': simulation.least, 'most': simulation.most},
+        'not_explained': list(simulation.not_explained)}

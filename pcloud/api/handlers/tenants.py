@@ -5,9 +5,12 @@
 from pcloud.api import call as api_call
 from pcloud.api import ownership
 from pcloud.api import projects
+from pcloud.api.schemas import types
 from pcloud import names
 from pcloud.objects import homes
 from pcloud.objects import tenants
+
+REMOVE_QUERY = types.force
 
 
 def index(call: api_call.Call) -> dict:

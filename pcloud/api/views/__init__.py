@@ -1,3 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The resources as the API shows them, by the caller: a module a resource."""
+"""The large resources as the API shows them, by the caller.
+
+The module of a small resource's handlers shows the resource itself.
+"""

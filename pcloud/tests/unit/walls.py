@@ -181,9 +181,10 @@ ROOMS = {
         'policies projects schemas views'),
     'api/handlers': _room(
         '', '',
-        'about attributes audit explain hidden_servers host_flavors hosts '
-        'pclouds quotas rebalance rehearsal room scoped_policies servers '
-        'simulate tenants'),
+        'about',
+        'attributes audit explain hidden_servers host_flavors hosts pclouds '
+        'quotas rebalance rehearsal room scoped_policies servers simulate '
+        'tenants'),
     'api/nova_calls': _room(
         '', '',
         'forced_moves kept_requests metadata servers',
@@ -191,20 +192,16 @@ ROOMS = {
         'dispatch images shown_hints'),
     'api/policies': _room(
         '', '',
-        'about attributes audit explain hidden_servers host_constraint '
-        'host_flavors hosts pclouds quotas rebalance rehearsal room '
-        'scoped_policies servers simulate tenants',
+        'host_flavors hosts others pclouds scoped_policies',
         'base'),
     'api/schemas': _room(
         '', '',
-        'attributes explain host_flavors hosts pclouds quotas rebalance '
-        'rehearsal room scoped_policies servers simulate tenants',
+        'host_flavors hosts pclouds scoped_policies',
         'types'),
     'api/views': _room(
         '', '',
         'host_flavors hosts',
-        'attributes blockers explain findings maintenance pclouds '
-        'rebalance rehearsal scoped_policies servers simulate',
+        'blockers maintenance pclouds scoped_policies',
         'times'),
     'client': _room(
         'rules', 'keystoneauth1 requests novaclient cliff osc_lib '
