@@ -61,7 +61,7 @@ class Counter:
     labels: tuple[str, ...]
 
     def add(self, values: Sequence[str], amount: int = 1) -> None:
-        """Count something.
+        """Count an event.
 
         :param values: the values of the labels, in order
         """
@@ -102,8 +102,8 @@ def _text(bound: float) -> str:
 class _Process:
     """The files of a process.
 
-    A process that was forked has files of its own, and a lock that nobody held
-    at the fork.
+    A forked process has separate files, and a lock that no thread held at the
+    fork.
     """
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ class _Process:
     ) -> None:
         """Add to values, each a name, the names and values of labels, amount.
 
-        Whatever fails is written to the log once.
+        A failure is written to the log once.
         """
         directory = CONF.pcloud.metrics_directory
         with self._lock:
@@ -142,7 +142,7 @@ _processes: dict[int, _Process] = {}
 
 
 def _processes_own() -> _Process:
-    """Return what belongs to this process, and not to the process's parent."""
+    """Return what belongs to the present process, and not to the parent."""
     pid = os.getpid()
     return _processes.get(pid) or _processes.setdefault(pid, _Process())
 
@@ -199,7 +199,7 @@ def _free_slot(folder: pathlib.Path) -> tuple[int, int]:
 
 
 def _mapped(path: pathlib.Path) -> mmap_dict.MmapedDict:
-    """Map a file, which is made whole before anybody may read the file.
+    """Map a file, which is made whole before any process may read the file.
 
     :raises: `OSError`
     """

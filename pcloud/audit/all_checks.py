@@ -3,7 +3,7 @@
 
 A change is one transaction, so that no crash leaves half of a change. What is
 due for a host is a row until Placement has been told; hosts, names and keys
-that somebody changed by other means do not fit together any more.
+that were changed by other means do not fit together any more.
 
 Each part is checked alone: the silence of one part of the cloud hides no
 finding in another part.
@@ -55,10 +55,10 @@ def find(
 ) -> list[findings.Finding]:
     """Return what is wrong, and what could not be looked at.
 
-    Hosts for which something is due are left out of the comparison with
+    Hosts with a due row are left out of the comparison with
     Placement: the rows show that a request may be at work.
 
-    :param settle: the seconds for which something may be due for a host
+    :param settle: the seconds for which a row may be due for a host
         without a finding
     :raises: `oslo_db.exception.DBError` when the rows cannot be read
     """
@@ -183,7 +183,7 @@ def _check_services(known: row_checks.Known) -> Iterator[findings.Finding]:
 
 
 def _check_closed(known: row_checks.Known) -> Iterator[findings.Finding]:
-    """Find hosts that are closed for a maintenance that is not there."""
+    """Find hosts that are closed for an absent maintenance."""
     values: dict[str, str] = {}
     for aggregate in known.aggregates:
         values |= names.maintenances(aggregate.metadata)
@@ -203,7 +203,7 @@ def _stuck(
     context: nova_context.RequestContext, dues: Mapping[str, str],
     settle: float,
 ) -> Iterator[findings.Finding]:
-    """Find hosts that nobody has reconciled for a while.
+    """Find hosts that no request has reconciled for a while.
 
     A host that settles is no finding, unless the host would never settle: all
     requests are over, and the host is still not empty.

@@ -32,10 +32,10 @@ def check(known: row_checks.Known) -> Iterator[findings.Finding]:
 
 
 def check_consumers(known: row_checks.Known) -> Iterator[findings.Finding]:
-    """Find allocations whose consumers belong to nothing on their hosts.
+    """Find allocations of consumers that belong to nothing on the hosts.
 
-    Nova may be about to delete a young one. One call of Placement a host and
-    one a finding, and the queries of `consumers.orphans`.
+    Nova may be about to delete a young allocation. One call of Placement a
+    host and one a finding, and the queries of `consumers.orphans`.
 
     :raises: `exception.Unavailable` when Placement or a cell does not answer
     """

@@ -2,7 +2,7 @@
 
 """Find projects and domains that Keystone does not know any more.
 
-Keystone tells nobody that a project is deleted, so what Pcloud keeps of the
+Keystone does not announce the end of a project, so what Pcloud keeps of the
 project stays.
 
 Rule: reference-audit-projects
@@ -35,10 +35,10 @@ _Kept: TypeAlias = tuple[str, findings.Finding]
 def check(
     context: nova_context.RequestContext,
 ) -> Iterator[findings.Finding]:
-    """Find owners, tenants and settings of projects and domains that are gone.
+    """Find owners, tenants and settings of deleted projects and domains.
 
-    Two queries, and the questions of `identity.gone`. Where nobody may ask
-    Keystone nothing is found, and the log says so.
+    Two queries, and the questions of `identity.gone`. Where Pcloud may not
+    ask Keystone nothing is found, and the log says so.
 
     :raises: `exception.Unavailable`
     """

@@ -84,7 +84,7 @@ KINDS = {
 
 @dataclasses.dataclass(frozen=True)
 class Remainder:
-    """A part of Pcloud's state that is in the cloud.
+    """A part of Pcloud's state in the cloud.
 
     :ivar kind: a key of `KINDS`
     :ivar where: the aggregate, the flavor, the table or the silent part
@@ -175,7 +175,7 @@ def _hosts(aggregates: Iterable[rows.Aggregate]) -> frozenset[str]:
 
 
 def _of_aggregate(aggregate: rows.Aggregate) -> Iterator[Remainder]:
-    """Yield what an aggregate is to Pcloud, and what its metadata keep."""
+    """Yield what an aggregate is to Pcloud, and what the metadata keep."""
     name, metadata = aggregate.name, aggregate.metadata
     if name == names.JOURNAL:
         yield from _of_journal(metadata)

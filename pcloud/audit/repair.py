@@ -3,8 +3,7 @@
 """Repair what `audit` finds; each function returns what was done.
 
 A repair is a change like any other change: the repair locks what requests
-lock, and reads the present rows. A defect that is gone by then counts as
-repaired.
+lock, and reads the present rows. A defect gone by then counts as repaired.
 """
 
 from nova import context as nova_context
@@ -127,7 +126,7 @@ def send_away(
     aggregate: rows.Aggregate, host: str,
     context: nova_context.RequestContext,
 ) -> str:
-    """Have a host leave that has stood in, unless something has it leave.
+    """Have a stand-in host leave, unless the host leaves already.
 
     :param host: the service host
     """
@@ -140,7 +139,7 @@ def send_away(
 def forget_unopened(
     pcloud_id: str, host: str, context: nova_context.RequestContext,
 ) -> str:
-    """Delete the mark of a host that is not in the Pcloud of the mark.
+    """Delete the mark of a host outside of the Pcloud of the mark.
 
     :param host: the service host
     """
@@ -188,7 +187,7 @@ def open_host(
     """Open a host with the state 'enabled' that was never enabled.
 
     :param host: the service host
-    :raises: `exception.HostBusy` when something is due for the host
+    :raises: `exception.HostBusy` when a row is due for the host
     """
     def work(written: writes.Rows) -> bool:
         node = written.values(aggregate.id, [names.node_key(host)]).get(
@@ -219,7 +218,7 @@ def drop_rebalance(
 def drop_maintenance(
     pool: rows.Aggregate, host: str, context: nova_context.RequestContext,
 ) -> str:
-    """Delete the maintenance of a host that is not in the pool.
+    """Delete the maintenance of a host outside of the pool.
 
     :param host: the service host
     """
@@ -250,7 +249,7 @@ def end_drain(
     aggregate: rows.Aggregate, node: str,
     context: nova_context.RequestContext,
 ) -> str:
-    """Delete the drain of a host that is enabled.
+    """Delete the drain of an enabled host.
 
     :param node: the hypervisor hostname of the host
     """
@@ -342,7 +341,7 @@ def _forget(
 
 
 def is_old(orphan: consumers.Orphan, written: float) -> bool:
-    """Whether nobody is at work on an orphan any more.
+    """Whether no request is at work on an orphan any more.
 
     :param written: when Placement has last written an allocation of the
         consumer, in seconds since the epoch

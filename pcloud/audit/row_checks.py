@@ -203,7 +203,7 @@ def _check_unopened(known: Known) -> Iterator[findings.Finding]:
 
 
 def check_released(known: Known) -> Iterator[findings.Finding]:
-    """Find hosts that count for who has let the hosts go, and have settled.
+    """Find settled hosts that count for the project that released the hosts.
 
     The rows are read after what is due.
     """

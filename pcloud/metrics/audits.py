@@ -23,8 +23,8 @@ LOG = logging.getLogger(__name__)
 class Audits:
     """The latest audit.
 
-    What could not be looked at is a finding, as everywhere. After an audit
-    that has failed there are no findings, until an audit succeeds.
+    What could not be looked at is a finding, as everywhere. After a failed
+    audit there are no findings, until an audit succeeds.
     """
 
     def __init__(self) -> None:

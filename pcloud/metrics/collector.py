@@ -25,8 +25,8 @@ LOG = logging.getLogger(__name__)
 class Collector:
     """Reads the metrics anew whenever a registry collects.
 
-    Two that ask at the same moment are answered one after the other, so that
-    nobody makes the databases do the same work twice at a time.
+    Two scrapes at the same moment are answered one after the other, so that
+    the databases never do the same work twice at a time.
 
     :param directory: where other processes count; None when none does
     :param projects: the number of projects whose units are shown

@@ -23,10 +23,10 @@ def collected(
 ) -> Iterator[metrics_core.Metric]:
     """Yield the sums of all processes that count in a folder.
 
-    What nobody has counted yet is 0 for each host flavor.
+    What no process has counted yet is 0 for each host flavor.
 
     :param host_flavors: the ids of the host flavors
-    :raises: whatever files that are no counters bring about
+    :raises: the errors of files without counters
     """
     found = {metric.name: metric for metric in _collected(directory)}
     for counter in meters.COUNTERS:

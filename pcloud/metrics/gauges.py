@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The metrics that are read from rows.
+"""The metrics read from rows.
 
 Rule: reference-metrics-gauges
 """

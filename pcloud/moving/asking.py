@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Ask Nova for something about a server, which may have got busy."""
+"""Ask Nova for actions on servers, which may have got busy."""
 
 from collections.abc import Callable
 
@@ -15,9 +15,9 @@ def ask(
     call: Callable[..., None],
     context: nova_context.RequestContext, server: str, *target: str | None,
 ) -> bool:
-    """Ask Nova for something, and return whether Nova has begun.
+    """Ask Nova for an action, and return whether Nova has begun.
 
-    A server that was locked, deleted or got busy meanwhile is left alone.
+    A server that got locked, deleted or busy meanwhile is left alone.
     """
     return refusal(call, context, server, *target) is None
 
@@ -26,7 +26,7 @@ def refusal(
     call: Callable[..., None],
     context: nova_context.RequestContext, server: str, *target: str | None,
 ) -> nova_exception.NovaException | None:
-    """Ask Nova for something, and return why Nova has not begun."""
+    """Ask Nova for an action, and return why Nova has not begun."""
     try:
         call(context, server, *target)
     except nova_exception.NovaException as error:

@@ -123,8 +123,8 @@ def read(
     """Return what plans for a Pcloud depend on.
 
     Placement is called three times at most. The number of queries depends
-    neither on the number of hosts nor on the number of servers, but for those
-    of filters for each kind of server.
+    neither on the number of hosts nor on the number of servers, but for the
+    queries of filters for each kind of server.
 
     :param move: `draining.LIVE` or `draining.ANY`
     :param bundle: the new servers that are to have room; None for a plan that
@@ -164,9 +164,9 @@ def read(
 
 @dataclasses.dataclass(frozen=True)
 class _Request:
-    """What is known of equal requests.
+    """The answers to equal requests.
 
-    :ivar hosts: the service hosts that are right for the servers
+    :ivar hosts: the service hosts right for the servers
     :ivar obstacle: the rule and the reason that keep the servers, or None
     """
 
@@ -177,7 +177,7 @@ class _Request:
 
 @dataclasses.dataclass(frozen=True)
 class _Reader:
-    """All that was read but for what is free.
+    """All rows and answers but for what is free.
 
     :ivar found: ``service host -> occupants``
     :ivar requests: ``server uuid -> request``
@@ -256,7 +256,7 @@ class _Reader:
 
     @property
     def filters(self) -> list[nova_filters.BaseFilter]:
-        """The filters that are asked."""
+        """The filters to ask."""
         return obstacles.asked(self.loaded)
 
     def unknown(self) -> list[str]:
@@ -349,7 +349,7 @@ class _Making:
     def _groups(
         self, movable: Sequence[tuple[hosts.Host, str]],
     ) -> list[list[tuple[hosts.Host, str]]]:
-        """Return the servers that were asked for with the same, by cell."""
+        """Return the servers of equal requests, by cell."""
         cell = {state.host: state.cell_uuid for state in self._reader.states}
         groups: dict[tuple[str, str], list[tuple[hosts.Host, str]]] = {}
         for host, server in movable:
@@ -415,7 +415,7 @@ class _Making:
                 for host in self._hosts if not host.compute.answered])
 
     def _new_on(self) -> set[str]:
-        """Return the service hosts that are right for the new servers."""
+        """Return the service hosts right for the new servers."""
         if self._bundle is None:
             return set()
         bundle = self._bundle
@@ -457,7 +457,7 @@ class _Making:
     def _free_of(
         self, name: str, host: hosts.Host, found: capacity.Host,
     ) -> int | None:
-        """Return what is free of a class, None for a class that is not there.
+        """Return what is free of a class, None for an absent class.
 
         Of several providers the one with most free counts.
         """

@@ -80,7 +80,7 @@ class Plan:
     :ivar moves: the servers that can be moved, in order
     :ivar blockers: ``service host -> blockers`` of the hosts in cells that
         answer
-    :ivar under_way: the number of servers that are being moved
+    :ivar under_way: the number of servers under way
     """
 
     moves: Sequence[Move]
@@ -157,7 +157,7 @@ class _Case:
     def blocker(
         self, places: Mapping[str, str] | None, now: float,
     ) -> blockers.Blocker | None:
-        """Return why the server stays, None for a server that is moved next.
+        """Return why the server stays, None for the server to move next.
 
         :param places: ``server uuid -> host``, None while not known
         :param now: seconds since the epoch

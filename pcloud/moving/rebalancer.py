@@ -59,10 +59,10 @@ _PASSING = (
 def step(
     context: nova_context.RequestContext, pcloud: pclouds.Head, end: float,
 ) -> None:
-    """Do what is due for the rebalance of a Pcloud, if there is one.
+    """Do what is due for the rebalance of a Pcloud, if any.
 
     One process at a time does so. The number of queries depends on the steps
-    that are done, and neither on the number of hosts nor of servers.
+    done, and neither on the number of hosts nor of servers.
 
     :param end: no server sets off later, by the monotonic clock
     :raises: as `outages.ANY`, and nothing was done then
@@ -75,7 +75,7 @@ def step(
 
 
 def ended(servers: Iterable[str], reason: str) -> dict[str, str | None]:
-    """Return the metadata of a rebalance that ends now, before its end."""
+    """Return the metadata of a rebalance that stops before the last step."""
     return {
         **{names.rebalance_key(server): None for server in servers},
         names.REBALANCE_STOPPED: str(rules.Stopped(
@@ -84,12 +84,12 @@ def ended(servers: Iterable[str], reason: str) -> dict[str, str | None]:
 
 @dataclasses.dataclass(frozen=True)
 class _World:
-    """The Pcloud as it is now.
+    """The present Pcloud.
 
     :ivar host_of: ``uuid of the node -> service host``
     :ivar place_of: ``server uuid -> uuid of the node``
     :ivar states: ``server uuid -> occupant``
-    :ivar pasts: ``server uuid -> migrations that are over``
+    :ivar pasts: ``server uuid -> past migrations``
     :ivar confirming: the servers whose migration Pcloud has to confirm
     """
 
@@ -103,7 +103,7 @@ class _World:
 
     @property
     def under_way(self) -> int:
-        """The number of servers that are being moved."""
+        """The number of servers under way."""
         return sum(plans.is_under_way(occupant.state)
                    for occupant in self.states.values())
 
@@ -149,7 +149,7 @@ class _Rebalance:
             self._aggregate.metadata).items() if its == node), '?')
 
     def _world(self, host_of: Mapping[str, str]) -> _World | None:
-        """Return the Pcloud as it is; None while a part does not answer."""
+        """Return the present Pcloud; None while a part does not answer."""
         context, hosts = self._context, list(host_of.values())
         pair = isolation.pcloud_access(context, self._pcloud.id)
         instances, silent = computes.known_instances(context, hosts)
@@ -246,7 +246,7 @@ class _Rebalance:
         self, world: _World, going: Mapping[str, rules.Assignment],
         asked: Mapping[str, request_specs.Asked],
     ) -> None:
-        """Have servers moved, as many as may be on their way.
+        """Have servers moved, as many as may be under way.
 
         :raises: `rules.Stop` when a host has no room
         """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Plans that move servers so that hosts become empty, or others fit.
+"""Plans that move servers so that hosts become empty, or servers fit.
 
 Rule: reference-rebalancing
 """
@@ -57,7 +57,7 @@ class Question:
 
     @property
     def goal(self) -> rebalancing.Goal:
-        """The goal, as the rules have it."""
+        """The goal of the rules."""
         if self.bundle is None:
             return rebalancing.Goal(self.max_moves)
         entry, = self.bundle.entries
@@ -78,7 +78,7 @@ class Question:
         return given
 
     def __str__(self) -> str:
-        """Return all that tells the question from others."""
+        """Return all that distinguishes the question."""
         return json.dumps(
             [self.members, sorted(self.goal.amounts.items())])
 
@@ -94,7 +94,7 @@ class ServerMove:
 
 @dataclasses.dataclass(frozen=True)
 class UnderWay:
-    """A move of a rebalance under way that is not done.
+    """A move of a rebalance under way, before arrival.
 
     :ivar source: the owner's name of the host; None for a host that has left
         the Pcloud, and in a silent cell; so is `target`
@@ -114,7 +114,7 @@ class Proposal:
     :ivar frees: the hosts that become empty
     :ivar fits: whether the new servers have room afterwards; None for a plan
         that makes hosts empty
-    :ivar exact: whether it is proven that no plan is better
+    :ivar exact: whether no plan is better, by proof
     :ivar unknown: what may be otherwise, in words
     :ivar valid_for: what the plan depends on, and the plan
     :ivar under_way: the moves that an earlier plan has still to make
@@ -136,7 +136,7 @@ def propose(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     question: Question,
 ) -> Proposal:
-    """Return the best plan that is found, and write nothing.
+    """Return the best plan found, and write nothing.
 
     The cost is that of `layouts.read`, and about a second of a solver.
 
@@ -158,8 +158,8 @@ def begin(
 
     :param valid_for: as `propose` has returned it
     :returns: the plan, which is under way
-    :raises: `exception.RebalanceOutdated` when anything that the plan depends
-        on has changed; as `layouts.read` and `change.run`
+    :raises: `exception.RebalanceOutdated` when the plan depends on rows or
+        answers that have changed; as `layouts.read` and `change.run`
     """
     layout = layouts.read(context, pcloud, question.move, question.bundle)
     plan = _planned(pcloud, question, layout, valid_for)
@@ -174,9 +174,9 @@ def begin(
 def end(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
 ) -> None:
-    """End the rebalance of a Pcloud, if there is one, in one change.
+    """End the rebalance of a Pcloud, if any, in one change.
 
-    Servers that are on their way arrive.
+    Servers under way arrive.
 
     :raises: as `change.run`
     """
@@ -259,7 +259,7 @@ def _encoded(question: Question, plan: rebalancing.Plan) -> str:
 def asked(valid_for: str) -> object:
     """Return what a plan was made for, None for a text that is no plan.
 
-    Users may write any text, so anything may be returned.
+    Users may write any text, so any members may be returned.
 
     :param valid_for: as of `Proposal`
     :returns: as `Question.members`

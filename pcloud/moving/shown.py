@@ -24,7 +24,7 @@ from pcloud.rules import draining
 class Trial:
     """What a drain of a host would do now.
 
-    :ivar host: the host as it would be shown
+    :ivar host: the host as the drain would have the host shown
     :ivar places: ``server uuid -> owner's name`` of the hosts with room for
         the servers that would move
     """

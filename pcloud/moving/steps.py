@@ -3,7 +3,7 @@
 """Do what is due for the hosts of a Pcloud: maintenances, drains, moves.
 
 Workers alone do so. One worker at a time moves servers of a Pcloud. Nova does
-the moving; who begins a move does not wait for its end.
+the moving; the process that begins a move does not wait for the end.
 
 Rule: reference-draining-moving
 """
@@ -79,7 +79,7 @@ def _move(
 ) -> None:
     """Move servers of a Pcloud, as far as possible.
 
-    Servers of drained hosts come first, then those of a rebalance.
+    Servers of drained hosts come first, then servers of a rebalance.
     """
     try:
         drained = [plans.Drained(row.host, row.node, drain) for row, drain
@@ -102,7 +102,7 @@ def _move(
 def confirm(context: nova_context.RequestContext) -> None:
     """Confirm the cold migrations that Pcloud has begun, in the whole cloud.
 
-    Who cancels a drain leaves a server that has moved already.
+    A cancelled drain leaves a server elsewhere.
     """
     for server in past_moves.to_confirm_anywhere():
         asking.ask(server_calls.confirm, context, server)

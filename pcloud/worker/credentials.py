@@ -2,9 +2,9 @@
 
 """The credentials of a worker in the projects of tenants.
 
-A worker acts as itself: as the user of [service_user], with a token for that
-very project. What the user has no role for in the project is refused, as to
-anybody else, and what only administrators may is refused too.
+A worker acts as the user of [service_user], with a token for the project. What
+the user has no role for in the project is refused, as to any user, and what
+only administrators may is refused too.
 
 Rule: reference-worker-credentials
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One look of a worker, by which a project's scaled services follow others.
+"""One look of a worker, by which a project's scaled services follow services.
 
-Any number of looks may happen at the same time, and any of them may die: what
-a look leaves undone, or does twice, the next look puts right.
+Any number of looks may happen at the same time, and any look may die: what a
+look leaves undone, or does twice, the next look puts right.
 
 Rule: reference-colocation-follow, reference-colocation-two
 """
@@ -30,8 +30,8 @@ def follow(client: v1.Client, names: Iterable[str],
            report: Callable[[str], object]) -> list[scaling.Change]:
     """List the project's servers, and do what is due for some services.
 
-    No server is waited for. Missing units are started. A unit that is not
-    needed is stopped by one look, and deleted by a later look that sees the
+    No server is waited for. Missing units are started. A superfluous
+    unit is stopped by one look, and deleted by a later look that sees the
     unit stopped, with co-located servers. Nothing is reported when nothing is
     due. A failure is reported, and never raised; what could not be done is due
     at the next look.
@@ -69,7 +69,7 @@ class _Look:
 
     @property
     def changes(self) -> list[scaling.Change]:
-        """The units that were added or removed, and stayed so."""
+        """The units added or removed for good."""
         return [change for change, _ in (*self._added.values(),
                                          *self._removed)]
 
@@ -86,9 +86,9 @@ class _Look:
 
     def act(self, all_services: services.Services,
             names: Iterable[str]) -> None:
-        """Start missing units, and remove units that are not needed.
+        """Start missing units, and remove superfluous units.
 
-        :param names: the services that are looked at
+        :param names: the services to look at
         :raises exceptions.ClientError: when Nova cannot be asked
         """
         ready = [scaled for scaled in scaling.due(all_services, names)
@@ -104,7 +104,7 @@ class _Look:
 
     def _is_ready(self, all_services: services.Services,
                   scaled: scaling.Scaled) -> bool:
-        """Whether it is time to act; note the reason where it is not."""
+        """Whether the look acts now; note the reason for waiting."""
         reason = None
         if all_services.hidden:
             reason = 'a part of the cloud does not tell where servers are'
@@ -175,11 +175,11 @@ class _Look:
 
     def _look_again(self, ready: Sequence[scaling.Scaled],
                     before: set[str]) -> None:
-        """Remove what is still not needed, new units included.
+        """Remove units that are superfluous still, new units included.
 
         Two looks at the same time may start a unit for the same host. Each
         look lists the servers after its own start, hence the later look sees
-        both units, and deletes the unit that is not the first.
+        both units, and deletes the second unit.
         """
         again = services.Services(self._nova.list_known())
         for scaled in ready:
@@ -193,7 +193,7 @@ class _Look:
 
     def _rivals(self, again: services.Services,
                 ready: Sequence[scaling.Scaled]) -> set[str]:
-        """Return the ids of new units, and of others that came meanwhile.
+        """Return the ids of new units, and of units that came meanwhile.
 
         The units that came meanwhile are on the hosts of the new units.
         """
@@ -206,7 +206,7 @@ class _Look:
 
     def _lost(self, again: services.Services,
               scaled: scaling.Scaled) -> list[servers.Server]:
-        """Return the new units of a service whose other units have gone."""
+        """Return the new units of a service, of which all other units went."""
         units = list(scaling.started(
             again, scaled.service, scaled.scale_with))
         if any(services.is_settled(unit) and unit.id not in self._added
@@ -229,7 +229,7 @@ class _Look:
 
     def _remove(self, again: services.Services,
                 unit: servers.Server) -> None:
-        """Stop a unit, or delete it, with the servers co-located with it."""
+        """Stop or delete a unit, with the servers co-located with the unit."""
         try:
             step = removals.take_step(self._nova, again, unit)
         except scaling.FAILURES as error:
@@ -244,7 +244,7 @@ class _Look:
 
 def _check_model(all_services: services.Services,
                  scaled: scaling.Scaled) -> None:
-    """Refuse new units while it is not certain that units are missing.
+    """Refuse new units while units may not be missing.
 
     :raises checks.DeploymentRefused: with the reason
     """
@@ -266,8 +266,7 @@ def _check_model(all_services: services.Services,
 def _without_key_pair(model: servers.Server) -> str:
     """Return how a copy differs from a unit with a key pair.
 
-    Nova gives a server no other key pair than one of the user who starts the
-    server.
+    Nova gives a server only key pairs of the user that starts the server.
     """
     if not model.key_pair:
         return ''

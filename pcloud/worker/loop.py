@@ -21,9 +21,9 @@ LOG = logging.getLogger(__name__)
 def run(interval: float, end: threading.Event) -> None:
     """Make a pass, wait, and make the next pass.
 
-    Hosts and scaled services have passes of their own, in two threads: a
-    drain does not wait for the many calls of looks. Passes that are
-    under way are finished before the end.
+    Hosts and scaled services have separate passes, in two threads: a drain
+    does not wait for the many calls of looks. Passes under way are
+    finished before the end.
 
     :param interval: how many seconds to wait between two passes
     :param end: set when the worker is to end

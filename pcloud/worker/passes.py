@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One look at all that is due in a cloud.
+"""One look at everything due in a cloud.
 
 Each step is harmless when repeated or made by several workers at once. A pass
 without work makes a constant number of queries, whatever the number of
@@ -29,9 +29,9 @@ LOG = logging.getLogger(__name__)
 
 
 def once(context: nova_context.RequestContext) -> bool:
-    """Do all that is due, as far as possible.
+    """Do everything due, as far as possible.
 
-    What a part of the cloud that is away keeps from being done stays due, and
+    What an absent part of the cloud keeps from being done stays due, and
     keeps nothing else from being done.
 
     :returns: whether no part of the cloud was away
@@ -74,7 +74,7 @@ def _settle(context: nova_context.RequestContext) -> None:
 
 
 def _maintain(context: nova_context.RequestContext) -> None:
-    """Close hosts whose maintenance begins, and open others again."""
+    """Close hosts when a maintenance begins, and open hosts afterwards."""
     maintenance.step(context)
 
 

@@ -2,11 +2,11 @@
 
 """Scaled services follow other services, although no user looks.
 
-A worker reads from the databases whether anything is due, by the rules of the
-client. Where something is due, the worker looks with calls in the project
+A worker reads from the databases whether units are due, by the rules of the
+client. Where units are due, the worker looks with calls in the project
 (`pcloud.worker.follower`), and waits for no server: what a look has begun is
 seen by the next pass from the servers' own states. Any number of looks may
-happen at the same time, and any of them may die.
+happen at the same time, and any look may die.
 
 Rule: reference-worker-follow
 """
@@ -57,9 +57,9 @@ class _Tried:
     """What looks have left undone in a project.
 
     :ivar items: what was due
-    :ivar until: the time before which a look for these items is not worth its
+    :ivar until: the time before which a look for the items is not worth the
         cost, as `time.time`
-    :ivar wait: how many seconds that was from the last look
+    :ivar wait: how many seconds `until` was from the last look
     """
 
     items: frozenset[_Item]
@@ -73,8 +73,8 @@ class Memory:
 
     A worker that has forgotten all does the same, at more cost.
 
-    :ivar servers: of the servers that were seen
-    :ivar tried: project -> what was tried in vain
+    :ivar servers: of the servers seen
+    :ivar tried: project -> looks in vain
     """
 
     servers: unit_rows.Memory = dataclasses.field(
@@ -83,13 +83,13 @@ class Memory:
 
 
 def follow(context: nova_context.RequestContext, memory: Memory) -> None:
-    """Let the scaled services of all projects follow others.
+    """Let the scaled services of all projects follow services.
 
     The queries of `unit_rows.read` where nothing is due. What cannot be done
     in a project does not keep other projects from being looked after.
 
-    :raises: `exception.Unavailable` when something has to be done later, as a
-        part of the cloud is away
+    :raises: `exception.Unavailable` when units stay due, as a part of the
+        cloud is away
     """
     found = unit_rows.read(context, services.SCALE_WITH, _KEYS, memory.servers)
     due = {project: items for project, items in (
@@ -218,7 +218,7 @@ def _host_of_anchor(
 
 
 def _server(row: unit_rows.Row) -> servers.Server:
-    """Return a server as the project would see it, but for the host's id."""
+    """Return a server as shown to the project, but for the host's id."""
     return servers.Server(
         id=row.server, name=row.name, status=row.status, host_id=row.host,
         hints={name: tuple(values) for name, values in row.hints.items()},

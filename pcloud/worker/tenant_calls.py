@@ -2,8 +2,8 @@
 
 """Calls of Nova's API and Pcloud's in a project.
 
-The calls are answered by Nova's own application in this process, behind
-Pcloud's filter: policies, quotas, defaults and hints are those of any call.
+Nova's own application in the worker's process answers the calls, behind
+Pcloud's filter: policies, quotas, defaults and hints apply as to any call.
 What nova-api's pipeline has in front, such as the check of a token, is not
 there, as no request comes from outside.
 
@@ -34,7 +34,7 @@ _BASE = 'http://localhost/v2.1'
 class Client(v1.Client):
     """A client whose calls are made with a context.
 
-    Whether there is room outside of Pclouds is told to administrators alone.
+    Administrators alone see whether a server fits outside of Pclouds.
     A worker may know, and starts no server that no host would take.
 
     :param context: the context of the worker's user in a project
@@ -60,7 +60,7 @@ class Client(v1.Client):
 def _application() -> types.WSGIApplication:
     """Return Nova's application behind Pcloud's filter.
 
-    Most of Nova's API is imported when something is due for the first time:
+    Most of Nova's API is imported when a unit is due for the first time:
     no other command should wait for the import.
     """
     from nova.api.openstack import compute
