@@ -32,6 +32,7 @@ from pcloud import names
 from pcloud.objects import host_resources
 from pcloud import planner
 from pcloud.tests.support import cloud_state
+from pcloud.tests.support import databases
 from pcloud.tests.support import driver
 from pcloud.tests.support import economies
 from pcloud.worker import passes
@@ -147,6 +148,8 @@ class PcloudTestCase(
 
     def setUp(self):
         self.flags(compute_driver=self.compute_driver)
+        if databases.ON_SERVER:
+            self.useFixture(databases.OnServer())
         self.useFixture(economies.OpenConnections())
         self.useFixture(economies.PromptMessages())
         self.useFixture(economies.KeptValidators())
@@ -223,7 +226,7 @@ class PcloudTestCase(
         api, _, placement = self.engines()
         for engine in (api, placement,
                        *map(self.cell_engine, self.cell_mappings)):
-            if engine.url.database:
+            if engine.url.database and not databases.is_mariadb(engine.url):
                 connection = sqlite3.connect(engine.url.database)
                 connection.execute('SELECT * FROM sqlite_master').fetchall()
                 self.addCleanup(connection.close)

@@ -13,11 +13,9 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
-import contextlib
 import copy
 import dataclasses
 import functools
-import sqlite3
 import typing
 from unittest import mock
 
@@ -36,6 +34,7 @@ import sqlalchemy as sa
 from pcloud.backend import complaints
 from pcloud.objects import affinity_keys
 from pcloud.scheduler import affinity_scores
+from pcloud.tests.support import databases
 
 try:
     from nova import thread_pool_factory
@@ -84,51 +83,24 @@ class Database:
     """The rows of all tables of a database.
 
     :param name: the name of the database in differences
-    :param engine: the engine of an SQLite in a file
+    :param engine: the engine of the database
     """
 
     def __init__(self, name: str, engine: sa.Engine) -> None:
-        self._name, self._path = name, engine.url.database
+        self._name, self._engine = name, engine
 
-    @contextlib.contextmanager
-    def _connect(self):
-        connection = sqlite3.connect(
-            self._path, timeout=60, isolation_level=None)
-        connection.execute('PRAGMA synchronous = OFF')
-        with contextlib.closing(connection):
-            yield connection
+    def keep(self) -> dict[str, databases.Rows]:
+        """Return table -> rows."""
+        with databases.connect(self._engine) as connection:
+            return databases.read(connection)
 
-    def keep(self) -> dict[str, tuple[list[str], list[tuple]]]:
-        """Return table -> (names of the columns, rows)."""
-        with self._connect() as connection:
-            return self._read(connection)
-
-    def _read(self, connection):
-        tables = [name for name, in connection.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table'")]
-        found = {}
-        connection.execute('BEGIN')
-        for table in tables:
-            cursor = connection.execute(f'SELECT * FROM "{table}"')
-            found[table] = ([each[0] for each in cursor.description],
-                            cursor.fetchall())
-        connection.execute('COMMIT')
-        return found
-
-    def put_back(self, kept: Mapping) -> None:
+    def put_back(self, kept: Mapping[str, databases.Rows]) -> None:
         """Restore the rows of the tables that differ, in one transaction."""
-        with self._connect() as connection:
-            now = self._read(connection)
-            changed = [table for table in kept
-                       if _shown(table, now) != _shown(table, kept)]
-            connection.execute('BEGIN IMMEDIATE')
-            for table in changed:
-                columns, rows = kept[table]
-                connection.execute(f'DELETE FROM "{table}"')
-                connection.executemany(
-                    f'INSERT INTO "{table}" VALUES '
-                    f'({", ".join("?" * len(columns))})', rows)
-            connection.execute('COMMIT')
+        with databases.connect(self._engine) as connection:
+            now = databases.read(connection)
+            databases.replace(connection, {
+                table: rows for table, rows in kept.items()
+                if _shown(table, now) != _shown(table, kept)})
 
     def differences(self, kept: Mapping) -> Iterator[str]:
         """Return a line for each row that is missing or should not be."""

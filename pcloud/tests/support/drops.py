@@ -26,7 +26,10 @@ from nova.tests.fixtures import notifications
 from nova import utils
 import oslo_messaging
 from oslo_messaging.rpc import client as rpc_client
+import pymysql
 import sqlalchemy as sa
+
+from pcloud.tests.support import databases
 
 PLACEMENT, RPC = 'Placement', 'RPC'
 NOTIFICATIONS, KEYSTONE = 'notifications', 'Keystone'
@@ -63,6 +66,13 @@ class _LostConnection(sqlite3.ProgrammingError):
 
     def __init__(self) -> None:
         super().__init__('Cannot operate on a closed database.')
+
+
+class _LostServer(pymysql.err.OperationalError):
+    """The same error of a connection to MariaDB, which stays open too."""
+
+    def __init__(self) -> None:
+        super().__init__(2013, 'Lost connection to MySQL server during query')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -206,6 +216,9 @@ class Outgoing(fixtures.Fixture):
         raise error
 
     def _watch_database(self, part: str, engine: sa.Engine) -> None:
+        lost = (_LostServer if databases.is_mariadb(engine.url)
+                else _LostConnection)
+
         def begin(connection):
             self._begun.add(id(connection))
 
@@ -216,16 +229,16 @@ class Outgoing(fixtures.Fixture):
             point = Point(part, statement, (When.BEFORE,),
                           within=connection not in self._begun)
             self._begun.discard(connection)
-            self._pass(point, _LostConnection())
+            self._pass(point, lost())
 
         def keep_connection(context):
-            if isinstance(context.original_exception, _LostConnection):
+            if isinstance(context.original_exception, lost):
                 context.is_disconnect = False
 
         do_commit = engine.dialect.do_commit
 
         def commit(connection):
-            self._pass(Point(part, COMMIT), _LostConnection(),
+            self._pass(Point(part, COMMIT), lost(),
                        lambda: do_commit(connection))
 
         for target, name, listener in (

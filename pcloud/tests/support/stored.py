@@ -2,20 +2,21 @@
 
 """The rows that requests read and write, as they are at one moment.
 
-The tests read the rows thousands of times, so the module has SQL for SQLite.
+The tests read the rows thousands of times, so the module has SQL.
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
 import typing
+
+from pcloud.tests.support import databases
 
 _API = (
     'SELECT name, uuid FROM aggregates',
     'SELECT name, host FROM aggregates a JOIN aggregate_hosts h '
     'ON h.aggregate_id = a.id',
-    'SELECT name, key, value FROM aggregates a JOIN aggregate_metadata m '
+    'SELECT name, m.key, m.value FROM aggregates a JOIN aggregate_metadata m '
     'ON m.aggregate_id = a.id',
     'SELECT instance_uuid, created_at FROM build_requests',
     'SELECT instance_uuid, created_at FROM request_specs',
@@ -60,8 +61,8 @@ class Rows:
     """Reads the API database, a cell's and Placement's."""
 
     def __init__(
-        self, api: sqlite3.Connection, cell: sqlite3.Connection,
-        placement: sqlite3.Connection,
+        self, api: databases.Connection, cell: databases.Connection,
+        placement: databases.Connection,
     ) -> None:
         self._databases = [
             (api, _API), (cell, _CELL), (placement, _PLACEMENT)]
@@ -85,7 +86,7 @@ class Rows:
     def servers(self) -> list[Server]:
         """Return the servers that are active on a host."""
         return [Server(*each, *self._of_server(each[0])) for each
-                in self._databases[1][0].execute(_RUNNING).fetchall()]
+                in self._databases[1][0].execute(_RUNNING)]
 
     def _of_server(self, uuid: str) -> list[str | None]:
         """Return the hint for a Pcloud, and the hint that prefers a Pcloud."""
@@ -99,5 +100,4 @@ class Rows:
         return self._hints[uuid]
 
     def _api(self, statement: str, *parameters: str) -> list[tuple]:
-        return self._databases[0][0].execute(
-            statement, parameters).fetchall()
+        return self._databases[0][0].execute(statement, *parameters)

@@ -15,6 +15,7 @@ from nova.tests import fixtures as nova_fixtures
 
 from pcloud.audit import all_checks
 from pcloud.tests.support import base
+from pcloud.tests.support import databases
 from pcloud.tests.support import one_cell
 from pcloud.tests.support import stored
 from pcloud.tests.worlds import copies
@@ -55,7 +56,7 @@ class WorldTestCase(base.PcloudTestCase):
         self.useFixture(nova_fixtures.SpawnIsSynchronousFixture())
         # The databases are in memory, where each has a single connection.
         self.rows = stored.Rows(*(
-            each.raw_connection().driver_connection
+            databases.Connection(each.raw_connection().driver_connection)
             for each in self.engines()))
         self.places = self.useFixture(
             places.Places(self.placement.fixture._client))

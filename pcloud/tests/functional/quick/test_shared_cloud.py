@@ -2,8 +2,6 @@
 
 """A shared cloud is put back, and what is not put back is seen."""
 
-import contextlib
-import sqlite3
 import threading
 import unittest
 from unittest import mock
@@ -15,6 +13,7 @@ import testtools
 from pcloud.backend import complaints
 from pcloud.tests.support import base
 from pcloud.tests.support import cloud_state
+from pcloud.tests.support import databases
 from pcloud.tests.support import shared_cloud
 
 NOT_SHARED = 'Each test has a cloud of its own.'
@@ -60,20 +59,17 @@ class StateTest(shared_cloud.SharedCloudTestCase):
         tag = 'tags', "INSERT INTO tags (resource_id, tag) VALUES ('r', 't')"
         for name, engine in cloud_state.engines(self).items():
             table, change = changes.get(name, tag)
-            with contextlib.closing(sqlite3.connect(
-                    engine.url.database)) as connection, connection:
+            with databases.connect(engine) as connection:
                 connection.execute(change)
             self._taken_back(f'{name}: {table} ')
 
     def test_heartbeats_are_no_difference_and_a_status_is(self):
         engine = cloud_state.engines(self)['cell1']
-        with contextlib.closing(sqlite3.connect(
-                engine.url.database)) as connection:
+        with databases.connect(engine) as connection:
             for column, value in (('report_count', 99), ('disabled', 1)):
-                with connection:
-                    connection.execute(
-                        f'UPDATE services SET {column} = {value} '
-                        "WHERE host = 'node-1'")
+                connection.execute(
+                    f'UPDATE services SET {column} = {value} '
+                    "WHERE host = 'node-1'")
                 if column == 'report_count':
                     self.assertEqual([], self.state.differences())
         self._taken_back('cell1: services ')
@@ -181,8 +177,7 @@ class Guilty(shared_cloud.SharedCloudTestCase):
     def leaves_what_cannot_be_put_back(self):
         """Leave a table, which is no row."""
         engine = cloud_state.engines(self)['API']
-        with contextlib.closing(sqlite3.connect(
-                engine.url.database)) as connection, connection:
+        with databases.connect(engine) as connection:
             connection.execute('CREATE TABLE more (a INTEGER)')
             connection.execute('INSERT INTO more VALUES (1)')
 

@@ -9,7 +9,6 @@ import collections
 import itertools
 import os
 import random
-import sqlite3
 import sys
 import threading
 import time
@@ -19,6 +18,7 @@ import fixtures
 
 from pcloud.audit import all_checks
 from pcloud.tests.support import base
+from pcloud.tests.support import databases
 from pcloud.tests.support import driver
 from pcloud.tests.support import one_cell
 from pcloud.tests.support import stored
@@ -101,9 +101,7 @@ class ChangingHandsTest(base.PcloudTestCase):
         self.pclouds = {base.ALICE: self.make_pcloud(self.alice),
                         base.BOB: self.make_pcloud(self.bob)}
         connections = [
-            sqlite3.connect(engine.url.database, isolation_level=None,
-                            check_same_thread=False)
-            for engine in self.engines()]
+            databases.to(engine.url) for engine in self.engines()]
         for each in connections:
             self.addCleanup(each.close)
         rows = stored.Rows(*connections)
