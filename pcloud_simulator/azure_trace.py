@@ -51,7 +51,7 @@ def read(path: str) -> workload.Trace:
     any other              not read
     =====================  ================================================
 
-    A server that ends with the trace lives on: nobody saw the server end.
+    A server that ends with the trace lives on: the end is not recorded.
 
     :raises: `exception.InvalidValue`, `exception.InputUnreadable`
     """

@@ -53,7 +53,7 @@ def rows(
     """Yield the lines of a table; lines without any text are left out.
 
     The first line names the columns, in any order and case; columns that
-    nobody asks for do no harm.
+    no caller asks for do no harm.
 
     :param required: the columns that the table has to have
     :param plain: the columns of a table whose first line does not name

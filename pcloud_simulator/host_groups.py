@@ -3,9 +3,9 @@
 """Groups of hosts that Nova's weighers cannot tell apart by their servers.
 
 Hosts of one shape that have given out the same amounts are a group. For each
-size of servers, the groups with room are kept in the order of their weights:
-a server that starts or ends moves one host from one group to another, and
-leaves the order of all other groups as it was.
+size of servers, the groups with capacity are kept in the order of their
+weights: a server that starts or ends moves one host from one group to another,
+and leaves the order of all other groups as it was.
 
 Rule: reference-simulation-choice
 """
@@ -42,7 +42,7 @@ class Group:
     :ivar memory_mb: what Placement has left, as are `vcpus` and `disk_gb`
     :ivar amounts: what Nova's weighers look at, in the order of `WEIGHERS`
     :ivar hosts: as bits
-    :ivar candidates: of the sizes that the hosts have room for
+    :ivar candidates: of the sizes that fit on the hosts
     """
 
     number: int
@@ -81,7 +81,7 @@ def group(number: int, shape: fleets.Shape, use: Use) -> Group:
 
 
 class Candidates:
-    """The groups that have room for a server of a size.
+    """The groups with capacity for a server of a size.
 
     :ivar size: the size
     :ivar hosts: of all groups, as bits
@@ -103,7 +103,7 @@ class Candidates:
         self._order: list[tuple[float, int, Group]] = []
 
     def offer(self, group_: Group) -> None:
-        """Take a group that has room; leave out any other group."""
+        """Take a group with capacity; leave out any other group."""
         if not group_.room(self.size):
             return
         for (place, *_), counts in zip(

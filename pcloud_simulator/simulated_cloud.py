@@ -126,7 +126,7 @@ class SimulatedCloud:
                 candidates.drop(group)
 
     def start(self, host: int, size: workload.Size) -> None:
-        """Put a server onto a host, whether the host has room or not."""
+        """Put a server onto a host, whether the server fits or not."""
         self._change(host, size, 1)
 
     def end(self, host: int, size: workload.Size) -> None:
@@ -147,7 +147,7 @@ class SimulatedCloud:
         self._scores.reboot_passed(host)
 
     def with_room(self, size: workload.Size) -> int:
-        """Return the hosts that have room for a server, as bits."""
+        """Return the hosts with capacity for a server, as bits."""
         return self._with_room(size).hosts
 
     def _with_room(self, size: workload.Size) -> host_groups.Candidates:
@@ -161,7 +161,7 @@ class SimulatedCloud:
     def best(self, size: workload.Size) -> int:
         """Return the hosts with the most weight for a server, as bits.
 
-        :returns: 0 when no host has room
+        :returns: 0 when the server fits on no host
         """
         candidates = self._with_room(size)
         if candidates.hosts.bit_count() < 2:

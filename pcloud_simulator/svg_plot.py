@@ -21,7 +21,7 @@ from pcloud_simulator import replay
 # From old to new; hosts without a platform are gray.
 _NO_PLATFORM = '#999999'
 _COLORS = ((165, 15, 21), (253, 174, 97), (69, 117, 180))
-# A colour and a dash for each policy: colours alone are not for everybody.
+# A colour and a dash for each policy: colours alone are not for all eyes.
 _LINES = (('#222222', ''), ('#1f77b4', '8 3'), ('#d62728', '2 3'),
           ('#2ca02c', '10 3 2 3'), ('#9467bd', '5 5'), ('#8c564b', '1 4'))
 

@@ -163,7 +163,7 @@ def _of_placement(
                 context, *uuids[begin:begin + _AGGREGATES_A_CALL])
     except outages.ANY as error:
         yield Remainder(findings.NOT_LOOKED_AT, 'Placement', (str(error),))
-    # Where a cell is silent, nobody knows which nodes belong there.
+    # Where a cell is silent, the nodes that belong there are unknown.
     gone = sorted(name for uuid, name in providers.items()
                   if uuid not in known)
     if gone and len(nodes) == len(_hosts(closed)):

@@ -83,7 +83,7 @@ class Known:
             hostnames = [
                 node.hypervisor_hostname for node in
                 self.computes[host].nodes] if host in self.computes else []
-            # What is kept counts as long as nobody knows better.
+            # What is kept counts until a cell answers.
             if host in entries and (
                     not hostnames or entries[host] in hostnames):
                 nodes[host] = entries[host]
@@ -184,7 +184,7 @@ def _check_unopened(known: Known) -> Iterator[findings.Finding]:
     for host, pcloud_id in sorted(known.unopened.items()):
         pcloud = pclouds.get(pcloud_id)
         if pcloud is None or host not in pcloud.hosts:
-            # The check of the values finds an id that nobody can read.
+            # The check of the values finds an unreadable id.
             if hint_rules.is_pcloud_id(pcloud_id):
                 yield findings.KeyFinding(
                     'unopened-without-host', names.pcloud(pcloud_id),
@@ -294,7 +294,7 @@ def _check_rebalance(
     uuids = {node.uuid for compute in there for node in compute.nodes}
     for server, text in sorted(names.rebalance(aggregate.metadata).items()):
         row = rebalance_rows.parse(text)
-        # The check of the values finds a row that nobody can read.
+        # The check of the values finds an unreadable row.
         if row is not None and all(
                 compute.answered for compute in there) and not (
                 {row.source, row.target} <= uuids):

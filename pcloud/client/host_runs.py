@@ -139,7 +139,7 @@ def _look_at_drain(client: v1.Client, pcloud_id: str, run: runs.Run,
 def try_draining(client: v1.Client, pcloud_id: str, names: Sequence[str],
                  wish: Mapping[str, str | bool | None],
                  report: Callable[[str], object]) -> None:
-    """Tell what drains of all these hosts at once would do.
+    """Report what drains of all these hosts together would do.
 
     :param wish: as for :meth:`v1.Client.drain_host`
     :param report: called with each line for the user

@@ -49,7 +49,7 @@ def make(
     image: objects.ImageMeta, project_id: str,
     hints: Mapping[str, Sequence[str]], zone: str | None = None,
 ) -> objects.RequestSpec:
-    """Return the request of a server that somebody might start.
+    """Return the request of a server that a project might start.
 
     :param hints: each hint with all its values
     :param zone: the availability zone asked for, None for any

@@ -31,7 +31,7 @@ from pcloud.scheduler import request
 
 @dataclasses.dataclass(frozen=True)
 class GroupRoom:
-    """The number of groups with room.
+    """The number of groups that fit.
 
     :ivar reason: why there is no room for more groups, None when there is
         enough room
@@ -46,7 +46,7 @@ def find(
     group: Sequence[tuple[objects.Flavor, bool]], count: int,
     pcloud_id: str | None = None, parent: str | None = None,
 ) -> GroupRoom:
-    """Return for how many groups there is room now.
+    """Return how many groups fit now.
 
     Placement is called at most twice, and once more in a Pcloud. Hosts that
     are down, disabled or in a cell that does not answer do not count; outside
@@ -127,7 +127,7 @@ def _groups_on(
     needs: Sequence[capacity.Need], destination: objects.Destination | None,
     count: int, nodes: set[str],
 ) -> int:
-    """Return for how many groups nodes have room, at least.
+    """Return how many groups fit on nodes, at least.
 
     :param count: how many groups are enough
     """
@@ -146,7 +146,7 @@ def _groups_outside(
     needs: Sequence[capacity.Need], destination: objects.Destination | None,
     count: int,
 ) -> int:
-    """Return for how many groups there is room outside of Pclouds, at least.
+    """Return how many groups fit outside of Pclouds, at least.
 
     The first few hosts are enough as a rule. When some of the hosts are down,
     all hosts are read.
@@ -176,7 +176,7 @@ def _serving_groups(
     context: nova_context.RequestContext, group: capacity.Need,
     hosts: Mapping[str, capacity.Host],
 ) -> int:
-    """Return for how many groups the hosts have room that take servers."""
+    """Return how many groups fit on the hosts that take servers."""
     fits = {uuid: capacity.fits(group, host) for uuid, host in hosts.items()}
     serving = computes.serving_nodes(
         context, [uuid for uuid, groups in fits.items() if groups])

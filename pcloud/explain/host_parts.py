@@ -150,7 +150,7 @@ class Hosts:
                 for place in self._needed.of]))
 
     def unknown_parts(self) -> host_patterns.Patterns | None:
-        """Return what is known of a host whose parts nobody knows: nothing."""
+        """Return the answer for a host with unknown parts: nothing."""
         places = tuple(self._needed.of)
         return host_patterns.Patterns(
             places, ((0,) * len(places),), False) if places else None

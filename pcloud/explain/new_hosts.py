@@ -120,7 +120,7 @@ def options(
 
 
 def _is_unknown(bundle: bundle_requests.Bundle, offer: _Offer) -> bool:
-    """Whether nobody knows how much a host has of what servers need.
+    """Whether it is unknown how much a host has of what servers need.
 
     Of hosts that are not free processors, memory and disk alone are known.
     """

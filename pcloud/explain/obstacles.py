@@ -222,7 +222,7 @@ def _dropped(
 
 @dataclasses.dataclass(frozen=True)
 class _Seen:
-    """The facts that were read for all hosts at once.
+    """The facts that were read for all hosts together.
 
     :ivar offered: the uuids of the nodes on which Placement has room
     :ivar rooms: for how many servers the parts of each node suffice, by uuid;

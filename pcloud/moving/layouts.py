@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The servers of a Pcloud that may be moved, and where there is room.
+"""The servers of a Pcloud that may be moved, and the hosts where they fit.
 
 Rule: reference-rebalancing-plan, reference-rebalancing-pinned
 """
@@ -127,7 +127,7 @@ def read(
     queries of filters for each kind of server.
 
     :param move: `draining.LIVE` or `draining.ANY`
-    :param bundle: the new servers that are to have room; None for a plan that
+    :param bundle: the new servers that are to fit; None for a plan that
         makes hosts empty
     :raises: `exception.PcloudNotFound`, `exception.Unavailable`
     """

@@ -63,7 +63,7 @@ class Move:
     """A server that can be moved.
 
     :ivar is_live: whether the migration is live, or cold
-    :ivar place: a service host with room
+    :ivar place: a service host with capacity
     :ivar only_there: whether the server may be moved to no other host
     """
 
@@ -129,8 +129,8 @@ class _Case:
     """A server on a drained host.
 
     :ivar host: the service host
-    :ivar obstacle: what keeps the server wherever there is room, the rule and
-        the reason
+    :ivar obstacle: what keeps the server wherever the server fits, the rule
+        and the reason
     :ivar need: what the server needs; None with an obstacle
     :ivar wait: what the past of the server says
     :ivar only_prefers: whether Nova may move the server out of the Pcloud

@@ -248,7 +248,7 @@ class _Rebalance:
     ) -> None:
         """Have servers moved, as many as may be under way.
 
-        :raises: `rules.Stop` when a host has no room
+        :raises: `rules.Stop` when a server does not fit
         """
         needs = plans.Needs()
         need_of = {server: _need(needs, asked[server]) for server in going}
@@ -279,7 +279,7 @@ class _Rebalance:
     def _miss_room(
         self, world: _World, server: str, row: rules.Assignment,
     ) -> None:
-        """Wait for room that comes back in a moment.
+        """Wait for capacity that comes back in a moment.
 
         :raises: `rules.Stop` when there is none to come
         """

@@ -47,7 +47,7 @@ class Question:
 
     :ivar move: `draining.LIVE`, or `draining.ANY` where stopped servers are
         moved too
-    :ivar bundle: the equal servers that are to have room; None for a plan that
+    :ivar bundle: the equal servers that are to fit; None for a plan that
         makes hosts empty
     """
 
@@ -110,9 +110,9 @@ class UnderWay:
 class Proposal:
     """A plan.
 
-    :ivar steps: groups of moves that may run at once, one after the other
+    :ivar steps: groups of moves that may run together, one after the other
     :ivar frees: the hosts that become empty
-    :ivar fits: whether the new servers have room afterwards; None for a plan
+    :ivar fits: whether the new servers fit afterwards; None for a plan
         that makes hosts empty
     :ivar exact: whether no plan is better, by proof
     :ivar unknown: what may be otherwise, in words

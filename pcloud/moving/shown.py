@@ -25,8 +25,8 @@ class Trial:
     """What a drain of a host would do now.
 
     :ivar host: the host as the drain would have the host shown
-    :ivar places: ``server uuid -> owner's name`` of the hosts with room for
-        the servers that would move
+    :ivar places: ``server uuid -> owner's name`` of the hosts with capacity
+        for the servers that would move
     """
 
     host: hosts.Host

@@ -2,8 +2,8 @@
 
 """One look at everything due in a cloud.
 
-Each step is harmless when repeated or made by several workers at once. A pass
-without work makes a constant number of queries, whatever the number of
+Each step is harmless when repeated or made by several workers at the same
+time. A pass without work makes a constant number of queries, for any number of
 Pclouds.
 
 Rule: reference-worker-passes

@@ -125,7 +125,7 @@ def _looked(
     except outages.ANY as error:
         failure = error
     except Exception:
-        # What nobody expected in one project must not stop all others.
+        # An unexpected error in one project must not stop all other projects.
         LOG.exception('The scaled services of project %s cannot be looked '
                       'at', project)
     if isinstance(failure, exception.WorkerWithoutToken):

@@ -21,7 +21,7 @@ LOGGING = {{
 OPENSTACK_KEYSTONE_DEFAULT_DOMAIN = 'Default'
 OPENSTACK_KEYSTONE_URL = {auth_url!r}
 SECRET_KEY = {key!r}
-# A cookie has no room for a token with its catalog.
+# A token with its catalog does not fit into a cookie.
 SESSION_ENGINE = 'django.contrib.sessions.backends.file'
 SESSION_FILE_PATH = {sessions!r}
 STATIC_ROOT = {static!r}

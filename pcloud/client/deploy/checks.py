@@ -42,12 +42,12 @@ class Kind:
 
     @property
     def companion(self) -> colocation.Companion:
-        """A unit, as room is asked for."""
+        """A unit, as capacity is asked for."""
         return colocation.Companion(self.flavor.id, self.image.on_volume)
 
 
 class Problems:
-    """Collects the problems of a deployment, to report all at once."""
+    """Collects the problems of a deployment, to report all together."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -129,9 +129,9 @@ def check_tenant(client: v1.Client, pcloud: resources.Pcloud,
 def check_room(client: v1.Client, kinds: Sequence[Kind], count: int,
                pcloud: resources.Pcloud | None, parent: str | None,
                problems: Problems) -> None:
-    """Note when there is no room for a number of groups.
+    """Note when a number of groups does not fit.
 
-    A caller who may not ask for room skips the check.
+    A caller who may not ask for capacity skips the check.
 
     :param kinds: the kind of each unit of a group; a group is on a single host
     :param pcloud: the Pcloud of the groups; None for outside of Pclouds
@@ -150,9 +150,9 @@ def check_room(client: v1.Client, kinds: Sequence[Kind], count: int,
 
 def check_room_beside(client: v1.Client, kinds: Sequence[Kind],
                       anchor: servers.Server, problems: Problems) -> None:
-    """Note when there is no room for new units on the host of a server.
+    """Note when new units do not fit on the host of a server.
 
-    A caller who may not ask for room skips the check.
+    A caller who may not ask for capacity skips the check.
 
     :param kinds: the kind of each unit
     """
@@ -165,7 +165,7 @@ def check_room_beside(client: v1.Client, kinds: Sequence[Kind],
 
 
 def _ignore_forbidden() -> contextlib.AbstractContextManager[None]:
-    """Go on when the caller may not ask for room.
+    """Go on when the caller may not ask for capacity.
 
     A deployment without room then fails later, and created servers are
     deleted.

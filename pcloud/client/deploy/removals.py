@@ -22,7 +22,7 @@ _RUNNING = frozenset((servers.ACTIVE, *servers.SETTLING)) - {servers.BUILD}
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """What can be done for a removal at once, without a wait.
+    """What can be done for a removal immediately, without a wait.
 
     :ivar stop: the servers to stop
     :ivar delete: the servers to delete, in order; empty while any server has

@@ -42,7 +42,7 @@ from pcloud.scheduler.growth import turn as growth_turn
 
 LOG = logging.getLogger(__name__)
 
-# How many free hosts are passed over that give no room.
+# How many free hosts are passed over that add no capacity.
 _PASSED_OVER = 10
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A launch into a Pcloud that grows: Nova's choice, then room, then again.
+"""A launch into a Pcloud that grows: choice, then capacity, then again.
 
-nova-api looks whether there is room, or may be, and changes nothing. Nova then
-judges the launch: policy, body, quotas, networks. Only when Nova has accepted
-the launch, and nova-scheduler finds no host, hosts join, and Nova chooses once
-more.
+nova-api looks whether the launch fits, or may fit, and changes nothing. Nova
+then judges the launch: policy, body, quotas, networks. Only when Nova has
+accepted the launch, and nova-scheduler finds no host, hosts join, and Nova
+chooses once more.
 
 Rule: reference-default-pcloud-grow
 """
@@ -59,7 +59,7 @@ def check(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     default: default_pcloud.Default,
 ) -> None:
-    """Refuse a launch for which there is no room, and can be none.
+    """Refuse a launch that does not fit, and cannot.
 
     A launch that Nova's own request filters refuse is left to Nova.
 
@@ -121,7 +121,7 @@ def chosen(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     servers: Collection[str], choose: Choose,
 ) -> typing.Any:
-    """Return Nova's choice for a request; without room hosts join first.
+    """Return Nova's choice for a request; without capacity hosts join first.
 
     :param spec: a request for which `is_growing`
     :param servers: the uuids of the servers of the request
@@ -157,14 +157,14 @@ def _chosen_with_room(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     choose: Choose,
 ) -> typing.Any:
-    """Return Nova's choice, once the Pcloud has room for the request.
+    """Return Nova's choice, once the request fits into the Pcloud.
 
     The launch has the turn until its servers have allocations, so that the
-    next launch sees what is left. A launch without a turn may take the room
-    meanwhile: then the room is counted once more.
+    next launch sees what is left. A launch without a turn may take the
+    capacity meanwhile: then the capacity is counted once more.
 
-    :raises: `nova.exception.NoValidHost` where there is room, and Nova finds
-        no host for another reason
+    :raises: `nova.exception.NoValidHost` where the request fits, and Nova
+        finds no host for another reason
     """
     pcloud_id = hints.pcloud_id(request.scheduler_hints(spec)) or ''
     for _ in range(CONF.pcloud.allocation_attempts):

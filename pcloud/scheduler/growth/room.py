@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The room that a Pcloud has for a launch.
+"""The capacity of a Pcloud for a launch.
 
 Rule: reference-default-pcloud-grow-room
 """
@@ -26,7 +26,7 @@ from pcloud.scheduler import request
 
 @dataclasses.dataclass(frozen=True)
 class Room:
-    """The free room in a Pcloud, for servers of one kind.
+    """The free capacity of a Pcloud, for servers of one kind.
 
     :ivar spec: the request for the servers
     :ivar need: what each of the servers needs of a host
@@ -40,7 +40,7 @@ class Room:
     size: int
 
     def with_hosts(self, more: Mapping[str, capacity.Host]) -> Room:
-        """Return the room with more hosts."""
+        """Return the capacity with more hosts."""
         return dataclasses.replace(self, hosts={**self.hosts, **more})
 
     @property
@@ -55,7 +55,7 @@ def read(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     pcloud_id: str,
 ) -> Room:
-    """Return the room that there is in a Pcloud.
+    """Return the free capacity of a Pcloud.
 
     Four queries, a query a cell, and one call of Placement.
 
@@ -96,6 +96,6 @@ def _settled_pcloud(
         uuid, pcloud = isolation.usable_pcloud(
             context, pcloud_id, spec.project_id)
     if pcloud.due and access.ENABLED in pcloud.states.values():
-        # An enabled host that is closed would look like no room.
+        # An enabled host that is closed would look like no capacity.
         raise exception.Unavailable()
     return uuid, pcloud

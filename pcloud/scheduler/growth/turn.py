@@ -2,7 +2,7 @@
 
 """The turn of a launch at letting a Pcloud grow.
 
-Of all launches for which a Pcloud may grow, one at a time counts the room,
+Of all launches for which a Pcloud may grow, one at a time counts the capacity,
 adds hosts, and has its servers placed. A row in the metadata of the Pcloud
 says whose turn it is. Whoever dies leaves a turn that lapses.
 
@@ -32,7 +32,7 @@ from pcloud.objects import turns
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
-# Seconds between two looks at a turn of somebody else.
+# Seconds between two looks at the turn of another launch.
 _PAUSE = 0.1, 0.4
 # Nova's scheduler works on 64 requests at the same time. Launches that wait
 # for turns may not keep the scheduler from all other requests.
@@ -40,7 +40,7 @@ _PLACES = threading.BoundedSemaphore(48)
 
 
 class Lost(Exception):
-    """The turn has lapsed, and somebody else has the turn."""
+    """The turn has lapsed, and another launch has the turn."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +57,7 @@ def held(
 ) -> Iterator[Held]:
     """Wait for the turn in a Pcloud, and end the turn afterwards.
 
-    One query a look, and one change when nobody has the turn.
+    One query a look, and one change when no launch has the turn.
 
     :raises: `exception.GrowthBusy` when the turns of others last longer than
         ``[pcloud] growth_timeout``, `exception.PcloudNotFound`, and as
