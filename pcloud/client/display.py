@@ -13,8 +13,7 @@ import typing
 # the errors that the units bring along, take longer than all else.
 if typing.TYPE_CHECKING:
     from pcloud.client import plan_resources
-from pcloud.client import resources
-
+    from pcloud.client import resources
 
 # The signs of a bar.
 _WIDTH = 20
