@@ -143,6 +143,12 @@ class InvalidHint(Invalid):
                'the id of one Pcloud, once.')
 
 
+class InvalidRecord(Invalid):
+    """A metadata value with several values in it that cannot be read."""
+
+    message = '%(value)r is not right; it has to be %(expected)s.'
+
+
 class GrowthLimit(Conflict):
     message = ('it has %(hosts)d hosts, needs at least %(more)d more, and may '
                'have %(limit)d (max_hosts).')

@@ -11,9 +11,6 @@ import re
 from pcloud import exception
 from pcloud.rules import forms
 
-# Nova keeps names, keys and values in columns of this many characters.
-LIMIT = 255
-
 PREFIX = 'Pcloud:'
 POOL_PREFIX = 'Pcloud:host_flavor:'
 # Aggregates with settings or attributes, which close no hosts.
@@ -29,7 +26,6 @@ TYPE_ATTRIBUTE = 'host_attribute'
 TYPE_JOURNAL = 'journal'
 
 FLAVOR_ID = 'pcloud:flavor_id'
-FLAVOR_ID_PATTERN = re.compile(r'[A-Za-z0-9._-]{1,64}')
 DESCRIPTION = 'pcloud:description'
 UNITS = 'pcloud:units'
 
@@ -317,7 +313,7 @@ def reactions(metadata: Mapping[str, str]) -> dict[str, str]:
 
 
 def replaced(metadata: Mapping[str, str]) -> dict[str, str]:
-    """Return the replacements: ``service host -> replaced service host``."""
+    """Return the hosts that stand in: ``service host -> value``."""
     return stripped(metadata, REPLACES_PREFIX)
 
 
@@ -343,7 +339,7 @@ def stripped(metadata: Mapping[str, str], prefix: str) -> dict[str, str]:
 
 
 def _checked(key: str, what: str, value: str) -> str:
-    if len(key) > LIMIT:
+    if len(key) > forms.LIMIT:
         raise exception.NameTooLong(
-            what=what, value=value, length=len(key), limit=LIMIT)
+            what=what, value=value, length=len(key), limit=forms.LIMIT)
     return key

@@ -19,7 +19,7 @@ import random
 import sys
 
 from pcloud import exception
-from pcloud.rules import counts
+from pcloud.rules import text
 from pcloud_simulator import azure_trace
 from pcloud_simulator import fleets
 from pcloud_simulator import input_values
@@ -149,7 +149,7 @@ def _notes(world: replay.World) -> Iterator[str]:
     yield from world.trace.notes
     count = replay.too_large(world)
     if count:
-        yield counts.words(
+        yield text.counted(
             count,
             'server is larger than what any host has, and is refused',
             'servers are larger than what any host has, and are refused',

@@ -17,7 +17,7 @@ import heapq
 import random
 
 from pcloud import exception
-from pcloud.rules import counts
+from pcloud.rules import text
 from pcloud_simulator import bits
 from pcloud_simulator import fleets
 from pcloud_simulator import simulated_cloud
@@ -134,7 +134,7 @@ def largest(world: World) -> workload.Size:
 
 
 def _shown(size: workload.Size) -> str:
-    return (f'{counts.words(size.vcpus, "vcpu", "vcpus")}, '
+    return (f'{text.counted(size.vcpus, "vcpu", "vcpus")}, '
             f'{size.memory_mb} MiB of memory and {size.disk_gb} GiB of disk')
 
 

@@ -21,7 +21,7 @@ import random
 from typing import Any
 
 from pcloud import exception
-from pcloud.rules import counts
+from pcloud.rules import text
 from pcloud_simulator import input_values
 from pcloud_simulator import text_files
 from pcloud_simulator import workload
@@ -248,7 +248,7 @@ def _notes(
              'servers that are on no host of the file of hosts are')
             if hosts else
             ('server without a host is', 'servers without a host are'))
-        notes.append(f'{counts.words(missing, one, several)} left out.')
+        notes.append(f'{text.counted(missing, one, several)} left out.')
     return tuple(notes)
 
 

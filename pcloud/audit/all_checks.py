@@ -41,8 +41,8 @@ from pcloud.backend import stray_services
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import reconcile
-from pcloud.rules import counts
 from pcloud.rules import maintenance as maintenance_rules
+from pcloud.rules import text
 
 # Seconds after which what is due for a host is taken for stuck, and not for
 # a request at work. Nothing depends on the number: to reconcile a host twice
@@ -156,7 +156,7 @@ def _silent(known: row_checks.Known) -> list[findings.Finding]:
         return []
     return [findings.Finding(
         findings.NOT_LOOKED_AT, 'cells', '',
-        counts.words(len(silent), 'host is', 'hosts are') +
+        text.counted(len(silent), 'host is', 'hosts are') +
         ' in a cell that does not answer: ' + ', '.join(silent))]
 
 
@@ -188,8 +188,8 @@ def _check_closed(known: row_checks.Known) -> Iterator[findings.Finding]:
     for aggregate in known.aggregates:
         values |= names.maintenances(aggregate.metadata)
     for host in sorted(closed_services.hosts(known.context)):
-        kept = maintenance_rules.parse(values.get(host))
-        if kept is None or not kept.reopen and not (
+        kept = maintenance_rules.Kept.known(values.get(host))
+        if kept is None or not kept.open and not (
                 kept.maintenance and kept.maintenance.has_begun(
                     timeutils.utcnow_ts())):
             yield findings.Finding(

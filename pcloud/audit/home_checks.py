@@ -17,7 +17,7 @@ from pcloud.backend import shelved_servers
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import homes
-from pcloud.rules import counts
+from pcloud.rules import text
 
 
 def check(
@@ -39,7 +39,7 @@ def check(
         if lost:
             yield findings.Finding(
                 'server-without-home', names.pcloud(home), '',
-                counts.words(len(lost), 'shelved server has',
+                text.counted(len(lost), 'shelved server has',
                              'shelved servers have') +
                 ' this Pcloud as the only home, ' + (
                     'of which the project is no tenant any more'

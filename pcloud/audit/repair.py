@@ -53,10 +53,11 @@ def settle_stateless(
                 names.state_key(node): access.DISABLED,
                 names.node_key(host): node})
             return True
+        own = readings.own_ratios(metadata, node)
         _claim(written, host, due.Due(
-            written.mark, origin=aggregate.uuid, empty=True,
+            written.mark, origin=aggregate.uuid,
             pcloud=metadata.get(names.ID), since=int(timeutils.utcnow_ts()),
-            ratios=readings.own_ratios(metadata, node)))
+            cpu=own.get(names.CPU_RATIO), ram=own.get(names.RAM_RATIO)))
         written.leave(aggregate.id, [host])
         if written.journal_has(
                 names.unopened_key(host), aggregate.metadata[names.ID]):
@@ -286,7 +287,8 @@ def give_back_ratio(
             return False
         if host is not None and own:
             _claim(written, host, due.Due(
-                written.mark, ratios=own))
+                written.mark, cpu=own.get(names.CPU_RATIO),
+                ram=own.get(names.RAM_RATIO)))
         return True
 
     done = change.run(context, [_anchor(aggregate)], work)

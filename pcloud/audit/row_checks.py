@@ -23,9 +23,9 @@ from pcloud import exception
 from pcloud import names
 from pcloud.objects import replacements
 from pcloud.rules import access
-from pcloud.rules import counts
 from pcloud.rules import hints as hint_rules
 from pcloud.rules import rebalance_rows
+from pcloud.rules import text
 
 CONF = cfg.CONF
 
@@ -207,15 +207,15 @@ def check_released(known: Known) -> Iterator[findings.Finding]:
 
     The rows are read after what is due.
     """
-    for host, text in sorted(journal.released(known.context).items()):
-        released = journal.Released.parse(text)
+    for host, value in sorted(journal.released(known.context).items()):
+        released = journal.Released.known(value)
         if host not in known.dues and released is not None:
             yield findings.KeyFinding(
                 'released-without-settling', names.JOURNAL,
                 names.released_key(host),
                 f'{host} settles no more, and counts against no limit',
                 functools.partial(repair.forget_released,
-                                  released.project_id, host, text))
+                                  released.project, host, value))
 
 
 def _check_keys(
@@ -292,8 +292,8 @@ def _check_rebalance(
     there = [known.computes[host] for host in aggregate.hosts
              if host in known.computes]
     uuids = {node.uuid for compute in there for node in compute.nodes}
-    for server, text in sorted(names.rebalance(aggregate.metadata).items()):
-        row = rebalance_rows.parse(text)
+    for server, value in sorted(names.rebalance(aggregate.metadata).items()):
+        row = rebalance_rows.Assignment.known(value)
         # The check of the values finds an unreadable row.
         if row is not None and all(
                 compute.answered for compute in there) and not (
@@ -321,7 +321,7 @@ def check_servers(
             if servers.get(host) and host not in known.pclouds_of:
                 yield findings.Finding(
                     'server-on-free-host', aggregate.name, host,
-                    counts.words(len(servers[host]), 'server is on it',
+                    text.counted(len(servers[host]), 'server is on it',
                                  'servers are on it') +
                     ', but it is in no Pcloud: ' + ', '.join(servers[host]))
     elif pcloud_rows.is_whole(aggregate.name, aggregate.metadata):
@@ -333,7 +333,7 @@ def check_servers(
             if foreign:
                 yield findings.Finding(
                     'foreign-server', aggregate.name, host,
-                    counts.words(
+                    text.counted(
                         len(foreign), 'server is on it that was',
                         'servers are on it that were') +
                     ' not started in this Pcloud: ' + ', '.join(foreign))

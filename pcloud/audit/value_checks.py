@@ -151,8 +151,10 @@ def _effect(key: str) -> str:
         return 'The host takes no servers.'
     if key.startswith(names.DRAIN_PREFIX):
         return 'The host is disabled, and not drained.'
-    if key.startswith((names.REACTION_PREFIX, names.REPLACES_PREFIX)):
+    if key.startswith(names.REACTION_PREFIX):
         return 'Nothing was done for a maintenance of the host.'
+    if key.startswith(names.REPLACES_PREFIX):
+        return 'The host counts, takes no new servers, and leaves the Pcloud.'
     if key.startswith(names.REBALANCE_PREFIX):
         return 'The rebalance of the Pcloud ends.'
     if key.startswith(names.MAINTENANCE_PREFIX):

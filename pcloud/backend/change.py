@@ -18,7 +18,6 @@ Rule: reference-changes-order
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Mapping
-import secrets
 from typing import Generic
 from typing import TypeVar
 
@@ -112,7 +111,7 @@ class _Change(Generic[Result]):
             self._asked is not None and isinstance(error, _DATABASE))
 
     def _attempt(self) -> Result:
-        mark = secrets.token_hex(due.MARK_LENGTH // 2)
+        mark = due.new_mark()
         journal_id = journal.find(self._context)
         with api_db.context_manager.writer.using(self._context) as session:
             try:

@@ -10,12 +10,11 @@ Rule: reference-changes-due
 
 from collections.abc import Mapping
 import dataclasses
-import re
+import secrets
 
-from pcloud import exception
 from pcloud import names
-from pcloud.rules import ratios as ratio_rules
-from pcloud.rules import uuids
+from pcloud.rules import forms
+from pcloud.rules import record
 
 # A host that a launch adds is `GROWN`, a host that joins for the time of the
 # maintenance of another is `REPLACING`.
@@ -25,107 +24,92 @@ ON, OFF = 'on', 'off'
 # The mark of a change, 48 random bits in hexadecimal digits.
 MARK_LENGTH = 12
 
-_SINCE = re.compile('[0-9a-f]{1,8}')
-_MARK = re.compile(rf'[0-9a-f]{{{MARK_LENGTH}}}')
-_WORDS = {'service': (ON, OFF), 'event': (ADDED, GROWN, REPLACING, REMOVED)}
-_RATIO_KEYS = {'c': names.CPU_RATIO, 'r': names.RAM_RATIO}
-_FIELDS = {'n': 'provider', 'l': 'origin', 's': 'service', 'a': 'event',
-           'p': 'pcloud', 'h': 'name'}
+_MARK = record.word(f'<{MARK_LENGTH} hexadecimal digits>',
+                    f'[0-9a-f]{{{MARK_LENGTH}}}')
+_UUID = record.word('<uuid>', forms.UUID)
 
 
 @dataclasses.dataclass(frozen=True)
-class Due:
+class Due(record.Record):
     """What is due for one host.
 
-    :ivar mark: the mark of the change that wrote what is due
+    :ivar mark: the mark of the change that wrote what is due; '' where nobody
+        can read what is due
     :ivar provider: uuid of the host's resource provider, None when the change
         did not know the uuid
     :ivar origin: uuid of the aggregate that the host has left
-    :ivar ratios: the host's own allocation ratios, which the host gets back,
-        by `names.CPU_RATIO` and `names.RAM_RATIO`
     :ivar service: `ON` or `OFF`, the wanted state of the compute service
     :ivar event: `ADDED`, `GROWN`, `REPLACING` or `REMOVED`, the notification
         to send
     :ivar pcloud: the id of the Pcloud of the event, or of the Pcloud that a
         settling host has left
+    :ivar cpu: the host's own allocation ratio of cpus, which the host gets
+        back, None for no ratio; likewise ram
+    :ivar since: when the host began to settle, in seconds since the epoch:
+        until no earlier request can land on the host any more, and the host
+        has been found empty once more; None for a host that does not settle
     :ivar name: the owner's name for the host
-    :ivar empty: whether the host settles: until no earlier request can land on
-        the host any more, and the host has been found empty once more
-    :ivar since: when the host began to settle, in seconds since the epoch
     """
 
-    mark: str
-    provider: str | None = None
-    origin: str | None = None
-    ratios: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    service: str | None = None
-    event: str | None = None
-    pcloud: str | None = None
-    name: str | None = None
-    empty: bool = False
-    since: int | None = None
+    mark: str = dataclasses.field(metadata=_MARK)
+    provider: str | None = dataclasses.field(default=None, metadata=_UUID)
+    origin: str | None = dataclasses.field(default=None, metadata=_UUID)
+    service: str | None = dataclasses.field(
+        default=None, metadata=record.choice(ON, OFF))
+    event: str | None = dataclasses.field(
+        default=None,
+        metadata=record.choice(ADDED, GROWN, REPLACING, REMOVED))
+    pcloud: str | None = dataclasses.field(default=None, metadata=_UUID)
+    cpu: float | None = dataclasses.field(default=None, metadata=record.RATIO)
+    ram: float | None = dataclasses.field(default=None, metadata=record.RATIO)
+    since: int | None = dataclasses.field(
+        default=None, metadata=record.INSTANT)
+    name: str | None = dataclasses.field(default=None, metadata=record.TEXT)
+
+    @property
+    def ratios(self) -> dict[str, float]:
+        """The own ratios, by `names.CPU_RATIO` and `names.RAM_RATIO`."""
+        return {key: ratio for key, ratio in (
+            (names.CPU_RATIO, self.cpu), (names.RAM_RATIO, self.ram))
+            if ratio is not None}
+
+    @property
+    def empty(self) -> bool:
+        """Whether the host has to be found empty."""
+        return self.since is not None or not self.mark
 
     @property
     def only_settles(self) -> bool:
         """Whether everything is done except for the settling of the host."""
         return self.empty and not (self.origin or self.service or self.event)
 
-    def __str__(self) -> str:
-        """Return the metadata value, the mark first."""
-        parts: dict[str, str | None] = {'m': self.mark}
-        parts |= {key: getattr(self, field)
-                  for key, field in _FIELDS.items()}
-        # Placement keeps six digits of a ratio; nine fit.
-        parts |= {key: f'{self.ratios[name]:.9g}'
-                  for key, name in _RATIO_KEYS.items()
-                  if name in self.ratios}
-        if self.empty:
-            parts['e'] = '1'
-        if self.since is not None:
-            # As short as possible: a value has 255 characters.
-            parts['t'] = f'{self.since:x}'
-        return ' '.join(f'{key}={value}' for key, value in parts.items()
-                        if value is not None)
 
+def fitting(what: Due) -> Due:
+    """Return what is due, so that a metadata value holds it.
 
-def parse(value: str) -> Due:
-    """Read a metadata value.
-
-    Parts without a meaning are left out: the value may have been written by
-    hand, and keeps the host closed whatever the text. A value without the mark
-    of a change may have had any meaning before, so the host has to be empty.
+    Without a provider, which names and ratios of the greatest length leave no
+    room for, the provider is looked up.
     """
-    parts = dict(part.split('=', 1) for part in value.split(' ')
-                 if '=' in part)
-    ratios = {}
-    for key, name in _RATIO_KEYS.items():
-        try:
-            ratios[name] = ratio_rules.of_host(parts[key])
-        except (KeyError, exception.InvalidValue):
-            continue
-    is_ours = is_mark(parts.get('m', ''))
-    return Due(mark=parts['m'] if is_ours else '', ratios=ratios,
-               empty='e' in parts or not is_ours,
-               since=_since(parts.get('t')),
-               **{field: parts[key] for key, field in _FIELDS.items()
-                  if key in parts and _fits(field, parts[key])})
+    return what if what.fits() else dataclasses.replace(what, provider=None)
+
+
+def parse(text: str) -> Due:
+    """Return what is due, as written.
+
+    A value that nobody can read keeps the host closed. Such a value may have
+    had any meaning before, so the host has to be empty.
+    """
+    return Due.known(text) or Due('')
+
+
+def new_mark() -> str:
+    """Return the mark of a change."""
+    return secrets.token_hex(MARK_LENGTH // 2)
 
 
 def is_mark(text: str) -> bool:
     """Whether a text is the mark of a change."""
-    return _MARK.fullmatch(text) is not None
-
-
-def _fits(field: str, text: str) -> bool:
-    if field in _WORDS:
-        return text in _WORDS[field]
-    return field == 'name' or uuids.is_uuid(text)
-
-
-def _since(text: str | None) -> int | None:
-    if text is None or not _SINCE.fullmatch(text):
-        return None
-    return int(text, 16)
+    return Due.known(with_mark(text)) == Due(text)
 
 
 def settling(dues: Mapping[str, Due]) -> dict[str, Due]:
@@ -139,4 +123,4 @@ def settling(dues: Mapping[str, Due]) -> dict[str, Due]:
 
 def with_mark(mark: str) -> str:
     """Return the beginning of the value of a change with a given mark."""
-    return f'm={mark}'
+    return f'mark={mark}'

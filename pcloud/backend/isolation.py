@@ -360,7 +360,8 @@ def _access(
         metadata.get(names.OWNER, ''), readings.is_clear(metadata),
         unopened=frozenset(
             host for host, *_, is_unopened in hosts if is_unopened),
-        leaving=reactions.leaving(names.replaced(metadata), counts))
+        leaving=reactions.leaving(
+            reactions.stand_ins(names.replaced(metadata)), counts))
 
 
 def usable_pcloud(

@@ -23,7 +23,8 @@ metadata of the journal have these sorts of rows.
     request can be on its way to the host when the host leaves.
 
 ``pcloud:released:<service host>``
-    Units and project: what a settling host counts, and against whose limit.
+    Units and project: what a settling host counts, and against whose limit,
+    see `Released`.
     The row goes with the due row of the host.
 
 ``pcloud:worker``
@@ -40,7 +41,6 @@ from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
 import functools
-import re
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -54,6 +54,7 @@ from sqlalchemy import orm
 
 from pcloud.backend import due
 from pcloud import names
+from pcloud.rules import record
 
 LOG = logging.getLogger(__name__)
 
@@ -62,29 +63,18 @@ KEPT = 18
 _WIDTH = due.MARK_LENGTH + 1
 
 _ROW = models.AggregateMetadata
-_RELEASED = re.compile('([0-9]{1,7}) (.+)')
 
 
 @dataclasses.dataclass(frozen=True)
-class Released:
+class Released(record.Record):
     """Who has let a settling host go.
 
     :ivar units: what the host counts
-    :ivar project_id: the project against whose limit the host counts
+    :ivar project: the project against whose limit the host counts
     """
 
-    units: int
-    project_id: str
-
-    def __str__(self) -> str:
-        """Return the metadata value."""
-        return f'{self.units} {self.project_id}'
-
-    @classmethod
-    def parse(cls, value: str) -> 'Released | None':
-        """Read a metadata value; None for a value that no change writes."""
-        found = _RELEASED.fullmatch(value)
-        return found and cls(int(found[1]), found[2])
+    units: int = dataclasses.field(metadata=record.WHOLE)
+    project: str = dataclasses.field(metadata=record.TEXT)
 
 
 def pcloud_anchor(pcloud_id: str) -> str:
@@ -288,14 +278,14 @@ def released_by(
     host = sa.func.substr(_ROW.key, len(names.RELEASED_PREFIX) + 1)
     found = _read(context, names.RELEASED_PREFIX, sa.and_(
         _ROW.key.startswith(names.RELEASED_PREFIX, autoescape=True),
-        _ROW.value.endswith(f' {project_id}', autoescape=True),
+        _ROW.value.endswith(f' project={project_id}', autoescape=True),
         sa.exists().where(
             waiting.aggregate_id == _ROW.aggregate_id,
             waiting.key == sa.literal(names.DUE_PREFIX).concat(host))))
-    released = {host: Released.parse(text) for host, text in found.items()}
+    released = {host: Released.known(text) for host, text in found.items()}
     # Databases that compare without case find other projects too.
     return {host: what.units for host, what in released.items()
-            if what is not None and what.project_id == project_id}
+            if what is not None and what.project == project_id}
 
 
 def dues(

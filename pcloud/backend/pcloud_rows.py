@@ -20,6 +20,7 @@ from pcloud.backend import readings
 from pcloud.backend import rows
 from pcloud import names
 from pcloud.rules import hints
+from pcloud.rules import reactions
 from pcloud.rules import units as unit_rules
 
 
@@ -489,7 +490,9 @@ def _hosts_by_aggregate(owner: sa.ColumnElement[bool]) -> sa.Select:
     ).outerjoin(
         replaced, sa.and_(
             replaced.aggregate_id == replaces.aggregate_id,
-            replaced.host == replaces.value),
+            replaces.value.startswith(reactions.STANDS_IN, autoescape=True),
+            replaced.host == sa.func.substr(
+                replaces.value, len(reactions.STANDS_IN) + 1)),
     ).join(
         joined, joined.host == member.host,
     ).where(

@@ -20,8 +20,6 @@ _T = TypeVar('_T')
 
 _WHERE = '"pcloud-manage audit" tells where it is set.'
 RATIOS = (names.CPU_RATIO, names.RAM_RATIO)
-# In texts with both ratios of a host.
-_SHORT = dict(zip(RATIOS, ratios.NAMES))
 
 
 def ratio(metadata: Mapping[str, str], key: str) -> float | None:
@@ -38,9 +36,11 @@ def own_ratios(metadata: Mapping[str, str], node: str) -> dict[str, float]:
     :param node: the hypervisor hostname
     :returns: ratios by `RATIOS`; none when the ratios cannot be read
     """
-    found = _read(metadata, names.OWN_PREFIX + node, ratios.both) or {}
-    return {name: found[short] for name, short in _SHORT.items()
-            if short in found}
+    own = _read(metadata, names.OWN_PREFIX + node, ratios.OwnRatios.read)
+    if own is None:
+        return {}
+    return {name: ratio for name, ratio in zip(RATIOS, (own.cpu, own.ram))
+            if ratio is not None}
 
 
 def own_ratios_text(own: Mapping[str, float]) -> str:
@@ -48,8 +48,7 @@ def own_ratios_text(own: Mapping[str, float]) -> str:
 
     :param own: ratios by `RATIOS`
     """
-    return ratios.both_text({_SHORT[name]: value
-                             for name, value in own.items()})
+    return ratios.OwnRatios(*map(own.get, RATIOS)).text()
 
 
 def is_clear(metadata: Mapping[str, str]) -> bool:

@@ -332,7 +332,7 @@ class Rows:
             already, for example by another change at the same moment
         """
         self.insert(self._journal_id, {
-            names.due_key(host): str(what), **(beside or {})})
+            names.due_key(host): what.text(), **(beside or {})})
 
     def remind(self, hosts: Collection[str]) -> None:
         """Have hosts reconciled with the rows, in addition to what is due.
@@ -352,7 +352,7 @@ class Rows:
         ).execution_options(synchronize_session=False)).rowcount
         try:
             self.insert(self._journal_id, {
-                key: str(due.Due(self.mark)) for key in keys
+                key: begin for key in keys
                 if key not in there})
         except exception.KeyTaken as error:
             raise Again() from error

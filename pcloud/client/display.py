@@ -167,18 +167,19 @@ def loss(value: plan_resources.LostServers) -> str:
 
 
 def _verdict(value: plan_resources.LostServers) -> str:
-    from pcloud.rules import counts
+    from pcloud.rules import text as text_rules
     least, most = value.no_room['least'], value.no_room['most']
     number = text(value.servers)
     if value.survives:
         return f'survives, {number} of {number} servers find room'
     if value.survives is False:
-        have = counts.words(least or 0, 'server has', 'servers have')
+        have = text_rules.counted(least or 0, 'server has', 'servers have')
         return (f'{have} no room' if least == most else
                 f'at least {have} no room')
-    return ('not known' if most is None else
-            'not proven, up to '
-            f'{counts.words(most, "server has", "servers have")} no room')
+    if most is None:
+        return 'not known'
+    have = text_rules.counted(most, 'server has', 'servers have')
+    return f'not proven, up to {have} no room'
 
 
 def refused_servers(values: Sequence[plan_resources.RefusedServer]) -> str:

@@ -12,9 +12,9 @@ import prettytable
 from pcloud.explain import filtering
 from pcloud.explain import schedule
 from pcloud.explain import weighing
-from pcloud.rules import counts
 from pcloud.rules import hints as hint_rules
 from pcloud.rules import reasons
+from pcloud.rules import text as text_rules
 
 # How many of the best hosts are shown.
 _BEST = 10
@@ -78,7 +78,7 @@ def _most(fallen: Fallen) -> str:
 
 
 def _hosts(number: int) -> str:
-    return counts.words(number, 'host', 'hosts')
+    return text_rules.counted(number, 'host', 'hosts')
 
 
 def _request(explanation: schedule.Explanation) -> Iterator[str]:
@@ -115,7 +115,7 @@ def _candidates(explanation: schedule.Explanation,
                 fallen: Style) -> Iterator[str]:
     if explanation.no_such_host is not None:
         return
-    nodes = counts.words(
+    nodes = text_rules.counted(
         explanation.nodes, 'compute node', 'compute nodes')
     yield f'Placement: {nodes} -> {explanation.candidates}'
     yield from fallen(_left_out(explanation))

@@ -182,12 +182,14 @@ class Checks(upgradecheck.UpgradeCommands):
     def check_worker(self) -> upgradecheck.Result:
         """A worker looks at what is due."""
         try:
-            seen = looks.parse(journal.look(context.get_admin_context()))
+            look = looks.Look.known(
+                journal.look(context.get_admin_context()))
         except (*outages.ANY, db_exc.CantStartEngineError) as error:
             return _result(
                 upgradecheck.Code.WARNING,
                 'Whether a worker looks cannot be read from the database of '
                 f"Nova's API: {str(error) or type(error).__name__}")
+        seen = None if look is None else look.at
         if looks.is_recent(seen, time.time()):
             return _result(upgradecheck.Code.SUCCESS)
         _, reason = blockers.without_worker(seen)

@@ -25,7 +25,7 @@ from pcloud.objects import pclouds
 from pcloud.objects import quotas
 from pcloud.rules import access
 from pcloud.rules import capacity
-from pcloud.rules import counts
+from pcloud.rules import text as text_rules
 from pcloud.scheduler import candidates
 
 ENABLE, WAIT, ADD_HOST, FLAVOR = CHANGES = (
@@ -144,7 +144,7 @@ def _words(
     missing = units.in_use + flavor.units - units.limit
     if units.limit == quotas.UNLIMITED or missing <= 0:
         return text
-    larger = counts.words(missing, 'unit', 'units')
+    larger = text_rules.counted(missing, 'unit', 'units')
     return f'{text}; your quota would have to be {larger} larger for that'
 
 

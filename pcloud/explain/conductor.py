@@ -23,7 +23,7 @@ from nova.virt import hardware
 from oslo_utils import uuidutils
 
 from pcloud import exception
-from pcloud.rules import uuids
+from pcloud.rules import forms
 from pcloud.scheduler import prefilter
 
 _GROUP = 'group'
@@ -93,7 +93,7 @@ def stored(
     :raises: `exception.NotFound`
     """
     try:
-        if not uuids.is_uuid(server):
+        if not forms.is_uuid(server):
             raise nova_exception.RequestSpecNotFound(instance_uuid=server)
         spec = objects.RequestSpec.get_by_instance_uuid(context, server)
     except nova_exception.RequestSpecNotFound:

@@ -25,8 +25,8 @@ from pcloud.explain import filtering
 from pcloud.explain import obstacles
 from pcloud.objects import hosts
 from pcloud.objects import pclouds
-from pcloud.rules import counts
 from pcloud.rules import hints
+from pcloud.rules import text
 
 # So many groups of servers are looked at, those with most servers first:
 # filters are asked about each.
@@ -184,7 +184,7 @@ class _Found:
     def _unknown(self, key: str) -> Iterator[str]:
         """Yield what no plan knows of a group of servers, in words."""
         kept, number = self._kept[key], sum(self._numbers[key].values())
-        servers = counts.words(number, 'server has', 'servers have')
+        servers = text.counted(number, 'server has', 'servers have')
         if not _KNOWN.issuperset(kept.hints):
             yield f'{servers} scheduler hints, which may keep hosts away'
         if kept.has_devices_of_ports:

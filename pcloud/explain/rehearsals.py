@@ -25,8 +25,8 @@ from pcloud.objects import hosts
 from pcloud.objects import pclouds
 from pcloud import planner
 from pcloud.rules import access
-from pcloud.rules import counts
 from pcloud.rules import losses
+from pcloud.rules import text
 
 HOST, RACK = LOSSES = 'host', 'rack'
 
@@ -270,9 +270,9 @@ def _unknown_servers(made: _Made) -> list[str]:
     """Return what may keep single servers away, in words."""
     number = sum(made.servers.strange.values())
     return [
-        *([f'{counts.words(number, "server", "servers")} of which no plan '
+        *([f'{text.counted(number, "server", "servers")} of which no plan '
            'knows what they need'] if number else []),
-        *dict.fromkeys(text for doubts in made.doubts for text in doubts)]
+        *dict.fromkeys(doubt for doubts in made.doubts for doubt in doubts)]
 
 
 def _more(

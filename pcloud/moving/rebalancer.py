@@ -78,8 +78,8 @@ def ended(servers: Iterable[str], reason: str) -> dict[str, str | None]:
     """Return the metadata of a rebalance that stops before the last step."""
     return {
         **{names.rebalance_key(server): None for server in servers},
-        names.REBALANCE_STOPPED: str(rules.Stopped(
-            int(timeutils.utcnow_ts()), reason))}
+        names.REBALANCE_STOPPED: rules.stopped(
+            int(timeutils.utcnow_ts()), reason).text()}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,7 +129,7 @@ class _Rebalance:
 
     def _step(self) -> bool:
         assigned = {server: row for server, text in self._texts.items()
-                    if (row := rules.parse(text)) is not None}
+                    if (row := rules.Assignment.known(text)) is not None}
         if len(assigned) < len(self._texts):
             raise rules.Stop('what is kept of it cannot be read')
         known = computes.load(self._context, self._aggregate.hosts)

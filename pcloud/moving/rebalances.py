@@ -207,7 +207,7 @@ def _proposal(
         f'{_fingerprint(pcloud, question, layout)}.'
         f'{_encoded(question, plan)}',
         _under_way(pcloud, layout.hosts),
-        rebalance_rows.parse_stopped(
+        rebalance_rows.Stopped.known(
             pcloud.aggregate.metadata.get(names.REBALANCE_STOPPED)))
 
 
@@ -227,7 +227,7 @@ def _under_way(
     name_of = {host.node.uuid: host.name for host in there}
     rows = {server: row for server, text
             in names.rebalance(pcloud.aggregate.metadata).items()
-            if (row := rebalance_rows.parse(text)) is not None}
+            if (row := rebalance_rows.Assignment.known(text)) is not None}
     return sorted(
         (UnderWay(server, name_of.get(row.source), name_of.get(row.target),
                   row.step) for server, row in rows.items()),
@@ -349,7 +349,8 @@ def _assigned(
     plan, now = secrets.token_hex(4), int(timeutils.utcnow_ts())
     for number, step in zip(itertools.count(1), proposal.steps):
         for each in step:
-            yield names.rebalance_key(each.server), str(
-                rebalance_rows.Assignment(
-                    plan, number, now, question.move,
-                    each.source.node.uuid or '', each.target.node.uuid or ''))
+            yield (names.rebalance_key(each.server),
+                   rebalance_rows.Assignment(
+                       plan, number, now, question.move,
+                       each.source.node.uuid or '',
+                       each.target.node.uuid or '').text())

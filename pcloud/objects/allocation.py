@@ -55,6 +55,7 @@ from pcloud.objects import reconcile
 from pcloud.rules import access
 from pcloud.rules import choice
 from pcloud.rules import constraints as constraint_rules
+from pcloud.rules import reactions
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
@@ -489,14 +490,16 @@ def _join(
         rows = {names.host_key(added.name): node, names.node_key(host): node,
                 names.state_key(node): added.state or access.DISABLED}
         if added.replaces is not None:
-            rows[names.replaces_key(host)] = added.replaces
+            rows[names.replaces_key(host)] = reactions.StandIn(
+                host=added.replaces).text()
         # When a compute service is deleted, Nova takes its host out and leaves
         # our metadata: such rows are not of this allocation.
         if not written.free_name(aggregate_id, added.name, [
                 *rows, names.drain_key(node),
                 *hosts.keys_of_maintenance(host),
                 names.own_ratios_key(node)], {
-                names.HOST_PREFIX: node, names.REPLACES_PREFIX: host},
+                names.HOST_PREFIX: node,
+                names.REPLACES_PREFIX: reactions.StandIn(host=host).text()},
                 [names.unopened_key(host), names.released_key(host)]):
             raise exception.HostNameInUse(
                 name=added.name, pcloud=pcloud.id)

@@ -117,7 +117,7 @@ def _tell(
 
     def work(written: writes.Rows) -> None:
         # The owner may have another wish by now.
-        if written.drop_if(pcloud.aggregate.id, key, str(drain)):
+        if written.drop_if(pcloud.aggregate.id, key, drain.text()):
             written.insert(pcloud.aggregate.id, {key: str(told)})
 
     change.run(context, [journal.pcloud_anchor(pcloud.id)], work)

@@ -16,7 +16,7 @@ from pcloud.backend import consumers
 from pcloud.backend import inventories
 from pcloud import exception
 from pcloud.objects import blockers
-from pcloud.rules import counts
+from pcloud.rules import text as text_rules
 
 SERVER, MIGRATION, ALLOCATION = 'server', 'migration', 'allocation'
 # Of one, and of several.
@@ -67,7 +67,7 @@ def occupants(
 def text(found: Iterable[Occupant]) -> str:
     """Return how many occupants of each kind there are, as a phrase."""
     kinds = [occupant.kind for occupant in found]
-    return ', '.join(counts.words(kinds.count(kind), *texts)
+    return ', '.join(text_rules.counted(kinds.count(kind), *texts)
                      for kind, texts in _TEXTS.items() if kind in kinds)
 
 

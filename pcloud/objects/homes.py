@@ -16,7 +16,7 @@ from nova import context as nova_context
 from pcloud.backend import shelved_servers
 from pcloud import exception
 from pcloud.objects import pclouds
-from pcloud.rules import counts
+from pcloud.rules import text
 
 # How many servers an error names.
 _MOST = 20
@@ -63,7 +63,7 @@ def named(servers: Sequence[str]) -> str:
 
 def _check(pcloud: pclouds.Head, servers: Sequence[str]) -> None:
     if servers:
-        count = counts.words(
+        count = text.counted(
             len(servers), 'shelved server has', 'shelved servers have')
         raise exception.Conflict(
             f"{count} Pcloud '{pcloud.id}' as the only home, and could not be "

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 import datetime
+import re
 import typing
 
 from nova import context as nova_context
@@ -36,6 +37,7 @@ from pcloud.objects import emptiness
 from pcloud.objects import host_resources
 from pcloud.objects import reconcile
 from pcloud.rules import choice
+from pcloud.rules import forms
 from pcloud.rules import host_resources as kinds
 from pcloud.rules import maintenance as maintenance_rules
 
@@ -146,7 +148,7 @@ def units(context: nova_context.RequestContext, flavor_id: str) -> int:
 
     :raises: `exception.HostFlavorNotFound`
     """
-    if names.FLAVOR_ID_PATTERN.fullmatch(flavor_id):
+    if re.fullmatch(forms.HOST_FLAVOR_ID, flavor_id):
         name = names.pool(flavor_id)
         metadata = rows.metadata_by_name(context, [name]).get(name, {})
         if pool_rows.is_whole(name, metadata):
@@ -268,7 +270,7 @@ def add_host(
     def work(written: writes.Rows) -> None:
         _touch(written, pool)
         _claim(written, host, due.Due(
-            written.mark, provider=provider, service=due.ON, empty=True,
+            written.mark, provider=provider, service=due.ON,
             since=int(timeutils.utcnow_ts())))
         _check_in_none(context, host)
         _forget_maintenance(written, pool, host)
@@ -305,7 +307,7 @@ def _entered(
     except outages.ANY as error:
         LOG.warning('Host %(host)s cannot be looked at: %(error)s',
                     {'host': compute.host, 'error': error})
-        what = due.Due('', empty=True)
+        what = due.Due('')
     return PoolHost(compute, pcloud=None, is_due=what is not None,
                     settling=_settling(what))
 
@@ -410,7 +412,7 @@ def _pool(
     context: nova_context.RequestContext, flavor_id: str,
 ) -> rows.Aggregate:
     pool = None
-    if names.FLAVOR_ID_PATTERN.fullmatch(flavor_id):
+    if re.fullmatch(forms.HOST_FLAVOR_ID, flavor_id):
         pool = pool_rows.find(context, flavor_id)
     if pool is None:
         raise exception.HostFlavorNotFound(host_flavor=flavor_id)
@@ -486,7 +488,7 @@ def have_settle(
 
 def _entry(mark: str, entered: datetime.datetime) -> due.Due:
     """Return what is due for a host that Nova's call has put into a pool."""
-    return due.Due(mark, empty=True, since=int(entered.replace(
+    return due.Due(mark, since=int(entered.replace(
         tzinfo=datetime.timezone.utc).timestamp()))
 
 

@@ -175,7 +175,8 @@ def _with_reaction(
     :param reactions_of_hosts: ``service host -> reaction``, as written
     :param names_of_hosts: ``service host -> owner's name``
     """
-    reaction = reactions.parse(reactions_of_hosts.get(host.compute.host))
+    reaction = reactions.Reaction.known(
+        reactions_of_hosts.get(host.compute.host))
     if host.maintenance is None or reaction is None:
         return host
     return dataclasses.replace(
@@ -315,7 +316,7 @@ def _with_own_reaction(
         return host
     key = names.reaction_key(host.compute.host)
     value = pcloud_rows.value(context, pcloud.aggregate.id, key) or ''
-    reaction = reactions.parse(value)
+    reaction = reactions.Reaction.known(value)
     other = reaction and reaction.replacement
     name = other and pcloud_rows.name_of(context, pcloud.aggregate.id, other)
     return _with_reaction(host, {host.compute.host: value},
@@ -363,7 +364,12 @@ def _place(
 def _service_hosts(
     context: nova_context.RequestContext, aggregate: rows.Aggregate,
 ) -> dict[str, str]:
-    """Return the hosts of a Pcloud: ``owner's name -> service host``."""
+    """Return the hosts of a Pcloud: ``owner's name -> service host``.
+
+    A host whose row of the node was deleted by hand is looked up in the host's
+    cell, so that the owner sees the host until `audit` has the row written
+    again (``node-not-kept``).
+    """
     unplaced = aggregate.hosts - names.nodes(aggregate.metadata).keys()
     host_of = _hosts_of_nodes(aggregate, computes.load(context, unplaced))
     states = names.states(aggregate.metadata)
@@ -444,9 +450,8 @@ def _write_state(
     def work(written: writes.Rows) -> None:
         there = written.values(
             pcloud.aggregate.id, [host_key, drain_key, replaces_key])
-        other = there.get(replaces_key)
-        if (other is not None and not draining.lets_go(host.drain) and
-                not written.holds(pcloud.aggregate.id, other)):
+        if (replaces_key in there and not draining.lets_go(host.drain) and
+                not _stands_in(written, pcloud, there[replaces_key])):
             raise exception.Conflict(
                 f"Host '{host.name}' has stood in for another host during a "
                 'maintenance that is over: it counts, takes no new servers, '
@@ -462,12 +467,25 @@ def _write_state(
         if drain_key in there:
             written.drop(pcloud.aggregate.id, [drain_key])
         if host.drain is not None:
-            written.insert(pcloud.aggregate.id, {drain_key: str(host.drain)})
+            written.insert(
+                pcloud.aggregate.id, {drain_key: host.drain.text()})
         if host.state == access.ENABLED and not written.open(
                 host.compute.host):
             raise exception.HostBusy(name=host.name)
 
     change.run(context, [journal.pcloud_anchor(pcloud.id)], work)
+
+
+def _stands_in(
+    written: writes.Rows, pcloud: pclouds.Head, kept: str,
+) -> bool:
+    """Whether a host stands in for a host that is in the Pcloud.
+
+    :param kept: for whom, as written
+    """
+    other = reactions.StandIn.known(kept)
+    return other is not None and not other.over and written.holds(
+        pcloud.aggregate.id, other.host)
 
 
 def _tell_state(
@@ -594,15 +612,15 @@ def _take_away(
     there = written.values(aggregate.id, [
         names.own_ratios_key(node),
         names.reaction_key(host.compute.host)], [unopened, released])
-    what = due.Due(
+    own = readings.own_ratios(there, node)
+    settles = there.get(unopened) != pcloud.id
+    what = due.fitting(due.Due(
         written.mark, provider=host.node.uuid, origin=aggregate.uuid,
-        ratios=readings.own_ratios(there, node), event=due.REMOVED,
-        pcloud=pcloud.id, name=host.name)
-    beside = {}
-    if there.get(unopened) != pcloud.id:
-        what = dataclasses.replace(
-            what, empty=True, since=int(timeutils.utcnow_ts()))
-        beside[released] = str(journal.Released(host.units, pcloud.owner))
+        event=due.REMOVED, pcloud=pcloud.id, name=host.name,
+        cpu=own.get(names.CPU_RATIO), ram=own.get(names.RAM_RATIO),
+        since=int(timeutils.utcnow_ts()) if settles else None))
+    beside = {released: journal.Released(
+        host.units, pcloud.owner).text()} if settles else {}
     written.unmark([key for key in (unopened, released) if key in there])
     try:
         written.claim(host.compute.host, what, beside)

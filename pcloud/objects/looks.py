@@ -22,7 +22,8 @@ def seen(context: nova_context.RequestContext) -> int | None:
 
     :returns: seconds since the epoch, `rules.NOTED` too early at most
     """
-    return rules.parse(journal.look(context))
+    look = rules.Look.known(journal.look(context))
+    return None if look is None else look.at
 
 
 def note(context: nova_context.RequestContext) -> None:
@@ -33,7 +34,7 @@ def note(context: nova_context.RequestContext) -> None:
     """
     now = timeutils.utcnow_ts()
     if not rules.is_recent(seen(context), now, rules.NOTED):
-        journal.note_look(context, str(int(now)))
+        journal.note_look(context, rules.Look(int(now)).text())
 
 
 def blocker(

@@ -93,11 +93,11 @@ def _write(
     if not written.holds(pool.id, host):
         raise exception.PoolHostNotFound(host=host, host_flavor=flavor_id)
     there = key in written.values(pool.id, [key])
-    kept = str(rules.Kept(wish, reopen=there))
+    kept = rules.kept(wish, open_=there)
     if there:
-        written.exchange(pool.id, key, kept)
+        written.exchange(pool.id, key, kept.text())
     elif wish is not None:
-        written.insert(pool.id, {key: kept})
+        written.insert(pool.id, {key: kept.text()})
 
 
 def _end_unless_counts(
@@ -113,8 +113,8 @@ def _end_unless_counts(
     if reactions.END == reactions.due(
             reactions.policy(values.get(names.MAINTENANCE_POLICY)),
             None if wish is None else wish.begin,
-            reactions.parse(values.get(key)), CONF.pcloud.maintenance_lead,
-            timeutils.utcnow_ts()):
+            reactions.Reaction.known(values.get(key)),
+            CONF.pcloud.maintenance_lead, timeutils.utcnow_ts()):
         replacements.end(written, aggregate_id, host)
 
 
@@ -165,11 +165,11 @@ def _do(
     """
     now = timeutils.utcnow_ts()
     parsed = [(row, kept) for row in there
-              if (kept := rules.parse(row.value)) is not None]
+              if (kept := rules.Kept.known(row.value)) is not None]
     begun = [row for row, kept in parsed
              if kept.maintenance and kept.maintenance.has_begun(now)]
     reopened = [(row, kept) for row, kept in parsed
-                if kept.reopen and row not in begun]
+                if kept.open and row not in begun]
     known = computes.load(context, [
         row.host for row in begun] + [row.host for row, _ in reopened])
     errors = [
@@ -243,8 +243,8 @@ def _open(
         if not written.drop_if(row.pool_id, key, row.value):
             return False
         if kept.maintenance is not None:
-            written.insert(row.pool_id, {key: str(
-                rules.Kept(kept.maintenance))})
+            written.insert(row.pool_id, {
+                key: dataclasses.replace(kept, open=False).text()})
         return True
 
     if not change.run(

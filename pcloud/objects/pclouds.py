@@ -311,10 +311,9 @@ def _counted(aggregate: rows.Aggregate) -> frozenset[str]:
 
     A host that stands in for another host of the Pcloud does not count.
     """
-    replaced = names.replaced(aggregate.metadata)
-    return aggregate.hosts.difference(
-        host for host, other in replaced.items()
-        if other in aggregate.hosts) if replaced else aggregate.hosts
+    stand_ins = reactions.stand_ins(names.replaced(aggregate.metadata))
+    leaving = reactions.leaving(stand_ins, aggregate.hosts)
+    return aggregate.hosts - (stand_ins.keys() - leaving)
 
 
 def _of_frame(metadata: Mapping[str, str]) -> dict[str, typing.Any]:

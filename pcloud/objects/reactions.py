@@ -82,7 +82,7 @@ class _Subject:
     @property
     def reaction(self) -> rules.Reaction | None:
         """What was done so far; what nobody can read was not done."""
-        return rules.parse(self.seen)
+        return rules.Reaction.known(self.seen)
 
     @property
     def keys(self) -> list[str]:
@@ -146,7 +146,7 @@ def _subjects(
     A host that leaves because it has stood in leaves, whatever is announced.
     """
     leaving = rules.leaving(
-        names.replaced(aggregate.metadata), aggregate.hosts)
+        rules.stand_ins(names.replaced(aggregate.metadata)), aggregate.hosts)
     node_of = names.nodes(aggregate.metadata)
     name_of = {node: name for name, node
                in names.hosts(aggregate.metadata).items()}
@@ -215,10 +215,11 @@ def _kept(
     Where the policy has a host join, a host that has stood in before, and has
     not left yet, does so again.
     """
-    replaced = names.replaced(aggregate.metadata)
-    wanted = [subject.host] + [rules.over(subject.host)] * is_replaced
+    stand_ins = rules.stand_ins(names.replaced(aggregate.metadata))
+    wanted = [rules.StandIn(host=subject.host)] + [
+        rules.StandIn(True, host=subject.host)] * is_replaced
     return next((host for value in wanted for host in sorted(aggregate.hosts)
-                 if replaced.get(host) == value), None)
+                 if stand_ins.get(host) == value), None)
 
 
 def _write_begin(
@@ -238,8 +239,8 @@ def _write_begin(
     :raises: `allocation.Lost` when the host that has joined has left
     """
     reaction = rules.Reaction(
-        maintenance.begin,
-        kept if joining is None else joining.compute.host, failed)
+        maintenance.begin, failed,
+        kept if joining is None else joining.compute.host)
     wish = draining.Drain(
         int(timeutils.utcnow_ts()), draining.LIVE, deadline=rules.deadline(
             maintenance.begin, CONF.pcloud.maintenance_lead,
@@ -254,8 +255,9 @@ def _write_begin(
             return None
         _drain(written, aggregate.id, subject.node, values, wish)
         if kept is not None:
-            if not written.exchange(aggregate.id, names.replaces_key(kept),
-                                    subject.host):
+            if not written.exchange(
+                    aggregate.id, names.replaces_key(kept),
+                    rules.StandIn(host=subject.host).text()):
                 raise allocation.Lost('the host that has joined has left')
             _restore(written, aggregate.id, *_place(aggregate, kept))
         _keep(written, aggregate.id, subject, reaction)
@@ -393,9 +395,9 @@ def _keep(
 ) -> None:
     key = names.reaction_key(subject.host)
     if subject.seen is None:
-        written.insert(aggregate_id, {key: str(reaction)})
+        written.insert(aggregate_id, {key: reaction.text()})
     else:
-        written.exchange(aggregate_id, key, str(reaction))
+        written.exchange(aggregate_id, key, reaction.text())
 
 
 def _drain(
@@ -417,8 +419,8 @@ def _drain(
     written.exchange(aggregate_id, state_key, access.DISABLED)
     if drain_key in values:
         written.drop(aggregate_id, [drain_key])
-    written.insert(aggregate_id, {drain_key: str(dataclasses.replace(
-        wish, since=since, chosen=chosen))})
+    written.insert(aggregate_id, {drain_key: dataclasses.replace(
+        wish, since=since, chosen=chosen).text()})
 
 
 def _restore(

@@ -83,7 +83,7 @@ def _host_written(
     :param what: what the change has written as due
     """
     try:
-        return _reconcile(context, name, str(what))
+        return _reconcile(context, name, what.text())
     except allocation_ratios.HostChanged:
         return host(context, name)
 
@@ -248,12 +248,12 @@ def _settle_down(
     """
     since = what.since if what.only_settles else None
     waiting = due.Due(
-        what.mark, provider=provider, pcloud=what.pcloud, empty=True,
+        what.mark or due.new_mark(), provider=provider, pcloud=what.pcloud,
         since=since or int(timeutils.utcnow_ts()) + 1)
     # A request ends on the host, so the host is looked at last.
     if arrivals.awaited(context, {name: waiting}) or not is_empty(
             context, name):
-        return str(waiting)
+        return waiting.text()
     return None
 
 

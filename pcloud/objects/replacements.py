@@ -32,16 +32,18 @@ def end(written: writes.Rows, aggregate_id: int, host: str) -> None:
     :param host: the service host
     """
     key = names.reaction_key(host)
-    reaction = rules.parse(written.values(aggregate_id, [key]).get(key))
-    if reaction is None or reaction.replacement is None or not reaction.begin:
+    reaction = rules.Reaction.known(
+        written.values(aggregate_id, [key]).get(key))
+    if (reaction is None or reaction.replacement is None or
+            reaction.begin is None):
         return
-    written.exchange(aggregate_id, key, str(
-        dataclasses.replace(reaction, begin=0)))
-    send_away(written, aggregate_id, reaction.replacement, host)
+    written.exchange(aggregate_id, key, dataclasses.replace(
+        reaction, begin=None).text())
+    _send_away(written, aggregate_id, reaction.replacement, host)
 
 
-def send_away(
-    written: writes.Rows, aggregate_id: int, host: str, other: str,
+def _send_away(
+    written: writes.Rows, aggregate_id: int, host: str, other: str | None,
 ) -> None:
     """Write that a host has to leave, whatever the owner has wished for it.
 
@@ -49,24 +51,29 @@ def send_away(
     that stopped servers be moved too stays.
 
     :param host: the service host, which has stood in
-    :param other: the service host that it has stood in for
+    :param other: the service host that it has stood in for; None where nobody
+        can read for whom
     """
     placed, replaces = names.node_key(host), names.replaces_key(host)
     there = written.values(aggregate_id, [placed, replaces])
-    if placed not in there or there.get(replaces) not in (
-            other, rules.over(other)):
+    if len(there) < 2:
+        return
+    stand_in = rules.StandIn.known(there[replaces])
+    if other != (None if stand_in is None else stand_in.host):
         return
     state_key, drain_key = (names.state_key(there[placed]),
                             names.drain_key(there[placed]))
     values = written.values(aggregate_id, [state_key, drain_key])
     before = draining.of(values.get(state_key), values.get(drain_key))
-    written.exchange(aggregate_id, replaces, rules.over(other))
+    if stand_in is not None:
+        written.exchange(aggregate_id, replaces, dataclasses.replace(
+            stand_in, over=True).text())
     written.exchange(aggregate_id, state_key, access.DISABLED)
     # To delete nothing would lock a gap, and hold up other changes.
     if drain_key in values:
         written.drop(aggregate_id, [drain_key])
-    written.insert(aggregate_id, {drain_key: str(
-        _last(before, values.get(state_key)))})
+    written.insert(aggregate_id, {drain_key: _last(
+        before, values.get(state_key)).text()})
 
 
 def left_behind(aggregate: rows.Aggregate) -> list[str]:
@@ -88,11 +95,13 @@ def left_behind(aggregate: rows.Aggregate) -> list[str]:
     :returns: service hosts
     """
     metadata = aggregate.metadata
-    kept = names.replaced(metadata)
-    leaving = rules.leaving(kept, aggregate.hosts)
-    return [host for host in sorted(kept) if host in aggregate.hosts and not (
-        draining.lets_go(_drain_of(metadata, host)) if host in leaving else
-        _is_wanted(metadata, host, kept[host]))]
+    stand_ins = rules.stand_ins(names.replaced(metadata))
+    leaving = rules.leaving(stand_ins, aggregate.hosts)
+    return [host for host, stand_in in sorted(stand_ins.items())
+            if host in aggregate.hosts and not (
+                draining.lets_go(_drain_of(metadata, host))
+                if host in leaving or stand_in is None else
+                _is_wanted(metadata, host, stand_in.host))]
 
 
 def _drain_of(
@@ -104,8 +113,8 @@ def _drain_of(
 
 
 def _is_wanted(metadata: Mapping[str, str], host: str, other: str) -> bool:
-    reaction = rules.parse(names.reactions(metadata).get(other))
-    return (reaction is not None and reaction.begin > 0 and
+    reaction = rules.Reaction.known(names.reactions(metadata).get(other))
+    return (reaction is not None and reaction.begin is not None and
             reaction.replacement == host)
 
 
@@ -121,8 +130,9 @@ def send_left_behind(
         metadata=written.metadata(aggregate.id))
     if host not in left_behind(there):
         return False
-    send_away(written, aggregate.id, host,
-              rules.of_whom(names.replaced(there.metadata)[host]))
+    stand_in = rules.StandIn.known(names.replaced(there.metadata)[host])
+    _send_away(written, aggregate.id, host,
+               None if stand_in is None else stand_in.host)
     return True
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
+import re
 
 from nova import context as nova_context
 
@@ -25,6 +26,7 @@ from pcloud import exception
 from pcloud import names
 from pcloud.objects import host_flavors
 from pcloud.objects import host_resources
+from pcloud.rules import forms
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +66,7 @@ def show(context: nova_context.RequestContext, flavor_id: str) -> Supply:
 
     :raises: `exception.HostFlavorNotFound`
     """
-    if names.FLAVOR_ID_PATTERN.fullmatch(flavor_id):
+    if re.fullmatch(forms.HOST_FLAVOR_ID, flavor_id):
         for supply in _build(context, pool_rows.stock_of(context, flavor_id)):
             return supply
     raise exception.HostFlavorNotFound(host_flavor=flavor_id)

@@ -86,12 +86,9 @@ def _own(written: writes.Rows, turn: Turn) -> int | None:
     aggregate = written.find(turn.aggregate)
     if aggregate is None:
         return None
-    there = _value(written, aggregate.id, turn)
-    try:
-        return aggregate.id if there is not None and (
-            rules.parse(there).token == turn.token) else None
-    except exception.InvalidValue:
-        return None
+    there = rules.Turn.known(_value(written, aggregate.id, turn))
+    return aggregate.id if there is not None and (
+        there.token == turn.token) else None
 
 
 def _value(
@@ -101,8 +98,8 @@ def _value(
 
 
 def _text(turn: Turn) -> str:
-    return str(rules.Turn(
-        turn.token, int(timeutils.utcnow_ts() + turn.lasts) + 1))
+    return rules.Turn(
+        turn.token, int(timeutils.utcnow_ts() + turn.lasts) + 1).text()
 
 
 def _is_nobodys(text: str | None, lasts: int) -> bool:
@@ -110,8 +107,6 @@ def _is_nobodys(text: str | None, lasts: int) -> bool:
 
     What nobody can read is nobody's turn.
     """
-    try:
-        return text is None or rules.has_lapsed(
-            rules.parse(text).until, lasts, timeutils.utcnow_ts())
-    except exception.InvalidValue:
-        return True
+    there = rules.Turn.known(text)
+    return there is None or rules.has_lapsed(
+        there.until, lasts, timeutils.utcnow_ts())

@@ -11,6 +11,7 @@ Rule: reference-metadata, reference-isolation-values
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Mapping
+import re
 from typing import TypeAlias
 
 from pcloud.backend import due
@@ -27,12 +28,14 @@ from pcloud.rules import colocation
 from pcloud.rules import constraints
 from pcloud.rules import default_pcloud
 from pcloud.rules import draining
+from pcloud.rules import forms
 from pcloud.rules import hints
 from pcloud.rules import looks
 from pcloud.rules import maintenance
 from pcloud.rules import ratios
 from pcloud.rules import reactions
 from pcloud.rules import rebalance_rows
+from pcloud.rules import record
 from pcloud.rules import turns
 from pcloud.rules import units
 
@@ -130,7 +133,7 @@ _check_name = _rule(_is_name, 'a text that is not blank and can be printed')
 def _check_tenant(key: str, value: str) -> None:
     """Check a key that can only mean that a project is a tenant.
 
-    Keys with another colon are for later versions.
+    Keys with another colon mean nothing.
     """
     project = key.removeprefix(names.TENANT_PREFIX)
     if ':' not in project and value != names.TENANT_VALUE:
@@ -139,20 +142,34 @@ def _check_tenant(key: str, value: str) -> None:
             f'{names.TENANT_VALUE}, for the project to be a tenant')
 
 
+def _record(kind: type[record.Record]) -> Check:
+    def check(key: str, value: str) -> None:
+        kind.read(value)
+    return check
+
+
 def _check_own_ratios(node: str, value: str) -> None:
     if not node:
         raise exception.InvalidValue(
             f'Metadata key {names.OWN_PREFIX}', value,
             'about a hypervisor hostname')
-    ratios.both(value)
+    ratios.OwnRatios.read(value)
 
 
 def _check_due(host: str, value: str) -> None:
-    if not due.is_mark(due.parse(value).mark):
+    if due.Due.known(value) is None:
         raise exception.InvalidValue(
             f'Metadata key {names.DUE_PREFIX + host}', value,
             'as a change has written it; delete the key once the '
             'host is empty, and audit finds what is left to do')
+
+
+def _check_rebalance(server: str, value: str) -> None:
+    if not forms.is_uuid(server):
+        raise exception.InvalidValue(
+            f'Metadata key {names.REBALANCE_PREFIX + server}', value,
+            'about the uuid of a server')
+    rebalance_rows.Assignment.read(value)
 
 
 def _check_changes(anchor: str, value: str) -> None:
@@ -188,17 +205,17 @@ _EXACT: Mapping[str, Check] = {
     names.NAME: _check_name,
     names.OWNER: _check_name,
     names.FLAVOR_ID: _rule(
-        names.FLAVOR_ID_PATTERN.fullmatch,
-        '1 to 64 letters, digits, ".", "_" or "-"'),
+        re.compile(forms.HOST_FLAVOR_ID).fullmatch,
+        '1 to 64 letters, digits, ".", "_" or "-", and not "." or ".."'),
     names.DESCRIPTION: _rule(str.isprintable, 'a text that can be printed'),
     names.MAINTENANCE_POLICY: _choice(*reactions.POLICIES),
     names.UNITS: lambda key, value: units.read(value),
     names.SCOPE: _choice(*scoped_policies.SCOPES),
     names.SCOPE_ID: _check_name,
-    names.MOVING_TURN: lambda key, value: turns.parse(value),
-    names.GROWTH_TURN: lambda key, value: turns.parse(value),
-    names.WORKER: _rule(looks.parse, 'seconds since the epoch'),
-    names.REBALANCE_STOPPED: rebalance_rows.check_stopped,
+    names.MOVING_TURN: _record(turns.Turn),
+    names.GROWTH_TURN: _record(turns.Turn),
+    names.WORKER: _record(looks.Look),
+    names.REBALANCE_STOPPED: _record(rebalance_rows.Stopped),
     names.QUOTA_UNITS: lambda key, value: units.limit(value)}
 _KEYS: Mapping[str, Check] = {
     names.SYSTEM_KEY_PREFIX: _check_system_key,
@@ -211,17 +228,16 @@ _PREFIXES: Mapping[str, Check] = {
     names.HOST_PREFIX: _check_name,
     names.NODE_PREFIX: _check_name,
     names.STATE_PREFIX: _choice(*access.STATES),
-    names.DRAIN_PREFIX: draining.check,
-    names.REACTION_PREFIX: reactions.check,
-    names.REPLACES_PREFIX: _check_name,
-    names.REBALANCE_PREFIX: rebalance_rows.check,
-    names.MAINTENANCE_PREFIX: maintenance.check,
+    names.DRAIN_PREFIX: _record(draining.Drain),
+    names.REACTION_PREFIX: _record(reactions.Reaction),
+    names.REPLACES_PREFIX: _record(reactions.StandIn),
+    names.REBALANCE_PREFIX: _check_rebalance,
+    names.MAINTENANCE_PREFIX: _record(maintenance.Kept),
     names.OWN_PREFIX: _check_own_ratios,
     names.DUE_PREFIX: _check_due,
     names.UNOPENED_PREFIX: _rule(hints.is_pcloud_id, 'the id of a Pcloud'),
-    names.RELEASED_PREFIX: _rule(
-        journal.Released.parse, 'units and a project, with a blank between'),
-    names.STRICT_PREFIX: lambda project, value: turns.parse(value),
+    names.RELEASED_PREFIX: _record(journal.Released),
+    names.STRICT_PREFIX: _record(turns.Turn),
     names.DEFAULT_PREFIX: default_pcloud.check,
     names.CHANGES_PREFIX: _check_changes,
     names.CONSTRAINT_PREFIX: constraints.check_stored,

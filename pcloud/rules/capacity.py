@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
 
-from pcloud.rules import counts
+from pcloud.rules import text
 
 VCPU, MEMORY, DISK = 'VCPU', 'MEMORY_MB', 'DISK_GB'
 
@@ -144,7 +144,7 @@ def shortages(need: Need, host: Host) -> list[str]:
     """
     return [
         *(f'{left(name, remainder)}, '
-          f'{counts.words(need.amounts[name], "is", "are")} needed'
+          f'{text.counted(need.amounts[name], "is", "are")} needed'
           for name, remainder in too_little(need, host).items()),
         *wrong_traits(need, host)]
 
@@ -168,7 +168,7 @@ def left(name: str, amount: int) -> str:
 
 
 def _counted(amount: int, name: str) -> str:
-    return counts.words(amount, *_WORDS.get(name, (f'of {name}',) * 2))
+    return text.counted(amount, *_WORDS.get(name, (f'of {name}',) * 2))
 
 
 def wrong_traits(need: Need, host: Host) -> list[str]:

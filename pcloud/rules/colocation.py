@@ -31,7 +31,6 @@ import re
 from pcloud import exception
 from pcloud.rules import forms
 from pcloud.rules import hints as hint_rules
-from pcloud.rules import uuids
 
 ALLOW, ALWAYS, NEVER = FLAGS = ('allow', 'always', 'never')
 # Where a flavor and an image name the flag of a server, a word of `FLAGS`.
@@ -112,7 +111,7 @@ def wish(hints: Mapping[str, object] | None) -> Wish:
 
 def is_server(parent: str) -> bool:
     """Whether a parent is a server's id, and not a service's name."""
-    return uuids.is_uuid(parent)
+    return forms.is_uuid(parent)
 
 
 def is_service(text: str) -> bool:
@@ -122,7 +121,7 @@ def is_service(text: str) -> bool:
     could not be distinguished from a server.
     """
     return (_NAME.fullmatch(text) is not None and
-            not uuids.is_uuid_in_any_case(text))
+            not forms.is_uuid_in_any_case(text))
 
 
 def check_parent(text: str) -> str:
@@ -135,7 +134,7 @@ def check_parent(text: str) -> str:
     raise exception.InvalidValue(
         f'Scheduler hint {hint_rules.IN}', text,
         'the id of a server in small letters'
-        if uuids.is_uuid_in_any_case(text) else EXPECTED_NAME)
+        if forms.is_uuid_in_any_case(text) else EXPECTED_NAME)
 
 
 def companion(text: str) -> Companion:
@@ -234,7 +233,7 @@ def _name(hints: Mapping[str, object], name: str) -> str | None:
         return service
     raise exception.InvalidValue(
         f'Scheduler hint {name}', service,
-        'no uuid' if uuids.is_uuid_in_any_case(service)
+        'no uuid' if forms.is_uuid_in_any_case(service)
         else EXPECTED_NAME)
 
 

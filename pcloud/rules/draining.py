@@ -9,11 +9,11 @@ Rule: reference-draining
 """
 
 import dataclasses
-import re
 
 from pcloud import exception
 from pcloud.rules import access
 from pcloud.rules import attributes
+from pcloud.rules import record
 
 # Which servers are moved: none, those that run, those that are stopped too.
 NONE, LIVE, ANY = 'none', 'live', 'any'
@@ -22,16 +22,9 @@ MOVES = (NONE, LIVE, ANY)
 # The state of a drained host, for the owner. The state kept is 'disabled'.
 DRAINING = 'draining'
 
-_SECONDS = r'[0-9a-f]{1,8}'
-_FORM = re.compile(
-    rf't=({_SECONDS}) v=({"|".join(MOVES)})(?: u=({_SECONDS}))?( r=1)?( o=1)?'
-    rf'(?: m=({access.ENABLED}|{access.DISABLED}))?')
-# What eight digits of seconds hold.
-_LATEST = 0xffffffff
-
 
 @dataclasses.dataclass(frozen=True)
-class Drain:
+class Drain(record.Record):
     """A drain of a host.
 
     :ivar since: when the drain began, in seconds since the epoch
@@ -44,19 +37,14 @@ class Drain:
         maintenance has begun; None for a drain of the owner's
     """
 
-    since: int
-    move: str = NONE
-    release: bool = False
-    deadline: int | None = None
-    told: bool = False
-    chosen: str | None = None
-
-    def __str__(self) -> str:
-        """Return the metadata value, which `parse` reads."""
-        return f't={self.since:x} v={self.move}' + (
-            '' if self.deadline is None else f' u={self.deadline:x}') + (
-            ' r=1' if self.release else '') + (' o=1' if self.told else '') + (
-            '' if self.chosen is None else f' m={self.chosen}')
+    since: int = dataclasses.field(metadata=record.INSTANT)
+    move: str = dataclasses.field(metadata=record.choice(*MOVES))
+    release: bool = dataclasses.field(default=False, metadata=record.FLAG)
+    deadline: int | None = dataclasses.field(
+        default=None, metadata=record.INSTANT)
+    told: bool = dataclasses.field(default=False, metadata=record.FLAG)
+    chosen: str | None = dataclasses.field(
+        default=None, metadata=record.choice(*access.STATES))
 
     def is_overdue(self, now: float) -> bool:
         """Whether the deadline has passed.
@@ -64,17 +52,6 @@ class Drain:
         :param now: seconds since the epoch
         """
         return self.deadline is not None and self.deadline <= now
-
-
-def parse(text: str | None) -> Drain | None:
-    """Read a metadata value; return None for a value that is not right."""
-    found = _FORM.fullmatch(text or '')
-    if found is None:
-        return None
-    since, move, deadline, release, told, chosen = found.groups()
-    return Drain(int(since, 16), move, bool(release),
-                 None if deadline is None else int(deadline, 16), bool(told),
-                 chosen)
 
 
 def of(state: str | None, text: str | None) -> Drain | None:
@@ -95,7 +72,7 @@ def of(state: str | None, text: str | None) -> Drain | None:
 
     Rule: reference-draining-state
     """
-    return parse(text) if state == access.DISABLED else None
+    return Drain.known(text) if state == access.DISABLED else None
 
 
 def lets_go(drain: Drain | None) -> bool:
@@ -118,17 +95,6 @@ def lets_go(drain: Drain | None) -> bool:
             drain.deadline is None)
 
 
-def check(node: str, value: str) -> None:
-    """Refuse a metadata value that is no drain.
-
-    :param node: the hypervisor hostname of the host
-    :raises: `exception.InvalidValue`
-    """
-    if parse(value) is None:
-        raise exception.InvalidValue(
-            'Drain', value, 'as a change has written it')
-
-
 def deadline(text: str, now: float) -> int:
     """Read the deadline of a new drain.
 
@@ -142,7 +108,7 @@ def deadline(text: str, now: float) -> int:
         moment = int(attributes.reboot(text).timestamp())
     except exception.InvalidValue:
         moment = 0
-    if not now < moment <= _LATEST:
+    if not now < moment <= record.LATEST:
         raise exception.InvalidValue(
             'Drain', text,
             'a moment to come in ISO 8601, such as 2026-12-31T23:59:59Z')

@@ -18,8 +18,8 @@ import dataclasses
 import unicodedata
 
 from pcloud import exception
+from pcloud.rules import forms
 from pcloud.rules import text
-from pcloud.rules import uuids
 
 # Hints that users give.
 PCLOUD = 'pcloud'
@@ -274,7 +274,7 @@ def values(hints: Mapping[str, object], name: str) -> list:
 
 def is_pcloud_id(value: object) -> bool:
     """Whether `value` has the form of a Pcloud's id."""
-    return uuids.is_uuid(value)
+    return forms.is_uuid(value)
 
 
 def pcloud_id(

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import dataclasses
 
 from pcloud import exception
+from pcloud.rules import forms
 from pcloud.rules import hints as hint_rules
 from pcloud.rules import text
-from pcloud.rules import uuids
 
 STRICT = 'strict'
 
@@ -49,7 +49,7 @@ class Wish:
     def servers(self) -> frozenset[str]:
         """Return every text that can be the id of a server."""
         return frozenset(name for name in self._all()
-                         if uuids.is_uuid(name))
+                         if forms.is_uuid(name))
 
     def _all(self) -> tuple[str, ...]:
         return self.near + self.far
@@ -115,7 +115,7 @@ def check(hints: Mapping[str, object]) -> None:
 
 def _names_servers(value: object) -> bool:
     return isinstance(value, str) and (
-        uuids.is_uuid_in_any_case(value) or
+        forms.is_uuid_in_any_case(value) or
         is_tag(value) and value != _TAG)
 
 

@@ -5,7 +5,9 @@
 Rule: reference-worker-seen
 """
 
-import re
+import dataclasses
+
+from pcloud.rules import record
 
 # Seconds after which a worker is taken for gone: five of the longest
 # intervals, thirty of the default.
@@ -14,16 +16,16 @@ LASTS = 300
 NOTED = 30
 # No clock is ahead by so many seconds.
 _SLACK = 3600
-_FORM = re.compile('[0-9]{1,11}')
 
 
-def parse(text: str | None) -> int | None:
-    """Return the moment of a look, in seconds since the epoch.
+@dataclasses.dataclass(frozen=True)
+class Look(record.Record):
+    """A look of a worker.
 
-    :param text: as stored, None for nothing
-    :returns: None for a text that is no moment
+    :ivar at: in seconds since the epoch
     """
-    return int(text) if text and _FORM.fullmatch(text) else None
+
+    at: int = dataclasses.field(metadata=record.INSTANT)
 
 
 def is_recent(seen: int | None, now: float, lasts: int = LASTS) -> bool:

@@ -10,19 +10,13 @@ Rule: reference-maintenance
 
 import dataclasses
 import datetime
-import re
 
 from pcloud import exception
 from pcloud.rules import attributes
+from pcloud.rules import record
 
 # So that a value with all its parts is not longer than 255 characters.
 REASON_LENGTH = 200
-
-_SECONDS = r'[0-9a-f]{1,8}'
-_FORM = re.compile(
-    rf'(?:f=({_SECONDS})(?: u=({_SECONDS}))?)?( ?o=1)?(?: r=(.*))?')
-# What eight digits of seconds hold.
-_LATEST = 0xffffffff
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,50 +47,54 @@ class Maintenance:
 
 
 @dataclasses.dataclass(frozen=True)
-class Kept:
+class Kept(record.Record):
     """What a metadata value keeps.
 
-    :ivar maintenance: None for a maintenance that was withdrawn
-    :ivar reopen: whether the compute service has to be opened where Pcloud has
+    =================================  ====================================
+    value                              kept
+    =================================  ====================================
+    ``begin=... why=Fans``             a maintenance
+    ``begin=... end=... open=1``       a maintenance for no stated reason;
+                                       to open
+    ``open=1``                         no maintenance any more; to open
+    =================================  ====================================
+
+    :ivar begin: as of `Maintenance`; None for a maintenance that was withdrawn
+    :ivar end: as of `Maintenance`
+    :ivar open: whether the compute service has to be opened where Pcloud has
         closed it, because a maintenance was withdrawn or put off
+    :ivar why: the reason
     """
 
-    maintenance: Maintenance | None
-    reopen: bool = False
+    begin: int | None = dataclasses.field(
+        default=None, metadata=record.INSTANT)
+    end: int | None = dataclasses.field(
+        default=None, metadata=record.INSTANT)
+    open: bool = dataclasses.field(default=False, metadata=record.FLAG)
+    why: str = dataclasses.field(default='', metadata=record.TEXT)
 
-    def __str__(self) -> str:
-        """Return the metadata value, which `parse` reads."""
-        there = self.maintenance
-        parts = ['o=1'] if self.reopen else []
-        if there is not None:
-            dates = [f'f={there.begin:x}'] + (
-                [] if there.end is None else [f'u={there.end:x}'])
-            parts = [*dates, *parts, f'r={there.reason}']
-        return ' '.join(parts)
+    def __post_init__(self) -> None:
+        """Refuse an end and a reason without a maintenance."""
+        if self.begin is None and (self.end is not None or self.why):
+            raise ValueError('an end or a reason without a beginning')
+
+    @property
+    def maintenance(self) -> Maintenance | None:
+        """The maintenance, None for a maintenance that was withdrawn."""
+        return None if self.begin is None else Maintenance(
+            self.begin, self.end, self.why)
 
 
-def parse(text: str | None) -> Kept | None:
-    """Read a metadata value; return None for a value that is not right.
+def kept(maintenance: Maintenance | None, open_: bool = False) -> Kept:
+    """Return what is to be kept of a maintenance.
 
-    ====================  ====================================
-    value                 kept
-    ====================  ====================================
-    ``f=a r=``            a maintenance from 10 on
-    ``f=a u=b o=1 r=x``   a maintenance from 10 to 11; to open
-    ``o=1``               no maintenance any more; to open
-    any other             nothing, the value is not right
-    ====================  ====================================
+    :param maintenance: None for a maintenance that was withdrawn
+    :param open_: whether the compute service has to be opened
     """
-    found = _FORM.fullmatch(text or '')
-    if found is None:
-        return None
-    begin, end, reopen, reason = found.groups()
-    if (begin is None) != (reason is None) or not (begin or reopen):
-        return None
-    kept = Kept(None if begin is None else Maintenance(
-        int(begin, 16), None if end is None else int(end, 16), reason),
-        bool(reopen))
-    return kept if str(kept) == text else None
+    if maintenance is None:
+        return Kept(open=open_)
+    return Kept(maintenance.begin, maintenance.end, open_,
+                maintenance.reason)
 
 
 def of(text: str | None) -> Maintenance | None:
@@ -106,8 +104,8 @@ def of(text: str | None) -> Maintenance | None:
 
     :param text: the metadata value, None without a value
     """
-    kept = parse(text)
-    return None if kept is None else kept.maintenance
+    there = Kept.known(text)
+    return None if there is None else there.maintenance
 
 
 def read(begin: str, end: str | None, reason: str) -> Maintenance:
@@ -134,22 +132,11 @@ def _seconds(text: str) -> int:
         moment = int(attributes.reboot(text).timestamp())
     except exception.InvalidValue:
         moment = -1
-    if not 0 <= moment <= _LATEST:
+    if not 0 <= moment <= record.LATEST:
         raise exception.InvalidValue(
             'Maintenance', text,
             'at a moment in ISO 8601, such as 2026-12-31T23:59:59Z')
     return moment
-
-
-def check(host: str, value: str) -> None:
-    """Refuse a metadata value that is no maintenance.
-
-    :param host: the service host
-    :raises: `exception.InvalidValue`
-    """
-    if parse(value) is None:
-        raise exception.InvalidValue(
-            'Maintenance', value, 'as a change has written it')
 
 
 def next_reboot(

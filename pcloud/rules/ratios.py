@@ -8,18 +8,15 @@ any text.
 Rule: reference-ratios-values
 """
 
-from collections.abc import Mapping
+import dataclasses
 import functools
 import re
 
 from pcloud import exception
+from pcloud.rules import record
 
 # Far above what any hypervisor bears.
 MOST = 1024
-# The greatest ratio that Placement keeps.
-_MOST_OF_HOST = 3.40282e+38
-
-NAMES = ('cpu', 'ram')
 
 _NUMBER = re.compile(r'\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?', re.ASCII)
 
@@ -38,39 +35,15 @@ def of_pcloud(text: str) -> float:
     return ratio
 
 
-def of_host(text: str) -> float:
-    """Read the former ratio of a host, as Placement has given the ratio.
+@dataclasses.dataclass(frozen=True)
+class OwnRatios(record.Record):
+    """The former ratios of a host.
 
-    :raises: `exception.InvalidValue`
+    :ivar cpu: the ratio of cpus, None for no ratio; likewise ram
     """
-    ratio = _number(text)
-    if not ratio <= _MOST_OF_HOST:
-        raise exception.InvalidValue(
-            'Allocation ratio', text, 'a number that Placement holds')
-    return ratio
 
-
-def both(text: str) -> dict[str, float]:
-    """Read the former ratios of a host, as `both_text` has written them.
-
-    :returns: ``name -> ratio``, at least one of `NAMES`
-    :raises: `exception.InvalidValue`
-    """
-    parts = [part.partition('=')[::2] for part in text.split(' ')]
-    found = dict(parts)
-    if len(found) != len(parts) or not found.keys() <= frozenset(NAMES):
-        raise exception.InvalidValue(
-            'Allocation ratio', text, 'ratios such as "cpu=16.0 ram=1.5"')
-    return {name: of_host(value) for name, value in found.items()}
-
-
-def both_text(ratios: Mapping[str, float]) -> str:
-    """Write ratios of a host into one text.
-
-    :param ratios: ``name -> ratio``, names of `NAMES`
-    """
-    return ' '.join(f'{name}={ratios[name]!r}' for name in NAMES
-                    if name in ratios)
+    cpu: float | None = dataclasses.field(default=None, metadata=record.RATIO)
+    ram: float | None = dataclasses.field(default=None, metadata=record.RATIO)
 
 
 def _number(text: str) -> float:

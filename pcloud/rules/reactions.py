@@ -14,9 +14,8 @@ Rule: reference-maintenance-policy
 from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
-import re
 
-from pcloud import exception
+from pcloud.rules import record
 
 # Servers stay; they are moved within the Pcloud; a free host joins before.
 STAY, MIGRATE, REPLACE = 'stay', 'migrate', 'replace'
@@ -25,52 +24,40 @@ POLICIES = (STAY, MIGRATE, REPLACE)
 # What is due for a host.
 NOTHING, BEGIN, END = 'nothing', 'begin', 'end'
 
-_FORM = re.compile(r'f=([0-9a-f]{1,8})(?: n=(\S.*)| (p)=1)?')
-# Before the name of a host, in place of that name: no host is called so.
-_OVER = 'over '
+# What the value of a host begins with that stands in for another host now,
+# before the name of the other host: a query looks for such values.
+STANDS_IN = 'host='
 
 
 @dataclasses.dataclass(frozen=True)
-class Reaction:
+class Reaction(record.Record):
     """What a Pcloud has done for a maintenance of one of its hosts.
 
-    :ivar begin: when the maintenance begins, in seconds since the epoch; 0
+    :ivar begin: when the maintenance begins, in seconds since the epoch; None
         when the maintenance is over, and the host has still to be what the
         owner had chosen
+    :ivar failed: whether there was no host that could join
     :ivar replacement: the service host that has joined the Pcloud, None for
         no host
-    :ivar failed: whether there was no host that could join
     """
 
-    begin: int
-    replacement: str | None = None
-    failed: bool = False
-
-    def __str__(self) -> str:
-        """Return the metadata value, which `parse` reads."""
-        return f'f={self.begin:x}' + (
-            ' p=1' if self.failed else '' if self.replacement is None
-            else f' n={self.replacement}')
+    begin: int | None = dataclasses.field(
+        default=None, metadata=record.INSTANT)
+    failed: bool = dataclasses.field(default=False, metadata=record.FLAG)
+    replacement: str | None = dataclasses.field(
+        default=None, metadata=record.TEXT)
 
 
-def parse(text: str | None) -> Reaction | None:
-    """Read a metadata value; return None for a value that is not right."""
-    found = _FORM.fullmatch(text or '')
-    if found is None:
-        return None
-    begin, replacement, failed = found.groups()
-    return Reaction(int(begin, 16), replacement, bool(failed))
+@dataclasses.dataclass(frozen=True)
+class StandIn(record.Record):
+    """That a host has joined a Pcloud for a maintenance of another host.
 
-
-def check(host: str, value: str) -> None:
-    """Refuse a metadata value that is no reaction.
-
-    :param host: the service host
-    :raises: `exception.InvalidValue`
+    :ivar over: whether that maintenance is over, for good
+    :ivar host: the service host of the other host
     """
-    if parse(value) is None:
-        raise exception.InvalidValue(
-            'Maintenance', value, 'as a change has written it')
+
+    over: bool = dataclasses.field(default=False, metadata=record.FLAG)
+    host: str = dataclasses.field(kw_only=True, metadata=record.TEXT)
 
 
 def policy(text: str | None) -> str:
@@ -84,47 +71,42 @@ def policy(text: str | None) -> str:
     return text if text in POLICIES else STAY
 
 
-def over(host: str) -> str:
-    """Return what is kept of a host that has stood in for another host.
+def stand_ins(kept: Mapping[str, str]) -> dict[str, StandIn | None]:
+    """Return the hosts that have joined for a maintenance of another host.
 
-    :param host: the service host of the other host
+    :param kept: ``service host -> metadata value``
+    :returns: ``service host -> for whom``; None for a value that is not right
     """
-    return _OVER + host
-
-
-def of_whom(kept: str) -> str:
-    """Return the service host that another host stands in for, or has.
-
-    :param kept: the service host, or the text of `over`
-    """
-    return kept.removeprefix(_OVER)
+    return {host: StandIn.known(text) for host, text in kept.items()}
 
 
 def leaving(
-    replaced: Mapping[str, str], members: Collection[str],
+    stand_ins: Mapping[str, StandIn | None], members: Collection[str],
 ) -> frozenset[str]:
     """Return the hosts of a Pcloud that have stood in for another host.
 
     The time of such a host is over: it counts, takes no new servers, and
     leaves the Pcloud when it is empty.
 
-    =========  ==============  =======
-    is kept    in the Pcloud   leaving
-    =========  ==============  =======
-    nothing    any             no
-    ``b``      ``b``           no
-    ``b``      no ``b``        yes
-    over ``b``  any            yes
-    =========  ==============  =======
+    =============  ==============  =======
+    is kept        in the Pcloud   leaving
+    =============  ==============  =======
+    nothing        any             no
+    ``b``          ``b``           no
+    ``b``          no ``b``        yes
+    ``b``, over    any             yes
+    not right      any             yes
+    =============  ==============  =======
 
-    :param replaced: ``service host -> what is kept``: the service host that is
-        stood in for, or the text of `over`
+    :param stand_ins: ``service host -> for whom``, None for a value that is
+        not right
     :param members: the service hosts of the Pcloud
 
     Rule: reference-maintenance-stand-ins
     """
-    return frozenset(host for host, other in replaced.items()
-                     if host in members and other not in members)
+    return frozenset(
+        host for host, other in stand_ins.items() if host in members and (
+            other is None or other.over or other.host not in members))
 
 
 def due(

@@ -6,28 +6,22 @@ What is kept is a wish. Whether a server has been asked for, is on its way or
 has arrived is read from Nova each time, so nothing is lost where a process
 dies.
 
-Rule: reference-rebalancing-steps, reference-rebalancing-value
+Rule: reference-rebalancing-steps, reference-metadata-records
 """
 
 from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
-import re
 
-from pcloud import exception
 from pcloud.rules import blockers
 from pcloud.rules import draining
-from pcloud.rules import uuids
+from pcloud.rules import forms
+from pcloud.rules import record
+from pcloud.rules import text
 
-_SECONDS = r'[0-9a-f]{1,8}'
-_FORM = re.compile(
-    r'p=(?P<plan>[0-9a-f]{8}) n=(?P<step>[1-9][0-9]{0,3}) '
-    rf't=(?P<since>{_SECONDS}) '
-    rf'v=(?P<move>{draining.LIVE}|{draining.ANY}) '
-    rf'f=(?P<source>{uuids.FORM}) h=(?P<target>{uuids.FORM})')
-_STOPPED = re.compile(rf't=(?P<at>{_SECONDS}) (?P<reason>\S[^\x00-\x1f]*)')
-# A metadata value has 255 characters.
-_REASON_LENGTH = 240
+_NODE = record.word('<uuid>', forms.UUID)
+# So that a value with all its parts is not longer than 255 characters.
+_REASON_LENGTH = 228
 
 # What is next for a server.
 DONE, GO, WAIT = 'done', 'go', 'wait'
@@ -36,7 +30,7 @@ LAG = 60
 
 
 @dataclasses.dataclass(frozen=True)
-class Assignment:
+class Assignment(record.Record):
     """What is kept of a server that is to be moved.
 
     :ivar plan: what tells the rebalance from all others, 8 hexadecimal digits
@@ -48,72 +42,38 @@ class Assignment:
     :ivar target: the uuid of the node to go to
     """
 
-    plan: str
-    step: int
-    since: int
-    move: str
-    source: str
-    target: str
+    plan: str = dataclasses.field(metadata=record.word(
+        '<8 hexadecimal digits>', '[0-9a-f]{8}'))
+    step: int = dataclasses.field(metadata=record.WHOLE)
+    since: int = dataclasses.field(metadata=record.INSTANT)
+    move: str = dataclasses.field(
+        metadata=record.choice(draining.LIVE, draining.ANY))
+    source: str = dataclasses.field(metadata=_NODE)
+    target: str = dataclasses.field(metadata=_NODE)
 
-    def __str__(self) -> str:
-        """Return the metadata value, which `parse` reads."""
-        return (f'p={self.plan} n={self.step} t={self.since:x} v={self.move} '
-                f'f={self.source} h={self.target}')
-
-
-def parse(text: str) -> Assignment | None:
-    """Read a metadata value; return None for a value that is not right."""
-    found = _FORM.fullmatch(text)
-    if found is None:
-        return None
-    return Assignment(
-        found['plan'], int(found['step']), int(found['since'], 16),
-        found['move'], found['source'], found['target'])
-
-
-def check(server: str, value: str) -> None:
-    """Refuse a metadata value that is no assignment.
-
-    :param server: the uuid of the server
-    :raises: `exception.InvalidValue`
-    """
-    if not uuids.is_uuid(server) or parse(value) is None:
-        raise exception.InvalidValue(
-            'Rebalance', value,
-            'about the uuid of a server, and as a change has written it')
+    def __post_init__(self) -> None:
+        """Refuse a step before the first."""
+        if self.step < 1:
+            raise ValueError(self.step)
 
 
 @dataclasses.dataclass(frozen=True)
-class Stopped:
+class Stopped(record.Record):
     """Why a rebalance has ended before its end.
 
     :ivar at: in seconds since the epoch
     """
 
-    at: int
-    reason: str
-
-    def __str__(self) -> str:
-        """Return the metadata value, which `parse_stopped` reads."""
-        return f't={self.at:x} {self.reason[:_REASON_LENGTH]}'
+    at: int = dataclasses.field(metadata=record.INSTANT)
+    reason: str = dataclasses.field(metadata=record.TEXT)
 
 
-def parse_stopped(text: str | None) -> Stopped | None:
-    """Read a metadata value; return None for a value that is not right."""
-    found = _STOPPED.fullmatch(text or '')
-    if found is None:
-        return None
-    return Stopped(int(found['at'], 16), found['reason'])
+def stopped(at: int, reason: str) -> Stopped:
+    """Return why a rebalance has ended, as far as a metadata value holds it.
 
-
-def check_stopped(key: str, value: str) -> None:
-    """Refuse a metadata value that does not tell why a rebalance ended.
-
-    :raises: `exception.InvalidValue`
+    :param at: in seconds since the epoch
     """
-    if parse_stopped(value) is None:
-        raise exception.InvalidValue(
-            'Rebalance', value, 'as a change has written it')
+    return Stopped(at, text.shown(reason)[:_REASON_LENGTH])
 
 
 def current(rows: Mapping[str, Assignment]) -> dict[str, Assignment]:

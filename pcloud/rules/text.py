@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Text written by users, to be shown in one line.
+"""Text to be shown in one line: what users have written, and numbers.
 
 A line break in such a text would forge a line of a log, and not every database
 that keeps a server's fault can hold every character.
@@ -37,3 +37,20 @@ def is_encodable(text: str) -> bool:
 def is_askable(text: str) -> bool:
     """Whether every database can be asked about a text."""
     return is_encodable(text) and all(character <= _LAST for character in text)
+
+
+def counted(number: int, one: str, several: str) -> str:
+    """Return a number and the words that fit the number.
+
+    ======  ===========================================
+    number  counted(number, 'server is', 'servers are')
+    ======  ===========================================
+    0       ``0 servers are``
+    1       ``1 server is``
+    2       ``2 servers are``
+    ======  ===========================================
+
+    :param one: the words after a 1
+    :param several: the words after any other number
+    """
+    return f'{number} {one if number == 1 else several}'

@@ -8,29 +8,24 @@ Rule: reference-changes-turns
 """
 
 import dataclasses
-import re
 
-from pcloud import exception
+from pcloud.rules import record
 
 # No clock is ahead by so many seconds.
 _SLACK = 3600
-_FORM = re.compile('(?P<token>[0-9a-f]{8}) (?P<until>[0-9]{1,18})')
 
 
 @dataclasses.dataclass(frozen=True)
-class Turn:
+class Turn(record.Record):
     """The turn of a process, during which no other process does the work.
 
     :ivar token: what tells the work from all other work
     :ivar until: when the turn lapses, in seconds since the epoch
     """
 
-    token: str
-    until: int
-
-    def __str__(self) -> str:
-        """Return the turn as stored."""
-        return f'{self.token} {self.until}'
+    token: str = dataclasses.field(metadata=record.word(
+        '<8 hexadecimal digits>', '[0-9a-f]{8}'))
+    until: int = dataclasses.field(metadata=record.INSTANT)
 
 
 def has_lapsed(until: int, lasts: float, now: float) -> bool:
@@ -43,15 +38,3 @@ def has_lapsed(until: int, lasts: float, now: float) -> bool:
     :param lasts: for how many seconds a process may say that it works
     """
     return not now <= until <= now + lasts + _SLACK
-
-
-def parse(text: str) -> Turn:
-    """Return a turn as stored.
-
-    :raises: `exception.InvalidValue`
-    """
-    match = _FORM.fullmatch(text)
-    if match is None:
-        raise exception.InvalidValue(
-            'Turn', text, '8 hexadecimal digits and a time')
-    return Turn(match['token'], int(match['until']))

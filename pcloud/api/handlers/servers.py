@@ -7,14 +7,14 @@ from oslo_config import cfg
 from pcloud.api import call as api_call
 from pcloud.api.schemas import types
 from pcloud.objects import placed_servers
-from pcloud.rules import uuids
+from pcloud.rules import forms
 
 CONF = cfg.CONF
 
 # Of one request.
 MOST_SERVERS = 100
 
-_SERVER = {'type': 'string', 'pattern': rf'^{uuids.FORM}\Z',
+_SERVER = {'type': 'string', 'pattern': rf'^{forms.UUID}\Z',
            'description': 'the id of a server, a uuid in small letters'}
 _SERVERS = {'type': 'array', 'items': _SERVER, 'maxItems': MOST_SERVERS}
 

@@ -5,7 +5,7 @@
 from pcloud.api.schemas import types
 from pcloud.objects import scoped_policies
 from pcloud.rules import default_pcloud
-from pcloud.rules import uuids
+from pcloud.rules import forms
 
 scope = {'type': 'string', 'enum': list(scoped_policies.SCOPES),
          'description': f'one of {", ".join(scoped_policies.SCOPES)}'}
@@ -22,7 +22,7 @@ _CONSTRAINTS = {
 _DEFAULT_PCLOUD = {
     'type': ['object', 'null'],
     'properties': {
-        'pcloud': {'type': 'string', 'pattern': rf'^{uuids.FORM}\Z',
+        'pcloud': {'type': 'string', 'pattern': rf'^{forms.UUID}\Z',
                    'description': 'the id of a Pcloud'},
         'mode': {'type': 'string', 'enum': list(default_pcloud.MODES)},
         'host_flavor': types.host_flavor_id,

@@ -12,7 +12,6 @@ from pcloud.rules import maintenance
 from pcloud.rules import ratios
 from pcloud.rules import reactions
 from pcloud.rules import units as unit_rules
-from pcloud.rules import uuids
 
 # Nova's databases keep characters of the basic multilingual plane only;
 # control characters break tables, and lone surrogates cannot be encoded.
@@ -63,7 +62,7 @@ compute_host = {'type': 'string', 'pattern': rf'^{forms.COMPUTE_HOST}\Z',
                 'description': 'the name of a compute service: 1 to 255 '
                                'letters, digits, ".", "_" and "-"'}
 
-pcloud_id = {'type': 'string', 'pattern': rf'^{uuids.FORM}\Z',
+pcloud_id = {'type': 'string', 'pattern': rf'^{forms.UUID}\Z',
              'description': 'the id of a Pcloud, a uuid in small letters'}
 
 # Of a project, a domain, a Pcloud or a role.

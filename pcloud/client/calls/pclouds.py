@@ -8,7 +8,7 @@ from pcloud.client.calls import base
 from pcloud.client import exceptions
 from pcloud.client import resources
 from pcloud.client import transport
-from pcloud.rules import uuids
+from pcloud.rules import forms
 
 
 class Pclouds(base.Calls):
@@ -50,7 +50,7 @@ class Pclouds(base.Calls):
             have the name
         :raises exceptions.NotFound: when there is no such Pcloud
         """
-        if uuids.is_uuid(name_or_id):
+        if forms.is_uuid(name_or_id):
             try:
                 return self.get_pcloud(name_or_id)
             except exceptions.NotFound:

@@ -20,8 +20,8 @@ import datetime
 from pcloud.client import exceptions
 from pcloud.client import servers
 from pcloud.rules import colocation
+from pcloud.rules import forms
 from pcloud.rules import hints
-from pcloud.rules import uuids
 
 # Metadata of a unit: the service that the unit is scaled with.
 SCALE_WITH = 'pcloud_scale_with'
@@ -306,7 +306,7 @@ def name_problem(name: str) -> str | None:
     """Return why a service cannot have a name, or None."""
     if colocation.is_service(name):
         return None
-    if uuids.is_uuid_in_any_case(name):
+    if forms.is_uuid_in_any_case(name):
         return f"A service cannot be named '{name}', which is an id"
     return (f"'{name}' is not the name of a service: "
             f'{colocation.EXPECTED_NAME}')

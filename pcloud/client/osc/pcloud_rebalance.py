@@ -13,7 +13,7 @@ from osc_lib import exceptions as osc_exceptions
 from pcloud.client import display
 from pcloud.client.osc import common
 from pcloud.client import rebalance_runs
-from pcloud.rules import counts
+from pcloud.rules import text
 
 if typing.TYPE_CHECKING:
     from pcloud.client import plan_resources
@@ -116,7 +116,7 @@ def _sentences(
     if found.frees:
         yield (f'{display.joined(list(found.frees))} '
                f'{"becomes" if len(found.frees) == 1 else "become"} empty: '
-               f'{counts.words(found.units_saved, "unit", "units")} to give '
+               f'{text.counted(found.units_saved, "unit", "units")} to give '
                'back.')
     if found.fits is not None:
         yield ('All the servers fit' if found.fits else
@@ -130,10 +130,10 @@ def _sentences(
     for pin in found.pinned:
         yield (f"{pin['server']} stays on {pin['host']}: {pin['rule']}: "
                f"{pin['reason']}")
-    for text in found.not_explained:
-        yield f'Not known: {text}'
+    for reason in found.not_explained:
+        yield f'Not known: {reason}'
     if found.under_way and not is_applied:
-        yield (f'{counts.words(len(found.under_way), "server", "servers")} '
+        yield (f'{text.counted(len(found.under_way), "server", "servers")} '
                'of an earlier rebalance still to be moved.')
     if found.stopped and not is_applied:
         yield (f"An earlier rebalance stopped at {found.stopped['at']}: "

@@ -11,7 +11,7 @@ import typing
 
 from pcloud.client import display
 from pcloud.client.osc import common
-from pcloud.rules import counts
+from pcloud.rules import text
 
 if typing.TYPE_CHECKING:
     from pcloud.client import plan_resources
@@ -65,7 +65,7 @@ class RehearsePcloud(common.ShowOne):
 
 def _sentence(found: plan_resources.Rehearsal, lose: str) -> str:
     """Return the answer in a sentence."""
-    number = counts.words(found.of, lose, f'{lose}s')
+    number = text.counted(found.of, lose, f'{lose}s')
     if not found.of:
         return _NOTHING[lose]
     if found.survives == found.of:

@@ -146,10 +146,10 @@ def _part(text: str) -> plans.Part:
 
 
 def _networks(text: str) -> object:
-    from pcloud.rules import uuids
+    from pcloud.rules import forms
     if text in ('auto', 'none'):
         return text
-    if not uuids.is_uuid_in_any_case(text):
+    if not forms.is_uuid_in_any_case(text):
         raise argparse.ArgumentTypeError(
             f"'{text}' is neither the id of a network nor auto or none; "
             f'"openstack network list" shows the ids')

@@ -9,6 +9,7 @@ project, of a host flavor, or the name of a host attribute.
 import collections
 from collections.abc import Iterable
 
+from pcloud.rules import draining
 from pcloud.tests.soak import rows
 from pcloud.tests.support import bulk
 
@@ -18,7 +19,7 @@ HALF = 'half-made: '
 # The state of a drained host that leaves as soon as it is empty.
 LEAVING = 'leaving'
 STATES = ('enabled', 'disabled', LEAVING)
-_DRAIN, _RELEASE = 'pcloud:drain:', ' r=1'
+_DRAIN = 'pcloud:drain:'
 _HOST, _STATE = 'pcloud:host:', 'pcloud:host_state:'
 _TENANT, _ATTRIBUTE, _QUOTA = 'pcloud:', 'pcloud:attr:', 'pcloud:quota:units'
 _RATIOS = ('cpu_allocation_ratio', 'ram_allocation_ratio')
@@ -111,8 +112,8 @@ def hosts(aggregate: rows.Aggregate) -> dict[str, str]:
     states = {key.removeprefix(_STATE): value
               for key, value in metadata.items() if key.startswith(_STATE)}
     states |= {node: LEAVING for node, state in states.items()
-               if state == 'disabled' and
-               _RELEASE in metadata.get(_DRAIN + node, '')}
+               if (drain := draining.of(state, metadata.get(_DRAIN + node)))
+               and drain.release}
     members = {host + bulk.NODE_SUFFIX for host in aggregate.hosts}
     found = {}
     for node in names.keys() | states.keys() | members:

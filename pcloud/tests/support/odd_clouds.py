@@ -27,6 +27,7 @@ import sqlalchemy as sa
 from pcloud.backend import due
 from pcloud import names
 from pcloud.rules import colocation
+from pcloud.rules import reactions
 
 FLAVORS = ('a', 'b', 'A', 'b.c', 'large')
 _ZONES = ('az1', 'az2', '')
@@ -155,7 +156,7 @@ class OddCloud:
                 names.state_key('n-1'): 'enabled'}
             hosts = self._sample(0.05)
             metadata |= {
-                names.REPLACES_PREFIX + host: self._chance.choice(hosts)
+                names.REPLACES_PREFIX + host: self._stand_in(hosts)
                 for host in hosts if self._has(0.5)}
             if self._has(0.3):
                 metadata['availability_zone'] = 'az1'
@@ -212,10 +213,17 @@ class OddCloud:
 
     def _due(self) -> str:
         """Return what is due for a host."""
-        return self._chance.choice(['rubbish', str(due.Due(
-            '0' * due.MARK_LENGTH, empty=self._has(0.8),
+        return self._chance.choice(['rubbish', due.Due(
+            '0' * due.MARK_LENGTH,
             service=due.ON if self._has(0.3) else None,
-            since=self._chance.choice([None, 1, 2 ** 30])))])
+            since=self._chance.choice([None, 1, 2 ** 30])).text()])
+
+    def _stand_in(self, hosts: Sequence[str]) -> str:
+        """Return for whom a host stands in."""
+        host = self._chance.choice(hosts)
+        return self._chance.choice([
+            reactions.StandIn(host=host).text()] * 3 + [
+                reactions.StandIn(True, host=host).text(), host])
 
     def _write_aggregate(
         self, name: str, metadata: Mapping[str, str], hosts: Sequence[str],

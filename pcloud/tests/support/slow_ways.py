@@ -47,6 +47,7 @@ from pcloud.objects import pclouds
 from pcloud.objects import supplies
 from pcloud.rules import constraints as rules
 from pcloud.rules import machines
+from pcloud.rules import reactions
 from pcloud.rules import units as unit_rules
 from pcloud.tests.support import odd_clouds
 
@@ -230,12 +231,18 @@ def differing_lists(
             context, rows.read(context, sa.true()), project_id))
 
 
+def _other(value: str | None) -> str | None:
+    """Return the host that another host stands in for, None for none."""
+    stand_in = reactions.StandIn.known(value)
+    return None if stand_in is None or stand_in.over else stand_in.host
+
+
 def _detail(
     aggregate: rows.Aggregate, units: Mapping[str, int],
 ) -> dict[str, object]:
     metadata = aggregate.metadata
-    standing_in = {host for host, other in names.replaced(metadata).items()
-                   if other in aggregate.hosts}
+    standing_in = {host for host, value in names.replaced(metadata).items()
+                   if _other(value) in aggregate.hosts}
     return {'id': metadata[names.ID], 'name': metadata.get(names.NAME, ''),
             'owner': metadata.get(names.OWNER, ''),
             'tenants': sorted(names.tenants(metadata)),
@@ -391,7 +398,7 @@ def _units_slowly(context: nova_context.RequestContext) -> dict[str, int]:
                 other = session.scalar(sa.select(row.value).where(
                     of_pcloud, row.key == names.REPLACES_PREFIX + host))
                 if session.scalar(sa.select(member.id).where(
-                        is_member, member.host == other)) is not None:
+                        is_member, member.host == _other(other))) is not None:
                     continue
                 for units in _units_of_pools(session, host):
                     found[owner.value] += units

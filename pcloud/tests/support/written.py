@@ -22,7 +22,7 @@ DRAIN = 'pcloud:drain:'
 _PCLOUD = re.compile(r'Pcloud:([0-9a-f-]{36})')
 _TIME = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*(Z|\+00:00)?')
 # When a drain began.
-_SINCE = re.compile('^t=[0-9a-f]+ ')
+_SINCE = re.compile('^since=[0-9TZ]+ ')
 
 # The names in `State.flat` of values that may differ for a host that is due.
 _BEHIND = (r'(due|service) {host}|Placement {host}\.hv\..*|'
@@ -133,7 +133,7 @@ class Databases:
                 members[row.aggregate_id].append(row.host)
             for row in connection.execute(sa.select(_API_TABLES[2])):
                 metadata[row.aggregate_id][row.key] = (
-                    _SINCE.sub('t=time ', row.value)
+                    _SINCE.sub('since=time ', row.value)
                     if row.key.startswith(DRAIN) else row.value)
         new = [match[1] for match in map(_PCLOUD.fullmatch, names.values())
                if match and match[1] not in self._pclouds]

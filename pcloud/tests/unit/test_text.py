@@ -57,3 +57,14 @@ class ErrorTest(testtools.TestCase):
         for _ in range(3):
             complaints.once('a key\nforged')
         self.assertEqual([r'a key\nforged'], records)
+
+
+@ddt.ddt
+class WordsTest(testtools.TestCase):
+
+    @ddt.unpack
+    @ddt.data((0, '0 servers are'), (1, '1 server is'), (2, '2 servers are'),
+              (21, '21 servers are'))
+    def test_words(self, number, expected):
+        self.assertEqual(expected, text.counted(
+            number, 'server is', 'servers are'))

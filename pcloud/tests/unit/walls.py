@@ -61,9 +61,11 @@ ROOMS = {
         'filling',
         'fitting',
         'capacity constraints hints sticky',
-        'access affinity attributes blockers choice consumers counts forms '
+        'access affinity attributes blockers choice consumers '
         'free_memory host_patterns looks programs providers ratios '
-        'reactions reasons spread text turns units uuids'),
+        'reactions reasons spread turns units',
+        'record',
+        'forms text'),
     'backend': _room(
         _COMMON,
         f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_db '

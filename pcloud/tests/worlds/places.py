@@ -465,7 +465,7 @@ class Places(fixtures.Fixture):
     def _utcnow_ts(self, microsecond=False):
         seconds = int(self._now.timestamp())
         self._writes.add(_CLOCK)
-        self.note(f't={seconds:x}')
+        self.note(f'{self._now:%Y%m%dT%H%M%SZ}')
         return seconds
 
     def _sleep(self, seconds):

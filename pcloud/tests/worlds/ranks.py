@@ -15,7 +15,7 @@ import re
 import sqlalchemy as sa
 
 _TIME = re.compile(
-    r'\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?|(?<=\bt=)[0-9a-f]{8}\b')
+    r'\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?|\b\d{8}T\d{6}Z')
 
 # The generations of resource providers in Placement, see `spread`.
 _COUNT = re.compile(r'\b[1-9]0{3}\d{9}\b')
@@ -71,7 +71,5 @@ def numbered(text: str, names: Collection[str]) -> str:
 
 
 def _seconds(text: str) -> float:
-    if ':' not in text:
-        return int(text, 16)
     return datetime.datetime.fromisoformat(text).replace(
         tzinfo=datetime.timezone.utc).timestamp()

@@ -173,8 +173,8 @@ class RanksTest(unittest.TestCase):
 
     def test_times(self):
         self.assertEqual(
-            '["time 1", "t=time 0", "time 1"]', ranks.plain([
-                '2030-01-01 00:00:20', 't=70dbd880',
+            '["time 1", "since=time 0", "time 1"]', ranks.plain([
+                '2030-01-01 00:00:20', 'since=20300101T000000Z',
                 '2030-01-01T00:00:20']))
 
     def test_generations(self):
@@ -189,11 +189,11 @@ class RanksTest(unittest.TestCase):
     def test_earlier_marks_of_an_anchor(self):
         self.assertEqual(
             '[["pcloud-journal", "pcloud:changes:quota:a", "0123456789ab"], '
-            '["pcloud-journal", "pcloud:due:b", "m=0123456789ac"]]',
+            '["pcloud-journal", "pcloud:due:b", "mark=0123456789ac"]]',
             ranks.plain([
                 ['pcloud-journal', 'pcloud:changes:quota:a',
                  '0123456789ab 0123456789ac'],
-                ['pcloud-journal', 'pcloud:due:b', 'm=0123456789ac']]))
+                ['pcloud-journal', 'pcloud:due:b', 'mark=0123456789ac']]))
 
 
 @ddt.ddt

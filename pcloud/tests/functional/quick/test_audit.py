@@ -72,14 +72,14 @@ class AuditTest(shared_cloud.SharedCloudTestCase):
         self._metadata(**{
             'pcloud:host:ghost': 'gone.example.org',
             'pcloud:host_state:gone.example.org': 'enabled',
-            'pcloud:own_ratios:gone.example.org': 'cpu=4.0'})
+            'pcloud:own_ratios:gone.example.org': 'cpu=4'})
         self._fix('name-without-host', 'state-without-host',
                   'ratio-not-given-back')
         self.assertNotIn('gone', str(self.aggregate(self.name).metadata))
 
     def test_ratio_that_was_saved_of_no_node(self):
         pcloud = self.aggregate(self.name)
-        pcloud.update_metadata({'pcloud:own_ratios:': 'cpu=16.0'})
+        pcloud.update_metadata({'pcloud:own_ratios:': 'cpu=16'})
         self.assertIn('ratio-not-given-back', self._kinds())
         for finding in self._find():
             if finding.repair is not None:

@@ -495,8 +495,11 @@ class ByHandTest(DrainingTestCase):
 
     def test_value_that_is_not_right(self):
         self.drain(deadline='2100-01-01')
-        for value in ('', 'x', 't=1', 't=1 v=walk', 't=1 v=none r=1 ',
-                      'v=none t=1', 't=1 v=none r=2', 't=123456789 v=none'):
+        right = draining.Drain(1, draining.NONE, release=True).text()
+        since, move, release = right.split()
+        for value in ('', 'x', since, f'{since} move=walk', f'{right} ',
+                      f'{move} {since}', f'{since} {move} release=2',
+                      f'since=21060207T062816Z {move}', right[:-1]):
             self.set_metadata(**{self.key(): value})
             host = self.get()
             self.assertEqual(('disabled', None),
@@ -508,11 +511,12 @@ class ByHandTest(DrainingTestCase):
         self.put('a', 'disabled')
         self.assertEqual([], self.kinds())
 
-    def test_older_program_that_enables_the_host(self):
+    def test_host_that_is_enabled_by_hand(self):
         self.drain(release=False)
         self.set_metadata(**{
             self.key(prefix='pcloud:host_state:'): 'enabled',
-            self.key(): str(draining.Drain(1, release=True))})
+            self.key(): draining.Drain(
+                1, draining.NONE, release=True).text()})
         self.put('b', 'disabled')
         self.work()
         host = self.get()
@@ -524,7 +528,8 @@ class ByHandTest(DrainingTestCase):
         self.assertEqual([], self.kinds())
 
     def test_host_that_is_gone(self):
-        self.set_metadata(**{'pcloud:drain:gone': 't=1 v=none'})
+        self.set_metadata(**{
+            'pcloud:drain:gone': draining.Drain(1, draining.NONE).text()})
         found, = all_checks.find(self.context, settle=0)
         self.assertEqual('drain-without-host', found.kind)
         found.repair(self.context)
@@ -549,7 +554,8 @@ class ByHandTest(DrainingTestCase):
         """Nova takes a host out and leaves the metadata of the host."""
         left, = self.hosts.keys() - set(self.real.values())
         self.set_metadata(**{
-            f'pcloud:drain:{left}.hv.example.org': 't=1 v=none r=1'})
+            f'pcloud:drain:{left}.hv.example.org': draining.Drain(
+                1, draining.NONE, release=True).text()})
         self.add_host(self.alice, self.pcloud, 'c', 'gpu', enable=False)
         self.assertEqual('disabled', self.get('c')['state'])
         self.assertEqual([], self.kinds())

@@ -130,7 +130,7 @@ class GrowTestCase(shared_cloud.SharedCloudTestCase):
     def lapse(self):
         """Let the turn of a dead launch lapse."""
         self.aggregate(names.pcloud(self.pcloud)).update_metadata({
-            names.GROWTH_TURN: re.sub('[0-9]{10}', '1000000000',
+            names.GROWTH_TURN: re.sub('[0-9]+T[0-9]+Z', '20010909T014640Z',
                                       self.turn())})
 
     def assert_nothing_is_left(self):
@@ -728,7 +728,7 @@ class TurnTest(GrowTestCase):
         """The clock of the process that has died was wrong."""
         self.grow()
         self.aggregate(names.pcloud(self.pcloud)).update_metadata({
-            names.GROWTH_TURN: '0123abcd 4102444800'})
+            names.GROWTH_TURN: 'token=0123abcd until=21000101T000000Z'})
         self.started()
         self.assert_nothing_is_left()
 

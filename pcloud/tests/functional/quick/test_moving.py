@@ -262,7 +262,7 @@ class TurnTest(MovingTestCase):
     def test_turn_of_somebody_else(self):
         now = int(timeutils.utcnow_ts())
         self.set_metadata(**{
-            names.MOVING_TURN: str(turns.Turn('0' * 8, now + 60))})
+            names.MOVING_TURN: turns.Turn('0' * 8, now + 60).text()})
         self.work()
         self.assertEqual([], self.migrations(self.server))
         self.later(seconds=62)

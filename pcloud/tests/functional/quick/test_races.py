@@ -170,7 +170,7 @@ class AuditRaceTest(RaceTestCase):
         self.assertEqual(200, self.status('PUT', '', {
             'pcloud': {'cpu_allocation_ratio': 7}}))
         found = self._leave_behind(
-            **{f'pcloud:own_ratios:{NODE}': f'cpu={own}'})
+            **{f'pcloud:own_ratios:{NODE}': f'cpu={own:g}'})
         self.assertEqual(1, len(found))
         self.add('a')
         found[0].repair(self.context)

@@ -162,7 +162,7 @@ class KeptTest(RatioTestCase):
 
     def _both(self):
         cpu, ram = self.before
-        return {f'pcloud:own_ratios:{self.node}': f'cpu={cpu} ram={ram}'}
+        return {f'pcloud:own_ratios:{self.node}': f'cpu={cpu:g} ram={ram:g}'}
 
     def _give_back(self):
         self.remove_host(self.alice, self.pcloud, 'a')
@@ -177,7 +177,7 @@ class KeptTest(RatioTestCase):
     def test_one_ratio_after_the_other(self):
         self.update(self.alice, self.pcloud, **{CPU: 3})
         self.assertEqual(
-            {f'pcloud:own_ratios:{self.node}': f'cpu={self.before[0]}'},
+            {f'pcloud:own_ratios:{self.node}': f'cpu={self.before[0]:g}'},
             self._kept())
         self.update(self.alice, self.pcloud, **{RAM: 2})
         self.assertEqual(self._both(), self._kept())

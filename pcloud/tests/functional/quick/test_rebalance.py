@@ -403,9 +403,9 @@ class UnderWayTest(RebalanceTestCase):
 
     def test_server_that_is_elsewhere(self):
         key = names.rebalance_key(self.small['id'])
-        row = rebalance_rows.parse(self.kept()[key])
-        self.set_metadata(**{key: str(dataclasses.replace(
-            row, target=row.plan + row.target[8:]))})
+        row = rebalance_rows.Assignment.read(self.kept()[key])
+        self.set_metadata(**{key: dataclasses.replace(
+            row, target=row.plan + row.target[8:]).text()})
         self.act(self.small, {'os-migrateLive': {
             'host': self.real['c'], 'block_migration': 'auto'}})
         self.arrives(self.small, 'c')
@@ -540,9 +540,9 @@ class UnderWayTest(RebalanceTestCase):
 
     def test_node_that_is_not_there(self):
         key = names.rebalance_key(self.large['id'])
-        row = rebalance_rows.parse(self.kept()[key])
-        self.set_metadata(**{key: str(dataclasses.replace(
-            row, target=row.plan + row.target[8:]))})
+        row = rebalance_rows.Assignment.read(self.kept()[key])
+        self.set_metadata(**{key: dataclasses.replace(
+            row, target=row.plan + row.target[8:]).text()})
         self.assertEqual(['rebalance-without-host'], self.kinds())
         for finding in all_checks.find(self.context, settle=0):
             finding.repair(self.context)

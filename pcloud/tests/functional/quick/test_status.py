@@ -16,6 +16,7 @@ from oslo_upgradecheck import upgradecheck
 from pcloud.backend import journal
 from pcloud.cmd import status
 from pcloud import names
+from pcloud.rules import looks
 from pcloud.tests.support import base
 from pcloud.tests.support import shared_cloud
 from pcloud_sandbox.configuration import paste
@@ -153,7 +154,7 @@ class StatusTest(shared_cloud.SharedCloudTestCase):
 
     def test_no_worker(self):
         self.aggregate(names.JOURNAL).update_metadata(
-            {names.WORKER: str(int(time.time()) - 301)})
+            {names.WORKER: looks.Look(int(time.time()) - 301).text()})
         self._assert_only('Worker', WARNING)
         result = status.Checks().check_worker()
         self.assertRegex(result.details, 'no worker has looked since 2')

@@ -175,7 +175,7 @@ class TurnsTest(StrictTestCase):
 
     def _turn(self, seconds):
         now = int(strict_turns.time.time())
-        return str(turn_rules.Turn('0' * 8, now + seconds))
+        return turn_rules.Turn('0' * 8, now + seconds).text()
 
     def test_turn_of_a_scheduler_that_has_died(self):
         self.boot(self.alice, self.hints, tags=['db'])

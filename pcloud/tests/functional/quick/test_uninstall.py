@@ -133,10 +133,10 @@ class UninstallTest(shared_cloud.SharedCloudTestCase):
         self._fill()
         journal = self.aggregate('pcloud-journal')
         journal.update_metadata({
-            'pcloud:due:node-1': str(due.Due(
-                mark='a1b2c3d4e5f6', since=1, empty=True)),
-            'pcloud:due:node-2': str(due.Due(
-                mark='a1b2c3d4e5f6', since=1, empty=True, service=due.ON)),
+            'pcloud:due:node-1': due.Due(
+                mark='a1b2c3d4e5f6', since=1).text(),
+            'pcloud:due:node-2': due.Due(
+                mark='a1b2c3d4e5f6', since=1, service=due.ON).text(),
             'pcloud:due:node-3': 'by hand'})
         found = self._kinds()
         self.assertEqual(

@@ -15,6 +15,7 @@ from oslo_utils import timeutils
 from pcloud.backend import journal
 from pcloud.moving import steps
 from pcloud import names
+from pcloud.rules import looks
 from pcloud.tests.functional.quick import test_draining
 from pcloud.tests.functional.quick import test_moving
 from pcloud.tests.support import counting
@@ -146,13 +147,14 @@ class SeenTest(test_draining.DrainingTestCase):
     def test_several_that_note_at_once(self):
         self.forget()
         threads = [threading.Thread(target=journal.note_look, args=(
-            nova_context.get_admin_context(), str(number)))
+            nova_context.get_admin_context(), looks.Look(number).text()))
             for number in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        self.assertIn(journal.look(self.context), ('0', '1', '2', '3'))
+        self.assertIn(looks.Look.read(journal.look(self.context)).at,
+                      range(4))
 
     def test_no_scheduler_is_told(self):
         self.forget()

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import webob
 
 from pcloud.api import routes
-from pcloud.rules import uuids
+from pcloud.rules import forms
 from pcloud.tests.support import base
 from pcloud.tests.support import shared_cloud
 
@@ -169,7 +169,7 @@ def _valid_string(schema: dict) -> st.SearchStrategy:
     Hypothesis would take seconds to make strings from the pattern: hence
     neither `from_regex` nor a filter in which Hypothesis sees the pattern.
     """
-    if uuids.FORM in schema.get('pattern', ''):
+    if forms.UUID in schema.get('pattern', ''):
         return st.uuids().map(str)
     allowed = re.compile(schema.get('pattern', '')).search
     alphabet = [each for each in CHARACTERS if allowed(each)]

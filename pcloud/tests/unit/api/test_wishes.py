@@ -16,10 +16,10 @@ RULES = (rules.UPDATE, rules.MOVE, rules.ADD, rules.REMOVE)
 
 # Which of the rules each wish needs.
 TABLE = (
-    (wishes.of_drain(draining.Drain(0)), (1, 0, 0, 0)),
+    (wishes.of_drain(draining.Drain(0, draining.NONE)), (1, 0, 0, 0)),
     (wishes.of_drain(draining.Drain(0, draining.LIVE)), (1, 1, 0, 0)),
     (wishes.of_drain(draining.Drain(0, draining.ANY)), (1, 1, 0, 0)),
-    (wishes.of_drain(draining.Drain(0, release=True)), (1, 0, 0, 1)),
+    (wishes.of_drain(draining.Drain(0, draining.NONE, True)), (1, 0, 0, 1)),
     (wishes.of_drain(draining.Drain(0, draining.LIVE, True)), (1, 1, 0, 1)),
     (wishes.of_policy(None), (0, 0, 0, 0)),
     (wishes.of_policy(reactions.STAY), (0, 0, 0, 0)),

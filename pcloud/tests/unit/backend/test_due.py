@@ -5,6 +5,7 @@ from oslotest import base
 
 from pcloud.backend import due
 from pcloud import names
+from pcloud.rules import forms
 
 MARK = '0123456789ab'
 UUID = '4f9a3f64-2d0c-4f6c-8d37-1f1f5a3f2b10'
@@ -17,36 +18,53 @@ class DueTest(base.BaseTestCase):
                 due.Due(MARK),
                 due.Due(MARK, provider=UUID, event=due.ADDED, pcloud=UUID,
                         name='web'),
-                due.Due(MARK, origin=UUID, ratios={names.CPU_RATIO: 16.0},
-                        empty=True),
-                due.Due(MARK, empty=True, since=1795383309),
+                due.Due(MARK, origin=UUID, cpu=16.0),
+                due.Due(MARK, since=1795383309),
                 due.Due(MARK, origin=UUID, service=due.OFF),
-                due.Due(MARK, ratios={names.CPU_RATIO: 0.5,
-                                      names.RAM_RATIO: 1.25})):
-            self.assertEqual(what, due.parse(str(what)))
-            self.assertTrue(str(what).startswith(due.with_mark(MARK)))
+                due.Due(MARK, cpu=0.5, ram=1.25)):
+            self.assertEqual(what, due.parse(what.text()))
+            self.assertTrue(what.text().startswith(due.with_mark(MARK)))
+        self.assertEqual({names.CPU_RATIO: 0.5, names.RAM_RATIO: 1.25},
+                         what.ratios)
 
     def test_nova_can_hold_the_longest(self):
-        longest = due.Due(
+        what = due.Due(
             MARK, provider=UUID, origin=UUID, event=due.REMOVED, pcloud=UUID,
-            name='x' * 63, empty=True, since=2 ** 33, ratios={
-                names.CPU_RATIO: 1 / 3e-5, names.RAM_RATIO: 1 / 3})
-        self.assertLessEqual(len(str(longest)), names.LIMIT)
+            name='x' * 63, since=2 ** 32 - 1, cpu=1 / 3e-5, ram=1 / 3)
+        longest = due.fitting(what)
+        self.assertFalse(what.fits())
+        self.assertLessEqual(len(longest.text()), forms.LIMIT)
+        self.assertIsNone(longest.provider)
+        usual = due.Due(
+            MARK, provider=UUID, origin=UUID, event=due.REMOVED, pcloud=UUID,
+            name='web-1', since=2 ** 32 - 1, cpu=16.0, ram=1.5)
+        self.assertEqual(usual, due.fitting(usual))
 
     def test_what_only_settles(self):
-        self.assertTrue(due.Due(MARK, empty=True, pcloud=UUID).only_settles)
-        for what in (due.Due(MARK), due.Due(MARK, empty=True, origin=UUID),
-                     due.Due(MARK, empty=True, service=due.ON),
-                     due.Due(MARK, empty=True, event=due.REMOVED)):
+        self.assertTrue(due.Due(MARK, since=1, pcloud=UUID).only_settles)
+        for what in (due.Due(MARK), due.Due(MARK, since=1, origin=UUID),
+                     due.Due(MARK, since=1, service=due.ON),
+                     due.Due(MARK, since=1, event=due.REMOVED)):
             self.assertFalse(what.only_settles)
 
-    def test_rubbish_closes_the_host_and_breaks_nothing(self):
-        for text in ('', ' ', 'm', '=', 'm=x c=abc r= q=7', 'é' * 255):
-            self.assertEqual({}, due.parse(text).ratios)
-        for time in ('', 'x', '-1', 'f' * 99, '1.5'):
-            self.assertIsNone(due.parse(f'm=x t={time}').since)
-
     def test_rubbish_waits_until_the_host_is_empty(self):
-        for text in ('', 'abc', 'm=', 'm=x', 'm=' + 'a' * 250, 'n=../..?x',
-                     'c=nan r=inf', 's=maybe a=what l=\x00'):
-            self.assertEqual(due.Due('', empty=True), due.parse(text), text)
+        for text in ('', ' ', 'mark', '=', 'mark=x cpu=abc ram= q=7',
+                     'é' * 255, 'abc', 'mark=', 'mark=x',
+                     'mark=' + 'a' * 250, 'provider=../..?x',
+                     f'mark={MARK} cpu=nan', f'mark={MARK} ram=inf',
+                     f'mark={MARK} service=maybe', f'mark={MARK} event=what',
+                     f'mark={MARK} origin=\x00', f'mark={MARK} since=x',
+                     f'mark={MARK} since=-1', f'mark={MARK} q=7'):
+            what = due.parse(text)
+            self.assertEqual(due.Due(''), what, text)
+            self.assertTrue(what.empty)
+            self.assertTrue(what.only_settles)
+            self.assertEqual({}, what.ratios)
+            self.assertEqual({}, due.settling({'host': what}))
+
+    def test_marks(self):
+        mark = due.new_mark()
+        self.assertTrue(due.is_mark(mark))
+        for text in ('', 'x', mark[1:], mark.upper() + 'A', f'{mark} ',
+                     f'{mark} name=x'):
+            self.assertFalse(due.is_mark(text), text)

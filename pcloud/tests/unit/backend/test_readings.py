@@ -24,11 +24,11 @@ class ReadingsTest(testtools.TestCase):
         for own in (both, ram):
             self.assertEqual(own, readings.own_ratios(
                 {'pcloud:own_ratios:n': readings.own_ratios_text(own)}, 'n'))
-        for text in ('cpu=1.0 ram=nan', 'disk=1.0', '1e-05', ''):
+        for text in ('cpu=1 ram=nan', 'disk=1', '1e-05', ''):
             self.assertEqual({}, readings.own_ratios(
                 {'pcloud:own_ratios:n': text}, 'n'))
         self.assertEqual({}, readings.own_ratios(
-            {'pcloud:own_ratios:n': 'cpu=1.0'}, 'm'))
+            {'pcloud:own_ratios:n': 'cpu=1'}, 'm'))
 
     def test_limit(self):
         self.assertIsNone(readings.limit({}))

@@ -60,8 +60,8 @@ class ImportsTest(testtools.TestCase):
              'pcloud.client.display', 'pcloud.client.exceptions',
              'pcloud.client.host_runs', 'pcloud.client.osc',
              'pcloud.client.rebalance_runs', 'pcloud.client.runs',
-             'pcloud.rules', 'pcloud.rules.counts',
-             'pcloud.rules.forms'], _loaded(_COMMANDS))
+             'pcloud.rules', 'pcloud.rules.forms',
+             'pcloud.rules.text'], _loaded(_COMMANDS))
 
 
 def _loaded(program: str) -> list[str]:

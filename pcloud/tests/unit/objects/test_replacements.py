@@ -6,7 +6,11 @@ from oslotest import base
 from pcloud.backend import rows
 from pcloud.objects import replacements
 
-LIVE, NONE = 't=1 v=live r=1', 't=1 v=none r=1'
+LIVE, NONE = (f'since=20261127T180543Z move={move} release=1'
+              for move in ('live', 'none'))
+OLD, OVER = 'host=old', 'over=1 host=old'
+WITH_NEW = 'begin=20261127T180543Z replacement=new'
+WITH_OTHER = 'begin=20261127T180543Z replacement=other'
 
 
 class LeftBehindTest(base.BaseTestCase):
@@ -24,17 +28,19 @@ class LeftBehindTest(base.BaseTestCase):
 
     def test_table(self):
         for members, kept, reaction, drain, is_left in (
-                ('new old', 'old', 'f=a n=new', None, False),
-                ('new old', 'old', 'f=a n=new', LIVE, False),
-                ('new old', 'old', None, LIVE, True),
-                ('new old', 'old', 'f=0 n=new', LIVE, True),
-                ('new old', 'old', 'f=a n=other', LIVE, True),
-                ('new', 'old', 'f=a n=new', None, True),
-                ('new', 'old', None, NONE, True),
-                ('new', 'old', None, LIVE, False),
-                ('new old', 'over old', None, NONE, True),
-                ('new old', 'over old', None, LIVE, False),
-                ('old', 'old', None, None, False),
+                ('new old', OLD, WITH_NEW, None, False),
+                ('new old', OLD, WITH_NEW, LIVE, False),
+                ('new old', OLD, None, LIVE, True),
+                ('new old', OLD, 'replacement=new', LIVE, True),
+                ('new old', OLD, WITH_OTHER, LIVE, True),
+                ('new', OLD, WITH_NEW, None, True),
+                ('new', OLD, None, NONE, True),
+                ('new', OLD, None, LIVE, False),
+                ('new old', OVER, None, NONE, True),
+                ('new old', OVER, None, LIVE, False),
+                ('old', OLD, None, None, False),
+                ('new old', 'old', WITH_NEW, None, True),
+                ('new old', 'old', WITH_NEW, LIVE, False),
                 ('new old', None, None, None, False)):
             self.assertEqual(
                 ['new'] if is_left else [],

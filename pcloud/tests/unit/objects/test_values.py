@@ -9,6 +9,9 @@ from pcloud import exception
 from pcloud.objects import values
 
 ID = '7f3c8a52-4a0e-4c35-9d6e-5b1f2c7e8a90'
+STAMP = '20261127T180543Z'
+MOVE = (f'plan=0123abcd step=1 since={STAMP} move=live source={ID} '
+        f'target={ID}')
 
 
 @ddt.ddt
@@ -22,9 +25,20 @@ class ValuesTest(testtools.TestCase):
         ('pcloud:flavor_id', 'gpu.1'), ('pcloud:units', '3'),
         ('pcloud:quota:units', '-1'), ('pcloud:scope', 'role'),
         ('pcloud:host_state:node', 'disabled'),
-        ('pcloud:own_ratios:node', 'cpu=16.0 ram=1.5'),
-        ('pcloud:own_ratios:node', 'ram=0.0'),
-        ('pcloud:due:node', 'm=0123456789ab e=1'),
+        ('pcloud:own_ratios:node', 'cpu=16 ram=1.5'),
+        ('pcloud:own_ratios:node', 'ram=0'),
+        ('pcloud:due:node', f'mark=0123456789ab since={STAMP}'),
+        ('pcloud:drain:node', f'since={STAMP} move=live'),
+        ('pcloud:maintained:host', f'begin={STAMP}'),
+        ('pcloud:replaces:host', 'host=other'),
+        (f'pcloud:rebalance:{ID}', MOVE),
+        ('pcloud:stopped:rebalance', f'at={STAMP} reason=no room'),
+        ('pcloud:maintenance:host', f'begin={STAMP} why=new fans'),
+        ('pcloud:moving:turn', f'token=0123abcd until={STAMP}'),
+        ('pcloud:growth:turn', f'token=0123abcd until={STAMP}'),
+        ('pcloud:strict:project', f'token=0123abcd until={STAMP}'),
+        ('pcloud:released:host', 'units=2 project=p'),
+        ('pcloud:worker', f'at={STAMP}'),
         ('pcloud:changes:x', '0123456789ab 0123456789ac'),
         ('pcloud:constraint:ram', '2G'), ('pcloud:key:A', '-1.5'),
         ('pcloud:sticky:A', '2'), ('pcloud:system_key:special.RAM', '0:1'),
@@ -41,13 +55,20 @@ class ValuesTest(testtools.TestCase):
         ('pcloud:description', 'a\nb'), ('pcloud:flavor_id', 'a/b'),
         ('pcloud:units', '1.5'), ('pcloud:quota:units', '-2'),
         ('pcloud:scope', 'all'), ('pcloud:host_state:node', 'Enabled'),
+        ('pcloud:flavor_id', '.'), ('pcloud:flavor_id', '..'),
         ('pcloud:own_ratios:node', ''), ('pcloud:own_ratios:node', '16.0'),
         ('pcloud:own_ratios:node', 'cpu=nan'),
-        ('pcloud:own_ratios:node', 'cpu=16.0 disk=1.0'),
-        ('pcloud:own_ratios:node', 'cpu=16.0  ram=1.5'),
-        ('pcloud:own_ratios:node', 'cpu=16.0 cpu=16.0'),
-        ('pcloud:own_ratios:', 'cpu=16.0'),
-        ('pcloud:due:node', 'e=1'),
+        ('pcloud:own_ratios:node', 'cpu=16 disk=1'),
+        ('pcloud:own_ratios:node', 'cpu=16  ram=1.5'),
+        ('pcloud:own_ratios:node', 'cpu=16 cpu=16'),
+        ('pcloud:own_ratios:', 'cpu=16'),
+        ('pcloud:due:node', f'since={STAMP}'),
+        ('pcloud:drain:node', 'x'), ('pcloud:maintained:host', 'x'),
+        ('pcloud:replaces:host', 'other'), ('pcloud:rebalance:web', MOVE),
+        (f'pcloud:rebalance:{ID}', 'x'), ('pcloud:stopped:rebalance', 'x'),
+        ('pcloud:maintenance:host', 'x'), ('pcloud:moving:turn', 'x'),
+        ('pcloud:growth:turn', 'x'), ('pcloud:strict:project', 'x'),
+        ('pcloud:released:host', '2 p'), ('pcloud:worker', '1764254000'),
         ('pcloud:changes:x', ' '), ('pcloud:constraint:ram', '2X'),
         ('pcloud:constraint:ram', '2G\n'),
         ('pcloud:constraint:cpu', '1\nram=1'),

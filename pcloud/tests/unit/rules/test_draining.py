@@ -9,40 +9,45 @@ from pcloud import exception
 from pcloud.rules import draining
 
 NOON = 1893499200  # 2030-01-01T12:00:00Z
+FIRST = '19700101T000001Z'
+NONE = f'since={FIRST} move=none'
 
 
 @ddt.ddt
 class DrainTest(base.BaseTestCase):
 
     @ddt.data(
-        (draining.Drain(1), 't=1 v=none'),
+        (draining.Drain(1, draining.NONE), f'since={FIRST} move=none'),
         (draining.Drain(255, draining.ANY, True, 256, True),
-         't=ff v=any u=100 r=1 o=1'),
+         'since=19700101T000415Z move=any release=1 '
+         'deadline=19700101T000416Z told=1'),
         (draining.Drain(0xffffffff, draining.LIVE, False, 2), (
-            't=ffffffff v=live u=2')),
+            'since=21060207T062815Z move=live deadline=19700101T000002Z')),
         (draining.Drain(1, draining.LIVE, chosen='enabled'),
-         't=1 v=live m=enabled'),
+         f'since={FIRST} move=live chosen=enabled'),
         (draining.Drain(1, draining.LIVE, True, 2, True, 'disabled'),
-         't=1 v=live u=2 r=1 o=1 m=disabled'))
+         f'since={FIRST} move=live release=1 deadline=19700101T000002Z '
+         'told=1 chosen=disabled'))
     @ddt.unpack
     def test_value(self, drain, text):
-        self.assertEqual(text, str(drain))
-        self.assertEqual(drain, draining.parse(text))
-        draining.check('n', text)
+        self.assertEqual(text, drain.text())
+        self.assertEqual(drain, draining.Drain.read(text))
 
-    @ddt.data(None, '', 'x', 't=1', 'v=none', 't=1 v=walk', 't=g v=none',
-              't=-1 v=none', 't=1 v=none ', 't=1  v=none', 't=1 v=none r=0',
-              't=1 v=none o=1 r=1', 't=123456789 v=none', 't=1 v=none\n',
-              't=1 v=none m=', 't=1 v=none m=x',
-              't=1 v=none m=enabled r=1')
+    @ddt.data(None, '', 'x', f'since={FIRST}', 'move=none',
+              f'since={FIRST} move=walk', 'since=1 move=none',
+              'since=-1 move=none', f'{NONE} ', f'since={FIRST}  move=none',
+              f'{NONE} release=0', f'{NONE} told=1 release=1',
+              'since=21060207T062816Z move=none', f'{NONE}\n',
+              f'{NONE} chosen=', f'{NONE} chosen=x',
+              f'{NONE} chosen=enabled release=1')
     def test_value_that_is_not_right(self, text):
-        self.assertIsNone(draining.parse(text))
-        self.assertRaisesRegex(
-            exception.InvalidValue, 'Drain: ', draining.check, 'n', text or '')
+        self.assertIsNone(draining.Drain.known(text))
+        self.assertRaises(
+            exception.InvalidRecord, draining.Drain.read, text or '')
 
-    @ddt.data(('disabled', 't=1 v=none', True), ('disabled', None, False),
-              ('disabled', 'x', False), ('enabled', 't=1 v=none', False),
-              ('Disabled', 't=1 v=none', False), (None, 't=1 v=none', False))
+    @ddt.data(('disabled', NONE, True), ('disabled', None, False),
+              ('disabled', 'x', False), ('enabled', NONE, False),
+              ('Disabled', NONE, False), (None, NONE, False))
     @ddt.unpack
     def test_state(self, state, text, drained):
         self.assertEqual(drained, draining.of(state, text) is not None)
@@ -68,10 +73,10 @@ class DrainTest(base.BaseTestCase):
     @ddt.unpack
     def test_overdue(self, deadline, overdue):
         self.assertEqual(overdue, draining.Drain(
-            1, deadline=deadline).is_overdue(NOON))
+            1, draining.NONE, deadline=deadline).is_overdue(NOON))
 
     @ddt.data(
-        (None, False), (draining.Drain(1, release=True), False),
+        (None, False), (draining.Drain(1, draining.NONE, True), False),
         (draining.Drain(1, draining.LIVE), False),
         (draining.Drain(1, draining.LIVE, True, 2), False),
         (draining.Drain(1, draining.LIVE, True), True),

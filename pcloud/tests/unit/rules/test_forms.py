@@ -3,9 +3,14 @@
 import re
 
 import ddt
+import hypothesis
+from hypothesis import strategies
 import testtools
 
 from pcloud.rules import forms
+from pcloud.rules import hints
+
+ID = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
 
 
 @ddt.ddt
@@ -42,3 +47,30 @@ class FormsTest(testtools.TestCase):
         form = re.compile(forms.ATTRIBUTE_NAME)
         for text in (' ', ' a', 'a ', ' a '):
             self.assertIsNone(form.fullmatch(text), text)
+
+
+@ddt.ddt
+class UuidTest(testtools.TestCase):
+
+    @ddt.data(
+        # A text, whether the text is an id, whether any letter case is.
+        (ID, True, True), (ID.upper(), False, True),
+        (ID.title(), False, True), (ID.replace('-', ''), False, False),
+        (f'{{{ID}}}', False, False), (f'urn:uuid:{ID}', False, False),
+        (f'{ID}\n', False, False), (f' {ID}', False, False),
+        (ID[:-1], False, False), (f'{ID}0', False, False),
+        ('', False, False), ('web', False, False),
+        ('３f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b', False, False))
+    @ddt.unpack
+    def test_forms(self, text, is_uuid, in_any_case):
+        self.assertIs(is_uuid, forms.is_uuid(text))
+        self.assertIs(in_any_case, forms.is_uuid_in_any_case(text))
+        self.assertIs(is_uuid, hints.is_pcloud_id(text))
+
+    @ddt.data(None, 7, [], [ID], {ID: ID}, ID.encode())
+    def test_what_is_no_text(self, value):
+        self.assertIs(False, forms.is_uuid(value))
+
+    @hypothesis.given(strategies.uuids())
+    def test_what_python_writes(self, value):
+        self.assertTrue(forms.is_uuid(str(value)))

@@ -12,10 +12,12 @@ class LooksTest(unittest.TestCase):
 
     def test_texts(self):
         for text, expected in (
-                ('1764254000', 1764254000), ('0', 0), (None, None),
-                ('', None), ('-1', None), ('1.5', None), ('x', None),
-                ('9' * 12, None)):
-            self.assertEqual(expected, looks.parse(text), text)
+                ('at=20251127T143320Z', 1764254000),
+                ('at=19700101T000000Z', 0), (None, None), ('', None),
+                ('at=-1', None), ('at=1.5', None), ('1764254000', None),
+                ('at=20251127T143320', None)):
+            look = looks.Look.known(text)
+            self.assertEqual(expected, look and look.at, text)
 
     def test_ages(self):
         now = 1764254000

@@ -6,35 +6,39 @@ from oslotest import base
 from pcloud import exception
 from pcloud.rules import maintenance as rules
 
+TEN = '19700101T000010Z'
+
 
 class ValueTest(base.BaseTestCase):
 
     def test_form(self):
         for value, kept in (
-                ('f=a r=', rules.Kept(rules.Maintenance(10))),
-                ('f=a u=b o=1 r=x y=1 r=2', rules.Kept(
-                    rules.Maintenance(10, 11, 'x y=1 r=2'), True)),
-                ('f=a o=1 r=\xa0', rules.Kept(
+                (f'begin={TEN}', rules.kept(rules.Maintenance(10))),
+                (f'begin={TEN} end=19700101T000011Z open=1 why=x y=1 why=2',
+                 rules.kept(rules.Maintenance(10, 11, 'x y=1 why=2'), True)),
+                (f'begin={TEN} open=1 why=\xa0', rules.kept(
                     rules.Maintenance(10, None, '\xa0'), True)),
-                ('o=1', rules.Kept(None, True))):
-            self.assertEqual(value, str(kept))
-            self.assertEqual(kept, rules.parse(value), value)
+                ('open=1', rules.kept(None, True))):
+            self.assertEqual(value, kept.text())
+            self.assertEqual(kept, rules.Kept.read(value), value)
             self.assertEqual(kept.maintenance, rules.of(value))
 
     def test_what_is_not_right(self):
-        for value in (None, '', 'x', 'f=a', 'r=x', 'u=b r=x', 'o=1 r=x',
-                      ' o=1', 'f=a  r=', 'f=a r=x\ny', 'f=A r=', 'o=1 ',
-                      'f=123456789 r=', 'f=a u=b'):
-            self.assertIsNone(rules.parse(value), value)
+        for value in (None, '', 'x', 'begin=', 'why=x',
+                      f'end={TEN} why=x', 'open=1 why=x', ' open=1',
+                      f'begin={TEN}  why=x', f'begin={TEN} why=x\ny',
+                      f'begin={TEN[:-1]}z', 'open=1 ',
+                      'begin=21060207T062816Z', f'end={TEN}',
+                      f'begin={TEN} why='):
+            self.assertIsNone(rules.Kept.known(value), value)
             self.assertIsNone(rules.of(value), value)
-        self.assertRaisesRegex(
-            exception.InvalidValue, 'Maintenance: ', rules.check, 'node-1',
-            'x')
-        rules.check('node-1', 'f=a r=')
+            self.assertRaises(
+                exception.InvalidRecord, rules.Kept.read, value or '')
 
     def test_the_longest_value_fits(self):
-        self.assertLessEqual(len(str(rules.Kept(rules.Maintenance(
-            0xffffffff, 0xffffffff, 'r' * rules.REASON_LENGTH), True))), 255)
+        self.assertLessEqual(len(rules.kept(rules.Maintenance(
+            0xffffffff, 0xffffffff, 'r' * rules.REASON_LENGTH),
+            True).text()), 255)
 
 
 class ReadTest(base.BaseTestCase):

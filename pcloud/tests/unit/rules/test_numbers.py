@@ -22,7 +22,8 @@ class RatioTest(testtools.TestCase):
               ('1E+2', 100.0), ('1024', 1024.0), ('1e-320', 1e-320))
     def test_right(self, text, value):
         self.assertEqual(value, ratios.of_pcloud(text))
-        self.assertEqual(value, ratios.of_host(text))
+        own = ratios.OwnRatios(cpu=value)
+        self.assertEqual(own, ratios.OwnRatios.read(own.text()))
 
     @ddt.data(*RUBBISH, '0', '0.0', '1024.1', '1e300')
     def test_wrong_of_a_pcloud(self, text):
@@ -32,12 +33,16 @@ class RatioTest(testtools.TestCase):
 
     @ddt.data(*(each for each in RUBBISH if each != '1e-400'), '1e39')
     def test_wrong_of_a_host(self, text):
-        self.assertRaisesRegex(
-            exception.InvalidValue, 'Allocation ratio: ', ratios.of_host, text)
+        for name in ('cpu', 'ram'):
+            self.assertRaises(exception.InvalidRecord,
+                              ratios.OwnRatios.read, f'{name}={text}')
 
     def test_what_placement_has_is_right(self):
         for value in (0.0, 1.0, 3e38, 123456.789, 1 / 3):
-            self.assertEqual(value, ratios.of_host(repr(value)))
+            own = ratios.OwnRatios.read(ratios.OwnRatios(value, value).text())
+            # Placement keeps fewer digits than the nine of the text.
+            self.assertLessEqual(abs(own.cpu - value), value * 1e-8)
+            self.assertEqual(own.cpu, own.ram)
 
 
 @ddt.ddt

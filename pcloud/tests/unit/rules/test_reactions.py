@@ -7,27 +7,29 @@ from pcloud import exception
 from pcloud.rules import reactions as rules
 
 SOON, LATER = 100, 200
+TEN = '19700101T000010Z'
 
 
 class ValueTest(base.BaseTestCase):
 
     def test_form(self):
         for value, reaction in (
-                ('f=a', rules.Reaction(10)),
-                ('f=0 n=node-1', rules.Reaction(0, 'node-1')),
-                ('f=a n=a b=1', rules.Reaction(10, 'a b=1')),
-                ('f=a p=1', rules.Reaction(10, failed=True))):
-            self.assertEqual(value, str(reaction))
-            self.assertEqual(reaction, rules.parse(value))
-            rules.check('node-2', value)
+                (f'begin={TEN}', rules.Reaction(10)),
+                ('replacement=node-1', rules.Reaction(replacement='node-1')),
+                (f'begin={TEN} replacement=a b=1', rules.Reaction(
+                    10, replacement='a b=1')),
+                (f'begin={TEN} failed=1', rules.Reaction(10, failed=True))):
+            self.assertEqual(value, reaction.text())
+            self.assertEqual(reaction, rules.Reaction.read(value))
 
     def test_what_is_not_right(self):
-        for value in (None, '', 'x', 'f=', 'f=g', 'f=A', 'f=123456789',
-                      'f=a n=', 'f=a p=0', 'f=a ', 'f=a n=b\n', 'n=b'):
-            self.assertIsNone(rules.parse(value), value)
-            self.assertRaisesRegex(
-                exception.InvalidValue, 'Maintenance: ', rules.check, 'node-2',
-                value or '')
+        for value in (None, '', 'x', 'begin=', 'begin=g', f'BEGIN={TEN}',
+                      'begin=21060207T062816Z', f'begin={TEN} replacement=',
+                      f'begin={TEN} failed=0', f'begin={TEN} ',
+                      f'begin={TEN} replacement=b\n', 'n=b'):
+            self.assertIsNone(rules.Reaction.known(value), value)
+            self.assertRaises(exception.InvalidRecord, rules.Reaction.read,
+                              value or '')
 
     def test_policy(self):
         for text, policy in ((None, 'stay'), ('', 'stay'), ('stay', 'stay'),
@@ -40,16 +42,20 @@ class LeavingTest(base.BaseTestCase):
 
     def test_table(self):
         for kept, members, leaving in (
-                ({}, 'ab', ''), ({'a': 'b'}, 'ab', ''),
-                ({'a': 'b'}, 'a', 'a'), ({'a': 'over b'}, 'ab', 'a'),
-                ({'a': 'over b'}, 'a', 'a'), ({'a': 'b'}, 'b', '')):
+                ({}, 'ab', ''), ({'a': 'host=b'}, 'ab', ''),
+                ({'a': 'host=b'}, 'a', 'a'),
+                ({'a': 'over=1 host=b'}, 'ab', 'a'),
+                ({'a': 'over=1 host=b'}, 'a', 'a'),
+                ({'a': 'host=b'}, 'b', ''), ({'a': 'b'}, 'ab', 'a'),
+                ({'a': ''}, 'ab', 'a')):
             self.assertEqual(frozenset(leaving), rules.leaving(
-                kept, frozenset(members)), kept)
+                rules.stand_ins(kept), frozenset(members)), kept)
 
     def test_of_whom(self):
-        self.assertEqual('over b', rules.over('b'))
-        for kept in 'b', rules.over('b'):
-            self.assertEqual('b', rules.of_whom(kept))
+        self.assertEqual({
+            'a': rules.StandIn(host='b'), 'c': rules.StandIn(True, host='b'),
+            'd': None}, rules.stand_ins({
+                'a': 'host=b', 'c': 'over=1 host=b', 'd': 'b'}))
 
 
 class DueTest(base.BaseTestCase):

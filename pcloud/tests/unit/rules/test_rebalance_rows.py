@@ -12,43 +12,49 @@ SERVER = '5f0b3bd4-8f3a-4d0c-b4a4-31d5cf1d6a3b'
 A, B, C = (f'{number}1111111-2222-3333-4444-555555555555'
            for number in range(3))
 ROW = rules.Assignment('0123abcd', 2, 255, 'live', A, B)
-TEXT = f'p=0123abcd n=2 t=ff v=live f={A} h={B}'
+TEXT = ('plan=0123abcd step=2 since=19700101T000415Z move=live '
+        f'source={A} target={B}')
 
 
 @ddt.ddt
 class ValueTest(base.BaseTestCase):
 
     def test_value(self):
-        self.assertEqual(TEXT, str(ROW))
-        self.assertEqual(ROW, rules.parse(TEXT))
-        rules.check(SERVER, TEXT)
+        self.assertEqual(TEXT, ROW.text())
+        self.assertEqual(ROW, rules.Assignment.read(TEXT))
 
-    @ddt.data('', 'x', TEXT + ' ', TEXT + '\n', TEXT.replace('n=2', 'n=0'),
-              TEXT.replace('n=2', 'n=12345'), TEXT.replace('live', 'none'),
-              TEXT.replace('t=ff', 't=fg'), TEXT.replace('p=', 'q='),
-              TEXT.upper())
+    @ddt.data('', 'x', TEXT + ' ', TEXT + '\n',
+              TEXT.replace('step=2', 'step=0'),
+              TEXT.replace('step=2', 'step=12345678901'),
+              TEXT.replace('live', 'none'), TEXT.replace('0415Z', '0460Z'),
+              TEXT.replace('plan=', 'pla='), TEXT.upper())
     def test_value_that_is_not_right(self, text):
-        self.assertIsNone(rules.parse(text))
-        self.assertRaisesRegex(
-            exception.InvalidValue, 'Rebalance: ', rules.check, SERVER, text)
-
-    def test_key_that_is_not_right(self):
-        self.assertRaisesRegex(
-            exception.InvalidValue, 'Rebalance: ', rules.check, 'web', TEXT)
+        self.assertIsNone(rules.Assignment.known(text))
+        self.assertRaises(
+            exception.InvalidRecord, rules.Assignment.read, text)
 
     def test_longest_value(self):
         longest = rules.Assignment('0' * 8, 9999, 0xffffffff, 'live', A, B)
-        self.assertLessEqual(len(str(longest)), 255)
-        stopped = rules.Stopped(0xffffffff, 'x' * 999)
-        self.assertLessEqual(len(str(stopped)), 255)
-        self.assertIsNotNone(rules.parse_stopped(str(stopped)))
+        self.assertLessEqual(len(longest.text()), 255)
+        stopped = rules.stopped(0xffffffff, 'x' * 999)
+        self.assertEqual(255, len(stopped.text()))
+        self.assertEqual(stopped, rules.Stopped.read(stopped.text()))
 
-    @ddt.data(None, '', 't=1', 't=1 ', 'no room', 't=x no room')
+    @ddt.data(('no\nroom', 'no\\nroom'), ('\U0001f600', '\\U0001f600'),
+              ('\ud800', '\\ud800'), ('no room', 'no room'))
+    @ddt.unpack
+    def test_end_in_any_words(self, reason, shown):
+        stopped = rules.stopped(1, reason)
+        self.assertEqual(
+            f'at=19700101T000001Z reason={shown}', stopped.text())
+
+    @ddt.data(None, '', 'at=1', 'at=19700101T000001Z',
+              'at=19700101T000001Z ', 'no room', 'at=x reason=no room',
+              'at=19700101T000001Z reason=')
     def test_end_that_is_not_right(self, text):
-        self.assertIsNone(rules.parse_stopped(text))
-        self.assertRaisesRegex(
-            exception.InvalidValue, 'Rebalance: ', rules.check_stopped, 'k',
-            text or '')
+        self.assertIsNone(rules.Stopped.known(text))
+        self.assertRaises(
+            exception.InvalidRecord, rules.Stopped.read, text or '')
 
     def test_present_step(self):
         rows = {'x': ROW, 'y': rules.Assignment(
