@@ -2,8 +2,7 @@
 
 """What Nova's own reads of all aggregates cost, by what Pclouds keep.
 
-``python -m pcloud.tests.benchmarks.aggregates`` fills databases on the MariaDB
-of this machine, and makes Nova read all aggregates: once as ``GET
+Nova reads all aggregates from the MariaDB of this machine: once as ``GET
 /os-aggregates`` does, and once as nova-scheduler does at the start. Nova joins
 the hosts and the metadata of an aggregate, so each pair of a host and a key is
 a row. What of the rows is Pcloud's is counted by sort of key.
@@ -11,15 +10,11 @@ a row. What of the rows is Pcloud's is counted by sort of key.
 
 from __future__ import annotations
 
-import argparse
 import collections
 from collections.abc import Callable
 from collections.abc import Iterator
-from collections.abc import Mapping
 from collections.abc import Sequence
-import dataclasses
 import gc
-import sys
 import time
 import uuid
 
@@ -36,27 +31,18 @@ from oslo_serialization import jsonutils
 
 from pcloud import names
 from pcloud.tests.benchmarks.filters import databases
+from pcloud.tests.benchmarks import results
 from pcloud.tests.support import bulk
 
 _OWN = {names.CPU_RATIO: '16.0', names.RAM_RATIO: '1.5'}
 _ZONES, _POOLS = 2, 10
 
+FULL = {'hosts': 20_000, 'of_pcloud': 10}
+SMALL = {'hosts': 40, 'of_pcloud': 10}
+_TABLE = 'Reads of all aggregates, seconds of this process'
+
 NOTHING, NO_RATIOS, RATIOS = (
     'without Pcloud', 'no ratios set', 'ratios set')
-
-
-@dataclasses.dataclass(frozen=True)
-class Measured:
-    """The cost of reading all aggregates.
-
-    :ivar rows: the rows that Nova's join returns
-    :ivar seconds: what Nova did -> seconds of this process's processor time,
-        in each turn
-    """
-
-    kept: str
-    rows: int
-    seconds: Mapping[str, list[float]]
 
 
 def aggregates(
@@ -151,38 +137,18 @@ def _time(work: Callable[[], None]) -> float:
     return time.process_time() - began
 
 
-def measure(
-    hosts: int, of_pcloud: int, repeat: int, cell: objects.CellMapping,
-) -> Iterator[Measured]:
-    """Measure each cloud, one after the other: all use the same tables."""
+def measure(hosts: int, of_pcloud: int) -> Iterator[results.Row]:
+    """Measure each cloud, one after the other: all use the same tables.
+
+    :param of_pcloud: the number of hosts of each Pcloud
+    """
     added = [f'compute-{number:06}' for number in range(hosts)]
-    for kept in (NOTHING, NO_RATIOS, RATIOS):
-        made = aggregates(kept, added, of_pcloud)
-        write(made, cell)
-        seconds = {name: [_time(work) for _ in range(repeat)]
-                   for name, work in _WORKS.items()}
-        if kept == RATIOS:
-            for sort, rows in by_key(made).items():
-                print(f'{kept}: {sort}: {rows:,} rows')
-        yield Measured(kept, joined(made), seconds)
-
-
-def main() -> int:
-    """Measure and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--hosts', type=int, default=20000)
-    parser.add_argument('--of-pcloud', type=int, default=10,
-                        help='the number of hosts of each Pcloud')
-    parser.add_argument('--repeat', type=int, default=3)
-    options = parser.parse_args()
     with databases.running() as cell:
-        for each in measure(options.hosts, options.of_pcloud,
-                            options.repeat, cell):
-            print(f'{each.kept}: {each.rows:,} rows; ' + ', '.join(
-                f'{name} {min(seconds):.2f} s'
-                for name, seconds in each.seconds.items()), flush=True)
-    return 0
-
-
-if __name__ == '__main__':
-    sys.exit(main())
+        for kept in (NOTHING, NO_RATIOS, RATIOS):
+            made = aggregates(kept, added, of_pcloud)
+            write(made, cell)
+            yield results.Row(_TABLE, kept, 'rows of the join', joined(made))
+            for name, work in _WORKS.items():
+                yield results.Row(_TABLE, kept, f's {name}', _time(work))
+    for sort, rows in by_key(made).items():
+        yield results.Row('Rows of the join, ratios set', sort, 'rows', rows)

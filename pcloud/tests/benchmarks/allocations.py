@@ -2,22 +2,19 @@
 
 """How many hosts a second go to Pclouds, with several API processes.
 
-``python -m pcloud.tests.benchmarks.allocations`` fills databases on the
-MariaDB of this machine, and has clients add hosts of one pool to Pclouds of
-their own, through 1, 2 and 4 processes of nova-api. Besides the hosts a second
-there are the hosts a second of processor time: of nova-api, Placement and
-MariaDB.
+Clients add hosts of one pool to Pclouds of their own, through 1, 2 and 4
+processes of nova-api over the MariaDB of this machine. Besides the hosts a
+second there are the hosts a second of processor time: of nova-api, Placement
+and MariaDB.
 """
 
 from __future__ import annotations
 
-import argparse
-import collections
+from collections.abc import Iterator
 from collections.abc import Sequence
 from concurrent import futures
 import dataclasses
 import itertools
-import sys
 import time
 import uuid
 
@@ -27,12 +24,15 @@ import requests
 
 from pcloud.tests.benchmarks import clouds
 from pcloud.tests.benchmarks import meter
-from pcloud.tests.benchmarks import suites
+from pcloud.tests.benchmarks import results
 from pcloud.tests.support import bulk
 
 _CLIENTS = 2  # Of each process.
 _OF_PCLOUD = 10
 _TIMEOUT = 600
+
+FULL = {'hosts': 20_000, 'processes': (1, 2, 4), 'each': 10}
+SMALL = {'hosts': 400, 'processes': (1, 2), 'each': 1}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,13 +55,18 @@ class Measured:
         """The processor time of nova-api, Placement and MariaDB."""
         return self.spent.others + self.spent.database
 
-    def __str__(self) -> str:
-        return (f'{self.processes} processes: {self.hosts / self.wall:.1f} '
-                f'hosts a second, {self.hosts / self.server:.1f} a second of '
-                'processor time '
-                f'({1000 * self.server / self.hosts:.0f} ms a host, '
-                f'of it {1000 * self.spent.database / self.hosts:.0f} in '
-                'MariaDB)')
+    def rows(self) -> Iterator[results.Row]:
+        """Yield what was measured."""
+        for unit, found in (
+                ('hosts a second', self.hosts / self.wall),
+                ('hosts a second of processor time',
+                 self.hosts / self.server),
+                ('ms processor time a host', 1000 * self.server / self.hosts),
+                ('of it ms of MariaDB',
+                 1000 * self.spent.database / self.hosts)):
+            yield results.Row(
+                'Hosts that clients add to Pclouds, two clients a process',
+                f'{self.processes} processes of nova-api', unit, found)
 
 
 def fill(cloud: clouds.Cloud, hosts: int, clients: int,
@@ -101,7 +106,7 @@ def add(url: str, pcloud: bulk.Aggregate, names: Sequence[str]) -> None:
         assert response.status_code == 201, response.text
 
 
-def measure(
+def allocate(
     cloud: clouds.Cloud, processes: int, pclouds: Sequence[bulk.Aggregate],
     names: Sequence[str],
 ) -> Measured:
@@ -120,41 +125,25 @@ def measure(
                     time.perf_counter() - began, spent)
 
 
-def main() -> int:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--hosts', type=int, default=20_000)
-    parser.add_argument('--processes', type=int, nargs='+',
-                        default=[1, 2, 4])
-    parser.add_argument('--each', type=int, default=10,
-                        help='how many hosts each client adds')
-    parser.add_argument('--repeat', type=int, default=1,
-                        help='how often all that is done')
-    suites.add_option(parser)
-    options = parser.parse_args()
-    most = max(options.processes)
+def measure(
+    hosts: int, processes: Sequence[int], each: int,
+) -> Iterator[results.Row]:
+    """Measure how many hosts a second go to Pclouds.
+
+    :param hosts: the number of hosts of the cloud
+    :param processes: numbers of processes of nova-api
+    :param each: how many hosts each client adds
+    """
+    most = max(processes)
     cloud = clouds.Cloud(processes=most, server='nova')
     try:
         cloud.start()
-        pclouds = fill(cloud, options.hosts, _CLIENTS * most)
+        pclouds = fill(cloud, hosts, _CLIENTS * most)
         # The first calls load what later calls have.
-        measure(cloud, most, pclouds, ['first'])
-        seconds = collections.defaultdict(list)
-        for turn, processes in itertools.product(
-                range(options.repeat), options.processes):
-            measured = measure(
-                cloud, processes, pclouds[:_CLIENTS * processes],
-                [f'p{processes}-{turn}-{number}'
-                 for number in range(options.each)])
-            print(measured, flush=True)
-            seconds[f'a host, {processes} processes'].append(
-                measured.server / measured.hosts)
+        allocate(cloud, most, pclouds, ['first'])
+        for number in processes:
+            yield from allocate(
+                cloud, number, pclouds[:_CLIENTS * number],
+                [f'p{number}-{index}' for index in range(each)]).rows()
     finally:
         cloud.stop()
-    if options.json:
-        suites.write(options.json, seconds)
-    return 0
-
-
-if __name__ == '__main__':
-    sys.exit(main())

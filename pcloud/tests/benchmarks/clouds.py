@@ -18,22 +18,10 @@ from pcloud.tests.support import bulk
 
 
 class Cloud(cloud.Cloud):
-    """Placement, databases and API processes.
-
-    Nova's own migrations take a minute on a busy machine.
-    """
+    """Placement, databases and API processes."""
 
     def _sync(self) -> None:
-        for index in main_models.Migration.__table__.indexes:
-            # As in Nova's migrations: MariaDB has a longest key.
-            index.dialect_options['mysql']['length'] = {
-                column.name: 100 for column in index.columns
-                if getattr(column.type, 'length', None) == 255}
-        for name, models in (('nova_api', api_models),
-                             ('nova_cell0', main_models),
-                             ('nova_cell1', main_models)):
-            models.BASE.metadata.create_all(
-                sa.create_engine(mariadb.url(name)))
+        make_tables()
         with sa.create_engine(mariadb.url('nova_api')).begin() as connection:
             for uuid, name in (
                     (cell_mapping.CellMapping.CELL0_UUID, 'cell0'),
@@ -45,6 +33,22 @@ class Cloud(cloud.Cloud):
     def rows(self) -> bulk.Rows:
         """Return what writes rows into the databases of this cloud."""
         return bulk.Rows(sa.create_engine(mariadb.url('placement')))
+
+
+def make_tables() -> None:
+    """Make the tables of Nova in the databases of this process.
+
+    Nova's own migrations take a minute on a busy machine.
+    """
+    for index in main_models.Migration.__table__.indexes:
+        # As in Nova's migrations: MariaDB has a longest key.
+        index.dialect_options['mysql']['length'] = {
+            column.name: 100 for column in index.columns
+            if getattr(column.type, 'length', None) == 255}
+    for name, models in (('nova_api', api_models),
+                         ('nova_cell0', main_models),
+                         ('nova_cell1', main_models)):
+        models.BASE.metadata.create_all(sa.create_engine(mariadb.url(name)))
 
 
 def analyze() -> None:

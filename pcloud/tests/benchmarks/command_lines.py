@@ -2,16 +2,14 @@
 
 """What the commands of others cost where Pcloud's client is installed.
 
-``python -m pcloud.tests.benchmarks.command_lines`` runs commands of ``nova``
-and ``openstack`` in two folders of packages, which differ in Pcloud alone. A
-folder has the packages of this environment that a user's machine needs, and
-not the packages of services, which the libraries of clients import where the
-packages are installed. The commands need no cloud.
+Commands of ``nova`` and ``openstack`` run in two folders of packages, which
+differ in Pcloud alone. A folder has the packages of this environment that a
+user's machine needs, and not the packages of services, which the libraries of
+clients import where the packages are installed. The commands need no cloud.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -29,13 +27,15 @@ import tempfile
 
 from packaging import requirements
 
-from pcloud.tests.benchmarks import suites
+from pcloud.tests.benchmarks import results
 from pcloud.tests.benchmarks import turns
 
 _ROOTS = ('python-novaclient', 'python-openstackclient')
 WITHOUT = 'without'
 WITH = 'with'
-_BASELINE = 'baseline'
+_WHY = 'both clients load their plugins at every command'
+
+FULL, SMALL = {'repeat': 15}, {'repeat': 1}
 
 # stevedore keeps no list of entry points for a Python below /tmp, where a
 # checkout may be.
@@ -144,55 +144,24 @@ def run(command: Command, folder: pathlib.Path) -> float:
 
 
 @contextlib.contextmanager
-def folders(
-    baseline: pathlib.Path | None,
-) -> Iterator[dict[str, pathlib.Path]]:
-    """Make the folders of packages.
-
-    :param baseline: another checkout, for a third folder; or None
-    :returns: name of the folder -> path
-    """
-    here = pathlib.Path(__file__).parents[3]
+def folders() -> Iterator[dict[str, pathlib.Path]]:
+    """Make the folders of packages: name of the folder -> path."""
     with tempfile.TemporaryDirectory(prefix='pcloud-bench-') as parent:
-        made = {}
-        for name, checkout in (
-                (WITHOUT, None), (WITH, here), (_BASELINE, baseline)):
-            if name == _BASELINE and baseline is None:
-                continue
-            made[name] = pathlib.Path(parent, name)
-            made[name].mkdir()
-            link_packages(made[name])
-            if checkout is not None:
-                install(checkout.resolve(), made[name])
+        made = {name: pathlib.Path(parent, name) for name in (WITHOUT, WITH)}
+        for folder in made.values():
+            folder.mkdir()
+            link_packages(folder)
+        install(pathlib.Path(__file__).parents[3], made[WITH])
         yield made
 
 
-def main() -> int:
-    """Measure, print a table, and fail when a command costs too much."""
-    parser = argparse.ArgumentParser(
-        prog='python -m pcloud.tests.benchmarks.command_lines',
-        description=__doc__.splitlines()[0])
-    parser.add_argument('--repeat', type=int, default=15,
-                        help='how often each command is run at least '
-                             '(default: %(default)s)')
-    parser.add_argument('--baseline', type=pathlib.Path, metavar='CHECKOUT',
-                        help='another checkout of Pcloud to run in the turns')
-    suites.add_option(parser)
-    options = parser.parse_args()
-    judged = []
-    with folders(options.baseline) as made:
+def measure(repeat: int) -> Iterator[results.Row]:
+    """Measure each command so many times at least, in turns."""
+    with folders() as made:
         for command in COMMANDS:
-            taken = turns.Turns(command.name, {
+            taken = turns.Turns(f'``{command.name}``', {
                 name: functools.partial(run, command, folder)
                 for name, folder in made.items()})
-            taken.take(options.repeat, [
-                turns.Bound(WITH, WITHOUT, command.bound)])
-            judged.append(taken)
-    print(turns.table(judged))
-    if options.json:
-        suites.write(options.json, turns.seconds(judged))
-    return turns.report_missed(judged)
-
-
-if __name__ == '__main__':
-    sys.exit(main())
+            taken.take(repeat, [turns.Bound(
+                WITH, WITHOUT, command.bound, _WHY)])
+            yield from taken.rows('Commands of others')

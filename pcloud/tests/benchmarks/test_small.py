@@ -2,40 +2,58 @@
 
 """The benchmarks that take minutes run, on small clouds."""
 
+import pathlib
 import subprocess
 import sys
+import tempfile
 
-import ddt
 import testtools
 
+from pcloud.tests.benchmarks import results
+from pcloud.tests.benchmarks import tables
 from pcloud.tests.concurrency import mariadb
 
+# A line of each part.
+TOLD = {
+    'filters': 'AffinityWeigher, 10 customer keys',
+    'boots': 'boot into a Pcloud',
+    'nova_calls': 'POST /servers',
+    'calls': 'reads of a boot without a hint',
+    'allocations': '2 processes of nova-api',
+    'aggregates': 'ratios set',
+    'plans': 'whether servers fit',
+    'command_lines': '``nova help list``',
+}
 
-@ddt.ddt
+
 class SmallTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
         mariadb.need()
+        self.folder = pathlib.Path(self.enterContext(
+            tempfile.TemporaryDirectory()))
 
-    @ddt.unpack
-    @ddt.data(
-        ('aggregates', ['--hosts', '40', '--repeat', '1'],
-         'ratios set: 2,'),
-        ('growth', ['--hosts', '1200', '2400', '--repeat', '1'],
-         'reads of a boot without a hint'),
-        ('stock', ['--hosts', '20', '--repeat', '1'],
-         '20 hosts, a Pcloud'),
-        ('own_calls', ['--servers', '3', '--repeat', '1'],
-         'GET /servers/detail'),
-        ('made_answers', ['--servers', '3', '--repeat', '1'],
-         'made: POST /servers'),
-        ('allocations', ['--hosts', '400', '--each', '1', '--processes',
-                         '1', '2'], '2 processes: '))
-    def test_runs(self, module, arguments, told):
-        """What is counted is as wanted, in small clouds too."""
+    def _run(self, *parts):
+        """Run parts, and return the printed text and what was found."""
         done = subprocess.run(
-            [sys.executable, '-m', f'pcloud.tests.benchmarks.{module}',
-             *arguments], capture_output=True, text=True)
+            [sys.executable, '-m', 'pcloud.tests.benchmarks', '--small',
+             '--folder', str(self.folder), *parts],
+            capture_output=True, text=True)
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
-        self.assertIn(told, done.stdout)
+        return done.stderr, results.read(self.folder / tables.RESULT)
+
+    def test_runs(self):
+        """What is counted is as wanted, in small clouds too."""
+        _, found = self._run()
+        self.assertEqual(list(results.PARTS), list(found.parts))
+        for name, told in TOLD.items():
+            rows = found.parts[name].rows
+            self.assertIn(told, {row.name for row in rows}, name)
+            self.assertIn(told, (self.folder / tables.TABLES).read_text())
+        # What is there is not measured again.
+        told, again = self._run()
+        self.assertEqual('', told)
+        self.assertEqual(found, again)
+        told, _ = self._run('command_lines')
+        self.assertIn('--- command_lines ...', told)

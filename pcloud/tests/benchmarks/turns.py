@@ -9,13 +9,13 @@ is the best estimate, and only more turns tell a missed ratio from bad luck.
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 import statistics
-import sys
 
-from pcloud.tests.benchmarks import tables
+from pcloud.tests.benchmarks import results
 
 # After so many times the planned turns a missed ratio is believed.
 _PATIENCE = 4
@@ -26,11 +26,13 @@ class Bound:
     """A wanted ratio of two works.
 
     :ivar most: the most time of `work`, as a multiple of the time of `other`
+    :ivar why: the reason
     """
 
     work: str
     other: str
     most: float
+    why: str
 
 
 class Turns:
@@ -77,49 +79,19 @@ class Turns:
         """Return the least time of a work as a multiple of another's."""
         return min(self.seconds[work]) / min(self.seconds[other])
 
-    def missed(self) -> list[str]:
-        """Return a sentence for each bound that is missed."""
-        return [
-            f'{self.name}: {each.work} takes '
-            f'{self.ratio(each.work, each.other):.3f} times as long as '
-            f'{each.other}; at most {each.most} is wanted'
-            for each in self._bounds
-            if self.ratio(each.work, each.other) > each.most]
+    def missed(self) -> list[Bound]:
+        """Return the bounds that are missed."""
+        return [each for each in self._bounds
+                if self.ratio(each.work, each.other) > each.most]
 
-
-def seconds(measured: Sequence[Turns]) -> dict[str, list[float]]:
-    """Return what was done, and by which work -> seconds of each turn."""
-    return {f'{each.name}, {work}': taken for each in measured
-            for work, taken in each.seconds.items()}
-
-
-def table(measured: Sequence[Turns]) -> str:
-    """Return the measurements in milliseconds, as reStructuredText.
-
-    The ratios are multiples of the first work.
-    """
-    names = list(dict.fromkeys(
-        name for each in measured for name in each.seconds))
-    rows = [['', *(f'{name}, {kind}' for name in names
-                   for kind in ('least', 'median', 'ratio'))]]
-    rows += [[f'``{each.name}``', *(
-        cell for name in names for cell in _cells(each, name))]
-        for each in measured]
-    return tables.listed(rows)
-
-
-def _cells(measured: Turns, name: str) -> list[str]:
-    seconds = measured.seconds.get(name)
-    if not seconds:
-        return ['', '', '']
-    return [f'{1000 * min(seconds):,.1f}',
-            f'{1000 * statistics.median(seconds):,.1f}',
-            f'{measured.ratio(name, next(iter(measured.seconds))):.3f}']
-
-
-def report_missed(measured: Sequence[Turns]) -> int:
-    """Print the bounds that are missed; return 1 when there is one."""
-    wrong = [line for each in measured for line in each.missed()]
-    for line in wrong:
-        print(line, file=sys.stderr)
-    return int(bool(wrong))
+    def rows(self, table: str) -> Iterator[results.Row]:
+        """Yield the milliseconds of each work, and each bound."""
+        for work, seconds in self.seconds.items():
+            for word, pick in (('least', min), ('median', statistics.median)):
+                yield results.Row(table, self.name, f'ms {work}, {word}',
+                                  1000 * pick(seconds))
+        for each in self._bounds:
+            yield results.Row(
+                table, f'{self.name}, {each.work}',
+                f'{results.TIMES}{each.other}',
+                self.ratio(each.work, each.other), each.most, why=each.why)

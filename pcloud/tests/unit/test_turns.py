@@ -7,6 +7,7 @@ import pickle
 
 import testtools
 
+from pcloud.tests.benchmarks import results
 from pcloud.tests.benchmarks import turns
 
 
@@ -24,7 +25,7 @@ class TurnsTest(testtools.TestCase):
 
         taken = turns.Turns('work', {'theirs': work(theirs),
                                      'ours': work(ours)})
-        taken.take(3, [turns.Bound('ours', 'theirs', most)])
+        taken.take(3, [turns.Bound('ours', 'theirs', most, 'because')])
         return taken
 
     def test_the_first_turn_does_not_count(self):
@@ -40,10 +41,20 @@ class TurnsTest(testtools.TestCase):
     def test_what_is_slow_is_missed_after_all_turns(self):
         taken = self._taken([1.1], [1], 1.03)
         self.assertEqual(12, len(taken.seconds['ours']))
+        self.assertEqual([turns.Bound('ours', 'theirs', 1.03, 'because')],
+                         taken.missed())
+
+    def test_rows(self):
+        taken = self._taken([9, 1.1, 1.3, 1.2, 1.2], [1], 1.03)
+        *shown, judged = taken.rows('table')
         self.assertEqual(
-            ['work: ours takes 1.100 times as long as theirs; at most 1.03 '
-             'is wanted'], taken.missed())
-        self.assertEqual(1, turns.report_missed([taken]))
+            [('ms theirs, least', 1000), ('ms theirs, median', 1000),
+             ('ms ours, least', 1100), ('ms ours, median', 1200)],
+            [(row.unit, row.found) for row in shown])
+        self.assertEqual(
+            results.Row('table', 'work, ours', 'times theirs', 1.1, 1.03,
+                        why='because'), judged)
+        self.assertEqual(results.Verdict.MISSED, judged.verdict)
 
     def test_turns_come_from_another_process(self):
         taken = self._taken([1.1], [1], 1.03)

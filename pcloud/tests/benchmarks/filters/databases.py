@@ -17,12 +17,12 @@ from nova import context as nova_context
 from nova.db.api import api as api_db
 from nova.db.api import models as api_models
 from nova.db.main import api as main_db
-from nova.db import migration
 from nova import objects
 from oslo_utils import uuidutils
 import sqlalchemy as sa
 
 from pcloud import conf
+from pcloud.tests.benchmarks import clouds
 from pcloud.tests.concurrency import mariadb
 
 _NOVA_CONF = """
@@ -51,8 +51,7 @@ def running() -> Iterator[objects.CellMapping]:
             config.parse_args(['benchmark', '--config-file', str(path)])
             conf.register_opts(config.CONF)
             objects.register_all()
-            migration.db_sync(database='api')
-            migration.db_sync(database='main')
+            clouds.make_tables()
             yield _cell()
         finally:
             mariadb.drop()

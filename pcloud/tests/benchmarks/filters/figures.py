@@ -1,24 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The wanted figures, and whether the measurements meet the figures."""
+"""The rows of measured filters and weighers, and what is wanted."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Mapping
-from collections.abc import Sequence
-import dataclasses
-import itertools
 
+from pcloud.tests.benchmarks.filters import cloud as clouds
 from pcloud.tests.benchmarks.filters import measuring
 from pcloud.tests.benchmarks.filters import subjects
+from pcloud.tests.benchmarks import results
 
-# Times and memory are judged in clouds of this size; in small clouds a few
-# statements dominate the times.
-HOSTS = 10_000
+# Subject -> measurement, in a cloud; numbers of hosts and Pclouds of a cloud.
+Found = Mapping[tuple[str, str], measuring.Measured]
+Size = tuple[int, int]
 
-_TIMES_FASTER = 5
-_OWN_WORK = 0.4
-_ROUNDS_SECONDS = 0.05
-_BYTES = 1024
+_TABLE = 'Filters and weighers'
+_TIMES_FASTER, _OWN_WORK, _BYTES = 5, 0.4, 1024
+_NO_MORE = 'the filter is no dearer than a filter that passes every host'
+_OWN = 'the rest is the database'
+_PEERS = 'filters that look at each host alone are the alternative'
+_SPEED = 'a request takes no longer where operators enable everything'
+_SPACE = 'schedulers need no more memory than without Pcloud'
+_MEANT = 'what is meant is measured'
 # The most processor time of a filter as a multiple of that of the floor, and
 # of a weigher as a multiple of that of Nova's `RAMWeigher`. A quarter and more
 # is left for other machines.
@@ -26,6 +31,7 @@ _OF_FLOOR = {
     ('ConstraintsFilter', subjects.ORDINARY): 0.75,
     ('ConstraintsFilter', subjects.SIZES): 0.75,
     ('ConstraintsFilter', subjects.ATTRIBUTES): 0.95,
+    ('AffinityFilter', subjects.SYSTEM_KEYS): 2,
     ('AffinityFilter', subjects.COMPUTED_KEYS): 1.6,
     ('FreeMemoryFilter', subjects.ORDINARY): 0.75,
 }
@@ -41,44 +47,115 @@ _OF_RAM_WEIGHER = {
                            (subjects.WITHOUT, 0.6))},
 }
 
-_Found = Mapping[tuple[str, str], measuring.Measured]
+
+def passing(cloud: clouds.Cloud, found: Found) -> Iterator[results.Row]:
+    """Yield how many hosts `PcloudFilter` passes."""
+    closed = sum(map(len, cloud.pools))
+    for asked, hosts in (
+            (subjects.ORDINARY, len(cloud.hosts) - closed),
+            (subjects.PCLOUD, len(cloud.pclouds[0].hosts))):
+        yield results.Row(
+            _TABLE, f'{_told((subjects.OURS, asked))}, '
+            f'{_size((len(cloud.hosts), len(cloud.pclouds)))}',
+            'hosts that pass', found[subjects.OURS, asked].kept, hosts, hosts,
+            _MEANT)
 
 
-@dataclasses.dataclass(frozen=True)
-class Figure:
-    """A figure, with the wanted and the measured value."""
+def shown(found: Mapping[Size, Found]) -> Iterator[results.Row]:
+    """Yield all measurements.
 
-    what: str
-    wanted: str
-    got: str
-    met: bool
-
-
-def judge(measured: Sequence[measuring.Measured]) -> list[Figure]:
-    """Return all figures of a benchmark."""
-    found = list(_constant(measured))
-    for (hosts, pclouds), each in clouds(measured).items():
-        if hosts >= HOSTS:
-            where = f'{hosts} hosts, {pclouds} Pclouds: '
-            found += [dataclasses.replace(figure, what=where + figure.what)
-                      for figure in (*_ratios(each), *_core_ratios(each),
-                                     *_rounds(each), *_memory(each))]
-    return found
-
-
-def clouds(
-    measured: Sequence[measuring.Measured],
-) -> dict[tuple[int, int], dict[tuple[str, str], measuring.Measured]]:
-    """Return (hosts, Pclouds) -> subject -> measurement."""
-    found: dict = {}
-    for each in measured:
-        found.setdefault((each.hosts, each.pclouds), {})[each.subject] = each
-    return found
+    :param found: measurements by size of the cloud, the largest cloud last
+    """
+    largest = list(found.values())[-1]
+    floor = largest[subjects.FLOOR, subjects.ORDINARY]
+    for subject, last in largest.items():
+        name = _told(subject)
+        for size, each in found.items():
+            yield results.Row(_TABLE, name, f'ms, {_size(size)}',
+                              1000 * min(each[subject].wall))
+        for unit, value in (
+                (f'{results.TIMES}{subjects.FLOOR}', _ratio(last, floor)),
+                ('ms of this process', 1000 * min(last.cpu)),
+                ('SQL', last.counted.statements),
+                ('bytes kept a host', round(last.grown / last.hosts)),
+                ('bytes a host, peak', round(last.peak / last.hosts))):
+            yield results.Row(_TABLE, name, unit, value)
 
 
-def ratio(
-    one: measuring.Measured, other: measuring.Measured,
-) -> float:
+def judged(found: Mapping[Size, Found]) -> Iterator[results.Row]:
+    """Yield what is wanted in all clouds, and in the largest clouds."""
+    yield from _constant(found)
+    most, _ = max(found)
+    for size, each in found.items():
+        if size[0] == most:
+            yield from _pcloud_filter(each, _size(size))
+            yield from _beside_nova(each, _size(size))
+            yield from _memory(each, _size(size))
+
+
+def _constant(found: Mapping[Size, Found]) -> Iterator[results.Row]:
+    """Yield figures: statements and requests are the same in each cloud."""
+    counts: dict[tuple[str, str], set[int]] = {}
+    calls = 0
+    for each in found.values():
+        for subject, measured in each.items():
+            counts.setdefault(subject, set()).add(measured.counted.statements)
+            calls += measured.counted.calls
+    differing = [_told(subject) for subject, each in counts.items()
+                 if len(each) > 1]
+    yield results.Row(
+        _TABLE, '; '.join(differing) or 'all filters and weighers',
+        'whose statements differ between clouds', len(differing), 0,
+        why='no statement is sent for each host or Pcloud')
+    yield results.Row(
+        _TABLE, 'all filters and weighers', 'HTTP requests', calls, 0,
+        why='Placement is asked before hosts are filtered')
+
+
+def _pcloud_filter(found: Found, where: str) -> Iterator[results.Row]:
+    floor = found[subjects.FLOOR, subjects.ORDINARY]
+    for asked in (subjects.ORDINARY, subjects.PCLOUD):
+        ours = found[subjects.OURS, asked]
+        name = f'{_told(ours.subject)}, {where}'
+        yield results.Row(
+            _TABLE, name, f'{results.TIMES}{subjects.FLOOR}',
+            _ratio(ours, floor), 1, why=_NO_MORE)
+        handed = found[subjects.OURS, asked + subjects.READ]
+        yield results.Row(
+            _TABLE, f'{_told(handed.subject)}, {where}',
+            f'{results.TIMES}{subjects.FLOOR}', _ratio(handed, floor),
+            _OWN_WORK, why=_OWN)
+        for peer in (subjects.TENANCY, subjects.BLAZAR):
+            yield results.Row(
+                _TABLE, f'{_told((peer, asked))}, {where}',
+                f'{results.TIMES}{subjects.OURS}',
+                _ratio(found[peer, asked], ours)
+                if (peer, asked) in found else None,
+                least=_TIMES_FASTER, why=_PEERS)
+
+
+def _beside_nova(found: Found, where: str) -> Iterator[results.Row]:
+    """Yield processor times beside those of Nova."""
+    for peer, limits in ((subjects.FLOOR, _OF_FLOOR),
+                         (subjects.RAM, _OF_RAM_WEIGHER)):
+        floor = min(found[peer, subjects.ORDINARY].cpu)
+        for subject, most in limits.items():
+            yield results.Row(
+                _TABLE, f'{_told(subject)}, {where}',
+                f'{results.TIMES}{peer}, processor time',
+                min(found[subject].cpu) / floor, most, why=_SPEED)
+
+
+def _memory(found: Found, where: str) -> Iterator[results.Row]:
+    for unit, name in (('bytes kept a host', 'grown'),
+                       ('bytes a host, peak', 'peak')):
+        most = max(found.values(), key=lambda each: getattr(each, name))
+        yield results.Row(
+            _TABLE, f'the most: {_told(most.subject)}, {where}', unit,
+            round(getattr(most, name) / most.hosts), _BYTES, why=_SPACE)
+
+
+def _ratio(one: measuring.Measured, other: measuring.Measured) -> float:
     """Return the ratio of the times of two subjects.
 
     The fastest turn of each subject counts: other work of the machine only
@@ -87,85 +164,9 @@ def ratio(
     return min(one.wall) / min(other.wall)
 
 
-def _constant(
-    measured: Sequence[measuring.Measured],
-) -> Iterator[Figure]:
-    """Yield figures: statements and calls are the same in each cloud."""
-    by_subject: dict = {}
-    for each in measured:
-        by_subject.setdefault(each.subject, []).append(
-            (each.counted.statements, each.counted.calls))
-    for subject, counts in by_subject.items():
-        statements, calls = zip(*counts, strict=True)
-        yield Figure(
-            f'{_told(subject)}: statements, HTTP calls',
-            'the same in every cloud, no call',
-            f'{_span(statements)}, {_span(calls)}',
-            len(set(counts)) == 1 and not any(calls))
-
-
-def _span(numbers: Sequence[int]) -> str:
-    return '..'.join(map(str, sorted({min(numbers), max(numbers)})))
-
-
-def _ratios(found: _Found) -> Iterator[Figure]:
-    floor = found[subjects.FLOOR, subjects.ORDINARY]
-    for asked in (subjects.ORDINARY, subjects.PCLOUD):
-        ours = found[subjects.OURS, asked]
-        yield _at_most(ours, floor, 1)
-        yield _at_most(
-            found[subjects.OURS, asked + subjects.READ], floor, _OWN_WORK)
-        for peer in (subjects.TENANCY, subjects.BLAZAR):
-            if (peer, asked) in found:
-                yield _faster(ours, found[peer, asked])
-            else:
-                yield Figure(f'{_told((peer, asked))}', 'measured',
-                             'not installed', False)
-
-
-def _at_most(
-    one: measuring.Measured, floor: measuring.Measured, limit: float,
-) -> Figure:
-    got = ratio(one, floor)
-    return Figure(f'{_told(one.subject)}: time, of {subjects.FLOOR}',
-                  f'at most {limit}', f'{got:.2f}', got <= limit)
-
-
-def _faster(
-    one: measuring.Measured, peer: measuring.Measured,
-) -> Figure:
-    got = ratio(peer, one)
-    return Figure(
-        f'{_told(one.subject)}: times faster than {peer.subject[0]}',
-        f'at least {_TIMES_FASTER}', f'{got:.1f}', got >= _TIMES_FASTER)
-
-
-def _core_ratios(found: _Found) -> Iterator[Figure]:
-    """Yield figures: the processor times beside those of Nova."""
-    for peer, limits in ((subjects.FLOOR, _OF_FLOOR),
-                         (subjects.RAM, _OF_RAM_WEIGHER)):
-        floor = min(found[peer, subjects.ORDINARY].cpu)
-        for subject, most in limits.items():
-            got = min(found[subject].cpu) / floor
-            yield Figure(f'{_told(subject)}: processor time, of {peer}',
-                         f'at most {most}', f'{got:.2f}', got <= most)
-
-
-def _rounds(found: _Found) -> Iterator[Figure]:
-    subject = 'AffinityFilter', subjects.SYSTEM_KEYS
-    got = min(found[subject].cpu)
-    yield Figure(f'{_told(subject)}: time of one core',
-                 f'at most {_ROUNDS_SECONDS * 1000:.0f} ms',
-                 f'{got * 1000:.1f} ms', got <= _ROUNDS_SECONDS)
-
-
-def _memory(found: _Found) -> Iterator[Figure]:
-    for (subject, each), (what, size) in itertools.product(
-            found.items(), (('kept', 'grown'), ('at its peak', 'peak'))):
-        got = getattr(each, size) / each.hosts
-        yield Figure(f'{_told(subject)}: memory {what}, a host',
-                     f'under {_BYTES} B', f'{got:.0f} B', got < _BYTES)
-
-
 def _told(subject: tuple[str, str]) -> str:
-    return f'{subject[0]} ({subject[1]})'
+    return ', '.join(subject)
+
+
+def _size(size: Size) -> str:
+    return f'{size[0]:,} hosts, {size[1]:,} Pclouds'

@@ -32,7 +32,6 @@ class Measured:
 
     :ivar subject: (name of the subject, kind of request)
     :ivar hosts: number of hosts in the cloud
-    :ivar pclouds: number of Pclouds in the cloud
     :ivar kept: number of hosts that the subject returned
     :ivar grown: bytes that the first request has added and kept
     :ivar peak: bytes that the first request has added at the worst moment
@@ -42,7 +41,6 @@ class Measured:
 
     subject: tuple[str, str]
     hosts: int
-    pclouds: int
     kept: int
     counted: Counted
     grown: int
@@ -52,8 +50,7 @@ class Measured:
 
 
 def measure(
-    each: Sequence[subjects.Subject], host_count: int, pcloud_count: int,
-    repeat: int,
+    each: Sequence[subjects.Subject], host_count: int, repeat: int,
 ) -> list[Measured]:
     """Measure subjects on a cloud.
 
@@ -66,8 +63,7 @@ def measure(
     gc.collect()
     gc.freeze()
     try:
-        found = [_held(subject, host_count, pcloud_count)
-                 for subject in each]
+        found = [_held(subject, host_count) for subject in each]
         turns = list(zip(each, found, strict=True))
         for subject, measured in turns:
             measured.counted = _counted(subject)
@@ -80,9 +76,7 @@ def measure(
     return found
 
 
-def _held(
-    subject: subjects.Subject, host_count: int, pcloud_count: int,
-) -> Measured:
+def _held(subject: subjects.Subject, host_count: int) -> Measured:
     """Run a subject for the first time, and measure the memory."""
     with subject.around():
         request = subject.request()
@@ -97,8 +91,8 @@ def _held(
             after, _ = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-    return Measured((subject.name, subject.asked), host_count, pcloud_count,
-                    kept, Counted(), after - before, peak - before)
+    return Measured((subject.name, subject.asked), host_count, kept,
+                    Counted(), after - before, peak - before)
 
 
 def _counted(subject: subjects.Subject) -> Counted:
